@@ -174,6 +174,12 @@ function isValue (value) {
 }
 
 /**
+ * @param {any} value
+ * @returns {any} of a record a copy, which has no getters and which nobody changes; anything else itself
+ */
+const ownValue = value => value === null || typeof value !== 'object' || Array.isArray(value) || Tensor.isTensor(value) ? value : Object.fromEntries(Object.entries(value))
+
+/**
  * Checks what a run gave.
  *
  * @param {unknown} result
@@ -191,4 +197,4 @@ function checkResult (result, axis, rows) {
   return result
 }
 
-module.exports = { Batches, keyOf, axisOf, batchFor, rowsOf, mapTensors, tensorsOf, isValue, checkResult }
+module.exports = { Batches, keyOf, axisOf, batchFor, rowsOf, mapTensors, tensorsOf, isValue, ownValue, checkResult }

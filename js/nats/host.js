@@ -351,7 +351,7 @@ function readArea (area, headers, out, maxBytes) {
   try {
     const { dtype, shape, nbytes } = messages.kindOf(headers)
     if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
-    if (nbytes === 0 || nbytes > area.nbytes) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
+    if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
     if (out === undefined) {
       isKept = true
       return { made: lentTensor(area, dtype, shape), nbytes }

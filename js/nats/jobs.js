@@ -116,14 +116,20 @@ class MessageJob {
 
   /** @param {unknown} error */
   fail (error) {
-    this.#lent?.dispose()
+    this.#drop()
     refuse(this.#core, this.#reply, error, this.#terms.replica, this.#needed)
     this.#terms.settled()
   }
 
   expire () {
-    this.#lent?.dispose()
+    this.#drop()
     this.#terms.settled()
+  }
+
+  /** What was not read. */
+  #drop () {
+    this.#lent?.dispose()
+    for (const t of tensorsOf(this.#record ?? {})) t.dispose()
   }
 }
 

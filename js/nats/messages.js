@@ -327,11 +327,12 @@ const recordOf = file => Object.fromEntries([...file.keys()].map(name => [name, 
 function fillRecord (file, data, out) {
   if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) throw malformed(`has tensors by name; out is ${show(out)}`)
   const infos = [...file.keys()].map(name => file.info(name))
-  for (const { name, dtype, shape } of infos) {
+  const targets = infos.map(({ name }) => {
     if (!Object.hasOwn(out, name)) throw failure('ERR_NOT_FOUND', `out has no tensor ${show(name)}, which the message has`)
-    checkTarget(out[name], dtype, shape, `out.${name}`)
-  }
-  for (const { name, byteOffset, nbytes } of infos) fill(out[name], data.subarray(byteOffset, byteOffset + nbytes))
+    return out[name] // once: it may be a getter
+  })
+  infos.forEach(({ name, dtype, shape }, i) => checkTarget(targets[i], dtype, shape, `out.${name}`))
+  infos.forEach(({ byteOffset, nbytes }, i) => fill(targets[i], data.subarray(byteOffset, byteOffset + nbytes)))
   return out
 }
 

@@ -37,9 +37,10 @@ async function publish (core, subject, value, options) {
   checkSignal(signal)
   core.link.check()
   checkSize(core, leastBytes(value))
-  const message = outgoing(value, { seq: core.seqs.peek(subject) })
+  const message = outgoing(value)
   let sent
   try {
+    message.headers.set('Tensor-Seq', core.seqs.peek(subject)) // now: a record's getters may have published
     checkSize(core, message.payload.length + message.headers.encode().length)
     core.seqOf(subject)
     sent = wanted === null ? send(core, subject, message) : store(core, subject, message, wanted, id)

@@ -6,7 +6,7 @@ const { now } = require('../runtime/host')
 const { readHeaders } = require('./headers')
 const { MessageJob } = require('./jobs')
 const { refuse } = require('./replies')
-const { subjectOf } = require('./subjects')
+const { subjectOf, takesAnswers } = require('./subjects')
 
 /** @typedef {import('./inbox').Core} Core */
 /** @typedef {import('./batches').Value} Value */
@@ -82,7 +82,11 @@ class QueuedJob extends MessageJob {
 }
 
 /** @param {Map<string, string>} headers @returns {string} where the answer goes */
-const replyOf = headers => subjectOf(headers.get('tensor-reply'), 'Tensor-Reply')
+function replyOf (headers) {
+  const reply = subjectOf(headers.get('tensor-reply'), 'Tensor-Reply')
+  if (!takesAnswers(reply)) throw failure('ERR_FORMAT', `Tensor-Reply is ${reply}, which is the server's`)
+  return reply
+}
 
 /**
  * What a reader needs of its service.
@@ -127,7 +131,7 @@ class QueueReader {
     this.#queue = queue
     this.#service = service
     this.#consumer = consumer
-    this.#timer = setInterval(() => { for (const job of this.held) job.goesOn() }, ackWait / 4)
+    this.#timer = setInterval(() => { for (const job of this.held) job.goesOn() }, ackWait / 4).unref()
     this.#reading = this.#read()
   }
 

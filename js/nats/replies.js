@@ -5,6 +5,7 @@ const { failure } = require('../base/errors')
 const { HeaderBlock } = require('./headers')
 const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
+const { checkThere } = require('./payloads')
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
@@ -23,6 +24,7 @@ function post ({ connection }, subject, reply, headers, payload) {
   const most = connection.info?.max_payload ?? Infinity
   const nbytes = payload?.length ?? 0
   if (nbytes > most - HEADER_ROOM) checkSize(nbytes + (headers?.encode().length ?? 0), most)
+  if (payload !== undefined) checkThere(payload)
   try {
     connection.publish(subject, payload, { headers, reply })
   } catch (error) {

@@ -6,7 +6,7 @@ const { signalOf } = require('../base/signals')
 const { boolean, integerFrom, optionsOf, show } = require('../base/validate')
 const { busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
-const { isValue, tensorsOf } = require('./batches')
+const { isValue, ownValue, tensorsOf } = require('./batches')
 
 /** @typedef {import('./batches').Value} Value */
 
@@ -41,11 +41,13 @@ function outOf (out) {
 /** @param {unknown} given  RequestOptions */
 function checkOptions (given) {
   const { deadline = DEADLINE_MS, attempts = 1, durable, out, method, signal } = optionsOf(given)
+  const targets = ownValue(out)
   return {
     deadline: milliseconds('deadline', deadline, 1),
     attempts: integerFrom('attempts', attempts, 1),
     durable: boolean('durable', durable),
-    out: outOf(out),
+    out: outOf(targets),
+    returned: out,
     method: methodOf(method),
     signal: signalOf(signal)
   }

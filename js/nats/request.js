@@ -6,12 +6,13 @@ const { show } = require('../base/validate')
 const { now } = require('../runtime/host')
 const { beginUse, endUse, busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
-const { isValue, tensorsOf } = require('./batches')
+const { isValue, ownValue, tensorsOf } = require('./batches')
 const { STATUS, readHeaders } = require('./headers')
 const host = require('./host')
 const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
 const { Steerings, callOf, subjectOfReplica, isId } = require('./replicas')
+const { isStable } = require('./payloads')
 const { post } = require('./replies')
 const { LONGEST_MS, checkOptions } = require('./request-options')
 const { subjectOf } = require('./subjects')
@@ -306,6 +307,7 @@ class Request {
     headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
     if (method !== undefined) headers.set('Tensor-Method', method)
     post(this.#core, to, reply, headers, payload)
+    if (isStable(payload)) this.#inbox.whenSent(() => {}) // hands it to the socket before anybody can transfer its buffer
   }
 
   /**
@@ -363,8 +365,11 @@ class Request {
 
   /** @param {Map<string, string>} headers @param {Uint8Array} data @param {string} reply */
   #succeeded (headers, data, reply) {
-    const { out } = this.#options
-    this.#end(() => this.#resolve(this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })), this.#sent > 1)
+    const { out, returned } = this.#options
+    this.#end(() => {
+      const made = this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })
+      this.#resolve(returned ?? made)
+    }, this.#sent > 1)
   }
 
   dropped () { this.#wake?.('ERR_DISCONNECTED') }
@@ -444,13 +449,14 @@ const storagesOf = value => tensorsOf(value).map(t => Tensor.attachedOf(t).stora
  */
 async function request (core, subject, value, given) {
   const to = subjectOf(subject)
-  if (!isValue(value)) throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor or a record of tensors was expected`)
+  const own = ownValue(value)
+  if (!isValue(own)) throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor or a record of tensors was expected`)
   const options = checkOptions(given)
-  for (const storage of storagesOf(value)) if ((storage.extra?.written ?? 0) > 0) throw busy('source')
+  for (const storage of storagesOf(own)) if ((storage.extra?.written ?? 0) > 0) throw busy('source')
   if (core.connection.isClosed()) throw closed()
   const { signal } = options
   if (signal !== undefined && signal.look()) throw signal.reason
-  return await new Request(core, to, value, options).start()
+  return await new Request(core, to, own, options).start()
 }
 
 module.exports = { request }

@@ -131,7 +131,7 @@ class Runs {
       const live = jobs.filter(job => this.#isLive(job))
       if (live.length === 0) continue
       this.#isRunning = true
-      this.#perform(live).then(() => {
+      this.#perform(live).catch(error => this.#fail(live, error)).then(() => {
         this.#isRunning = false
         this.#turn()
       })
@@ -163,6 +163,7 @@ class Runs {
     const { good, value, rows } = input
     this.#stats.begin(rows)
     const from = now()
+    const held = tensorsOf(value) // the function may change the record
     let isStuck = false
     try {
       const running = start(this.#call, value, good[0].method)
@@ -170,23 +171,23 @@ class Runs {
       this.#stats.end(now() - from, good.length)
       if (outcome === LATE) {
         isStuck = true
-        this.#leaveBehind(running, value)
+        this.#leaveBehind(running, held)
         throw failure('ERR_TIMEOUT', `a run took longer than ${this.#timeout} ms`)
       }
       await this.#answer(good, outcome, rows)
     } catch (error) {
       this.#fail(good, error)
     } finally {
-      if (!isStuck) dispose(value)
+      if (!isStuck) disposeAll(held)
     }
   }
 
-  /** Keeps the memory of a run until it settles. @param {Promise<unknown>} running @param {Value} value */
-  #leaveBehind (running, value) {
+  /** Keeps the memory of a run until it settles. @param {Promise<unknown>} running @param {AnyTensor[]} held */
+  #leaveBehind (running, held) {
     this.#stuck++
     const end = () => {
       this.#stuck--
-      dispose(value)
+      disposeAll(held)
       this.#turn()
     }
     running.then(end, end)
@@ -287,8 +288,9 @@ class Runs {
 
   /** @param {Job[]} jobs @param {unknown} error */
   #fail (jobs, error) {
-    this.#stats.failed(jobs.length, error)
-    for (const job of jobs) job.fail(error)
+    const told = toldBy(error)
+    this.#stats.failed(jobs.length, told)
+    for (const job of jobs) job.fail(told)
   }
 }
 
@@ -322,8 +324,26 @@ async function within (promise, ms) {
 }
 
 /** @param {Value} value */
-function dispose (value) {
-  for (const t of tensorsOf(value)) t.dispose()
+const dispose = value => disposeAll(tensorsOf(value))
+
+/** @param {AnyTensor[]} held */
+function disposeAll (held) {
+  for (const t of held) t.dispose()
+}
+
+/**
+ * What a function threw, read once: it may be anything.
+ *
+ * @param {unknown} error
+ * @returns {{ code: unknown, message: string }}
+ */
+function toldBy (error) {
+  try {
+    const { code, message } = /** @type {any} */ (error ?? {})
+    return { code, message: String(message ?? error) }
+  } catch {
+    return { code: undefined, message: 'an error without a text' }
+  }
 }
 
 /** Counts of a service. Times are of whole runs. */

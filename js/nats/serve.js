@@ -14,7 +14,7 @@ const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
 const { milliseconds } = require('./request-options')
 const { Runs, Stats } = require('./runs')
-const { patternOf, subjectOf } = require('./subjects')
+const { patternOf, subjectOf, takesAnswers } = require('./subjects')
 const { callOfTarget } = require('./targets')
 const { queueOf } = require('./work-queue')
 
@@ -132,8 +132,10 @@ class TensorService {
       const ofHost = host.subjectOfHost(this.#subject)
       if (ofHost !== null) this.#subscribe(ofHost, message => this.#take(message), queue)
       this.#subscribe(callOf(this.#subject), message => this.#tell(message))
-      await connection.flush()
+      await this.#core.link.flush()
     } catch (error) {
+      this.#framework?.stop().catch(() => {}) // else it would answer when the connection is back
+      this.#ended()
       throw connection.isClosed() ? closed(error) : error
     }
     if (work !== null) this.#readQueue(work, consumer)
@@ -169,7 +171,7 @@ class TensorService {
   /** @param {any} message */
   #take (message) {
     const { reply, data } = message
-    if (!reply) return // nobody waits for an answer
+    if (!takesAnswers(reply ?? '')) return // nobody waits for an answer
     this.#stats.requests++
     if (this.#runs.isFull) return this.#refuseBusy(reply)
     try {
@@ -197,7 +199,7 @@ class TensorService {
 
   /** Answers who asks which replicas there are. @param {any} message */
   #tell ({ reply }) {
-    if (!reply || this.#runs.isFull || this.#ending !== null) return
+    if (!takesAnswers(reply ?? '') || this.#runs.isFull || this.#ending !== null) return
     try {
       post(this.#core, reply, undefined, new HeaderBlock({ 'Tensor-Replica': this.id }))
     } catch {} // the connection is closed

@@ -167,6 +167,7 @@ class Sending {
     const { waits, chunks } = this
     while (this.done < chunks.length && !this.isBroken) {
       while (!this.isBroken && this.next < chunks.length && (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)) this.publish(inbox)
+      this.store.core.link.flush().catch(() => {}) // hands them to the socket before anybody can transfer their buffers
       const { done } = this
       const woken = await waits.wait(QUIET_MS)
       if (this.failed !== null) throw this.failed.error

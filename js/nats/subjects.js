@@ -32,7 +32,15 @@ function patternOf (subject, name = 'subject') {
   return subject
 }
 
+/**
+ * May an answer go to a subject that a message names? What begins with $ is the server's: an answer there may be an order, such as to delete a stream, with this user's
+ * permissions. A long one makes a line for which the server closes the connection.
+ *
+ * @param {string} subject
+ */
+const takesAnswers = subject => subject !== '' && !subject.startsWith('$') && Buffer.byteLength(subject) <= MOST_BYTES
+
 /** @param {unknown} subject @param {string} name */
 const wrong = (subject, name) => failure('ERR_ARGUMENT', `${name} is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
 
-module.exports = { subjectOf, patternOf }
+module.exports = { subjectOf, patternOf, takesAnswers }

@@ -536,7 +536,7 @@ describe('NATS: on one host', () => {
       const own = host.offer(coreOf(bus), 'reply', x, { out: x })
       const tell = more => new Map(Object.entries({ 'tensor-host': 'written', 'tensor-dtype': 'float32', 'tensor-shape': String(LARGE), ...more }))
       const out = zeros([LARGE])
-      for (const [i, more] of [{ 'tensor-shape': '999999' }, { 'tensor-shape': '9999999999999999,99' }, { 'tensor-shape': '0' }, { 'tensor-dtype': 'x' }].entries()) {
+      for (const [i, more] of [{ 'tensor-shape': '999999' }, { 'tensor-shape': '9999999999999999,99' }, { 'tensor-shape': '0' }, { 'tensor-dtype': 'x' }, { 'tensor-shape': `${'9999999999999999,'.repeat(25)}0` }].entries()) {
         own.headersFor(`r${i}`)
         assert.throws(() => own.result(`r${i}`, tell(more), new Uint8Array(0), out), { code: i === 1 ? 'ERR_TOO_LARGE' : 'ERR_FORMAT' })
       }
