@@ -42,7 +42,8 @@ const SharedRing = /** @type {typeof import('./sharing/shared-ring').SharedRing}
 
 const { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc } = functionsOf(() => require('./files/parse'))
 const { toNpyBytes, toNpzBytes, toSafetensorsBytes } = functionsOf(() => require('./files/writers'))
-const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
+const { openNpy, openNpz, openSafetensors, openGguf } = functionsOf(() => require('./remote/open'))
+const { openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
 
 /**
  * The folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory shared with Python. null in browsers.
@@ -87,6 +88,10 @@ Object.freeze(cuda)
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-ring').Frame<D>} Frame */
 /** @typedef {import('./files/tensor-file').TensorFile} TensorFile */
 /** @typedef {import('./files/entries').TensorInfo} TensorInfo */
+/** @typedef {import('./remote/remote-file').RemoteFile} RemoteFile */
+/** @typedef {import('./remote/options').RemoteOptions} RemoteOptions */
+/** @typedef {import('./remote/open').RemoteUrl} RemoteUrl */
+/** @template {DtypeName} [D=any] @typedef {import('./remote/options').LoadOptions<D>} LoadOptions */
 /** @typedef {import('./files/writers').Tensors} Tensors */
 /** @typedef {import('./files/transfers').SaveOptions} SaveOptions */
 /** @typedef {import('./backend/init').InitOptions} InitOptions */

@@ -4,7 +4,7 @@
 //
 //   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest] [--jobs n] [--times] [-- node flags]
 //
-// test/api and test/math run on each back end, test/cli on native and wasm, test/wasm-shared on that one, test/nats, test/native and test/cuda on the native one,
+// test/api and test/math run on each back end, test/cli and test/remote on native and wasm, test/wasm-shared on that one, test/nats, test/native and test/cuda on the native one,
 // with the test addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node); test/cuda on the fake driver
 // (.ci/build fakecuda), or with SAMEBYTES_TEST_CUDA=1 on the machine's own.
 //
@@ -140,6 +140,7 @@ function suites (backends) {
       all.push(cudaSuite(binary))
     }
     if (backend === 'native') add('nats')
+    if (backend !== 'wasm-shared') add('remote')
     if (backend !== 'wasm-shared') add('cli')
     add('api')
     add('math')

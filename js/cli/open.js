@@ -7,6 +7,7 @@ const { failure } = require('../base/errors')
 const { infoOf } = require('../files/entries')
 const { ggufFile } = require('../files/gguf')
 const { readHeader, npyTensor } = require('../files/npy')
+const { openNpz, openSafetensors, openGguf } = require('../files/open')
 const { npzFile } = require('../files/npz')
 const { ReadFile } = require('../files/read-file')
 const { safetensorsFile } = require('../files/safetensors')
@@ -101,7 +102,7 @@ function openContent (file, { dtype, isMapped = false }) {
     const format = formatOf(source)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
     const several = format === 'npz' ? npzFile(source, dtype) : format === 'gguf' ? ggufFile(source) : safetensorsFile(source)
-    const mapped = isMapped ? whereMapped(() => ({ npz: samebytes.openNpz, gguf: samebytes.openGguf, safetensors: samebytes.openSafetensors })[format](file, { guard: true, dtype })) : null
+    const mapped = isMapped ? whereMapped(() => ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, { guard: true, dtype })) : null
     const tensors = mapped ?? several
     return {
       format,

@@ -199,4 +199,4 @@ function * piecesOf (packed) {
   for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
 }
 
-module.exports = { DEFLATED, membersOf, npzFile, packedBytes }
+module.exports = { DEFLATED, membersOf, npzFile, packedBytes, memberEntry, memberTensor }

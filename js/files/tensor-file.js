@@ -65,19 +65,6 @@ class TensorFile {
   }
 
   /**
-   * @param {Map<string, any>} entries
-   * @param {unknown} name  that no tensor has
-   */
-  static #missing (entries, name) {
-    if (typeof name !== 'string') return failure('ERR_ARGUMENT', `name is ${show(name)}; a string was expected`)
-    const names = [...entries.keys()]
-    const meant = nearest(name, names.slice(0, MOST_COMPARED))
-    if (meant !== null) return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; did you mean ${show(meant)}?`)
-    const first = names.slice(0, 3).map(show).join(', ')
-    return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`)
-  }
-
-  /**
    * How many tensors there are.
    *
    * @returns {number}
@@ -127,7 +114,7 @@ class TensorFile {
   get (name) {
     const { entries } = TensorFile.#open(this)
     const found = this.find(name)
-    if (found === undefined) throw TensorFile.#missing(entries, name)
+    if (found === undefined) throw missingTensor(entries, name)
     return found
   }
 
@@ -144,7 +131,7 @@ class TensorFile {
     if (known !== undefined && !known.isDisposed) return known
     const entry = entries.get(name)
     if (entry === undefined) {
-      if (typeof name !== 'string') throw TensorFile.#missing(entries, name)
+      if (typeof name !== 'string') throw missingTensor(entries, name)
       return undefined
     }
     const made = make(entry)
@@ -184,7 +171,7 @@ class TensorFile {
   info (name) {
     const { entries, info } = TensorFile.#open(this)
     const entry = entries.get(name)
-    if (entry === undefined) throw TensorFile.#missing(entries, name)
+    if (entry === undefined) throw missingTensor(entries, name)
     return info(entry)
   }
 
@@ -229,6 +216,19 @@ class TensorFile {
 if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
 
 /**
+ * @param {Map<string, any>} entries
+ * @param {unknown} name  that no tensor has
+ */
+function missingTensor (entries, name) {
+  if (typeof name !== 'string') return failure('ERR_ARGUMENT', `name is ${show(name)}; a string was expected`)
+  const names = [...entries.keys()]
+  const meant = nearest(name, names.slice(0, MOST_COMPARED))
+  if (meant !== null) return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; did you mean ${show(meant)}?`)
+  const first = names.slice(0, 3).map(show).join(', ')
+  return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`)
+}
+
+/**
  * A tensor in words: 'float32 [2, 3]', or why there is none.
  *
  * @param {Plan} plan
@@ -257,4 +257,4 @@ function plainFile (source, entries, metadata) {
   return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
 }
 
-module.exports = { KEY, TensorFile, plainFile }
+module.exports = { KEY, TensorFile, missingTensor, plainFile }

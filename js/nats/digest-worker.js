@@ -7,7 +7,7 @@ const { parentPort } = require('node:worker_threads')
 const { Tensor } = require('../tensor/tensor')
 const { fromShared } = require('../sharing/tokens')
 const { itemsizes } = require('../backend/dtypes')
-const { copyOut } = require('./native-bytes')
+const { copyOut } = require('../files/native-bytes')
 
 const own = new Uint8Array(2 ** 18)
 

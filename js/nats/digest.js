@@ -8,7 +8,7 @@ const { readBytes } = require('../layout/data')
 const { itemsizes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { share, unshare } = require('../sharing/tokens')
-const { copyOut } = require('./native-bytes')
+const { copyOut } = require('../files/native-bytes')
 
 /** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {Uint8Array | TensorOf} Section bytes that nobody changes, or a contiguous tensor */

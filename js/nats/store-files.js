@@ -15,7 +15,7 @@ const { systemError, withFileName } = require('../files/system-errors')
 const { callback } = require('../files/transfers')
 const { infoOf } = require('./store-meta')
 const { bytesTensor } = require('./store-targets')
-const { copyIn } = require('./native-bytes')
+const { copyIn } = require('../files/native-bytes')
 const { digestOf } = require('./digest')
 
 const { backend, GUARDS } = ffi

@@ -14,7 +14,7 @@ const { readArrayHeader, npyTensor } = require('../files/npy')
 const { DEFLATED, membersOf, npzFile } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
 const { digestOf } = require('./digest')
-const { copyIn, copyOut } = require('./native-bytes')
+const { copyIn, copyOut } = require('../files/native-bytes')
 
 const { backend, Layout } = ffi
 

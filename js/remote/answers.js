@@ -1,0 +1,99 @@
+'use strict'
+// What an answer says of itself: which bytes of the file it has, how many the file has, and which version of the file that is.
+
+const { failure } = require('../base/errors')
+const { Trouble } = require('./trouble')
+
+/** @typedef {import('./fetch-transport').Answer} Answer */
+
+const TEMPORARY = [408, 425, 429, 500, 502, 503, 504]
+const MOST_WAIT = 30000 // ms that a server may ask to wait for
+
+/**
+ * The file as an answer has it.
+ *
+ * @typedef {object} Version
+ * @property {number} size  bytes
+ * @property {string | null} etag
+ * @property {string | null} modified
+ */
+
+/** The body of an answer: its bytes of the file. @typedef {{ from: number, end: number, isPart: boolean, version: Version }} Body */
+
+/** @param {string | null} text @returns {number | null} */
+const countOf = text => text !== null && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
+
+/** @param {Answer} answer @returns {Omit<Version, 'size'>} */
+const validatorsOf = answer => ({ etag: answer.header('etag'), modified: answer.header('last-modified') })
+
+/**
+ * @param {Answer} answer
+ * @param {string} place  the URL in messages
+ * @returns {Body}
+ * @throws ERR_NOT_FOUND · ERR_IO · ERR_FORMAT it contradicts itself · ERR_UNSUPPORTED · {Trouble}
+ */
+function bodyOf (answer, place) {
+  const { status } = answer
+  if (status === 416) return emptyBody(answer, place)
+  if (status !== 200 && status !== 206) throw refusalOf(answer, place)
+  const encoding = answer.header('content-encoding')
+  if (encoding !== null && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    throw failure('ERR_UNSUPPORTED', `${place} was sent as ${encoding}, though it was asked for as it is; ranges of a compressed file cannot be used`)
+  }
+  return status === 200 ? wholeBody(answer, place) : partBody(answer, place)
+}
+
+/** @param {Answer} answer @param {string} place @returns {Body} */
+function wholeBody (answer, place) {
+  const size = countOf(answer.header('content-length'))
+  if (size === null) throw failure('ERR_UNSUPPORTED', `${place}: the server neither sends ranges nor says how long the file is`)
+  return { from: 0, end: size, isPart: false, version: { size, ...validatorsOf(answer) } }
+}
+
+/** @param {Answer} answer @param {string} place @returns {Body} */
+function partBody (answer, place) {
+  const range = answer.header('content-range')
+  if (range === null) throw failure('ERR_UNSUPPORTED', `${place}: the answer does not say which bytes it has; of another host a page sees Content-Range only if Access-Control-Expose-Headers names it`)
+  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
+  if (total === '*') throw failure('ERR_UNSUPPORTED', `${place}: the server does not say how long the file is`)
+  const [from, to, size] = [first, last, total].map(text => countOf(text ?? null))
+  if (from === null || to === null || size === null || to < from || to >= size) throw failure('ERR_FORMAT', `${place}: the range of the answer is ${JSON.stringify(range.slice(0, 80))}, which is none`)
+  return { from, end: to + 1, isPart: true, version: { size, ...validatorsOf(answer) } }
+}
+
+/** No byte of the file is in the range: of an empty file. @param {Answer} answer @param {string} place @returns {Body} */
+function emptyBody (answer, place) {
+  const size = countOf(/^bytes \*\/(\d+)$/.exec(answer.header('content-range') ?? '')?.[1] ?? null)
+  if (size === null) throw refusalOf(answer, place)
+  return { from: size, end: size, isPart: true, version: { size, ...validatorsOf(answer) } }
+}
+
+/** @param {Answer} answer @param {string} place @returns {Error} */
+function refusalOf (answer, place) {
+  const { status } = answer
+  const code = status === 404 || status === 410 ? 'ERR_NOT_FOUND' : 'ERR_IO'
+  const error = Object.assign(failure(code, `${place}: the server answered with status ${status}`), { status })
+  if (!TEMPORARY.includes(status)) return error
+  const seconds = countOf(answer.header('retry-after'))
+  return new Trouble(error, seconds === null ? 0 : Math.min(1000 * seconds, MOST_WAIT))
+}
+
+/** @param {string} etag */
+const opaque = etag => etag.replace(/^W\//, '')
+
+/**
+ * Are they the same file, as far as they tell?
+ *
+ * @param {Version} known
+ * @param {Version} now
+ */
+function isSame (known, now) {
+  if (known.size !== now.size) return false
+  if (known.etag !== null && now.etag !== null) return opaque(known.etag) === opaque(now.etag)
+  return known.modified === null || now.modified === null || known.modified === now.modified
+}
+
+/** What If-Range may have. @param {Version} version @returns {string | null} */
+const conditionOf = ({ etag, modified }) => etag === null ? modified : etag.startsWith('W/') ? null : etag
+
+module.exports = { bodyOf, isSame, conditionOf }

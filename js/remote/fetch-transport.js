@@ -1,0 +1,66 @@
+'use strict'
+// Requests by fetch, the browser's or a caller's.
+
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { networkTrouble } = require('./trouble')
+
+/**
+ * What came of a request, whose body was not read yet.
+ *
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {string} url  that later requests go to
+ * @property {(name: string) => string | null} header
+ * @property {(take: (piece: Uint8Array) => Promise<void> | void) => Promise<void>} pump  gives all pieces of the body, each when take is done with the one before;
+ * rejects with what take throws, and with a Trouble where the body ends early
+ */
+
+/**
+ * @typedef {(url: string, headers: Record<string, string>, stop: AbortSignal, place: string) => Promise<Answer>} Transport  place: the URL in messages
+ */
+
+/** @implements {Answer} */
+class FetchAnswer {
+  /** @param {Response} response @param {string} url @param {string} place */
+  constructor (response, url, place) {
+    this.response = response
+    this.url = url // not the response's: what a caller's fetch adds is for this host
+    this.place = place
+    this.status = response.status
+  }
+
+  /** @param {string} name */
+  header (name) { return this.response.headers.get(name) }
+
+  /** @param {(piece: Uint8Array) => Promise<void> | void} take */
+  async pump (take) {
+    const reader = this.response.body?.getReader()
+    if (reader === undefined) return
+    try {
+      for (;;) {
+        const { done, value } = await reader.read().catch(error => { throw networkTrouble(this.place, error) })
+        if (done) return
+        if (!(value instanceof Uint8Array)) throw failure('ERR_FORMAT', `${this.place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        await take(value)
+      }
+    } catch (error) {
+      reader.cancel().catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** @param {(url: string, options: RequestInit) => Promise<Response>} given @returns {Transport} */
+const fetchTransport = given => async (url, headers, stop, place) => {
+  let response
+  try {
+    response = await given(url, { headers, signal: stop, cache: 'no-store' }) // Chromium's cache has one request of a URL wait for the other
+  } catch (error) {
+    throw networkTrouble(place, error)
+  }
+  if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
+  return new FetchAnswer(response, url, place)
+}
+
+module.exports = { fetchTransport }

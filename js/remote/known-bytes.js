@@ -1,0 +1,86 @@
+'use strict'
+// What came of a file so far, for the parsers.
+
+const { newBytes } = require('../files/allocate')
+
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {import('../files/byte-source').Source} Source */
+
+const LEAST_READ = 2 ** 14 // bytes: asking for fewer takes as long
+
+/** Bytes of the file are needed that did not come yet. */
+class Missing extends Error {
+  /** @param {number} from @param {number} end */
+  constructor (from, end) {
+    super('more of the file is needed')
+    this.from = from
+    this.end = end
+  }
+}
+
+/** @implements {Source} */
+class KnownBytes {
+  /** @param {number} size  of the file @param {string} reason  under which copies are counted */
+  constructor (size, reason) {
+    this.size = size
+    this.reason = reason
+    this.first = 4096
+    this.flags = 0
+    this.writes = false
+    /** @type {{ from: number, bytes: Uint8Array<ArrayBuffer> }[]} */
+    this.parts = []
+  }
+
+  /** @param {number} from @param {Uint8Array<ArrayBuffer>} bytes */
+  add (from, bytes) { this.parts.push({ from, bytes }) }
+
+  /**
+   * Bytes that are known, from one of them on.
+   *
+   * @param {number} from
+   * @returns {Uint8Array<ArrayBuffer> | null} at least one; null: that one is not known
+   */
+  knownFrom (from) {
+    const part = this.parts.find(each => each.from <= from && from < each.from + each.bytes.length)
+    return part === undefined ? null : part.bytes.subarray(from - part.from)
+  }
+
+  /** @param {number} from @param {number} nbytes @throws {Missing} */
+  read (from, nbytes) {
+    /** @type {Uint8Array[]} */
+    const found = []
+    for (let at = from; at < from + nbytes;) {
+      const known = this.knownFrom(at)
+      if (known === null) throw new Missing(at, this.endOfGap(at, Math.max(from + nbytes, at + LEAST_READ)))
+      found.push(known.subarray(0, from + nbytes - at))
+      at += found[found.length - 1].length
+    }
+    const bytes = newBytes(nbytes, 'a header')
+    let n = 0
+    for (const part of found) {
+      bytes.set(part, n)
+      n += part.length
+    }
+    return bytes
+  }
+
+  /** @param {number} from @param {number} end @returns {number} end, or what is known before it */
+  endOfGap (from, end) {
+    return this.parts.reduce((least, part) => part.from > from ? Math.min(least, part.from) : least, Math.min(this.size, end))
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  view (from, nbytes) { return this.read(from, nbytes) }
+
+  /** @param {number} from @param {number} nbytes @returns {Storage | null} */
+  place (from, nbytes) { return null }
+
+  /** Forgets all but what is short. @param {number} most  bytes */
+  forget (most) {
+    this.parts = this.parts.filter(part => part.bytes.length <= most)
+  }
+
+  close () { this.parts = [] }
+}
+
+module.exports = { KnownBytes, Missing }

@@ -1,0 +1,197 @@
+'use strict'
+// Loads of a file's bytes, merged into few requests.
+
+const { failure } = require('../base/errors')
+const { onNextTurn } = require('../runtime/host')
+const { Run } = require('./range-reader')
+
+/** @typedef {import('./range-reader').RangeReader} RangeReader */
+/** @typedef {import('./known-bytes').KnownBytes} KnownBytes */
+/** @typedef {import('../base/signals').Signal} Signal */
+
+const GAP = 2 ** 16 // bytes between neighbours that are read and dropped rather than asked around
+const LONGEST = 2 ** 26 // bytes of a request that takes in more loads
+const REQUESTS = 4 // at once
+
+/**
+ * Bytes of the file that somebody waits for.
+ *
+ * @typedef {object} Receiver
+ * @property {(bytes: Uint8Array) => Promise<void> | void} write  what comes next
+ * @property {(n: number) => void} [came]  bytes, after write; may throw
+ */
+
+class Job {
+  /**
+   * @param {number} from
+   * @param {number} end
+   * @param {Receiver} receiver
+   * @param {Signal | undefined} signal
+   */
+  constructor (from, end, receiver, signal) {
+    this.at = from
+    this.end = end
+    this.receiver = receiver
+    this.isSettled = false
+    /** called when it failed */
+    this.failed = () => {}
+    /** @type {Promise<void>} */
+    this.whole = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+    this.whole.catch(() => {}) // whoever waits gets it
+    this.leave = signal?.follow(() => this.fail(signal.reason))
+    if (signal?.look()) this.fail(signal.reason)
+  }
+
+  /** @param {() => void} tell */
+  settle (tell) {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.leave?.()
+    tell()
+  }
+
+  /** @param {unknown} error */
+  fail (error) {
+    this.settle(() => {
+      /** @type {any} */ (this).reject(error)
+      this.failed()
+    })
+  }
+
+  /**
+   * Takes what it needs of a piece; what goes wrong is this load's alone.
+   *
+   * @param {Uint8Array} piece
+   * @param {number} at  byte of the file
+   * @returns {Promise<void> | void}
+   */
+  take (piece, at) {
+    const end = Math.min(at + piece.length, this.end)
+    if (this.isSettled || end <= this.at) return
+    const part = piece.subarray(this.at - at, end - at)
+    this.at = end
+    try {
+      const wait = this.receiver.write(part)
+      if (wait !== undefined) return wait.then(() => this.came(part.length), error => this.fail(error))
+      this.came(part.length)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** @param {number} n */
+  came (n) {
+    try {
+      this.receiver.came?.(n)
+      if (this.at === this.end) this.settle(() => /** @type {any} */ (this).resolve())
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+}
+
+class Loads {
+  /** @param {RangeReader} reader @param {KnownBytes} known */
+  constructor (reader, known) {
+    this.reader = reader
+    this.known = known
+    /** since the last turn @type {Job[]} */
+    this.waiting = []
+    /** each is for one request @type {Job[][]} */
+    this.groups = []
+    this.running = 0
+    this.isClosed = false
+  }
+
+  /**
+   * Reads bytes of the file. Loads that are added in one turn share requests.
+   *
+   * @param {number} from
+   * @param {number} nbytes
+   * @param {Receiver} receiver
+   * @param {Signal | undefined} signal
+   * @returns {Promise<void>}
+   */
+  async add (from, nbytes, receiver, signal) {
+    if (this.isClosed) throw closed()
+    const job = new Job(from, from + nbytes, receiver, signal)
+    for (let known = this.known.knownFrom(job.at); known !== null && !job.isSettled && job.at < job.end; known = this.known.knownFrom(job.at)) {
+      await job.take(known, job.at)
+    }
+    if (job.at === job.end && !job.isSettled) job.came(0)
+    if (!job.isSettled && this.waiting.push(job) === 1) onNextTurn(() => this.plan())
+    return job.whole
+  }
+
+  /** Groups what waits, and starts it. */
+  plan () {
+    const jobs = this.waiting.filter(job => !job.isSettled).sort((a, b) => a.at - b.at || a.end - b.end)
+    this.waiting = []
+    let end = -Infinity
+    for (const job of jobs) {
+      const group = this.groups[this.groups.length - 1]
+      const isNear = end > -Infinity && (!this.reader.hasRanges || (job.at - end <= GAP && end - group[0].at < LONGEST))
+      if (isNear) group.push(job)
+      else this.groups.push([job])
+      end = isNear ? Math.max(end, job.end) : job.end
+    }
+    this.start()
+  }
+
+  start () {
+    while (this.running < REQUESTS && this.groups.length > 0) {
+      const jobs = /** @type {Job[]} */ (this.groups.shift()).filter(job => !job.isSettled)
+      if (jobs.length > 0) this.run(jobs)
+    }
+  }
+
+  /** @param {Job[]} jobs  by their first byte */
+  async run (jobs) {
+    this.running++
+    const run = new Run(jobs[0].at, Math.max(...jobs.map(job => job.end)), (piece, at) => given(jobs, piece, at))
+    for (const job of jobs) job.failed = () => { if (jobs.every(each => each.isSettled)) run.cancel(ENDED) }
+    try {
+      await this.reader.finish(run)
+    } catch (error) {
+      for (const job of jobs) job.fail(error)
+    } finally {
+      this.running--
+      this.start()
+    }
+  }
+
+  close () {
+    this.isClosed = true
+    for (const job of [...this.waiting, ...this.groups.flat()]) job.fail(closed())
+    this.reader.cancel(closed())
+  }
+}
+
+/** Nobody waits for the run any more. */
+const ENDED = new Error('ended')
+
+const closed = () => failure('ERR_DISPOSED', 'the file was closed')
+
+/**
+ * Gives a piece to all jobs that need some of it.
+ *
+ * @param {Job[]} jobs
+ * @param {Uint8Array} piece
+ * @param {number} at
+ * @returns {Promise<void> | void}
+ */
+function given (jobs, piece, at) {
+  /** @type {Promise<void>[]} */
+  const waits = []
+  while (jobs.length > 0 && jobs[0].isSettled) jobs.shift()
+  for (let i = 0; i < jobs.length && jobs[i].at < at + piece.length; i++) {
+    const wait = jobs[i].take(piece, at)
+    if (wait !== undefined) waits.push(wait)
+  }
+  if (waits.length > 0) return Promise.all(waits).then(() => {})
+}
+
+module.exports = { Loads }

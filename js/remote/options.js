@@ -1,0 +1,94 @@
+'use strict'
+// URLs and options, checked and read once.
+
+const { failure } = require('../base/errors')
+const { show, boolean, integerFrom, optionsOf } = require('../base/validate')
+const { signalOf } = require('../base/signals')
+const { dtypeOf } = require('../backend/dtypes')
+const { Tensor } = require('../tensor/tensor')
+const { transportOf } = require('./transport')
+
+/** @import { AnyTensor, DtypeName } from '../base/types' */
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {import('../backend/dtypes').Dtype} Dtype */
+/** @typedef {import('../tensor/tensor').Tensor} TensorOf */
+
+/**
+ * How a file at a URL is opened.
+ *
+ * @typedef {object} RemoteOptions
+ * @property {typeof fetch | undefined} [fetch]  called in place of the one here: adds tokens, asks caches, goes through proxies
+ * @property {boolean | undefined} [caches]  true keeps what loads read in the Cache API; in pages alone
+ * @property {import('../base/types').Signal | undefined} [signal]  ends the opening; loads have their own
+ * @property {number | undefined} [retries]  requests that may fail one after the other, each waiting longer; 4 unless told
+ * @property {number | undefined} [idleTimeout]  ms in which a request has to bring 4096 bytes, else it failed; 30000 unless told
+ */
+
+/**
+ * How a tensor is read.
+ *
+ * @template {DtypeName} [D=any]
+ * @typedef {object} LoadOptions
+ * @property {AnyTensor | undefined} [out]  gets the elements, of the same shape, also cast ('same_kind') and in any layout; nobody else may use it meanwhile
+ * @property {D | undefined} [dtype]  of a new tensor, where it is not to be the file's; elements are cast ('same_kind') as they come
+ * @property {import('../base/types').Signal | undefined} [signal]
+ * @property {((progress: { done: number, total: number }) => void) | undefined} [onProgress]  bytes of the tensor in the file; what it throws ends the load
+ */
+
+const IS_URL = /^https?:\/\//i
+const MOST_MS = 2 ** 31 - 1 // that timers take
+
+/**
+ * @param {unknown} given
+ * @returns {URL | null} null: a path
+ * @throws {TypeError} ERR_ARGUMENT
+ */
+function urlOf (given) {
+  if (typeof given === 'string' ? !IS_URL.test(given) : !(given instanceof URL) || given.protocol === 'file:') return null
+  const url = URL.canParse(String(given)) ? new URL(String(given)) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) throw failure('ERR_ARGUMENT', `path is ${url === null ? show(given) : `a URL of ${url.protocol}`}; a path or a URL of http:, https: or file: was expected`)
+  if (url.username !== '' || url.password !== '') throw failure('ERR_ARGUMENT', 'the URL has a user or a password; { fetch } was expected to send them')
+  url.hash = ''
+  return url
+}
+
+/** @typedef {{ transport: import('./fetch-transport').Transport, caches: boolean, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined }} Opening */
+
+/**
+ * @param {unknown} opts
+ * @returns {Opening}
+ */
+function openingOf (opts) {
+  const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts)
+  if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
+  if (dtype !== undefined) dtypeOf(dtype)
+  const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
+  return {
+    transport: transportOf(fetch),
+    caches: boolean('caches', caches),
+    retries: retries === undefined ? 4 : integerFrom('retries', retries, 0),
+    idleTimeout: Math.min(ms, MOST_MS),
+    dtype,
+    signal: signalOf(signal)
+  }
+}
+
+/** @typedef {{ out: TensorOf | undefined, dtype: Dtype | undefined, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} Loading */
+
+/**
+ * @param {unknown} opts
+ * @returns {Loading}
+ */
+function loadingOf (opts) {
+  const { out, dtype, signal, onProgress } = optionsOf(opts)
+  if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
+  return { out, dtype: dtype === undefined ? undefined : dtypeOf(dtype), signal: signalOf(signal), onProgress: progressOf(onProgress) }
+}
+
+/** @param {unknown} onProgress @returns {((progress: { done: number, total: number }) => void) | undefined} */
+function progressOf (onProgress) {
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  return /** @type {any} */ (onProgress)
+}
+
+module.exports = { urlOf, openingOf, loadingOf, progressOf }

@@ -1,0 +1,291 @@
+'use strict'
+// Reads ranges of a file at a URL. Whatever the server does, a run ends: with its bytes or with a typed error, after a bounded number of
+// attempts that bring little, each of which ends when little comes.
+
+const { failure } = require('../base/errors')
+const { newBytes } = require('../files/allocate')
+const { bodyOf, conditionOf, isSame } = require('./answers')
+const { Trouble } = require('./trouble')
+
+/** @typedef {import('./answers').Version} Version */
+/** @typedef {import('./answers').Body} Body */
+/** @typedef {import('./fetch-transport').Transport} Transport */
+/** @typedef {(piece: Uint8Array, at: number) => Promise<void> | void} Take  at: byte of the file; throws nothing */
+
+const FIRST = 2 ** 19 // bytes that are asked for first
+const LEAST = 4096 // bytes that have to come within the idle limit
+const PROGRESS = 2 ** 16 // bytes after which failures are counted anew
+const DELAY = 200 // ms before the second attempt; each later one doubles it
+const LONGEST_DELAY = 10000
+
+/** Bytes of a file that are being read. */
+class Run {
+  /** @param {number} from @param {number} end @param {Take} take */
+  constructor (from, end, take) {
+    /** the next byte that is needed */
+    this.at = from
+    this.end = end
+    this.take = take
+    this.isCancelled = false
+    /** @type {unknown} */
+    this.reason = undefined
+    /** ends what the run waits for @type {() => void} */
+    this.interrupt = () => {}
+  }
+
+  /** @param {unknown} reason  that it is rejected with */
+  cancel (reason) {
+    if (this.isCancelled) return
+    this.isCancelled = true
+    this.reason = reason
+    this.interrupt()
+  }
+
+  check () {
+    if (this.isCancelled) throw this.reason
+  }
+
+  /** @param {number} ms */
+  async pause (ms) {
+    this.check()
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer
+    await new Promise(resolve => {
+      this.interrupt = () => resolve(undefined)
+      timer = setTimeout(resolve, ms)
+    })
+    clearTimeout(timer)
+    this.check()
+  }
+}
+
+/** All bytes that are needed came; the others are not waited for. */
+const ENOUGH = new Error('enough')
+
+class RangeReader {
+  /**
+   * @param {URL} url
+   * @param {{ transport: Transport, retries: number, idleTimeout: number }} options
+   */
+  constructor (url, { transport, retries, idleTimeout }) {
+    this.url = url.href
+    /** where the last request ended up */
+    this.current = url.href
+    this.place = url.origin + url.pathname // what is behind it may be a signature
+    this.transport = transport
+    this.retries = retries
+    this.idleTimeout = idleTimeout
+    /** false: the server sends files whole */
+    this.hasRanges = true
+    /** null: there was no answer yet @type {Version | null} */
+    this.version = null
+    /** headers that make a browser ask the other host first are left out */
+    this.isElsewhere = typeof location === 'object' && location !== null && url.origin !== location.origin
+    /** @type {Set<Run>} */
+    this.runs = new Set()
+  }
+
+  get size () { return /** @type {Version} */ (this.version).size }
+
+  /**
+   * Reads the first bytes, or the last ones; all of them where those would be the last ones, and the server has no ranges.
+   *
+   * @param {boolean} fromEnd
+   * @param {import('../base/signals').Signal | undefined} signal
+   * @returns {Promise<{ from: number, bytes: Uint8Array<ArrayBuffer> }>}
+   */
+  async open (fromEnd, signal) {
+    const isSuffix = fromEnd && !this.isElsewhere
+    let from = 0
+    let bytes = new Uint8Array(0)
+    const run = new Run(0, FIRST, (piece, at) => { bytes.set(piece, at - from) })
+    const began = () => {
+      run.at = from = isSuffix && this.hasRanges ? Math.max(0, this.size - FIRST) : 0
+      run.end = isSuffix || (fromEnd && !this.hasRanges) ? this.size : Math.min(this.size, FIRST)
+      bytes = newBytes(run.end - from, 'the file')
+    }
+    await this.finish(run, signal, { range: isSuffix ? `bytes=-${FIRST}` : `bytes=0-${FIRST - 1}`, began })
+    return { from, bytes }
+  }
+
+  /**
+   * Reads bytes that are kept.
+   *
+   * @param {number} from
+   * @param {number} end
+   * @param {import('../base/signals').Signal | undefined} signal
+   * @returns {Promise<Uint8Array<ArrayBuffer>>}
+   */
+  async read (from, end, signal) {
+    const bytes = newBytes(end - from, 'a header')
+    await this.finish(new Run(from, end, (piece, at) => { bytes.set(piece, at - from) }), signal)
+    return bytes
+  }
+
+  /**
+   * Finishes a run: with other requests where one failed, or brought less.
+   *
+   * @param {Run} run
+   * @param {import('../base/signals').Signal | undefined} [signal]
+   * @param {{ range: string, began: () => void }} [first]  of the first request to this file
+   */
+  async finish (run, signal, first) {
+    const leave = signal?.follow(() => run.cancel(signal.reason))
+    if (signal?.look()) run.cancel(signal.reason)
+    this.runs.add(run)
+    try {
+      for (let failures = 0, mark = run.at; this.version === null || run.at < run.end;) {
+        run.check()
+        const from = run.at
+        try {
+          await this.attempt(run, first)
+          if (run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answers have none of the bytes that were asked for`))
+        } catch (error) {
+          if (!(error instanceof Trouble)) throw error
+          if (run.at - mark >= PROGRESS) failures = 0
+          if (failures++ >= this.retries) throw error.error
+          await run.pause(Math.max(error.wait, Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY) * (0.5 + Math.random() / 2)))
+        }
+        if (run.at - mark >= PROGRESS) mark = run.at
+      }
+      run.check()
+    } finally {
+      leave?.()
+      this.runs.delete(run)
+    }
+  }
+
+  /**
+   * One request; the run is advanced by what came.
+   *
+   * @param {Run} run
+   * @param {{ range: string, began: () => void } | undefined} first
+   */
+  async attempt (run, first) {
+    const controller = new AbortController()
+    run.interrupt = () => controller.abort()
+    const watch = new Watch(this.idleTimeout, () => controller.abort())
+    let isDone = false
+    try {
+      const answer = await this.transport(this.current, this.headersFor(run, first), controller.signal, this.place)
+      run.check()
+      const body = this.bodyFor(answer, run, first)
+      if (body.from === body.end) return // what there is says why
+      await answer.pump(piece => watch.around(piece.length, () => accept(run, body, piece, this.place)))
+      isDone = true
+      if (body.next < body.end && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`))
+    } catch (error) {
+      run.check()
+      if (error === ENOUGH) return
+      if (watch.isOver) throw new Trouble(failure('ERR_IO', `${this.place}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`))
+      throw error
+    } finally {
+      watch.end()
+      run.interrupt = () => {}
+      if (!isDone) controller.abort()
+    }
+  }
+
+  /**
+   * @param {Run} run
+   * @param {{ range: string, began: () => void } | undefined} first
+   * @returns {Record<string, string>}
+   */
+  headersFor (run, first) {
+    const isFirst = first !== undefined && this.version === null
+    /** @type {Record<string, string>} */
+    const headers = { range: isFirst ? first.range : `bytes=${run.at}-${run.end - 1}` }
+    const condition = this.version === null || this.isElsewhere ? null : conditionOf(this.version)
+    if (condition !== null) headers['if-range'] = condition
+    return headers
+  }
+
+  /**
+   * The body of an answer, which has to be of the same file as the first one, and has to have the bytes that were asked for.
+   *
+   * @param {import('./fetch-transport').Answer} answer
+   * @param {Run} run
+   * @param {{ range: string, began: () => void } | undefined} first
+   * @returns {Body & { next: number }}
+   */
+  bodyFor (answer, run, first) {
+    const { place } = this
+    if (this.current !== this.url && answer.status >= 400) {
+      this.current = this.url // where it was redirected to may be valid for a while only
+      throw new Trouble(failure('ERR_IO', `${place}: the server that it was redirected to answered with status ${answer.status}`))
+    }
+    const body = bodyOf(answer, place)
+    this.current = answer.url
+    if (!body.isPart) this.hasRanges = false
+    if (this.version === null) {
+      this.version = body.version
+      first?.began()
+    } else if (!isSame(this.version, body.version)) {
+      throw failure('ERR_STALE', `${place} was changed while it was read`)
+    }
+    if (body.isPart && body.from !== run.at) throw failure('ERR_FORMAT', `${place}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`)
+    return { ...body, next: body.from }
+  }
+
+  /** Ends all runs. @param {unknown} reason */
+  cancel (reason) {
+    for (const run of this.runs) run.cancel(reason)
+  }
+}
+
+/**
+ * Gives a run the bytes of a piece that it needs.
+ *
+ * @param {Run} run
+ * @param {Body & { next: number }} body
+ * @param {Uint8Array} piece
+ * @param {string} place
+ * @returns {Promise<void> | void}
+ */
+function accept (run, body, piece, place) {
+  run.check()
+  const begin = body.next
+  body.next += piece.length
+  if (body.next > body.end) throw failure('ERR_FORMAT', `${place}: the answer has more than the ${body.end - body.from} bytes that it said`)
+  const end = Math.min(body.next, run.end)
+  const from = Math.max(begin, run.at)
+  const wait = from < end ? run.take(piece.subarray(from - begin, end - begin), from) : undefined
+  if (from < end) run.at = end
+  const isEnough = run.at >= run.end && body.next < body.end
+  if (!isEnough) return wait
+  if (wait === undefined) throw ENOUGH
+  return wait.then(() => { throw ENOUGH })
+}
+
+/** Ends a request that brings too little. While we are not done with a piece, no time passes. */
+class Watch {
+  /** @param {number} ms @param {() => void} stop */
+  constructor (ms, stop) {
+    this.isOver = false
+    this.isWaiting = false
+    this.came = 0
+    this.timer = setInterval(() => {
+      if (!this.isWaiting && this.came < LEAST) {
+        this.isOver = true
+        stop()
+      }
+      this.came = 0
+    }, ms)
+  }
+
+  /** @param {number} n  bytes that came @param {() => Promise<void> | void} use */
+  around (n, use) {
+    this.came += n
+    const wait = use()
+    if (wait === undefined) return
+    this.isWaiting = true
+    return wait.finally(() => {
+      this.isWaiting = false
+      this.came += LEAST
+    })
+  }
+
+  end () { clearInterval(this.timer) }
+}
+
+module.exports = { FIRST, Run, RangeReader }

@@ -1,0 +1,247 @@
+'use strict'
+// The object that openSafetensors and its like give of a URL: the tensors of a file by name, each read when it is asked for.
+
+const { failure } = require('../base/errors')
+const { plain } = require('../base/escape')
+const { receiver, show, optionsOf } = require('../base/validate')
+const { signalOf } = require('../base/signals')
+const { missingTensor } = require('../files/tensor-file')
+const { Tensor } = require('../tensor/tensor')
+const { loadingOf, progressOf } = require('./options')
+const { whileBusy } = require('./remote-source')
+
+/** @import { AnyTensor, DtypeName } from '../base/types' */
+/** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} TensorOf */
+/** @template {DtypeName} [D=any] @typedef {import('./options').LoadOptions<D>} LoadOptions */
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {import('../files/entries').TensorInfo} TensorInfo */
+/** @typedef {import('./options').Loading} Loading */
+
+/**
+ * How a file object finds and reads its tensors.
+ *
+ * @typedef {object} Plan
+ * @property {Map<string, any>} entries  by name
+ * @property {() => Record<string, any>} metadata
+ * @property {(name: string) => Promise<TensorInfo>} info
+ * @property {(name: string, loading: Loading) => Promise<TensorOf>} load
+ * @property {() => void} close
+ */
+
+const KEY = Symbol('samebytes remote file')
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+const MOST_SHOWN = 20 // names that console.log lists
+
+/** what a file's method was called on @type {(it: any) => RemoteFile} */
+let own
+
+/**
+ * The tensors of a file at a URL, by name. Made by `openSafetensors` and its like of a URL; only the header was read. Each `load` reads the
+ * tensor's bytes from the server, into a new tensor or the caller's.
+ */
+class RemoteFile {
+  /** null: closed @type {Plan | null} */
+  #plan
+  /** @type {Record<string, any> | null} */
+  #metadata = null
+
+  /**
+   * @param {symbol} key  that only samebytes has
+   * @param {Plan} plan
+   * @private
+   */
+  constructor (key, plan) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), openNpz() and openGguf()')
+    this.#plan = plan
+  }
+
+  static { own = receiver('file', it => #plan in it) }
+
+  /** @param {unknown} it  what a method was called on */
+  static #open (it) {
+    const plan = own(it).#plan
+    if (plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return plan
+  }
+
+  /** @param {unknown} it @param {unknown} name @returns {Plan} that has it */
+  static #with (it, name) {
+    const plan = RemoteFile.#open(it)
+    if (typeof name !== 'string' || !plan.entries.has(name)) throw missingTensor(plan.entries, name)
+    return plan
+  }
+
+  /**
+   * How many tensors there are.
+   *
+   * @returns {number}
+   * @throws ERR_DISPOSED the file was closed
+   */
+  get size () { return RemoteFile.#open(this).entries.size }
+
+  /**
+   * What the file says of itself, as `metadata` of a file on a disk; of an index of several files what the index says.
+   *
+   * @returns {Record<string, any>} the same object each time
+   * @throws ERR_DISPOSED the file was closed
+   */
+  get metadata () {
+    const plan = RemoteFile.#open(this)
+    return (this.#metadata ??= plan.metadata())
+  }
+
+  /**
+   * The names of the tensors.
+   *
+   * @returns {IterableIterator<string>} the names, in the order of the file
+   * @throws ERR_DISPOSED the file was closed
+   */
+  keys () { return RemoteFile.#open(this).entries.keys() }
+
+  /**
+   * Is there a tensor of this name?
+   *
+   * @param {string} name
+   * @returns {boolean}
+   * @throws ERR_DISPOSED the file was closed
+   */
+  has (name) { return RemoteFile.#open(this).entries.has(name) }
+
+  /**
+   * What the file says of a tensor. Nothing is read for it, but in an .npz the header of that array, and in an index the header of the file that
+   * has the tensor.
+   *
+   * @param {string} name
+   * @returns {Promise<TensorInfo>}
+   * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT · ERR_IO · ERR_STALE the file was changed meanwhile · ERR_DISPOSED the file was
+   * closed · {TypeError} ERR_ARGUMENT · as rejections
+   */
+  async info (name) { return RemoteFile.#with(this, name).info(name) }
+
+  /**
+   * Reads a tensor. Several at once share requests where they are neighbours in the file. Types that are none of ours come as uint8; `info` says
+   * what they are.
+   *
+   * @template {DtypeName} [D=any]
+   * @param {string} name
+   * @param {LoadOptions<D>} [opts]
+   * @returns {Promise<TensorOf<D>>} out, or a new tensor each time
+   * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT, ERR_IO what the server sends is wrong, or it sends nothing · ERR_STALE the file
+   * was changed after it was opened · ERR_BUSY, ERR_READ_ONLY, {RangeError} ERR_SHAPE, {TypeError} ERR_DTYPE, ERR_CAST of out and dtype · {RangeError}
+   * ERR_MEMORY · ERR_DISPOSED the file was closed · the signal's reason, what onProgress throws · as rejections. What out has then is some old and
+   * some new elements
+   * @example
+   * const bias = async url => (await openSafetensors(url)).load('bias', { dtype: 'float32' })
+   */
+  async load (name, opts) {
+    const plan = RemoteFile.#with(this, name)
+    const loading = loadingOf(opts)
+    return whileBusy(loading.out, () => plan.load(name, loading))
+  }
+
+  /**
+   * Reads all tensors, or those that `out` has. None is given where one could not be read.
+   *
+   * @param {{ out?: Record<string, AnyTensor> | undefined, dtype?: DtypeName | undefined, signal?: import('../base/types').Signal | undefined,
+   * onProgress?: ((progress: { done: number, total: number }) => void) | undefined }} [opts]  out: tensors by name, as `out` of load; dtype: as of load, of every
+   * tensor; onProgress: bytes of all tensors
+   * @returns {Promise<Record<string, TensorOf>>} by name
+   * @throws as load
+   * @example
+   * const weights = async url => (await openSafetensors(url)).loadAll()
+   */
+  async loadAll (opts) {
+    const plan = RemoteFile.#open(this)
+    const { out, dtype, signal, onProgress } = optionsOf(opts)
+    const given = out === undefined ? null : outsOf(out)
+    const names = given === null ? [...plan.entries.keys()] : [...given.keys()]
+    for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)
+    const batch = new Batch(names, signalOf(signal), progressOf(onProgress))
+    const loads = names.map(name => this.load(name, { out: given?.get(name), dtype, signal: batch.signal, onProgress: onProgress && (({ done }) => batch.came(name, done)) }))
+    return batch.all(plan, loads, given === null)
+  }
+
+  /**
+   * For console.log, which must not throw.
+   *
+   * @returns {string}
+   */
+  [INSPECT] () {
+    let plan
+    try {
+      plan = own(this).#plan
+    } catch (/** @type {any} */ error) {
+      return `[RemoteFile: ${error.message}]`
+    }
+    if (plan === null) return 'RemoteFile(closed)'
+    const { size } = plan.entries
+    const names = [...plan.entries.keys()].slice(0, MOST_SHOWN).map(name => plain(JSON.stringify(name)))
+    return `RemoteFile(${size}) { ${names.join(', ')}${size > MOST_SHOWN ? `, ... ${size - MOST_SHOWN} more` : ''} }`
+  }
+
+  /** Loads that are under way are ended, as ERR_DISPOSED; tensors that were read stay as they are. Closing twice does nothing. */
+  close () {
+    own(this).#plan?.close()
+    this.#plan = null
+  }
+}
+if (Symbol.dispose !== undefined) Object.defineProperty(RemoteFile.prototype, Symbol.dispose, { value: RemoteFile.prototype.close, configurable: true, writable: true })
+
+/** @param {unknown} out @returns {Map<string, any>} */
+function outsOf (out) {
+  if (out === null || typeof out !== 'object' || Array.isArray(out) || Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; an object of tensors by name was expected`)
+  return new Map(Object.entries(out))
+}
+
+/** Loads that are one: all end when one fails. */
+class Batch {
+  /** @param {string[]} names @param {Signal | undefined} signal @param {((progress: { done: number, total: number }) => void) | undefined} onProgress */
+  constructor (names, signal, onProgress) {
+    this.names = names
+    this.onProgress = onProgress
+    this.stop = new AbortController()
+    this.leave = signal?.follow(() => this.stop.abort(signal.reason))
+    if (signal?.look()) this.stop.abort(signal.reason)
+    /** bytes that came, by name @type {Map<string, number>} */
+    this.done = new Map()
+    this.sum = 0
+    /** null until all headers are known @type {number | null} */
+    this.total = null
+  }
+
+  get signal () { return this.stop.signal }
+
+  /** @param {string} name @param {number} done */
+  came (name, done) {
+    this.sum += done - (this.done.get(name) ?? 0)
+    this.done.set(name, done)
+    if (this.total !== null) this.onProgress?.({ done: this.sum, total: this.total })
+  }
+
+  /**
+   * @param {Plan} plan
+   * @param {Promise<TensorOf>[]} loads
+   * @param {boolean} areOurs  what they give is nobody else's
+   * @returns {Promise<Record<string, TensorOf>>}
+   */
+  async all (plan, loads, areOurs) {
+    try {
+      const sizes = this.onProgress === undefined ? [] : this.names.map(async name => (await plan.info(name)).nbytes)
+      const sized = Promise.all(sizes).then(all => { this.total = all.reduce((sum, n) => sum + n, 0) })
+      const [, ...made] = await Promise.all([sized, ...loads])
+      return Object.fromEntries(this.names.map((name, i) => [name, made[i]]))
+    } catch (error) {
+      this.stop.abort(error)
+      for (const result of await Promise.allSettled(loads)) if (areOurs && result.status === 'fulfilled') result.value.dispose()
+      throw error
+    } finally {
+      this.leave?.()
+    }
+  }
+}
+
+/** @param {Plan} plan @returns {RemoteFile} */
+// @ts-expect-error The constructor is private to everybody else.
+const remoteFile = plan => new RemoteFile(KEY, plan)
+
+module.exports = { RemoteFile, remoteFile }

@@ -1,0 +1,139 @@
+'use strict'
+// A file at a URL: its header, by the parsers of files/, and its tensors.
+
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { checkSignal } = require('../base/signals')
+const { beginUse, endUse } = require('../copy/async')
+const { Tensor } = require('../tensor/tensor')
+const { KnownBytes, Missing } = require('./known-bytes')
+const { Loads } = require('./loads')
+const { FIRST, RangeReader } = require('./range-reader')
+const { targetFor } = require('./targets')
+
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {import('../files/byte-source').Source} Source */
+/** @typedef {import('../files/entries').TensorInfo} TensorInfo */
+/** @typedef {import('../files/tensor-file').TensorFile} TensorFile */
+/** @typedef {import('../tensor/tensor').Tensor} TensorOf */
+/** @typedef {import('./options').Opening} Opening */
+/** @typedef {import('./options').Loading} Loading */
+/** @typedef {import('./targets').Wanted} Wanted */
+
+const OURS = ['U8', '|u1', 'bytes'] // what formats call uint8; other types come as such bytes
+
+class RemoteSource {
+  /** @param {RangeReader} reader @param {KnownBytes} known */
+  constructor (reader, known) {
+    this.reader = reader
+    this.known = known
+    this.loads = new Loads(reader, known)
+  }
+
+  get size () { return this.known.size }
+
+  /**
+   * @param {URL} url
+   * @param {Opening} opening
+   * @param {boolean} fromEnd  the header is there
+   * @returns {Promise<RemoteSource>}
+   */
+  static async open (url, opening, fromEnd) {
+    checkSignal(opening.signal)
+    const reader = new RangeReader(url, opening)
+    const { from, bytes } = await reader.open(fromEnd, opening.signal)
+    const known = new KnownBytes(reader.size, 'load')
+    known.add(from, bytes)
+    if (!fromEnd) known.first = Math.min(known.size, FIRST)
+    return new RemoteSource(reader, known)
+  }
+
+  /**
+   * What a parser gives, once all came that it reads.
+   *
+   * @template R
+   * @param {(known: KnownBytes) => R} parse
+   * @param {Signal | undefined} signal
+   * @returns {Promise<R>}
+   */
+  async parsed (parse, signal) {
+    for (;;) {
+      try {
+        return parse(this.known)
+      } catch (error) {
+        if (!(error instanceof Missing)) throw error
+        this.known.add(error.from, await this.reader.read(error.from, error.end, signal))
+      }
+    }
+  }
+
+  /**
+   * Reads a tensor into memory of its own, or the caller's.
+   *
+   * @param {Wanted} wanted
+   * @param {Loading} loading
+   * @returns {Promise<TensorOf>}
+   */
+  async load (wanted, loading) {
+    const { signal, onProgress } = loading
+    const { begin, nbytes: total } = wanted
+    const target = targetFor(wanted, loading)
+    let done = 0
+    try {
+      await this.loads.add(begin, total, {
+        write: bytes => target.write(bytes),
+        came (n) {
+          done += n
+          onProgress?.({ done, total })
+        }
+      }, signal)
+      return target.finish()
+    } finally {
+      target.discard()
+    }
+  }
+
+  close () {
+    this.loads.close()
+    this.known.close()
+  }
+}
+
+/**
+ * @param {TensorInfo} info
+ * @returns {Wanted}
+ */
+function wantedOf ({ name, dtype, shape, type, block, byteOffset: begin, nbytes }) {
+  const isForeign = block.elements > 1 || (dtype === 'uint8' && !OURS.includes(type))
+  return { name, dtype: dtypeOf(dtype), isForeign, type, shape, fortran: false, swapped: false, begin, nbytes }
+}
+
+/**
+ * @param {import('../files/entries').Entry} entry  of an array, with a dtype
+ * @param {{ fortran: boolean, swapped: boolean }} how
+ * @param {number} [at]  byte of the file where that of the array begins
+ * @returns {Wanted}
+ */
+function wantedOfArray ({ name, dtype, type, shape, begin, nbytes }, how, at = 0) {
+  return { name, dtype: dtypes[dtype], isForeign: false, type, shape, ...how, begin: at + begin, nbytes }
+}
+
+/**
+ * Runs work with a tensor that is busy meanwhile.
+ *
+ * @template R
+ * @param {TensorOf | undefined} out
+ * @param {() => Promise<R>} work
+ * @returns {Promise<R>}
+ */
+async function whileBusy (out, work) {
+  if (out === undefined) return work()
+  const { storage } = Tensor.writableOf(out)
+  beginUse(storage, 1)
+  try {
+    return await work()
+  } finally {
+    endUse(storage, 1)
+  }
+}
+
+module.exports = { RemoteSource, wantedOf, wantedOfArray, whileBusy }

@@ -1,0 +1,105 @@
+'use strict'
+// Requests in Node, by node:http: its pieces come sooner than those of fetch. In browsers transport.browser.js takes this file's place.
+
+const { failure } = require('../base/errors')
+const { networkTrouble } = require('./trouble')
+const { fetchTransport } = require('./fetch-transport')
+
+/** @typedef {import('./fetch-transport').Answer} Answer */
+/** @typedef {import('./fetch-transport').Transport} Transport */
+
+const MOST_REDIRECTS = 10
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+/**
+ * @param {string} url
+ * @param {Record<string, string>} headers
+ * @param {AbortSignal} stop
+ * @returns {Promise<import('node:http').IncomingMessage>}
+ */
+function request (url, headers, stop) {
+  const { get } = /** @type {typeof import('node:http')} */ (url.startsWith('https:') ? require('node:https') : require('node:http'))
+  return new Promise((resolve, reject) => {
+    get(url, { headers, signal: stop }, response => {
+      response.on('error', () => {}) // pump tells what happened
+      resolve(response)
+    }).on('error', reject)
+  })
+}
+
+/**
+ * @param {string} from
+ * @param {string | undefined} location
+ * @param {string} place
+ * @returns {string}
+ */
+function redirected (from, location, place) {
+  const to = URL.canParse(location ?? '', from) ? new URL(/** @type {string} */ (location), from) : null
+  if (to === null) throw failure('ERR_FORMAT', `${place} is redirected, and the answer does not say where to`)
+  if (to.protocol !== 'https:' && (to.protocol !== 'http:' || from.startsWith('https:'))) {
+    throw failure('ERR_UNSUPPORTED', `${place} is redirected to a URL of ${to.protocol}; ${from.startsWith('https:') ? 'https:' : 'http: or https:'} was expected`)
+  }
+  return to.href
+}
+
+/** An answer of node:http. @implements {Answer} */
+class HttpAnswer {
+  /** @param {import('node:http').IncomingMessage} response @param {string} url @param {string} place */
+  constructor (response, url, place) {
+    this.response = response
+    this.url = url
+    this.place = place
+    this.status = /** @type {number} */ (response.statusCode)
+  }
+
+  /** @param {string} name */
+  header (name) {
+    const value = this.response.headers[name]
+    return value === undefined ? null : String(value)
+  }
+
+  /** @param {(piece: Uint8Array) => Promise<void> | void} take @returns {Promise<void>} */
+  pump (take) {
+    const { response, place } = this
+    return new Promise((resolve, reject) => {
+      const fail = (/** @type {unknown} */ error) => {
+        reject(error)
+        response.destroy()
+      }
+      response.on('end', resolve)
+      response.on('error', error => fail(networkTrouble(place, error)))
+      response.on('close', () => fail(networkTrouble(place, new Error('the connection was closed'))))
+      response.on('data', piece => {
+        try {
+          const wait = take(piece)
+          if (wait === undefined) return
+          response.pause()
+          wait.then(() => response.resume(), fail)
+        } catch (error) {
+          fail(error)
+        }
+      })
+    })
+  }
+}
+
+/** @type {Transport} */
+async function ofNode (url, headers, stop, place) {
+  for (let i = 0; i <= MOST_REDIRECTS; i++) {
+    let response
+    try {
+      response = await request(url, headers, stop)
+    } catch (error) {
+      throw networkTrouble(place, error)
+    }
+    if (!REDIRECTS.includes(/** @type {number} */ (response.statusCode))) return new HttpAnswer(response, url, place)
+    response.destroy()
+    url = redirected(url, response.headers.location, place)
+  }
+  throw failure('ERR_IO', `${place} was redirected ${MOST_REDIRECTS} times; that many are possible`)
+}
+
+/** @param {typeof fetch | undefined} given  the caller's @returns {Transport} */
+const transportOf = given => given === undefined ? ofNode : fetchTransport(given)
+
+module.exports = { transportOf }
