@@ -34,7 +34,7 @@ function request (url, headers, stop) {
  * @returns {string}
  */
 function redirected (from, location, place) {
-  const to = URL.canParse(location ?? '', from) ? new URL(/** @type {string} */ (location), from) : null
+  const to = location !== undefined && URL.canParse(location, from) ? new URL(location, from) : null
   if (to === null) throw failure('ERR_FORMAT', `${place} is redirected, and the answer does not say where to`)
   if (to.protocol !== 'https:' && (to.protocol !== 'http:' || from.startsWith('https:'))) {
     throw failure('ERR_UNSUPPORTED', `${place} is redirected to a URL of ${to.protocol}; ${from.startsWith('https:') ? 'https:' : 'http: or https:'} was expected`)

@@ -199,9 +199,9 @@ describe('files at URLs', function () {
       skipWithout(this, 'the addon')
       const shared = SharedTensor.create(null, [1000], { sealed: true })
       const file = await openSafetensors(at('shared.safetensors', toSafetensorsBytes({ a: arange(1000).astype('float32') })))
-      await file.loadAll({ out: { a: shared } })
-      assert.deepEqual(shared.toArray(), arange(1000).toArray())
-      shared.close?.()
+      await file.loadAll({ out: { a: shared.tensor } })
+      assert.deepEqual(shared.tensor.toArray(), arange(1000).toArray())
+      shared.dispose()
       file.close()
     })
 
@@ -281,7 +281,7 @@ describe('files at URLs', function () {
     const file = await openSafetensors(url)
     const { tensors } = memory()
     for (let i = 0; i < 3; i++) await assert.rejects(file.load('a', { dtype: 'float64', onProgress () { throw new Error('no') } }), /no/)
-    assert.equal(memory().tensors, tensors)
+    assert.ok(memory().tensors <= tensors) // others may be collected meanwhile
     file.close()
   })
 
@@ -299,11 +299,9 @@ describe('files at URLs', function () {
 
   it('copies nothing but what it counts', async () => {
     const file = await openSafetensors(at('count.safetensors', toSafetensorsBytes({ a: zeros([1000]) })))
-    const { copies } = copied(() => {})
     const before = memory().copied
     await file.load('a')
     assert.deepEqual(memory().copied, before)
-    assert.deepEqual(copies, {})
     file.close()
   })
 
