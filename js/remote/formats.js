@@ -10,6 +10,7 @@ const { Archive } = require('./archive')
 const { loadingOf, openingOf } = require('./options')
 const { FIRST } = require('./range-reader')
 const { remoteFile } = require('./remote-file')
+const { isIndex, shardsPlan } = require('./shards')
 const { RemoteSource, wantedOf, wantedOfArray, whileBusy } = require('./remote-source')
 
 /** @typedef {import('../files/byte-source').Source} Source */
@@ -62,7 +63,10 @@ const safetensorsPlan = plainPlan(safetensorsFile)
 const ggufPlan = plainPlan(ggufFile)
 
 /** @param {URL} url @param {unknown} opts */
-const remoteSafetensors = async (url, opts) => remoteFile(await safetensorsPlan(url, openingOf(opts)))
+async function remoteSafetensors (url, opts) {
+  const opening = openingOf(opts)
+  return remoteFile(await (isIndex(url) ? shardsPlan(url, opening, safetensorsPlan) : safetensorsPlan(url, opening)))
+}
 
 /** @param {URL} url @param {unknown} opts */
 const remoteGguf = async (url, opts) => remoteFile(await ggufPlan(url, openingOf(opts)))

@@ -2,7 +2,7 @@
 // URLs and options, checked and read once.
 
 const { failure } = require('../base/errors')
-const { show, boolean, integerFrom, optionsOf } = require('../base/validate')
+const { show, integerFrom, optionsOf } = require('../base/validate')
 const { signalOf } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
@@ -18,7 +18,6 @@ const { transportOf } = require('./transport')
  *
  * @typedef {object} RemoteOptions
  * @property {typeof fetch | undefined} [fetch]  called in place of the one here: adds tokens, asks caches, goes through proxies
- * @property {boolean | undefined} [caches]  true keeps what loads read in the Cache API; in pages alone
  * @property {import('../base/types').Signal | undefined} [signal]  ends the opening; loads have their own
  * @property {number | undefined} [retries]  requests that may fail one after the other, each waiting longer; 4 unless told
  * @property {number | undefined} [idleTimeout]  ms in which a request has to bring 4096 bytes, else it failed; 30000 unless told
@@ -52,20 +51,19 @@ function urlOf (given) {
   return url
 }
 
-/** @typedef {{ transport: import('./fetch-transport').Transport, caches: boolean, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined }} Opening */
+/** @typedef {{ transport: import('./fetch-transport').Transport, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined }} Opening */
 
 /**
  * @param {unknown} opts
  * @returns {Opening}
  */
 function openingOf (opts) {
-  const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts)
+  const { fetch, retries, idleTimeout, dtype, signal } = optionsOf(opts)
   if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
   return {
     transport: transportOf(fetch),
-    caches: boolean('caches', caches),
     retries: retries === undefined ? 4 : integerFrom('retries', retries, 0),
     idleTimeout: Math.min(ms, MOST_MS),
     dtype,

@@ -1,0 +1,103 @@
+'use strict'
+// An index of several files (model.safetensors.index.json) that reads as one file: each is opened when one of its tensors is asked for.
+
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { exactTextOf } = require('../runtime/host')
+const { RemoteSource } = require('./remote-source')
+
+/** @typedef {import('./options').Opening} Opening */
+/** @typedef {import('./remote-file').Plan} Plan */
+
+const MOST = 2 ** 24 // bytes of an index
+
+/** @param {URL} url */
+const isIndex = url => url.pathname.endsWith('.index.json')
+
+/**
+ * @param {URL} url
+ * @param {Opening} opening
+ * @param {(url: URL, opening: Opening) => Promise<Plan>} openShard
+ * @returns {Promise<Plan>}
+ * @throws ERR_FORMAT · as RangeReader
+ */
+async function shardsPlan (url, opening, openShard) {
+  const { metadata, places } = parsedIndex(await textAt(url, opening), url)
+  /** @type {Map<string, Promise<Plan>>} */
+  const shards = new Map()
+  let isClosed = false
+  /** @param {string} name */
+  const shardOf = async name => {
+    const { href } = /** @type {URL} */ (places.get(name))
+    let shard = shards.get(href)
+    if (shard === undefined) {
+      shard = openShard(new URL(href), { ...opening, signal: undefined })
+      shards.set(href, shard)
+      shard.then(plan => { if (isClosed) plan.close() }, () => { shards.delete(href) }) // the next one tries again
+    }
+    const plan = await shard
+    if (isClosed) throw failure('ERR_DISPOSED', 'the file was closed')
+    if (!plan.entries.has(name)) throw failure('ERR_FORMAT', `the index says that ${show(name)} is in ${href}, which has none of that name`)
+    return plan
+  }
+  return {
+    entries: places,
+    metadata: () => metadata,
+    info: async name => (await shardOf(name)).info(name),
+    load: async (name, loading) => (await shardOf(name)).load(name, loading),
+    close () {
+      isClosed = true
+      for (const shard of shards.values()) shard.then(plan => plan.close(), () => {})
+    }
+  }
+}
+
+/** @param {URL} url @param {Opening} opening @returns {Promise<string>} */
+async function textAt (url, opening) {
+  const source = await RemoteSource.open(url, opening, false)
+  try {
+    const { size } = source
+    if (size > MOST) throw failure('ERR_FORMAT', `${url.pathname} has ${size} bytes; an index has ${MOST} at most`)
+    const text = exactTextOf(await source.parsed(known => known.read(0, size), opening.signal))
+    if (text === null) throw failure('ERR_FORMAT', `${url.pathname} is no UTF-8`)
+    return text
+  } finally {
+    source.close()
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {URL} url  of the index
+ * @returns {{ metadata: Record<string, any>, places: Map<string, URL> }} places: files by tensors' names
+ */
+function parsedIndex (text, url) {
+  let index
+  try {
+    index = JSON.parse(text)
+  } catch (error) {
+    throw failure('ERR_FORMAT', `${url.pathname} is no JSON: ${/** @type {Error} */ (error).message}`)
+  }
+  const { weight_map: map, metadata = {} } = index ?? {}
+  if (!isObject(map) || !isObject(metadata)) throw failure('ERR_FORMAT', `${url.pathname} has no weight_map, which says where tensors are`)
+  return { metadata, places: new Map(Object.entries(map).map(([name, file]) => [name, placeOf(file, url)])) }
+}
+
+/** @param {unknown} value */
+const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * A file beside the index or below: an index cannot send anybody elsewhere.
+ *
+ * @param {unknown} file
+ * @param {URL} url  of the index
+ */
+function placeOf (file, url) {
+  const beside = new URL('.', url).href
+  const place = typeof file === 'string' && URL.canParse(file, url) ? new URL(file, url) : null
+  if (place === null || !place.href.startsWith(beside)) throw failure('ERR_FORMAT', `${url.pathname} names the file ${show(file)}; one beside it was expected`)
+  place.search = url.search // a token or a signature of a folder
+  return place
+}
+
+module.exports = { isIndex, shardsPlan }

@@ -1,0 +1,65 @@
+'use strict'
+// An index of several .safetensors at URLs, of nginx, read as one file.
+const assert = require('node:assert/strict')
+const { arange, full, openSafetensors, toSafetensorsBytes, zeros } = require('samebytes')
+const { startNginx } = require('./nginx')
+
+describe('an index of several files at a URL', function () {
+  this.timeout(60000)
+  let server
+  before(async () => { server = await startNginx() })
+  after(() => server?.stop())
+
+  const indexAt = (name, weightMap, more = {}) => server.write(name, Buffer.from(JSON.stringify({ metadata: { total_size: 44 }, weight_map: weightMap, ...more })))
+  const asked = () => server.requests().map(line => line.split(' ')[1])
+
+  function written (folder) {
+    server.write(`${folder}/model-1.safetensors`, toSafetensorsBytes({ a: arange(6).reshape(2, 3), b: full([4], 7, 'int8') }))
+    server.write(`${folder}/model-2.safetensors`, toSafetensorsBytes({ c: zeros([4]) }))
+    return indexAt(`${folder}/model.safetensors.index.json`, { a: 'model-1.safetensors', b: 'model-1.safetensors', c: 'model-2.safetensors' })
+  }
+
+  it('reads as one file; a file is opened once, when one of its tensors is asked for', async () => {
+    const file = await openSafetensors(written('several'))
+    try {
+      assert.deepEqual([[...file.keys()], file.size, file.has('c'), file.metadata], [['a', 'b', 'c'], 3, true, { total_size: 44 }])
+      const before = asked().filter(uri => uri.startsWith('/several/model-'))
+      assert.deepEqual(before, [])
+      const [a, b] = await Promise.all([file.load('a'), file.load('b', { dtype: 'float32' })])
+      assert.deepEqual([a.toArray(), b.dtype, b.toArray()], [[[0, 1, 2], [3, 4, 5]], 'float32', [7, 7, 7, 7]])
+      assert.deepEqual([...new Set(asked().filter(uri => uri.startsWith('/several/model-')))], ['/several/model-1.safetensors'])
+      assert.deepEqual((await file.info('c')).shape, [4])
+      const all = await file.loadAll()
+      assert.deepEqual(Object.keys(all), ['a', 'b', 'c'])
+      await assert.rejects(file.load('d'), { code: 'ERR_NOT_FOUND' })
+    } finally {
+      file.close()
+    }
+    await assert.rejects(file.load('a'), { code: 'ERR_DISPOSED' })
+  })
+
+  it('tries a file again that was not there, and says what a file lacks', async () => {
+    const url = indexAt('later/model.safetensors.index.json', { a: 'part.safetensors', z: 'part.safetensors' })
+    const file = await openSafetensors(new URL(url))
+    await assert.rejects(file.load('a'), { code: 'ERR_NOT_FOUND' })
+    server.write('later/part.safetensors', toSafetensorsBytes({ a: arange(2) }))
+    assert.deepEqual((await file.load('a')).toArray(), [0, 1])
+    await assert.rejects(file.load('z'), { code: 'ERR_FORMAT', message: /"z".*part\.safetensors/ })
+    const pending = file.load('a')
+    file.close()
+    await assert.rejects(pending, { code: 'ERR_DISPOSED' })
+  })
+
+  it('takes files beside it alone, and no index that is none', async () => {
+    for (const name of ['../secret.safetensors', '/secret.safetensors', 'http://127.0.0.1:1/a.safetensors', '//127.0.0.1:1/a', 'file:///etc/passwd', 'data:,', 5, null, {}]) {
+      await assert.rejects(openSafetensors(indexAt('bad/x.index.json', { a: name })), { code: 'ERR_FORMAT', message: /beside it/ }, String(name))
+    }
+    for (const text of ['', '[]', 'null', '{}', '{"weight_map": []}', '{"weight_map": 5}', '{"weight_map": {}, "metadata": 5}', '{"weight_map"', '\xff']) {
+      await assert.rejects(openSafetensors(server.write('bad/y.index.json', Buffer.from(text, 'latin1'))), { code: 'ERR_FORMAT' }, text)
+    }
+    const none = await openSafetensors(server.write('bad/z.index.json', Buffer.from('{"weight_map": {"__proto__": "a.safetensors"}}')))
+    assert.deepEqual([none.size, [...none.keys()]], [1, ['__proto__']])
+    none.close()
+    await assert.rejects(openSafetensors(server.write('bad/large.index.json', Buffer.alloc(2 ** 24 + 1, ' '))), { code: 'ERR_FORMAT', message: /bytes; an index has/ })
+  })
+})
