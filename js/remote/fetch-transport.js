@@ -22,8 +22,9 @@ const { networkTrouble } = require('./trouble')
 
 /** @implements {Answer} */
 class FetchAnswer {
-  /** @param {Response} response @param {string} url @param {string} place */
-  constructor (response, url, place) {
+  /** @param {Response} response @param {string} url @param {string} place @param {AbortSignal} stop */
+  constructor (response, url, place, stop) {
+    this.stop = stop
     this.response = response
     this.url = url // not the response's: what a caller's fetch adds is for this host
     this.place = place
@@ -37,6 +38,7 @@ class FetchAnswer {
   async pump (take) {
     const reader = this.response.body?.getReader()
     if (reader === undefined) return
+    this.stop.addEventListener('abort', () => { reader.cancel().catch(() => {}) }) // a read does not always end by it
     try {
       for (;;) {
         const { done, value } = await reader.read().catch(error => { throw networkTrouble(this.place, error) })
@@ -60,7 +62,7 @@ const fetchTransport = given => async (url, headers, stop, place) => {
     throw networkTrouble(place, error)
   }
   if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
-  return new FetchAnswer(response, url, place)
+  return new FetchAnswer(response, url, place, stop)
 }
 
 module.exports = { fetchTransport }
