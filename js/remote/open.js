@@ -13,7 +13,7 @@ const { remoteNpy, remoteNpz, remoteSafetensors, remoteGguf } = functionsOf(() =
 /** @typedef {import('./remote-file').RemoteFile} RemoteFile */
 /** @typedef {import('./options').RemoteOptions} RemoteOptions */
 
-/** A URL of http: or https:. A file: URL is a path; in TypeScript `fileURLToPath(url)` says so. @typedef {URL | `http://${string}` | `https://${string}`} RemoteUrl */
+/** A URL of http: or https:. A file: URL is a path; TypeScript takes it for one where options of paths are given, else `fileURLToPath(url)` says so. @typedef {URL | `http://${string}` | `https://${string}`} RemoteUrl */
 
 /**
  * The array of a .npy file at a URL, read into memory of its own or of `out`.
@@ -27,7 +27,7 @@ const { remoteNpy, remoteNpz, remoteSafetensors, remoteGguf } = functionsOf(() =
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, ERR_UNSUPPORTED what the server answers, with status where it has one · ERR_STALE the file was changed
  * meanwhile · as `load` of a file object · as rejections
  * @example
- * const mean = async url => mathMean(await openNpy(url))
+ * const shape = async url => (await openNpy(url)).shape
  */
 /**
  * The array of a .npy file, mapped: its header is read, its data when it is used. Mode 'r': read-only (what is written through
@@ -36,7 +36,7 @@ const { remoteNpy, remoteNpz, remoteSafetensors, remoteGguf } = functionsOf(() =
  *
  * @template {DtypeName} [D=never]
  * @overload
- * @param {string} path
+ * @param {string | URL} path  a URL is one of file:
  * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, dtype?: D | undefined, guard?: boolean | undefined } | NameOf<D>} [opts]  dtype: of an array that NumPy wrote as raw bytes.
  * guard: pages that are cut off read as zeros, and once one was touched each use of the file's tensors is ERR_IO; until then
  * nobody looks, and data that was taken before goes on giving zeros
@@ -72,7 +72,7 @@ function openNpy (path, opts) {
  * The arrays of an .npz file by name, as parseNpz gives them, over the mapped file.
  *
  * @overload
- * @param {string} path
+ * @param {string | URL} path  a URL is one of file:
  * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, dtype?: DtypeName | undefined, guard?: boolean | undefined } | DtypeName} [opts]  as openNpy; dtype: of arrays that have none
  * @returns {TensorFile}
  * @throws as openNpy
@@ -106,7 +106,7 @@ function openNpz (path, opts) {
  * The tensors of a .safetensors file by name, over the mapped file.
  *
  * @overload
- * @param {string} path
+ * @param {string | URL} path  a URL is one of file:
  * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined }} [opts]  as openNpy
  * @returns {TensorFile}
  * @throws as openNpy · ERR_ALIGNMENT from get(), in mode 'r+', where a tensor is not aligned in the file
@@ -139,7 +139,7 @@ function openSafetensors (path, opts) {
  * The tensors of a .gguf file by name, as parseGguf gives them, over the mapped file.
  *
  * @overload
- * @param {string} path
+ * @param {string | URL} path  a URL is one of file:
  * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined }} [opts]  as openNpy
  * @returns {TensorFile}
  * @throws as openNpy
