@@ -327,7 +327,7 @@ const step = integer('hopLength', 2, { outside: [0, -1] })
 const frame = { hopLength: step, winLength: integer('winLength', 4, { outside: [0, -1] }), window: t('window', () => tensor([1, 2, 2, 1])), center: flag('center', true), normalized: flag('normalized', true), casting }
 
 const pair = (name, valid) => arg('integers')(name, valid)
-const resizing = { axes: pair('axes', [0, 1]), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
+const resizing = { axes: pair('axes', [0, 1]), channels: integer('channels', undefined), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
 const box = () => tensor([[0, 0, 1, 2]])
 const place = { scale: [1, 1], padding: [0, 0], size: [2, 3] }
 
@@ -368,7 +368,7 @@ const MATH = {
   maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ dtype: dtype('dtype', 'float32'), out: out(() => zeros([3])), casting })],
   maskedFill: [t('t', matrix), t('mask', () => tensor([true, false, true])), value(7), options({ out: out(), casting })],
   resize: [t('x', matrix), pair('size', [1, 2]), options({ ...resizing, out: out(() => zeros([1, 2])) })],
-  crop: [t('x', matrix), pair('box', [0, 0, 1, 2]), options({ axes: pair('axes', [0, 1]) })],
+  crop: [t('x', matrix), pair('box', [0, 0, 1, 2]), options({ axes: pair('axes', [0, 1]), channels: integer('channels', undefined) })],
   letterbox: [t('x', matrix), pair('size', [4, 4]), options({ ...resizing, value: number('value', 1), align: word('align', 'end'), out: out(() => zeros([4, 4])) })],
   pad: [t('x', matrix), any(1), options({ mode: word('mode', 'edge'), value: value(7, { isScalar: true }), casting, out: out(() => zeros([4, 5])) })],
   nms: [t('boxes', box), t('scores', () => zeros([1])), options({ iouThreshold: number('iouThreshold', 0.5), scoreThreshold: number('scoreThreshold', -1), limit: integer('limit', 1), classes: t('classes', () => zeros([1], 'int32')), dtype: dtype('dtype', 'int64') })],

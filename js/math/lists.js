@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { notDeferred } = require('../backend/math')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
 const { flatten } = require('../layout/values')
 const { copyOf } = require('../tensor/creation')
 const { Tensor } = require('../tensor/tensor')
@@ -50,17 +50,16 @@ function readPair (x1, x2) {
 
 /**
  * @param {Pair} pair
- * @param {string} by  the function, whose copies are counted
  * @returns {{ x1: Layout, x2: Layout }} of both as tensors
  * @throws as tensorBeside and operandOf
  */
-function operandsOf ({ x1, x2 }, by) {
+function operandsOf ({ x1, x2 }) {
   if (!Tensor.isTensor(x1)) {
     const beside = operandOf(/** @type {Tensor} */ (x2), 'x2')
-    return { x1: Tensor.layoutOf(tensorBeside(x1, beside.dtype, by)), x2: beside }
+    return { x1: Tensor.layoutOf(tensorBeside(x1, beside.dtype)), x2: beside }
   }
   const beside = operandOf(x1, 'x1')
-  return { x1: beside, x2: operandOf(tensorBeside(x2, beside.dtype, by), 'x2') }
+  return { x1: beside, x2: operandOf(tensorBeside(x2, beside.dtype), 'x2') }
 }
 
 /**
@@ -68,19 +67,27 @@ function operandsOf ({ x1, x2 }, by) {
  *
  * @param {Tensor<any> | Listed} given
  * @param {number} dtype  of the tensor beside it
- * @param {string} by  the function, whose copies are counted
  * @returns {Tensor<any>}
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, if that is one of floats · {RangeError} ERR_MEMORY
  */
-function tensorBeside (given, dtype, by) {
+function tensorBeside (given, dtype) {
   if (Tensor.isTensor(given)) return given
   const { name, values, shape } = given
   const to = dtypes[dtypeFor(given, dtype)]
   const { array } = values.packed(to)
   if (to.kind === 'FLOATING') for (let i = 0; i < array.length; i++) if (!scalars.takes(to.index, array[i])) throw scalars.misfit(name, Number(array[i]), to.index, name === 'x1' ? 'x2' : 'x1')
-  const made = copyOf(array, shape, { dtype: to.name, casting: 'unsafe' })
-  countCopy(by, made.nbytes)
-  return made
+  return copyOf(array, shape, { dtype: to.name, casting: 'unsafe' })
+}
+
+/**
+ * Counts the copy of what was no tensor, once nothing is refused any more.
+ *
+ * @param {string} by  the function
+ * @param {Tensor<any> | Listed | null} given
+ * @param {Layout | null} layout  that it became
+ */
+function count (by, given, layout) {
+  if (given !== null && layout !== null && !Tensor.isTensor(given)) countCopy(by, layout.size * itemsizes[layout.dtype])
 }
 
 /**
@@ -96,4 +103,4 @@ function dtypeFor ({ values }, dtype) {
   return values.isAnyLarge || (dtype === UINT64 && !values.isAnyNegative) ? UINT64 : INT64
 }
 
-module.exports = { read, readPair, operandsOf, tensorBeside }
+module.exports = { read, readPair, operandsOf, tensorBeside, count }

@@ -84,7 +84,7 @@ class QueuedJob extends MessageJob {
 /** @param {Map<string, string>} headers @returns {string} where the answer goes */
 function replyOf (headers) {
   const reply = subjectOf(headers.get('tensor-reply'), 'Tensor-Reply')
-  if (!takesAnswers(reply)) throw failure('ERR_FORMAT', `Tensor-Reply is ${reply}, which is the server's`)
+  if (!takesAnswers(reply)) throw failure('ERR_FORMAT', `the header Tensor-Reply is ${reply}, which is the server's`)
   return reply
 }
 

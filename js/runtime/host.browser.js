@@ -1,6 +1,8 @@
 'use strict'
 // What browsers offer: a page, a worker, or an AudioWorklet, which has almost none of the web's functions.
 
+const { UNCLONEABLE } = require('./uncloneable.browser')
+
 /**
  * Calls a function on a later turn of the event loop. Timers would wait for milliseconds. Each call has a channel of its own, because
  * an open one would keep other runtimes alive. An AudioWorklet has no channels: there it is a microtask.
@@ -93,4 +95,4 @@ function keepAttached () {}
 
 const pythonPath = null
 
-module.exports = { isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, pythonPath }

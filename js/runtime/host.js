@@ -203,4 +203,7 @@ function refuseTransfer () {
 /** @type {string | null} */
 const pythonPath = path.join(__dirname, '..', '..', 'python')
 
-module.exports = { isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, readModule, keepAttached, pythonPath }
+/** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
+const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
+
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, readModule, keepAttached, pythonPath }

@@ -28,7 +28,7 @@ const { copyElements, likeOf, copied, copiedInto, checkOut } = results
 const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('../copy/sources')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
-const { UNCLONEABLE } = require('./uncloneable')
+const { UNCLONEABLE } = require('../runtime/host')
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = lifetime.DISPOSE

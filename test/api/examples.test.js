@@ -99,7 +99,8 @@ function commentsAbove (file, start) {
 const DEFINITIONS = /^(?:async )?(?:function\*? |class )(\w+)/
 
 /** Functions whose files are read when they are first called: { name: file }. */
-const LAZY = { ...lazyIn('index.js'), ...lazyIn('files/files.js') }
+const LAZY = lazyIn('index.js')
+for (const [name, file] of Object.entries(lazyIn('files/files.js'))) if (LAZY[name] === 'files/files.js') LAZY[name] = file
 
 function lazyIn (from) {
   const text = fs.readFileSync(path.join(FOLDER, from), 'utf8')
