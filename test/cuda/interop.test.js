@@ -195,6 +195,16 @@ describe('tokens of tensors on a device', () => {
     refuses(() => fromShared(token, { shared: 'sab' }), 'ERR_DEVICE', 'ERR_UNSUPPORTED')
     unshare(token)
   })
+
+  it('carry a copy in the CPU\'s memory where that is asked for', () => {
+    const t = arange(6, { device }).view([2, 3]).T
+    const { result: token, copies } = copied(() => share(t, { copy: true }))
+    assert.deepEqual(copies, { share: { count: 1, bytes: 24 } })
+    const there = fromShared(structuredClone(token))
+    assert.deepEqual([token.isCopy, there.device, there.toArray()], [true, 'cpu', [[0, 3], [1, 4], [2, 5]]])
+    there.fill(9)
+    assert.equal(t.get(0, 1), 3)
+  })
 })
 
 describe('capsules on two devices', () => {
