@@ -4,9 +4,8 @@
 
 const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { onNextTurn, textOf, log } = require('../runtime/host')
+const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { ballastOf, keepSpare } = require('./ballast')
 const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes

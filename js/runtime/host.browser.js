@@ -1,6 +1,7 @@
 'use strict'
 // What browsers offer: a page, a worker, or an AudioWorklet, which has almost none of the web's functions.
 
+const { ballastOf, keepSpare } = require('./ballast.browser')
 const { UNCLONEABLE } = require('./uncloneable.browser')
 
 /**
@@ -95,4 +96,4 @@ function keepAttached () {}
 
 const pythonPath = null
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, ballastOf, keepSpare, pythonPath }

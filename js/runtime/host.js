@@ -200,10 +200,21 @@ function refuseTransfer () {
   throw failure('ERR_UNSUPPORTED', 'the buffer stays where it is: native code was given the address of its bytes; slice() copies')
 }
 
+/**
+ * Node's ArrayBuffers take memory before anybody touches them: no tensor has ballast (ballast.browser.js).
+ *
+ * @param {number} nbytes
+ * @returns {ArrayBuffer | null}
+ */
+const ballastOf = nbytes => null
+
+/** @param {ArrayBuffer} ballast */
+function keepSpare (ballast) {}
+
 /** @type {string | null} */
 const pythonPath = path.join(__dirname, '..', '..', 'python')
 
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, readModule, keepAttached, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, readModule, keepAttached, ballastOf, keepSpare, pythonPath }
