@@ -9,7 +9,7 @@
 const LATER = [
   'api/primordials.test.js', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
   'api/types.test.js', // programs in TypeScript
-  'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer, as a step of its own
+  'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'native/docs-blocks.test.js', // programs in docs/
   'native/example-service.test.js'
 ]
