@@ -109,7 +109,7 @@ class TensorService {
    * @param {import('./runs').Call} call
    * @param {ReturnType<typeof limitsOf>} limits
    * @returns {Promise<TensorService>}
-   * @ignore
+   * @internal
    */
   static async start (core, subject, call, limits) {
     const service = new TensorService(KEY, core, subject, call, limits)

@@ -279,7 +279,7 @@ function targetsOf (name, out) {
  * @param {StoreOptions} [options]
  * @returns {Promise<TensorStore>}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no
- * JetStream · ERR_UNSUPPORTED @nats-io/jetstream is not installed
+ * JetStream · ERR_UNSUPPORTED the package `@nats-io/jetstream` is not installed
  */
 async function openStore (core, name, options) {
   const stream = streamOf(name)

@@ -300,7 +300,7 @@ async function connectInPlace (parts, options, maxBytes) {
  *
  * @param {any} [options]  of the client, and maxBytes: of a message's payload; what is longer comes without it, and is no tensor then. 64 MiB unless told, which is the most
  * @returns {Promise<any>} a connection of the client's
- * @throws ERR_UNSUPPORTED @nats-io/transport-node is not installed · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · the client's errors; each as a rejection
+ * @throws ERR_UNSUPPORTED the package `@nats-io/transport-node` is not installed · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · the client's errors; each as a rejection
  * @example
  * const busOf = async servers => tensors(await transport.connect({ servers }))
  */
