@@ -4,9 +4,10 @@
 const { TensorBus, tensors, serve } = require('./nats/bus')
 const { TensorService } = require('./nats/serve')
 const { TensorStore } = require('./nats/store')
+const { TensorSubscription } = require('./nats/subscription')
 const { connect, isInPlace } = require('./nats/transport')
 
 /** The client's connections without copies. */
 const transport = { connect, isInPlace }
 
-module.exports = { TensorBus, TensorService, TensorStore, tensors, serve, transport }
+module.exports = { TensorBus, TensorService, TensorStore, TensorSubscription, tensors, serve, transport }

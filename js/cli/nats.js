@@ -1,10 +1,12 @@
 'use strict'
 // samebytes nats: models as services, what services do, and files in the object store.
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const { failure } = require('../base/errors')
 const { integer } = require('../base/validate')
+const { systemError } = require('../files/system-errors')
 const { peer } = require('../nats/peers')
 const { UsageError, didYouMean } = require('./arguments')
 const { brief, note, plain, print, printJson, size, styled, table } = require('./output')
@@ -36,15 +38,40 @@ async function nats ({ values, operands: [what, ...rest] }) {
 }
 
 /** @param {Values} values @returns {Promise<any>} */
-async function connected ({ server, creds }) {
+async function connected (values) {
   const { transport } = require('../nats')
-  const { credsAuthenticator } = peer('transport-node')
-  const servers = String(server ?? process.env.NATS_URL ?? DEFAULT_SERVER).split(',')
-  const authenticator = creds === undefined ? {} : { authenticator: credsAuthenticator(require('node:fs').readFileSync(creds)) }
+  const servers = String(values.server ?? process.env.NATS_URL ?? DEFAULT_SERVER).split(',')
+  const options = { servers, name: 'samebytes', ...identityOf(values), ...tlsOf(values) }
   try {
-    return await transport.connect({ servers, name: 'samebytes', ...authenticator })
+    return await transport.connect(options)
   } catch (/** @type {any} */ error) {
     throw failure('ERR_DISCONNECTED', `no connection to ${plain(servers.join(', '))}: ${plain(String(error?.message ?? error))}`)
+  }
+}
+
+/** Who connects, for the client. @param {Values} values */
+function identityOf ({ user = process.env.NATS_USER, creds, nkey }) {
+  const { credsAuthenticator, nkeyAuthenticator } = peer('transport-node')
+  const given = Object.entries({ user: user || undefined, creds, nkey }).filter(([, value]) => value !== undefined).map(([name]) => `--${name}`)
+  if (given.length > 1) throw new UsageError(`${given.join(' and ')} name a user each; one of them was expected`)
+  if (creds !== undefined) return { authenticator: credsAuthenticator(contentOf(creds)) }
+  if (nkey !== undefined) return { authenticator: nkeyAuthenticator(Buffer.from(contentOf(nkey).toString().trim())) }
+  return user ? { user, pass: process.env.NATS_PASSWORD ?? '' } : {}
+}
+
+/** @param {Values} values @returns {{ tls?: Record<string, string> }} */
+function tlsOf ({ tlsca, tlscert, tlskey }) {
+  if ((tlscert === undefined) !== (tlskey === undefined)) throw new UsageError('--tlscert and --tlskey belong together')
+  const files = Object.entries({ ca: tlsca, cert: tlscert, key: tlskey }).filter(([, file]) => file !== undefined)
+  return files.length === 0 ? {} : { tls: Object.fromEntries(files.map(([name, file]) => [name, contentOf(file).toString()])) }
+}
+
+/** @param {string} file @returns {Buffer} @throws ERR_IO · ERR_NOT_FOUND */
+function contentOf (file) {
+  try {
+    return fs.readFileSync(file)
+  } catch (error) {
+    throw systemError(error, file)
   }
 }
 

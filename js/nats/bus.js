@@ -128,7 +128,7 @@ class TensorBus {
    * @param {import('./request').RequestOptions} [options]
    * @returns {Promise<any>} a tensor or a record; `out` if it was given
    * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
-   *   tensor came back · of durable requests ERR_EXISTS the queue's name is another stream's, ERR_UNSUPPORTED without @nats-io/jetstream · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
+   *   tensor came back · of durable requests ERR_EXISTS the queue's name is another stream's, ERR_UNSUPPORTED without the package `@nats-io/jetstream` · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
    *   ERR_DEVICE · the signal's reason; each as a rejection, and `out` is as before
    * @example
    * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
@@ -146,8 +146,8 @@ class TensorBus {
    * @param {string} subject  may have wildcards *
    * @param {import('./serve').ServeOptions} [options]
    * @returns {Promise<import('./serve').TensorService>} when requests reach it
-   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services, of durable ones without @nats-io/jetstream · durable:
-   *   ERR_NO_RESPONDERS without JetStream, ERR_EXISTS, ERR_TOO_LARGE no storage for the queue, ERR_TIMEOUT, ERR_REMOTE; each as a rejection
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without the package `@nats-io/services`, of durable ones without `@nats-io/jetstream` ·
+   *   ERR_REMOTE the server does not allow it: remoteCode is 'PERMISSIONS_VIOLATION' · durable: ERR_NO_RESPONDERS without JetStream, ERR_EXISTS, ERR_TOO_LARGE no storage for the queue, ERR_TIMEOUT; each as a rejection
    * @example
    * const copies = bus => bus.serve(x => x.clone(), 'copies', { batch: { max: 16, wait: 2 } })
    */
@@ -162,7 +162,7 @@ class TensorBus {
    * @param {import('./store').StoreOptions} [options]
    * @returns {Promise<import('./store').TensorStore>}
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no JetStream ·
-   *   ERR_DISCONNECTED, ERR_TIMEOUT, ERR_REMOTE · ERR_UNSUPPORTED @nats-io/jetstream is not installed · as rejections
+   *   ERR_DISCONNECTED, ERR_TIMEOUT, ERR_REMOTE · ERR_UNSUPPORTED the package `@nats-io/jetstream` is not installed · as rejections
    * @example
    * const namesIn = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
    */
@@ -170,7 +170,7 @@ class TensorBus {
     return openStore(own(this).#core, name, options)
   }
 
-  /** @param {TensorBus} bus @returns {Core} @ignore */
+  /** @param {TensorBus} bus @returns {Core} @internal */
   static coreOf (bus) { return own(bus).#core }
 }
 
@@ -185,7 +185,7 @@ function checkConnection (connection) {
 /**
  * Tensors over a connection, which stays the caller's to close.
  *
- * @param {any} connection  to NATS, of @nats-io/transport-node or of `transport.connect`
+ * @param {any} connection  to NATS, of the package `@nats-io/transport-node` or of `transport.connect`
  * @param {{ maxBytes?: number, maxPending?: number }} [opts]  maxBytes: of a message that is received; 8 MiB, or the server's max_payload if that is more. maxPending: bytes that
  *   the queue of a subscription may hold; 64 MiB unless told
  * @returns {TensorBus}

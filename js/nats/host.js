@@ -135,11 +135,17 @@ function lend (value, layout, nbytes) {
     pool.give(segment)
     return null
   }
-  const copy = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), layout.dtype, layout.shape, 0)
-  copyTo(copy, value)
-  if (!isDense) return { segment, isOurs: true, ticket, source: copy }
-  copy.dispose()
-  return { segment, isOurs: true, ticket, source: null }
+  try {
+    const copy = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), layout.dtype, layout.shape, 0)
+    copyTo(copy, value)
+    if (!isDense) return { segment, isOurs: true, ticket, source: copy }
+    copy.dispose()
+    return { segment, isOurs: true, ticket, source: null }
+  } catch (error) { // the value's bytes are gone, such as those of a file that was cut
+    ticket.close()
+    pool.give(segment)
+    throw error
+  }
 }
 
 /** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Ticket | null} */

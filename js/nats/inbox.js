@@ -126,4 +126,4 @@ function closed (cause) {
   return Object.assign(failure('ERR_DISCONNECTED', 'the connection was closed'), { cause })
 }
 
-module.exports = { inboxOf, closed }
+module.exports = { inboxOf, closed, refused }

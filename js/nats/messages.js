@@ -129,7 +129,7 @@ function outgoing (value, options) {
   const encoded = encode(value, options)
   const { storage, payload } = encoded
   countSent('message', payload.length)
-  if (payload.length >= SMALL) markStable(payload)
+  if (payload.length >= SMALL) markStable(payload, storage)
   if (storage === null) return { ...encoded, release () {} }
   if (payload.length >= SMALL) {
     beginUse(storage, 0)

@@ -109,9 +109,15 @@ class Request {
     this.#options = options
     this.#endsAt = now() + options.deadline
     this.#queue = options.durable ? queueOf(core, subject) : null
-    this.#offer = options.durable ? null : host.offer(core, subject, value, options)
-    this.#outgoing = this.#offer?.isEmpty ? null : messages.outgoing(value)
     this.#written = options.out === undefined ? [] : storagesOf(options.out)
+    this.#offer = options.durable ? null : host.offer(core, subject, value, options)
+    try {
+      this.#outgoing = this.#offer?.isEmpty ? null : messages.outgoing(value)
+    } catch (error) {
+      this.#offer?.release()
+      this.#offer?.end()
+      throw error
+    }
   }
 
   /** @returns {Promise<Value>} */

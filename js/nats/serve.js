@@ -5,7 +5,7 @@
 const { failure } = require('../base/errors')
 const { boolean, integer, integerFrom, optionsOf, receiver, show } = require('../base/validate')
 const host = require('./host')
-const { inboxOf, closed } = require('./inbox')
+const { inboxOf, closed, refused } = require('./inbox')
 const { MessageJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
 const { peer } = require('./peers')
@@ -109,7 +109,7 @@ class TensorService {
    * @param {import('./runs').Call} call
    * @param {ReturnType<typeof limitsOf>} limits
    * @returns {Promise<TensorService>}
-   * @ignore
+   * @internal
    */
   static async start (core, subject, call, limits) {
     const service = new TensorService(KEY, core, subject, call, limits)
@@ -133,12 +133,19 @@ class TensorService {
       if (ofHost !== null) this.#subscribe(ofHost, message => this.#take(message), queue)
       this.#subscribe(callOf(this.#subject), message => this.#tell(message))
       await this.#core.link.flush()
+      if (this.#framework.isStopped) throw await this.#whyNot()
     } catch (error) {
       this.#framework?.stop().catch(() => {}) // else it would answer when the connection is back
       this.#ended()
       throw connection.isClosed() ? closed(error) : error
     }
     if (work !== null) this.#readQueue(work, consumer)
+  }
+
+  /** Why it stopped when it had just begun: the server refused one of its subscriptions. @returns {Promise<Error>} */
+  async #whyNot () {
+    const cause = await this.#framework.stopped
+    return cause instanceof Error && !this.#core.connection.isClosed() ? refused(`allows no service of ${this.#subject}`, cause) : closed(cause)
   }
 
   /** @param {import('./work-queue').WorkQueue} work @param {any} consumer  of it */

@@ -133,9 +133,12 @@ function codeOf (error, number) {
   return error?.name === 'JetStreamNotEnabled' ? 'ERR_NO_RESPONDERS' : 'ERR_REMOTE'
 }
 
+/** Does the server not allow it to this user? @param {any} error  of the client @returns {boolean} */
+const isRefusal = error => /permissions violation/i.test(error?.message) || (error?.cause instanceof Error && isRefusal(error.cause))
+
 /** May the same work a moment later? The server was restarted, or another one becomes the leader. @param {any} error */
 function isPassing (error) {
-  return ['TimeoutError', 'JetStreamNotEnabled', 'NoResponders', 'RequestError'].includes(error?.name) || error?.code === 10008 || error?.code === 503
+  return !isRefusal(error) && (['TimeoutError', 'JetStreamNotEnabled', 'NoResponders', 'RequestError'].includes(error?.name) || error?.code === 10008 || error?.code === 503)
 }
 
 /**
@@ -230,4 +233,4 @@ async function repeated ({ core, timeout }, what, act) {
   }
 }
 
-module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, purgeAll, countChunks, repeated }
+module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, isRefusal, readMeta, publishMeta, purgeChunks, purgeAll, countChunks, repeated }

@@ -189,7 +189,7 @@ class TensorStore {
     const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(options)
     const file = isFile(out) ? pathOf(out.file) : undefined
     if (resume !== undefined && file === undefined) throw failure('ERR_ARGUMENT', 'resume is for files: out: { file } was expected')
-    return getObject(parts, name, {
+    const got = await getObject(parts, name, {
       extension: file === undefined ? extensionOf(name, EXTENSIONS) : '',
       out: file === undefined ? targetsOf(name, out) : undefined,
       file,
@@ -199,6 +199,7 @@ class TensorStore {
       signal: signalOf(signal),
       onProgress: progressOf(onProgress)
     })
+    return out === undefined || file !== undefined ? got : out
   }
 
   /**
@@ -278,7 +279,7 @@ function targetsOf (name, out) {
  * @param {StoreOptions} [options]
  * @returns {Promise<TensorStore>}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no
- * JetStream · ERR_UNSUPPORTED @nats-io/jetstream is not installed
+ * JetStream · ERR_UNSUPPORTED the package `@nats-io/jetstream` is not installed
  */
 async function openStore (core, name, options) {
   const stream = streamOf(name)

@@ -60,6 +60,7 @@ const MOST_GAPS = 64 // of a publisher that are remembered, in case that their m
 const ITEMS_PER_TURN = 64 // that are taken before other work of the event loop has its turn
 const SEQ = /^([\w-]{1,64}):([1-9]\d{0,14})$/
 const NONE = new Uint8Array(0)
+const KEY = Symbol('samebytes subscription')
 /** codes of errors that are the message's fault */
 const FAULTS = ['ERR_FORMAT', 'ERR_TOO_LARGE', 'ERR_DTYPE', 'ERR_SHAPE', 'ERR_NOT_FOUND']
 /** @type {typeof Symbol.asyncDispose} */
@@ -153,8 +154,13 @@ class Queue {
 }
 
 /**
- * The messages of a subject, received from the call of `subscribe` on. A `for await` loop that is left, `return()` and `await using` end it.
+ * The messages of a subject, received from the call of `bus.subscribe` on: an async iterator. A `for await` loop that is left, `return()`, `await using` and
+ * the signal of its options end it.
  *
+ * @example
+ * const firstOf = async (bus, subject) => {
+ *   for await (const { tensor, lost } of bus.subscribe(subject)) return { tensor, lost } // which ends it
+ * }
  * @implements {AsyncIterableIterator<Received>}
  */
 class TensorSubscription {
@@ -175,11 +181,14 @@ class TensorSubscription {
   #leave = () => {}
 
   /**
+   * @param {symbol} key
    * @param {Core} core
    * @param {string} subject
    * @param {ReturnType<typeof optionsOfSubscription>} options
+   * @private
    */
-  constructor (core, subject, options) {
+  constructor (key, core, subject, options) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'subscriptions are made by bus.subscribe()')
     this.#core = core
     this.#options = options
     try {
@@ -276,9 +285,13 @@ class TensorSubscription {
   // ---- The iterator ----
 
   /**
+   * The next message, when it is there.
+   *
    * @returns {Promise<IteratorResult<Received, undefined>>}
    * @throws ERR_DISCONNECTED the connection was closed · ERR_TOO_LARGE the queue was full, with overflow 'error' · ERR_REMOTE the server refuses the subscription · the
    *   signal's reason; once, as a rejection
+   * @example
+   * const next = async subscription => (await subscription.next()).value?.tensor
    */
   next () {
     const taken = this.#last.then(() => this.#take())
@@ -350,6 +363,9 @@ class TensorSubscription {
    *
    * @param {any} [value]
    * @returns {Promise<IteratorResult<Received, any>>}
+   * @throws nothing
+   * @example
+   * const endSoon = subscription => setTimeout(() => subscription.return(), 1000)
    */
   async return (value) {
     this.#abandon(null)
@@ -398,7 +414,7 @@ function optionsOfSubscription (core, options) {
 function subscribe (core, subject, options) {
   const checked = optionsOfSubscription(core, options)
   checkSignal(checked.signal)
-  return new TensorSubscription(core, subject, checked)
+  return new /** @type {any} */ (TensorSubscription)(KEY, core, subject, checked)
 }
 
 module.exports = { TensorSubscription, subscribe }

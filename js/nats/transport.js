@@ -5,9 +5,10 @@
 const net = require('node:net')
 const { failure } = require('../base/errors')
 const { integer, optionsOf } = require('../base/validate')
+const { countCopy } = require('../backend/storage')
 const { onNextTurn } = require('../runtime/host')
 const { Frames } = require('./frames')
-const { isStable } = require('./payloads')
+const { isStable, stays } = require('./payloads')
 const { peer } = require('./peers')
 
 const KNOWN = /^3\.4\./ // versions of @nats-io/transport-node
@@ -78,7 +79,9 @@ function writes ({ parts }) {
   /** @type {Uint8Array[]} */
   let run = []
   for (const part of parts) {
-    if (part.length < LARGE || !isStable(part)) {
+    const isOurs = part.length >= LARGE && isStable(part)
+    if (!isOurs || !stays(part)) {
+      if (isOurs) countCopy('nats', part.length)
       run.push(part)
       continue
     }
@@ -292,11 +295,12 @@ async function connectInPlace (parts, options, maxBytes) {
 
 /**
  * Connects as the client's own `connect` does. Large messages are then received without copies, their payload at a multiple of 64 in memory, and large
- * payloads of a bus are sent without copies. Over TLS, and with a version of the client other than 3.4, the client's own transport does the work: nothing else changes.
+ * payloads of a bus are sent without copies. The ArrayBuffers that these lie in are not transferred any more: Node 20 copies them instead, later ones refuse that
+ * (DataCloneError); a resizable one is sent with one copy. Over TLS, and with a version of the client other than 3.4, the client's own transport does the work: nothing else changes.
  *
  * @param {any} [options]  of the client, and maxBytes: of a message's payload; what is longer comes without it, and is no tensor then. 64 MiB unless told, which is the most
  * @returns {Promise<any>} a connection of the client's
- * @throws ERR_UNSUPPORTED @nats-io/transport-node is not installed · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · the client's errors; each as a rejection
+ * @throws ERR_UNSUPPORTED the package `@nats-io/transport-node` is not installed · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · the client's errors; each as a rejection
  * @example
  * const busOf = async servers => tensors(await transport.connect({ servers }))
  */

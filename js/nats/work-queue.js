@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { now, exactTextOf } = require('../runtime/host')
 const { STATUS, readHeaders } = require('./headers')
 const { peer } = require('./peers')
-const { isPassing, repeated, storeError } = require('./store-meta')
+const { isPassing, isRefusal, repeated, storeError } = require('./store-meta')
 
 /** @typedef {import('./inbox').Core} Core */
 
@@ -100,7 +100,7 @@ class WorkQueue {
     try {
       await this.#ensureStream()
     } catch (/** @type {any} */ error) {
-      if (!/permissions violation/i.test(error?.message)) throw storeError(error, `queue ${this.subject}`)
+      if (!isRefusal(error)) throw storeError(error, `queue ${this.subject}`)
       throw Object.assign(failure('ERR_NO_RESPONDERS', `there is no queue ${this.subject}, and this user may not make one`), { cause: error })
     }
   }

@@ -7,10 +7,11 @@ const os = require('node:os')
 const path = require('node:path')
 const { execFile, spawn } = require('node:child_process')
 const { once } = require('node:events')
-const { connect } = require('@nats-io/transport-node')
+const { connect, nkeys } = require('@nats-io/transport-node')
 const { ones, openSafetensors, rand, saveSafetensorsSync } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { ADD } = require('../models')
+const { makeCertificates } = require('./certificates')
 const { startServer } = require('./server')
 
 const PROGRAM = path.join(__dirname, '..', '..', 'js', 'cli', 'samebytes.js')
@@ -58,6 +59,37 @@ describe('NATS: the command line', () => {
     const child = execFile(process.execPath, [PROGRAM, 'nats', 'top', '--once', '--server', '127.0.0.1:1'])
     const [code] = await once(child, 'exit')
     assert.equal(code, 1)
+  })
+
+  it('connects over TLS, as a user with a password or an NKEY', async () => {
+    makeCertificates(folder, ['server', 'client'])
+    const pair = nkeys.createUser()
+    fs.writeFileSync(path.join(folder, 'user.seed'), `${Buffer.from(pair.getSeed())}\n`)
+    const file = name => path.join(folder, `${name}.pem`)
+    const config = `tls { cert_file: "${file('server')}", key_file: "${file('server-key')}", ca_file: "${file('ca')}", verify: true }
+authorization { users = [{ user: worker, password: secret }, { nkey: ${pair.getPublicKey()} }] }`
+    const safe = await startServer({ config })
+    const tls = ['--tlsca', 'ca.pem', '--tlscert', 'client.pem', '--tlskey', 'client-key.pem']
+    const top = (given, env) => new Promise(resolve => {
+      const child = execFile(process.execPath, [PROGRAM, 'nats', 'top', '--once', '--server', `localhost:${safe.port}`, ...given], { cwd: folder, env: { ...process.env, ...env } }, (error, stdout, stderr) => resolve([error ? child.exitCode : 0, stderr]))
+    })
+    try {
+      for (const [given, env, code, said] of [
+        [[...tls, '--user', 'worker'], { NATS_PASSWORD: 'secret' }, 0, /there are no services/],
+        [tls, { NATS_USER: 'worker', NATS_PASSWORD: 'secret' }, 0, /there are no services/],
+        [[...tls, '--nkey', 'user.seed'], {}, 0, /there are no services/],
+        [[...tls, '--user', 'worker'], { NATS_PASSWORD: 'wrong' }, 1, /Authorization Violation/],
+        [[...tls, '--nkey', 'none.seed'], {}, 1, /none\.seed/],
+        [['--tlscert', 'client.pem'], {}, 2, /--tlscert and --tlskey belong together/],
+        [['--user', 'a', '--nkey', 'user.seed'], {}, 2, /--user and --nkey name a user each/]
+      ]) {
+        const got = await top(given, env)
+        assert.equal(got[0], code, got[1])
+        assert.match(got[1], said)
+      }
+    } finally {
+      await safe.stop()
+    }
   })
 
   it('serves a model, which top shows', async () => {

@@ -7,7 +7,7 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { connect } = require('@nats-io/transport-node')
-const { SharedTensor, arange, full, memory, zeros } = require('samebytes')
+const { SharedTensor, arange, full, memory, openNpy, saveNpySync, zeros } = require('samebytes')
 const { add, sum } = require('samebytes/math')
 const { TensorBus, tensors } = require('samebytes/nats')
 const host = require('../../js/nats/host')
@@ -262,6 +262,21 @@ describe('NATS: on one host', () => {
       assert.ok(pool.count <= count + 3, `${pool.count}, ${count} before`)
       assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
       await service.drain()
+    })
+
+    it('comes back where the bytes are gone, such as those of a file that was cut', async () => {
+      const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-')), 'x.npy')
+      saveNpySync(file, zeros([2 ** 15]))
+      const x = openNpy(file, { guard: true })
+      fs.truncateSync(file, 128)
+      const [lent, inFlight] = [lentOut(), memory().inFlight]
+      for (let i = 0; i <= TICKETS; i++) await assert.rejects(bus.request('none', x), { code: 'ERR_IO' })
+      assert.deepEqual([lentOut(), memory().inFlight], [lent, inFlight])
+      const offer = host.offer(coreOf(bus), 'tickets', zeros([2 ** 15])) // there is one
+      assert.notEqual(offer, null)
+      finish(offer)
+      x.dispose()
+      fs.rmSync(path.dirname(file), { recursive: true })
     })
 
     it('is not used again where a message that lent it was not answered', () => {

@@ -192,8 +192,8 @@ describe('NATS: the transport', () => {
     it('payloads that stay as they are where they lie, all others packed', () => {
       const outbound = new Outbound()
       const [stable, other, small] = [new Uint8Array(2 ** 16), new Uint8Array(2 ** 16).fill(1), new Uint8Array(100)]
-      markStable(stable)
-      markStable(small)
+      markStable(stable, null)
+      markStable(small, null)
       for (const part of [Uint8Array.of(1, 2), stable, Uint8Array.of(3), other, new Uint8Array(0), small]) outbound.fill(part)
       assert.deepEqual([outbound.size(), outbound.length()], [2 * 2 ** 16 + 103, 5])
       const parcel = outbound.drain()
@@ -204,6 +204,43 @@ describe('NATS: the transport', () => {
       other.fill(2)
       assert.equal(parts[2][1], 1)
     })
+
+    for (const [how, connectTo, copies] of [['in place', transport.connect, 1], ['of the client', connect, 0]]) {
+      it(`what lay in a buffer that is transferred or shrunk while the socket is full, ${how}`, () => withConnections(server, [connectTo, connect], async (a, b) => {
+        const [bus, received] = [tensors(a), tensors(b).subscribe('transferred')]
+        await b.flush()
+        const n = 3 * 2 ** 20 // more than a socket takes
+        const mine = new Float32Array(n).fill(5)
+        const made = full([n], 6)
+        const shared = new Float32Array(new SharedArrayBuffer(4 * n)).fill(7)
+        const resizable = new ArrayBuffer(4 * n, { maxByteLength: 4 * n })
+        new Float32Array(resizable).fill(8)
+        const before = copied()
+        server.kill('SIGSTOP')
+        try {
+          const sent = Promise.all([fromBlob(mine, [n]), made, fromBlob(shared, [n]), fromBlob(resizable, [n], { dtype: 'float32' })].map(t => bus.publish('transferred', t)))
+          await new Promise(resolve => setImmediate(resolve))
+          for (const buffer of [mine.buffer, made.data.buffer]) {
+            try {
+              new Float32Array(structuredClone(buffer, { transfer: [buffer] })).fill(99)
+            } catch (error) {
+              assert.equal(error.name, 'DataCloneError')
+            }
+          }
+          resizable.resize(4)
+          server.kill('SIGCONT')
+          await sent
+        } finally {
+          server.kill('SIGCONT')
+        }
+        for (const value of [5, 6, 7, 8]) {
+          const { data } = (await received.next()).value.tensor
+          assert.ok(data.length === n && data.every(x => x === value), `${value} was sent; ${data[n - 1]} came`)
+        }
+        assert.equal(copied() - before, copies * 4 * n)
+        await received.return()
+      }))
+    }
 
     it('what others publish as the client does, who may write to it after their turn', () => withConnections(server, [transport.connect, connect], async (a, b) => {
       const received = new Promise(resolve => { b.subscribe('theirs', { callback: (error, message) => resolve(error ?? message) }) })
