@@ -53,16 +53,20 @@ class FetchAnswer {
   }
 }
 
+/** Is it of another host than the page? @param {URL} url */
+const isElsewhere = url => typeof location === 'object' && location !== null && url.origin !== location.origin
+
 /** @param {(url: string, options: RequestInit) => Promise<Response>} given @returns {Transport} */
 const fetchTransport = given => async (url, headers, stop, place) => {
   let response
   try {
     response = await given(url, { headers, signal: stop, cache: 'no-store' }) // Chromium's cache has one request of a URL wait for the other
   } catch (error) {
-    throw networkTrouble(place, error)
+    throw networkTrouble(place, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
   }
   if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
+  if (response.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${response.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
   return new FetchAnswer(response, url, place, stop)
 }
 
-module.exports = { fetchTransport }
+module.exports = { fetchTransport, isElsewhere }

@@ -7,6 +7,7 @@ const { beginUse, endUse } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
 const { KnownBytes, Missing } = require('./known-bytes')
 const { Loads } = require('./loads')
+const { keptTransport } = require('./range-cache')
 const { FIRST, RangeReader } = require('./range-reader')
 const { targetFor } = require('./targets')
 
@@ -39,7 +40,7 @@ class RemoteSource {
    */
   static async open (url, opening, fromEnd) {
     checkSignal(opening.signal)
-    const reader = new RangeReader(url, opening)
+    const reader = new RangeReader(url, opening.caches ? { ...opening, transport: keptTransport(opening.transport) } : opening)
     const { from, bytes } = await reader.open(fromEnd, opening.signal)
     const known = new KnownBytes(reader.size, 'load')
     known.add(from, bytes)

@@ -294,7 +294,8 @@ describe('files at URLs', function () {
     assert.throws(() => openNpy('http://'), { code: 'ERR_ARGUMENT' })
     if (backend() === 'native') assert.throws(() => openNpy('httpx://localhost/a.npy'), { code: 'ERR_NOT_FOUND' })
     await assert.rejects(openNpy(`${url}.not`), { code: 'ERR_NOT_FOUND', status: 404 })
-    for (const opts of [{ fetch: 5 }, { retries: -1 }, { idleTimeout: 0 }, { idleTimeout: 'x' }, 5]) await assert.rejects(openNpy(url, opts), error => /^ERR_(ARGUMENT|BOUNDS)$/.test(error.code), JSON.stringify(opts))
+    await assert.rejects(openNpy(url, { caches: true }), { code: 'ERR_UNSUPPORTED', message: /Cache API.*{ fetch }/ })
+    for (const opts of [{ fetch: 5 }, { caches: 5 }, { retries: -1 }, { idleTimeout: 0 }, { idleTimeout: 'x' }, 5]) await assert.rejects(openNpy(url, opts), error => /^ERR_(ARGUMENT|BOUNDS)$/.test(error.code), JSON.stringify(opts))
   })
 
   it('copies nothing but what it counts', async () => {
