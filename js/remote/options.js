@@ -74,7 +74,8 @@ function openingOf (opts) {
   }
 }
 
-/** @typedef {{ out: TensorOf | undefined, dtype: Dtype | undefined, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} Loading */
+/** @typedef {{ out: TensorOf | undefined, dtype: Dtype | undefined, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined,
+ * rows?: [number, number] }} Loading  rows: of a tensor whose rows follow each other, these alone, [from, end] */
 
 /**
  * @param {unknown} opts

@@ -22,6 +22,7 @@ const { whileBusy } = require('./remote-source')
  *
  * @typedef {object} Plan
  * @property {Map<string, any>} entries  by name
+ * @property {boolean} hasRows  load takes some of a tensor's rows
  * @property {() => Record<string, any>} metadata
  * @property {(name: string) => Promise<TensorInfo>} info
  * @property {(name: string, loading: Loading) => Promise<TensorOf>} load

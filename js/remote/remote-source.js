@@ -119,6 +119,19 @@ function wantedOfArray ({ name, dtype, type, shape, begin, nbytes }, how, at = 0
 }
 
 /**
+ * @param {Wanted} wanted  whose rows follow each other in the file
+ * @param {[number, number] | undefined} rows
+ * @returns {Wanted} of these rows alone
+ */
+function rowsOf (wanted, rows) {
+  if (rows === undefined) return wanted
+  const [from, end] = rows
+  const [n, ...rest] = wanted.shape
+  const row = wanted.nbytes / n // bytes
+  return { ...wanted, shape: [end - from, ...rest], begin: wanted.begin + from * row, nbytes: (end - from) * row }
+}
+
+/**
  * Runs work with a tensor that is busy meanwhile.
  *
  * @template R
@@ -137,4 +150,4 @@ async function whileBusy (out, work) {
   }
 }
 
-module.exports = { RemoteSource, wantedOf, wantedOfArray, whileBusy }
+module.exports = { RemoteSource, rowsOf, wantedOf, wantedOfArray, whileBusy }
