@@ -41,7 +41,7 @@ describe('the command line, of URLs', function () {
     'a.gguf': gguf([], [['q', [64, 2], 2, 0]], Buffer.alloc(96, 9)),
     'a.npz': zip([['a.npy', Buffer.from(toNpyBytes(arange(3)))], ['d.npy', zlib.deflateRawSync(array), { method: 8, unpacked: array.length, crc: crc32(array) }], ['text.npy', Buffer.from(npyOf('<U3', '(1,)', Buffer.alloc(12)))]]),
     'a.npy': toNpyBytes(arange(6).reshape(2, 3)),
-    'fortran.npy': npyOf('<f4', '(2, 2000)', floats(...Array.from({ length: 4000 }, (_, i) => i)), 'True'),
+    'fortran.npy': npyOf('<f4', '(2000, 2)', floats(...Array.from({ length: 4000 }, (_, i) => i)), 'True'),
     'samples.raw': Buffer.from(Int16Array.from({ length: 5 }, (_, i) => i).buffer)
   }
   for (const [name, bytes] of Object.entries(FILES)) {
@@ -133,6 +133,8 @@ describe('the command line, of URLs', function () {
     const { code, stdout, stderr } = await cli(['info', `${server.url}/none.npy?key=secret`])
     assert.deepEqual([code, stdout], [1, ''])
     assert.equal(stderr, `samebytes info: ${server.url}/none.npy: the server answered with status 404 (ERR_NOT_FOUND)\n`)
+    const known = await cli(['info', `${put('known.npy', Buffer.from(FILES['a.npy'])).url}?key=secret`])
+    assert.match(known.stdout, /known\.npy {2}npy/)
     const bad = put('bad.safetensors', Buffer.from(FILES['a.safetensors']).fill(0, 20, 30))
     assert.match((await same(['show', 'FILE'], bad)).stderr, /FILE: byte .*ERR_FORMAT/)
     assert.match((await cli(['show', 'https://user:pass@localhost/a.npy'])).stderr, /a user or a password.*ERR_ARGUMENT/)
