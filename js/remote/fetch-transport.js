@@ -5,6 +5,8 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { networkTrouble } = require('./trouble')
 
+const PIECE = 2 ** 18 // bytes of one at most
+
 /**
  * What came of a request, whose body was not read yet.
  *
@@ -36,8 +38,9 @@ class FetchAnswer {
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
   async pump (take) {
-    const reader = this.response.body?.getReader()
-    if (reader === undefined) return
+    const { body } = this.response
+    if (body === null || body === undefined) return
+    const reader = readerOf(body)
     this.stop.addEventListener('abort', () => { reader.cancel().catch(() => {}) }) // a read does not always end by it
     try {
       for (;;) {
@@ -50,6 +53,31 @@ class FetchAnswer {
       reader.cancel().catch(() => {})
       throw error
     }
+  }
+}
+
+/**
+ * A reader of pieces that are all in one buffer where the stream can do that: what each piece would leave, pages collect late.
+ *
+ * @param {ReadableStream<Uint8Array>} body
+ * @returns {{ read: () => Promise<{ done: boolean, value?: unknown }>, cancel: () => Promise<void> }}
+ */
+function readerOf (body) {
+  /** @type {ReadableStreamBYOBReader} */
+  let reader
+  try {
+    reader = body.getReader({ mode: 'byob' })
+  } catch {
+    return body.getReader()
+  }
+  let buffer = new ArrayBuffer(PIECE)
+  return {
+    async read () {
+      const result = await reader.read(new Uint8Array(buffer))
+      if (result.value !== undefined) buffer = result.value.buffer
+      return result
+    },
+    cancel: () => reader.cancel()
   }
 }
 
