@@ -11,6 +11,7 @@ const LATER = [
   'api/types.test.js', // programs in TypeScript
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer, as a step of its own
   'native/docs-blocks.test.js', // programs in docs/
+  'remote/command-line.test.js', // programs of the command line
   'native/example-service.test.js'
 ]
 

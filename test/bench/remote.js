@@ -169,17 +169,24 @@ function inBrowser (name, quick) {
   })
 }
 
+/** Is there what the place needs? @param {string} where */
+function isThere (where) {
+  const browser = { chromium: process.env.CHROMIUM ?? '/usr/bin/chromium', firefox: process.env.FIREFOX ?? '/usr/bin/firefox-esr' }[where]
+  return require('../remote/nginx').hasNginx && (browser === undefined || (fs.existsSync(browser) && fs.existsSync(path.join(ROOT, 'dist', 'samebytes.mjs'))))
+}
+
 /** @type {Map<string, Promise<any>>} */
 const known = new Map()
-/** Once for all rows of a place. */
+/** Once for all rows of a place; undefined where something is missing for it. */
 function measured (where, quick) {
+  if (!isThere(where)) return undefined
   const before = known.get(where) ?? (where === 'node' ? inNode(quick) : inBrowser(where, quick))
   known.set(where, before)
   return before
 }
 
 /** @param {string} where @param {'load' | 'get'} way @param {'ms' | 'peak'} what */
-const of = (where, way, what) => async ({ quick }) => (await measured(where, quick))[way][what]
+const of = (where, way, what) => async ({ quick }) => (await measured(where, quick))?.[way][what]
 
 const rows = [['node', 'in Node', 'http.get into a Buffer'], ['chromium', 'in Chromium', 'fetch and arrayBuffer()'], ['firefox', 'in Firefox', 'fetch and arrayBuffer()']].flatMap(([where, place, other]) => [
   {
