@@ -11,6 +11,7 @@ const LATER = [
   'api/types.test.js', // programs in TypeScript
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'native/docs-blocks.test.js', // programs in docs/
+  'remote/command-line.test.js', // programs of the command line
   'native/example-service.test.js'
 ]
 
@@ -26,6 +27,7 @@ const NATIVE_ONLY = [
   ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
   ...['completion', 'convert', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  'remote/command-line.test.js',
   // arithmetic: each function has the same hash on every back end (math/hashes)
   ...['accuracy', 'bad-input', 'indexing', 'numpy', 'quantile', 'scalars', 'special-values'].map(name => `math/${name}.test.js`)
 ])

@@ -72,6 +72,32 @@ class Signal {
   }
 }
 
+/** A signal of ours, that many may follow: of an AbortSignal with more than ten listeners Node warns. */
+class Stop extends Signal {
+  /** @type {Set<() => void>} */
+  #followers = new Set()
+
+  constructor () { super(/** @type {any} */ (null)) }
+
+  /** @override */
+  look () { return this.isAborted }
+
+  /** @override @param {() => void} stop */
+  follow (stop) {
+    if (this.isAborted) stop()
+    this.#followers.add(stop)
+    return () => { this.#followers.delete(stop) }
+  }
+
+  /** @param {unknown} reason */
+  abort (reason) {
+    if (this.isAborted) return
+    this.isAborted = true
+    this.reason = reason
+    for (const stop of [...this.#followers]) stop()
+  }
+}
+
 /**
  * @param {any} signal  as a caller gave it
  * @returns {Signal | undefined}
@@ -95,4 +121,4 @@ function checkSignal (signal) {
   if (signal !== undefined && signal.look()) throw signal.reason
 }
 
-module.exports = { Signal, signalOf, checkSignal }
+module.exports = { Signal, Stop, signalOf, checkSignal }

@@ -17,6 +17,7 @@ const dtype = {
 }
 
 const FILES = 'FILE is a .npy, .npz, .safetensors or .gguf file, by its content: the extension does not matter. Any other file is raw bytes, and --dtype says what they are.'
+const URLS = 'A URL that begins with https:// or http:// is a file as well; only what is shown is fetched. A URL that ends in .index.json is an index of several .safetensors.'
 const NAMES = 'NAME is a segment of shared memory, as `samebytes ls` lists it. If a file in this folder has the same name, the file is taken.'
 
 /** @type {Command[]} */
@@ -25,8 +26,9 @@ const commands = [
     name: 'info',
     operands: 'FILE|NAME...',
     text: 'list the tensors of a file or of a shared segment',
-    more: [FILES, NAMES, 'Only headers are read. alignment is the largest power of two, up to 4096, that divides the tensor\'s offset in the file.'],
-    examples: [['samebytes info model.safetensors', 'a table of its tensors'], ['samebytes info frames --json', 'a shared segment, as JSON']],
+    more: [FILES, NAMES, URLS, 'Only headers are read. alignment is the largest power of two, up to 4096, that divides the tensor\'s offset in the file.'],
+    examples: [['samebytes info model.safetensors', 'a table of its tensors'], ['samebytes info frames --json', 'a shared segment, as JSON'],
+      ['samebytes info https://example.org/model.safetensors', 'its header is fetched, and nothing else']],
     options: { dtype, json },
     count: [1, Infinity],
     completes: 'both',
@@ -36,8 +38,8 @@ const commands = [
     name: 'show',
     operands: 'FILE|NAME[:TENSOR] [SLICE...]',
     text: 'print a tensor, or part of it',
-    more: [FILES, NAMES,
-      'TENSOR is the name of one of the file\'s tensors. Without it all are printed if the file has at most 20 tensors and 1000 elements; else a table of the first 20.',
+    more: [FILES, NAMES, URLS,
+      'TENSOR is the name of one of the file\'s tensors; in a URL the first colon behind host and port begins it. Without it all are printed if the file has at most 20 tensors and 1000 elements; else a table of the first 20.',
       'SLICE is what slice() takes, one for each axis: an index such as 3 or -1, a range such as 1:5 or ::-1, ..., or null for a new axis. Separate them by commas or spaces.'],
     examples: [['samebytes show a.npy', 'all of it; only its edges if it has more than 1000 elements'], ['samebytes show model.safetensors:layer.0.weight 0,:8', 'eight elements of the first row'],
       ['samebytes show samples.raw --dtype int16 -10:', 'the last ten'], ['samebytes show frames', 'a shared segment']],
@@ -100,7 +102,7 @@ const commands = [
     name: 'convert',
     operands: 'A[:TENSOR] B',
     text: 'write the tensors of a file to a .npy, .npz or .safetensors file',
-    more: ['A is a .npy, .npz, .safetensors or .gguf file (by its content), a shared segment, or a file of raw bytes, for which --dtype or --raw is needed. TENSOR is the name of one of its tensors.',
+    more: ['A is a .npy, .npz, .safetensors or .gguf file (by its content), one at a URL, a shared segment, or a file of raw bytes, for which --dtype or --raw is needed. TENSOR is the name of one of its tensors.',
       'B ends in .npy (one tensor), .npz or .safetensors. It appears when it is complete, or not at all. If A\'s tensor has no name, it is named like B without the extension in .npz and .safetensors.',
       'With --dtype every tensor of B has that dtype. A cast that would lose fractions or imaginary parts is refused, and so are integers that do not fit. NumPy has no bfloat16 and no float8: .npy and .npz need a --dtype for them.'],
     examples: [['samebytes convert model.npz model.safetensors', 'all tensors'], ['samebytes convert model.gguf:token_embd.weight embedding.npy', 'one of them'],

@@ -7,7 +7,7 @@ const { failure } = require('../base/errors')
 const samebytes = require('..')
 const { NUMPY_TYPES } = require('../files/npy')
 const { dtypeOf } = require('../backend/dtypes')
-const { findPlace, openContent, isRaw: isRawArray } = require('./open')
+const { findPlace, openPlace, isRaw: isRawArray } = require('./open')
 const { chosenNames, checkKnown } = require('./show')
 const { about } = require('./failures')
 const { progress } = require('./progress')
@@ -45,20 +45,24 @@ function rawDtype (file, label, names, { raw, dtype }) {
 /**
  * @param {import('./open').Place} place
  * @param {{ raw?: string, dtype?: string }} options
- * @returns {Content}
+ * @param {{ signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} remote  of a file at a URL
+ * @returns {Promise<Content>}
  */
-function openSource ({ path: source, label, tensor }, options) {
-  const file = openContent(source, { isMapped: true })
+async function openSource (place, options, remote) {
+  const { label, tensor } = place
+  const file = await openPlace(place, { isMapped: true, ...remote })
   let readAs
   try {
-    readAs = rawDtype(file, label, file.format === 'raw' ? [] : arraysOf(file, chosenNames(file, tensor, label)), options)
+    const names = file.format === 'raw' ? [] : chosenNames(file, tensor, label)
+    await file.describe?.(names)
+    readAs = rawDtype(file, label, arraysOf(file, names), options)
     if (readAs === undefined) return file
   } catch (error) {
     file.close()
     throw error
   }
   file.close()
-  return openContent(source, { dtype: readAs, isMapped: true })
+  return openPlace(place, { dtype: readAs, isMapped: true, ...remote })
 }
 
 /** Without an .npz file's members that are no arrays. @param {Content} file @param {string[]} names */
@@ -154,17 +158,22 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
   if (!force) checkFree(to)
   const place = findPlace(from, true)
   const { label, tensor } = place
-  const file = about(label, () => openSource(place, { raw, dtype }))
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
   const { onProgress, end } = progress()
+  /** @type {Content | undefined} */
+  let opened
   try {
-    const names = about(label, () => writable(file, label, chosenNames(file, tensor, label)))
+    const file = opened = await about(label, () => openSource(place, { raw, dtype }, { signal: stop.signal, onProgress }))
+    const chosen = about(label, () => chosenNames(file, tensor, label))
+    await about(label, async () => file.describe?.(chosen))
+    const names = about(label, () => writable(file, label, chosen))
     if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
     if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
     for (const name of names) checkTarget(file.info(name), label, extension, dtype)
+    await about(label, async () => file.fetch?.(names, () => null))
     const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
     const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
     const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), tensorIn(file, name, label, dtype)])))
@@ -176,7 +185,7 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
     end()
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
-    file.close()
+    opened?.close()
   }
 }
 

@@ -6,7 +6,7 @@ const { plain, note, styled } = require('./output')
 const FAILED = 1
 
 /**
- * Calls what, whose errors get the file's name.
+ * Calls what, whose errors get the file's name; those of its promise as well.
  *
  * @template T
  * @param {string} label  of the file
@@ -14,12 +14,17 @@ const FAILED = 1
  * @returns {T}
  */
 function about (label, what) {
-  try {
-    return what()
-  } catch (/** @type {any} */ error) {
+  /** @param {any} error @returns {never} */
+  const named = error => {
     // Only the parsers' errors: the messages of others have the name.
     if ((error?.code === 'ERR_FORMAT' || error?.code === 'ERR_DTYPE') && !String(error.message).startsWith(label)) error.message = `${label}: ${error.message}`
     throw error
+  }
+  try {
+    const result = what()
+    return result instanceof Promise ? /** @type {any} */ (result.catch(named)) : result
+  } catch (error) {
+    return named(error)
   }
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 // samebytes info: a file's tensors, by its header alone.
 
-const { findPlace, openContent, isRaw } = require('./open')
+const { findPlace, openPlace, isRaw } = require('./open')
 const { about, failed } = require('./failures')
 const { brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
 
@@ -78,11 +78,13 @@ function textOfFile ({ file, format, nbytes, metadata, tensors }) {
  * @param {string | undefined} dtype
  * @param {Error[]} refused  gets what is wrong with members of an .npz that are none of ours
  */
-function fileOf (operand, dtype, refused) {
-  const { path, label } = findPlace(operand, false)
-  return about(label, () => {
-    const file = openContent(path, { dtype })
+async function fileOf (operand, dtype, refused) {
+  const place = findPlace(operand, false)
+  const { label } = place
+  return about(label, async () => {
+    const file = await openPlace(place, { dtype })
     try {
+      await file.describe?.(file.names)
       return describeFile(label, file, refused)
     } finally {
       file.close()
@@ -94,21 +96,21 @@ function fileOf (operand, dtype, refused) {
  * Prints the files, and the arrays of an .npz, that can be read, and the errors of the others.
  *
  * @param {import('./arguments').Given} given
- * @returns {number} exit status
+ * @returns {Promise<number>} exit status
  */
-function info ({ values: { json, dtype }, operands }) {
+async function info ({ values: { json, dtype }, operands }) {
   let status = 0
   /** @type {Error[]} */
   const refused = []
-  const files = operands.flatMap(operand => {
+  const files = []
+  for (const operand of operands) {
     try {
-      return [fileOf(operand, dtype, refused)]
+      files.push(await fileOf(operand, dtype, refused))
     } catch (error) {
       if (operands.length === 1) throw error
       status = failed('samebytes info', error)
-      return []
     }
-  })
+  }
   if (json) printJson(operands.length === 1 ? files[0] : files)
   else if (files.length > 0) print(files.map(textOfFile).join('\n\n'))
   for (const error of refused) status = failed('samebytes info', error)

@@ -1,5 +1,5 @@
 'use strict'
-// Finds the file or shared segment that a command line names, and opens its tensors. Names and content may be hostile.
+// Finds the file or shared segment that a command line names, and opens its tensors; remote.js has those at URLs. Names and content may be hostile.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -12,8 +12,10 @@ const { npzFile } = require('../files/npz')
 const { ReadFile } = require('../files/read-file')
 const { safetensorsFile } = require('../files/safetensors')
 const { backend } = require('../backend/calls')
+const { findUrl, openRemote } = require('./remote')
 const samebytes = require('..')
 
+/** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {import('../files/entries').TensorInfo} TensorInfo */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
 
@@ -21,7 +23,8 @@ const samebytes = require('..')
  * What a command line names.
  *
  * @typedef {object} Place
- * @property {string} path
+ * @property {string} path  '': it is at a URL
+ * @property {URL | null} url
  * @property {string} label  as it was given, without the tensor
  * @property {string | null} tensor  that was named with it
  */
@@ -47,34 +50,36 @@ function segmentOf (name) {
 }
 
 /**
- * The place of FILE, NAME, FILE:TENSOR or NAME:TENSOR. Names may have colons: the longest part that exists is the file.
+ * The place of FILE, NAME, URL, FILE:TENSOR, NAME:TENSOR or URL:TENSOR. Names may have colons: the longest part that exists is the file.
  *
  * @param {string} given
  * @param {boolean} mayName  a tensor
  * @returns {Place}
- * @throws ERR_NOT_FOUND
+ * @throws ERR_NOT_FOUND · {TypeError} ERR_ARGUMENT of a URL
  */
 function findPlace (given, mayName) {
+  const remote = findUrl(given, mayName)
+  if (remote !== null) return { path: '', ...remote }
   for (let end = given.length; end > 0; end = mayName ? given.lastIndexOf(':', end - 1) : 0) {
     const label = given.slice(0, end)
     const tensor = end === given.length ? null : given.slice(end + 1)
-    if (isFile(label)) return { path: label, label, tensor }
+    if (isFile(label)) return { path: label, url: null, label, tensor }
     const segment = segmentOf(label)
-    if (segment !== null) return { path: segment, label, tensor }
+    if (segment !== null) return { path: segment, url: null, label, tensor }
   }
   if (fs.existsSync(given)) throw failure('ERR_IO', `${given} is no regular file`)
   throw failure('ERR_NOT_FOUND', `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`)
 }
 
-/** @param {ReadFile} source @returns {Format} by its content, else by its name */
-function formatOf (source) {
+/** @param {Source} source @param {string} name @returns {Format} by its content, else by its name */
+function formatOf (source, name) {
   const head = Buffer.from(source.read(0, Math.min(16, source.size)))
   const text = head.toString('latin1')
   if (text.startsWith('\x93NUMPY')) return 'npy'
   if (/^PK(\x03\x04|\x05\x06)/.test(text)) return 'npz' // eslint-disable-line no-control-regex
   if (text.startsWith('GGUF')) return 'gguf'
   if (head.length > 8 && head.readBigUInt64LE(0) <= MOST_HEADER && head[8] === 123) return 'safetensors'
-  const extension = path.extname(source.file).toLowerCase().slice(1)
+  const extension = path.extname(name).toLowerCase().slice(1)
   return extension === 'npy' || extension === 'npz' || extension === 'safetensors' || extension === 'gguf' ? extension : 'raw'
 }
 
@@ -86,10 +91,23 @@ function formatOf (source) {
  * @property {number} nbytes  of the file
  * @property {Record<string, any>} metadata
  * @property {string[]} names  of its tensors; '': the tensor has no name
+ * @property {(names: string[]) => Promise<void>} [describe]  fetches what info will be asked for: of a file at a URL
+ * @property {(names: string[], rowsOf: (info: TensorInfo) => [number, number][] | null) => Promise<void>} [fetch]  what get will be asked for,
+ * and which rows of it are looked at, [from, end] each; null: all
  * @property {(name: string) => TensorInfo} info
  * @property {(name: string) => import('../tensor/tensor').Tensor} get
  * @property {() => void} close
  */
+
+/**
+ * @param {Place} place
+ * @param {{ dtype?: any, isMapped?: boolean, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} options  as openContent;
+ * signal, onProgress: of a file at a URL
+ * @returns {Promise<Content>}
+ */
+async function openPlace ({ path, url }, options) {
+  return url === null ? openContent(path, options) : openRemote(url, formatOf, options)
+}
 
 /**
  * @param {string} file
@@ -99,7 +117,7 @@ function formatOf (source) {
 function openContent (file, { dtype, isMapped = false }) {
   const source = new ReadFile(file)
   try {
-    const format = formatOf(source)
+    const format = formatOf(source, file)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
     const several = format === 'npz' ? npzFile(source, dtype) : format === 'gguf' ? ggufFile(source) : safetensorsFile(source)
     const mapped = isMapped ? whereMapped(() => ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, { guard: true, dtype })) : null
@@ -180,4 +198,4 @@ function whereMapped (open) {
  */
 const isRaw = ({ dtype, type }) => dtype === 'uint8' && /^[<>|]V\d+$/.test(type)
 
-module.exports = { FOLDER, findPlace, openContent, segmentOf, isRaw }
+module.exports = { FOLDER, findPlace, openPlace, openContent, segmentOf, isRaw }

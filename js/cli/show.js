@@ -3,8 +3,9 @@
 
 const { failure } = require('../base/errors')
 const { checkHeap } = require('../runtime/heap')
-const { findPlace, openContent, isRaw } = require('./open')
+const { findPlace, openPlace, isRaw } = require('./open')
 const { about } = require('./failures')
+const { progress } = require('./progress')
 const { UsageError, didYouMean } = require('./arguments')
 const { describeTensor, cellsOf, COLUMNS } = require('./info')
 const { plain, brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
@@ -99,20 +100,49 @@ function shortened (text, all) {
 const isLong = file => file.names.length > MOST_ROWS || file.names.reduce((n, name) => n + elementsOf(file.info(name)), 0) > MOST_ELEMENTS
 
 /** @param {import('./arguments').Given} given */
-function show ({ values: { json, all, dtype }, operands: [operand, ...texts] }) {
+async function show ({ values: { json, all, dtype }, operands: [operand, ...texts] }) {
   const slices = slicesOf(texts)
-  const { path, label, tensor } = findPlace(operand, true)
-  const file = about(label, () => openContent(path, { dtype, isMapped: true }))
+  const place = findPlace(operand, true)
+  const { label, tensor } = place
+  const { onProgress, end } = progress()
+  const file = await about(label, () => openPlace(place, { dtype, isMapped: true, onProgress }))
   try {
     const names = chosenNames(file, tensor, label)
     if (slices.length > 0 && names.length > 1) throw new UsageError(`${plain(label)} has ${names.length} tensors; ${plain(label)}:TENSOR says which one is sliced`)
     if (dtype !== undefined && (file.format === 'safetensors' || file.format === 'gguf')) throw new UsageError(`--dtype says what raw bytes are; ${plain(label)} is a .${file.format} file and has dtypes`)
+    await about(label, async () => file.describe?.(names.slice(0, MOST_ROWS)))
     if (!json && !all && names.length > 1 && about(label, () => isLong(file))) return print(summaryOf(file, label))
+    await about(label, async () => file.fetch?.(names, info => {
+      checkKnown(info, label)
+      return rowsShown(info, slices, json)
+    }))
+    end()
     const results = about(label, () => names.map(name => showTensor(file, label, name, slices, { json, all })))
     if (json) printJson(results.length === 1 ? results[0] : results)
   } finally {
+    end()
     file.close()
   }
+}
+
+const EDGE = 3 // rows at each end that String(t) has of a tensor of more than MOST_ELEMENTS
+
+/**
+ * The rows of a tensor that are printed.
+ *
+ * @param {import('./open').TensorInfo} info
+ * @param {(number | string | null)[]} slices
+ * @param {boolean} json
+ * @returns {[number, number][] | null} [from, end] each; null: all
+ */
+function rowsShown (info, [first], json) {
+  const n = info.shape[0] ?? 0
+  if (first === undefined) return json || elementsOf(info) <= MOST_ELEMENTS || n <= 2 * EDGE ? null : [[0, EDGE], [n - EDGE, n]]
+  const [, from, end] = typeof first === 'number' ? [0, first, first === -1 ? undefined : first + 1] : /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*$/.exec(first ?? '') ?? []
+  if (from === undefined && end === undefined) return null
+  const at = (/** @type {number | string} */ given) => Math.max(0, Math.min(n, Number(given) < 0 ? n + Number(given) : Number(given)))
+  const [low, high] = [at(from ?? 0), at(end ?? n)]
+  return low < high ? [[low, high]] : []
 }
 
 /**

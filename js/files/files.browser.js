@@ -4,8 +4,11 @@
 const { failure } = require('../base/errors')
 
 /** @param {string} name */
+const isOpener = name => name.startsWith('open') && name !== 'openRaw'
+
+/** @param {string} name */
 function refused (name) {
-  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node; parseNpy, parseSafetensors and their like take bytes, toNpyBytes and its like give them`) }
+  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node${isOpener(name) ? ', but for URLs: https:// and what follows, or a URL' : ''}; parseNpy, parseSafetensors and their like take bytes, toNpyBytes and its like give them`) }
 }
 
 /** @param {string} name */

@@ -2,7 +2,7 @@
 // The arrays of an .npz at a URL. Stored ones are read to where they belong; deflated ones are inflated as they come.
 
 const ffi = require('../backend/calls')
-const { signalOf } = require('../base/signals')
+const { Stop } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
@@ -73,14 +73,14 @@ class Archive {
     const { at, size: total } = await this.source.parsed(known => packedBytes(known, member), signal)
     const pieces = new Pieces()
     let done = 0
-    const stop = new AbortController()
+    const stop = new Stop()
     const coming = this.source.loads.add(at, total, {
       write: piece => pieces.give(piece),
       came (n) {
         done += n
         onProgress?.({ done, total })
       }
-    }, signalOf(stop.signal))
+    }, stop)
     coming.then(() => pieces.end(null), error => pieces.end({ error }))
     const leave = signal?.follow(() => stop.abort(signal.reason))
     try {

@@ -5,6 +5,8 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { networkTrouble } = require('./trouble')
 
+const PIECE = 2 ** 18 // bytes of one at most
+
 /**
  * What came of a request, whose body was not read yet.
  *
@@ -36,8 +38,9 @@ class FetchAnswer {
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
   async pump (take) {
-    const reader = this.response.body?.getReader()
-    if (reader === undefined) return
+    const { body } = this.response
+    if (body === null || body === undefined) return
+    const reader = readerOf(body)
     this.stop.addEventListener('abort', () => { reader.cancel().catch(() => {}) }) // a read does not always end by it
     try {
       for (;;) {
@@ -53,16 +56,45 @@ class FetchAnswer {
   }
 }
 
+/**
+ * A reader of pieces that are all in one buffer where the stream can do that: what each piece would leave, pages collect late.
+ *
+ * @param {ReadableStream<Uint8Array>} body
+ * @returns {{ read: () => Promise<{ done: boolean, value?: unknown }>, cancel: () => Promise<void> }}
+ */
+function readerOf (body) {
+  /** @type {ReadableStreamBYOBReader} */
+  let reader
+  try {
+    reader = body.getReader({ mode: 'byob' })
+  } catch {
+    return body.getReader()
+  }
+  let buffer = new ArrayBuffer(PIECE)
+  return {
+    async read () {
+      const result = await reader.read(new Uint8Array(buffer))
+      if (result.value !== undefined) buffer = result.value.buffer
+      return result
+    },
+    cancel: () => reader.cancel()
+  }
+}
+
+/** Is it of another host than the page? @param {URL} url */
+const isElsewhere = url => typeof location === 'object' && location !== null && url.origin !== location.origin
+
 /** @param {(url: string, options: RequestInit) => Promise<Response>} given @returns {Transport} */
 const fetchTransport = given => async (url, headers, stop, place) => {
   let response
   try {
     response = await given(url, { headers, signal: stop, cache: 'no-store' }) // Chromium's cache has one request of a URL wait for the other
   } catch (error) {
-    throw networkTrouble(place, error)
+    throw networkTrouble(place, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
   }
   if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
+  if (response.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${response.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
   return new FetchAnswer(response, url, place, stop)
 }
 
-module.exports = { fetchTransport }
+module.exports = { fetchTransport, isElsewhere }

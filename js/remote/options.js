@@ -18,6 +18,7 @@ const { transportOf } = require('./transport')
  *
  * @typedef {object} RemoteOptions
  * @property {typeof fetch | undefined} [fetch]  called in place of the one here: adds tokens, asks caches, goes through proxies
+ * @property {boolean | undefined} [caches]  keeps what is read in the page's Cache API, under the name 'samebytes', for the same version of the file; the header is asked for again
  * @property {import('../base/types').Signal | undefined} [signal]  ends the opening; loads have their own
  * @property {number | undefined} [retries]  requests that may fail one after the other, each waiting longer; 4 unless told
  * @property {number | undefined} [idleTimeout]  ms in which a request has to bring 4096 bytes, else it failed; 30000 unless told
@@ -51,19 +52,21 @@ function urlOf (given) {
   return url
 }
 
-/** @typedef {{ transport: import('./fetch-transport').Transport, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined }} Opening */
+/** @typedef {{ transport: import('./fetch-transport').Transport, caches: boolean, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined }} Opening */
 
 /**
  * @param {unknown} opts
  * @returns {Opening}
  */
 function openingOf (opts) {
-  const { fetch, retries, idleTimeout, dtype, signal } = optionsOf(opts)
+  const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts)
   if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
+  if (caches !== undefined && typeof caches !== 'boolean') throw failure('ERR_ARGUMENT', `caches is ${show(caches)}; true or false was expected`)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
   return {
     transport: transportOf(fetch),
+    caches: caches === true,
     retries: retries === undefined ? 4 : integerFrom('retries', retries, 0),
     idleTimeout: Math.min(ms, MOST_MS),
     dtype,
@@ -71,7 +74,8 @@ function openingOf (opts) {
   }
 }
 
-/** @typedef {{ out: TensorOf | undefined, dtype: Dtype | undefined, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} Loading */
+/** @typedef {{ out: TensorOf | undefined, dtype: Dtype | undefined, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined,
+ * rows?: [number, number] }} Loading  rows: of a tensor whose rows follow each other, these alone, [from, end] */
 
 /**
  * @param {unknown} opts

@@ -5,6 +5,7 @@
 const { failure } = require('../base/errors')
 const { newBytes } = require('../files/allocate')
 const { bodyOf, conditionOf, isSame } = require('./answers')
+const { isElsewhere } = require('./fetch-transport')
 const { Trouble } = require('./trouble')
 
 /** @typedef {import('./answers').Version} Version */
@@ -80,7 +81,7 @@ class RangeReader {
     /** null: there was no answer yet @type {Version | null} */
     this.version = null
     /** headers that make a browser ask the other host first are left out */
-    this.isElsewhere = typeof location === 'object' && location !== null && url.origin !== location.origin
+    this.isElsewhere = isElsewhere(url)
     /** @type {Set<Run>} */
     this.runs = new Set()
   }

@@ -4,7 +4,7 @@
 const { failure } = require('../base/errors')
 const { plain } = require('../base/escape')
 const { receiver, show, optionsOf } = require('../base/validate')
-const { signalOf } = require('../base/signals')
+const { Stop, signalOf } = require('../base/signals')
 const { missingTensor } = require('../files/tensor-file')
 const { Tensor } = require('../tensor/tensor')
 const { loadingOf, progressOf } = require('./options')
@@ -22,6 +22,7 @@ const { whileBusy } = require('./remote-source')
  *
  * @typedef {object} Plan
  * @property {Map<string, any>} entries  by name
+ * @property {boolean} hasRows  load takes some of a tensor's rows
  * @property {() => Record<string, any>} metadata
  * @property {(name: string) => Promise<TensorInfo>} info
  * @property {(name: string, loading: Loading) => Promise<TensorOf>} load
@@ -157,7 +158,10 @@ class RemoteFile {
     const names = given === null ? [...plan.entries.keys()] : [...given.keys()]
     for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)
     const batch = new Batch(names, signalOf(signal), progressOf(onProgress))
-    const loads = names.map(name => this.load(name, { out: given?.get(name), dtype, signal: batch.signal, onProgress: onProgress && (({ done }) => batch.came(name, done)) }))
+    const loads = names.map(async name => {
+      const loading = loadingOf({ out: given?.get(name), dtype, onProgress: onProgress && ((/** @type {{ done: number }} */ { done }) => batch.came(name, done)) })
+      return whileBusy(loading.out, () => plan.load(name, { ...loading, signal: batch.stop }))
+    })
     return batch.all(plan, loads, given === null)
   }
 
@@ -199,7 +203,7 @@ class Batch {
   constructor (names, signal, onProgress) {
     this.names = names
     this.onProgress = onProgress
-    this.stop = new AbortController()
+    this.stop = new Stop()
     this.leave = signal?.follow(() => this.stop.abort(signal.reason))
     if (signal?.look()) this.stop.abort(signal.reason)
     /** bytes that came, by name @type {Map<string, number>} */
@@ -208,8 +212,6 @@ class Batch {
     /** null until all headers are known @type {number | null} */
     this.total = null
   }
-
-  get signal () { return this.stop.signal }
 
   /** @param {string} name @param {number} done */
   came (name, done) {

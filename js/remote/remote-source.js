@@ -7,6 +7,7 @@ const { beginUse, endUse } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
 const { KnownBytes, Missing } = require('./known-bytes')
 const { Loads } = require('./loads')
+const { keptTransport } = require('./range-cache')
 const { FIRST, RangeReader } = require('./range-reader')
 const { targetFor } = require('./targets')
 
@@ -39,7 +40,7 @@ class RemoteSource {
    */
   static async open (url, opening, fromEnd) {
     checkSignal(opening.signal)
-    const reader = new RangeReader(url, opening)
+    const reader = new RangeReader(url, opening.caches ? { ...opening, transport: keptTransport(opening.transport) } : opening)
     const { from, bytes } = await reader.open(fromEnd, opening.signal)
     const known = new KnownBytes(reader.size, 'load')
     known.add(from, bytes)
@@ -118,6 +119,19 @@ function wantedOfArray ({ name, dtype, type, shape, begin, nbytes }, how, at = 0
 }
 
 /**
+ * @param {Wanted} wanted  whose rows follow each other in the file
+ * @param {[number, number] | undefined} rows
+ * @returns {Wanted} of these rows alone
+ */
+function rowsOf (wanted, rows) {
+  if (rows === undefined) return wanted
+  const [from, end] = rows
+  const [n, ...rest] = wanted.shape
+  const row = wanted.nbytes / n // bytes
+  return { ...wanted, shape: [end - from, ...rest], begin: wanted.begin + from * row, nbytes: (end - from) * row }
+}
+
+/**
  * Runs work with a tensor that is busy meanwhile.
  *
  * @template R
@@ -136,4 +150,4 @@ async function whileBusy (out, work) {
   }
 }
 
-module.exports = { RemoteSource, wantedOf, wantedOfArray, whileBusy }
+module.exports = { RemoteSource, rowsOf, wantedOf, wantedOfArray, whileBusy }

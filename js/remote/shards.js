@@ -42,6 +42,7 @@ async function shardsPlan (url, opening, openShard) {
   }
   return {
     entries: places,
+    hasRows: true,
     metadata: () => metadata,
     info: async name => (await shardOf(name)).info(name),
     load: async (name, loading) => (await shardOf(name)).load(name, loading),

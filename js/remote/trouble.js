@@ -24,11 +24,12 @@ const LASTING = /^(HPE_|ERR_TLS|ERR_SSL|ERR_INVALID|CERT_|UNABLE_TO_|DEPTH_ZERO_
  *
  * @param {string} place
  * @param {any} cause
+ * @param {string} [hint]  at what may be behind it
  * @returns {Error} a Trouble unless it is lasting
  */
-function networkTrouble (place, cause) {
+function networkTrouble (place, cause, hint = '') {
   const inner = typeof cause?.cause?.code === 'string' ? cause.cause : cause // of Node's fetch
-  const error = Object.assign(failure('ERR_IO', `${place} could not be read: ${textOf(inner)}`), { cause })
+  const error = Object.assign(failure('ERR_IO', `${place} could not be read: ${textOf(inner)}${hint}`), { cause })
   return LASTING.test(inner?.code) ? error : new Trouble(error)
 }
 

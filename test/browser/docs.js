@@ -9,6 +9,7 @@ const http = require('node:http')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { BROWSER_OPTION, launch, printed: printedBy } = require('./launch')
+const { answerWeights, putWeights } = require('./weights')
 const { ROOT, blocksOf, missing, pages, programs } = require('../docs/blocks')
 
 const LIMIT = 600_000 // ms, for what should take seconds
@@ -23,13 +24,21 @@ function bodyOf (source) {
   return page.replace(/<\/script>(?![^]*<\/script>)/, '\nglobalThis.finished = true</script>')
 }
 
-/** Serves dist/ and a page for each program, by its number. */
+/** A model for the pages: eight matrices. */
+function putModel () {
+  const { arange, toSafetensorsBytes } = require(ROOT)
+  const layer = arange(4096).reshape(64, 64).astype('bfloat16')
+  putWeights('model.safetensors', toSafetensorsBytes(Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`layer.${i}.weight`, layer]))))
+}
+
+/** Serves dist/, a model and a page for each program, by its number. */
 async function serve (headers) {
   const server = http.createServer((request, response) => {
     const file = /^\/dist\/([\w-]+\.(?:mjs|wasm))$/.exec(request.url)
     const number = /^\/(\d+)$/.exec(request.url)
     const place = file && path.join(ROOT, 'dist', file[1])
-    if (place && fs.existsSync(place)) {
+    if (request.url.startsWith('/weights/')) answerWeights(request, response, headers)
+    else if (place && fs.existsSync(place)) {
       response.writeHead(200, { 'Content-Type': TYPES[path.extname(place)], ...headers }).end(fs.readFileSync(place))
     } else if (number && list[number[1]]) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(`<!doctype html><link rel="icon" href="data:,">
@@ -43,6 +52,7 @@ async function serve (headers) {
 }
 
 async function main () {
+  putModel()
   const total = { passed: 0, failed: 0 }
   const { values } = parseArgs({ options: BROWSER_OPTION })
   const browser = await launch(values.browser)

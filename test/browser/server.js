@@ -1,11 +1,12 @@
 'use strict'
-// What pages need, on 127.0.0.1: the tests, the package, the repository's files to read, and Python for the oracles.
+// What pages need, on 127.0.0.1: the tests, the package, the repository's files to read, files at URLs, and Python for the oracles.
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
 const { AS_SEEN, ROOT } = require('./bundle')
+const { answerWeights } = require('./weights')
 
 const ISOLATED = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -39,6 +40,7 @@ async function serve ({ isolated, pages }) {
     if (typeof page === 'function') return page(request, response, headers)
     if (page !== undefined) return send(200, page)
     if (request.method === 'POST' && place === '/python') return send(...await answerOf(await textOf(request)))
+    if (place.startsWith('/weights/')) return answerWeights(request, response, headers)
     if (request.method !== 'GET') return send(405, 'only GET')
     send(...read(place))
   }

@@ -276,6 +276,21 @@ describe('files at URLs', function () {
     out.fill(1) // is not busy any more
   })
 
+  it('loads many at once, without a warning of Node\'s', async () => {
+    const warnings = []
+    const warned = warning => warnings.push(warning.message)
+    process.on('warning', warned)
+    try {
+      const file = await openSafetensors(at('many.safetensors', toSafetensorsBytes(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`t${i}`, arange(10000)])))))
+      assert.equal(Object.keys(await file.loadAll()).length, 40)
+      file.close()
+      await new Promise(resolve => setImmediate(resolve))
+      assert.deepEqual(warnings, [])
+    } finally {
+      process.off('warning', warned)
+    }
+  })
+
   it('gives back the memory of what was not read', async () => {
     const url = at('memory.safetensors', toSafetensorsBytes({ a: zeros([2 ** 18]) }))
     const file = await openSafetensors(url)
@@ -294,7 +309,8 @@ describe('files at URLs', function () {
     assert.throws(() => openNpy('http://'), { code: 'ERR_ARGUMENT' })
     if (backend() === 'native') assert.throws(() => openNpy('httpx://localhost/a.npy'), { code: 'ERR_NOT_FOUND' })
     await assert.rejects(openNpy(`${url}.not`), { code: 'ERR_NOT_FOUND', status: 404 })
-    for (const opts of [{ fetch: 5 }, { retries: -1 }, { idleTimeout: 0 }, { idleTimeout: 'x' }, 5]) await assert.rejects(openNpy(url, opts), error => /^ERR_(ARGUMENT|BOUNDS)$/.test(error.code), JSON.stringify(opts))
+    await assert.rejects(openNpy(url, { caches: true }), { code: 'ERR_UNSUPPORTED', message: /Cache API.*{ fetch }/ })
+    for (const opts of [{ fetch: 5 }, { caches: 5 }, { retries: -1 }, { idleTimeout: 0 }, { idleTimeout: 'x' }, 5]) await assert.rejects(openNpy(url, opts), error => /^ERR_(ARGUMENT|BOUNDS)$/.test(error.code), JSON.stringify(opts))
   })
 
   it('copies nothing but what it counts', async () => {

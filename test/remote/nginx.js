@@ -120,4 +120,4 @@ async function startNginx ({ config = '', tls } = {}) {
   }
 }
 
-module.exports = { startNginx }
+module.exports = { hasNginx: fs.existsSync(NGINX), startNginx }
