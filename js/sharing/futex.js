@@ -197,8 +197,11 @@ class RingWords {
   join (from) {
     this.call(opcodes.ring_join, this.readers, from)
     const { f64 } = frame
-    const [next, place, high, low] = [f64[RESULTS + 2], f64[RESULTS + 3], f64[RESULTS + 4], f64[RESULTS + 5]]
-    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), next, place, mine: [high, low] }
+    const next = f64[RESULTS + 2]
+    const place = f64[RESULTS + 3]
+    /** @type {[number, number]} */
+    const mine = [f64[RESULTS + 4], f64[RESULTS + 5]]
+    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), next, place, mine }
   }
 
   /**
@@ -207,8 +210,8 @@ class RingWords {
    * @param {Seat} seat
    * @param {number} next
    */
-  advance ({ place, mine }, next) {
-    this.call(opcodes.ring_advance, this.readers, next, place, mine[0], mine[1])
+  advance (seat, next) {
+    this.call(opcodes.ring_advance, this.readers, next, seat.place, seat.mine[0], seat.mine[1])
   }
 
   /**

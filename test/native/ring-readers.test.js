@@ -192,9 +192,9 @@ describe('SharedRing with readers', function () {
     let count = 0
     for (let i = 0; i < KILLS; i++) {
       const peer = peerOf(ring, "let sent = false; for await (const { index } of ring.read()) if (!sent) { sent = true; await send('there') }")
-      let isThere = false
-      const there = peer.next().then(() => { isThere = true })
-      while (!isThere) count = await ring.writeAsync(count, { timeout: 60000 }) + 1
+      const at = { isThere: false }
+      const there = peer.next().then(() => { at.isThere = true })
+      while (!at.isThere) count = await ring.writeAsync(count, { timeout: 60000 }) + 1
       await there
       const end = performance.now() + next(MOST_MS)
       while (performance.now() < end) count = await ring.writeAsync(count, { timeout: 60000 }) + 1
