@@ -11,6 +11,7 @@ const LATER = [
   'api/types.test.js', // programs in TypeScript
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer, as a step of its own
   'native/docs-blocks.test.js', // programs in docs/
+  'native/example-ring.test.js', // compiled
   'native/example-service.test.js'
 ]
 
