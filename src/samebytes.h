@@ -818,6 +818,8 @@ SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
 #define SB_SEGMENT_REPLACE \
  1u /* the name is taken from another segment, which its users keep; else SB_ERR_EXISTS */
 #define SB_SEGMENT_PERSIST 2u /* `samebytes sweep` leaves it */
+#define SB_RING_READERS(n) \
+ ((n)*65536u) /* of a ring: its writer waits for its slowest reader, of n at most, 1 to 1024 */
 
 /* Creates a named segment of zeros: a .npy file in shared memory, which appears when it is complete.
  *
@@ -880,10 +882,11 @@ typedef struct sb_ring sb_ring;
  *
  *   name         at most 247 bytes
  *   ndim, shape  of a frame
- *   mode, flags  as of sb_segment_create
+ *   mode         as of sb_segment_create
+ *   flags        likewise, and SB_RING_READERS(n)
  *   out          the caller's, for sb_ring_close; the names stay
  *
- * Errors  as sb_segment_create · SB_ERR_BOUNDS slots is below 1 */
+ * Errors  as sb_segment_create · SB_ERR_BOUNDS slots is below 1, or there are more than 1024 readers */
 SB_CHECKED SB_API sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype,
                                            int32_t ndim, const int64_t *shape, uint32_t mode,
                                            uint32_t flags, sb_ring **out);
@@ -927,8 +930,18 @@ SB_CHECKED SB_API sb_status sb_ring_frames(const sb_ring *ring, sb_tensor *out);
  *
  *   index  of the frame, whose slot may now be written
  *
- * Errors  SB_ERR_BUSY there is another writer, whose process has not ended · SB_ERR_FORMAT · SB_ERR_MEMORY */
+ * Errors  SB_ERR_BUSY there is another writer, whose process has not ended, or a reader that the writer waits for still needs
+ *         what is in the slot · SB_ERR_FORMAT · SB_ERR_MEMORY */
 SB_CHECKED SB_API sb_status sb_ring_begin(sb_ring *ring, int64_t *index);
+
+/* Waits until no reader needs what is in the next frame's slot; of a ring without SB_RING_READERS at once. A reader whose
+ * process has ended is not waited for. Makes this process the writer, as sb_ring_begin does.
+ *
+ *   timeout  nanoseconds; 0: no waiting; negative: without an end
+ *   out      true: sb_ring_begin gives it; false: the time was up
+ *
+ * Errors  as sb_ring_begin and sb_word_wait */
+SB_CHECKED SB_API sb_status sb_ring_room(sb_ring *ring, int64_t timeout, bool *out);
 
 /* Publishes the frame that sb_ring_begin began, and wakes readers.
  *
@@ -962,14 +975,19 @@ typedef struct sb_ring_reader {
 } sb_ring_reader;
 
 /* Finds the next frame of a reader. The writer does not wait: use or copy the frame, then ask sb_ring_has. A reader that was
- * overtaken goes on half a ring behind the writer.
+ * overtaken goes on half a ring behind the writer. Of a ring with SB_RING_READERS the writer waits: the first call takes a
+ * place, and begins with the newest frame where reader->next is negative; the frame is the reader's until the next call or
+ * sb_ring_leave. Such a ring, as one process has it open, has one reader; open it again for more.
  *
  *   timeout  nanoseconds; 0: no waiting; negative: without an end
  *   index    of the frame; -1: there is none until now, because the time was up, or a signal came
  *
- * Errors  as sb_ring_wait */
-SB_CHECKED SB_API sb_status sb_ring_read(const sb_ring *ring, sb_ring_reader *reader,
-                                         int64_t timeout, int64_t *index);
+ * Errors  as sb_ring_wait · SB_ERR_BUSY all places are taken · SB_ERR_STALE another process took this reader's · SB_ERR_MEMORY */
+SB_CHECKED SB_API sb_status sb_ring_read(sb_ring *ring, sb_ring_reader *reader, int64_t timeout,
+                                         int64_t *index);
+
+/* Gives a reader's place up, as sb_ring_close does: the writer waits for it no longer. Nothing where there is none. */
+SB_API void sb_ring_leave(sb_ring *ring);
 
 /* ---- DLPack ----
  *

@@ -60,7 +60,8 @@ extern "C" {
  X(normal) X(randint) X(tensor_to_dlpack) X(tensor_to_dlpack_legacy) X(tensor_from_dlpack) \
  X(tensor_from_dlpack_legacy) X(segment_create) X(segment_open) X(segment_unlink) X(word_wait) \
  X(word_wake) X(ring_create) X(ring_open) X(ring_attach) X(ring_close) X(ring_unlink) \
- X(ring_frames) X(ring_begin) X(ring_commit) X(ring_count) X(ring_has) X(ring_wait) X(ring_read)
+ X(ring_frames) X(ring_begin) X(ring_commit) X(ring_count) X(ring_has) X(ring_wait) X(ring_read) \
+ X(ring_room) X(ring_leave)
 /* clang-format on */
 
 #ifdef __cplusplus

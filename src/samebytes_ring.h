@@ -9,6 +9,9 @@
  *   if (!error) memset(sbr_frame(&r, n), 128, r.frame_bytes);
  *   if (!error) sbr_commit(&r);
  *
+ * Of a ring with readers that the writer waits for sbr_begin is EAGAIN while one needs the slot, and sbr_room waits; a reader
+ * joins first, and says sbr_advance(&r, n + 1) when it is done with frame n.
+ *
  * A reader copies sbr_frame(&r, n) for n below sbr_count(&r), then asks sbr_has(&r, n): if so, the copy is whole. */
 #ifndef SAMEBYTES_RING_H
 #define SAMEBYTES_RING_H
@@ -29,7 +32,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SBR_SLOTS = 1, SBR_BYTES, SBR_WRITER, SBR_NAMESPACE, SBR_COUNT = 8, SBR_FIRST = 16 };
+enum {
+  SBR_SLOTS = 1,
+  SBR_BYTES,
+  SBR_WRITER,
+  SBR_NAMESPACE,
+  SBR_READERS,
+  SBR_MOVES,
+  SBR_SLEEPS,
+  SBR_COUNT,
+  SBR_FIRST = 16
+};
 
 typedef struct sbr_ring {
   char *maps[2]; /* of the frames and of the words */
@@ -37,6 +50,9 @@ typedef struct sbr_ring {
   char *frames;
   _Atomic uint64_t *words;
   int64_t slots, frame_bytes, next; /* next: the writer's */
+  int64_t readers;                  /* places for them; 0: the writer waits for none */
+  _Atomic uint64_t *place;          /* of this reader; NULL: it has none */
+  uint64_t reader;                  /* its word */
   uint64_t mine;                    /* 0: not the writer */
   bool is_begun;
 } sbr_ring;
@@ -65,8 +81,26 @@ static inline int sbr__map(const char *name, const char *more, char **map, size_
   return error;
 }
 
-/* Gives the writer's role up, and unmaps. A second close does nothing. */
+/* A reader has moved: the writer may sleep for it. */
+static inline void sbr__moved(sbr_ring *r) {
+  atomic_fetch_add(&r->words[SBR_MOVES], 1);
+  if (r->words[SBR_SLEEPS]) syscall(SYS_futex, &r->words[SBR_MOVES], 1, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Gives a reader's place up. */
+static inline void sbr_leave(sbr_ring *r) {
+  if (!r->place) return;
+  if (r->place[0] == r->reader) {
+    r->place[1] = 0;
+    atomic_compare_exchange_strong(&r->place[0], &r->reader, 0);
+    sbr__moved(r);
+  }
+  r->place = NULL;
+}
+
+/* Gives the role and the place up, and unmaps. A second close does nothing. */
 static inline void sbr_close(sbr_ring *r) {
+  sbr_leave(r);
   if (r->mine) atomic_compare_exchange_strong(&r->words[SBR_WRITER], &r->mine, 0);
   for (int i = 0; i < 2; i++)
     if (r->maps[i]) munmap(r->maps[i], r->mapped[i]);
@@ -82,9 +116,16 @@ static inline int sbr_open(sbr_ring *r, const char *name) {
     const size_t count = (r->mapped[1] - (size_t)(words - r->maps[1])) / 8;
     const uint64_t room = r->mapped[0] - (size_t)(r->frames - r->maps[0]);
     r->words = (_Atomic uint64_t *)(void *)words;
-    if (count <= SBR_FIRST || r->words[0] != UINT64_C(0x31676e69722d6273)) error = EINVAL;
+    const uint64_t magic = count <= SBR_FIRST ? 0 : r->words[0];
+    const bool waits = magic == UINT64_C(0x32676e69722d6273); /* "sb-ring2" */
+    if (!waits && magic != UINT64_C(0x31676e69722d6273)) error = EINVAL;
     const uint64_t slots = error ? 1 : r->words[SBR_SLOTS], bytes = error ? 0 : r->words[SBR_BYTES];
-    if (!error && (slots != count - SBR_FIRST || bytes > room / slots)) error = EINVAL;
+    const uint64_t readers = waits ? r->words[SBR_READERS] : 0;
+    if (waits && (readers < 1 || readers > 1024)) error = EINVAL;
+    if (!error && (slots < 1 || slots >= count || bytes > room / slots ||
+                   count != SBR_FIRST + slots + 4 * readers))
+      error = EINVAL;
+    r->readers = (int64_t)readers;
     r->slots = (int64_t)slots;
     r->frame_bytes = (int64_t)bytes;
   }
@@ -167,11 +208,69 @@ static inline int sbr__claim(sbr_ring *r) {
   return 0;
 }
 
-/* Begins frame n, whose slot may then be written. EBUSY: another process, which has not ended, writes. */
+/* Takes a reader's place, and gives the first frame that the writer keeps for it: the newest. EBUSY: there is none. */
+static inline int sbr_join(sbr_ring *r, int64_t *next) {
+  char state = 0;
+  const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
+  for (int64_t i = 0; i < r->readers && !r->place; i++) {
+    _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
+    uint64_t before = at[0];
+    if (!sbr__has_ended(before, at[1]) || !atomic_compare_exchange_strong(&at[0], &before, mine))
+      continue;
+    at[1] = sbr__namespace();
+    r->place = at;
+    r->reader = mine;
+  }
+  if (!r->place) return EBUSY;
+  for (int i = 0; i < 2; i++) { /* again: the writer may have looked before */
+    *next = sbr_count(r) > 0 ? sbr_count(r) - 1 : 0;
+    r->place[2] = (uint64_t)*next;
+  }
+  sbr__moved(r);
+  return 0;
+}
+
+/* Done with all frames before next. ESTALE: the place is another one's. */
+static inline int sbr_advance(sbr_ring *r, int64_t next) {
+  if (!r->place || r->place[0] != r->reader) return ESTALE;
+  atomic_thread_fence(memory_order_seq_cst); /* after the frame was read */
+  r->place[2] = (uint64_t)next;
+  sbr__moved(r);
+  return 0;
+}
+
+/* Does no living reader need what is in frame n's slot? */
+static inline bool sbr__is_free(sbr_ring *r, int64_t n) {
+  for (int64_t i = 0; i < r->readers && n >= r->slots; i++) {
+    _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
+    uint64_t owner = at[0];
+    if (!owner || at[2] > (uint64_t)(n - r->slots)) continue;
+    if (!sbr__has_ended(owner, at[1]) || !atomic_compare_exchange_strong(&at[0], &owner, 0))
+      return false;
+  }
+  return true;
+}
+
+/* Waits until the next frame may be begun: a tenth of a second at most, as nobody tells of readers that are killed.
+ * EAGAIN: a reader still needs the slot. */
+static inline int sbr_room(sbr_ring *r) {
+  const struct timespec t = {0, 100000000};
+  const int error = r->mine ? 0 : sbr__claim(r);
+  if (error || r->is_begun || sbr__is_free(r, r->next)) return error;
+  r->words[SBR_SLEEPS] = 1;
+  const uint32_t moves = (uint32_t)r->words[SBR_MOVES];
+  if (!sbr__is_free(r, r->next)) syscall(SYS_futex, &r->words[SBR_MOVES], 0, moves, &t, NULL, 0);
+  const bool is_free = sbr__is_free(r, r->next);
+  if (is_free) r->words[SBR_SLEEPS] = 0;
+  return is_free ? 0 : EAGAIN;
+}
+
+/* Begins frame n, whose slot may then be written. EBUSY: another process, which has not ended, writes. EAGAIN: as sbr_room. */
 static inline int sbr_begin(sbr_ring *r, int64_t *n) {
   const int error = r->mine ? 0 : sbr__claim(r);
   if (error) return error;
   if (r->words[SBR_WRITER] != r->mine) return EBUSY;
+  if (!r->is_begun && !sbr__is_free(r, r->next)) return EAGAIN;
   r->words[SBR_FIRST + r->next % r->slots] = 2 * (uint64_t)r->next + 1;
   atomic_thread_fence(memory_order_seq_cst); /* before the frame's first byte */
   r->is_begun = true;

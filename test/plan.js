@@ -11,8 +11,9 @@ const LATER = [
   'api/types.test.js', // programs in TypeScript
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'native/docs-blocks.test.js', // programs in docs/
-  'remote/command-line.test.js', // programs of the command line
-  'native/example-service.test.js'
+  'native/example-ring.test.js', // compiled
+  'native/example-service.test.js',
+  'remote/command-line.test.js' // programs of the command line
 ]
 
 /** Left out on wasm and wasm-shared. */

@@ -20,12 +20,14 @@ const { brief, note, print, printJson, shapeText, size, styled, table } = requir
  * @property {number | null} writer  process that writes the ring
  * @property {number | null} frames  committed
  * @property {number | null} perSecond  of them, since the last look
+ * @property {{ pid: number, lag: number }[] | null} readers  of a ring whose writer waits for them; lag: frames that each still needs
  * @property {number[]} holders  processes that have it mapped, as far as this user may see
  */
 
 const PERIOD_MS = 1000
-const MAGIC = 0x31676e69722d6273n // 'sb-ring1'
-const [WRITER, COUNT] = [3, 8] // as in src/ipc/ring.h
+const MAGICS = [0x31676e69722d6273n, 0x32676e69722d6273n] // 'sb-ring1', 'sb-ring2'
+const [SLOTS, WRITER, READERS, COUNT, FIRST, PLACE, NEXT] = [1, 3, 5, 8, 16, 4, 2] // as in src/ipc/ring.h
+const MOST_READERS = 1024
 const PID_SHIFT = 42n
 
 /** How rows are sorted, and the key for it. @type {Record<string, { key: string, of: (row: Row) => number | string }>} */
@@ -62,13 +64,29 @@ function inodeOf (path) {
   }
 }
 
-/** A ring's writer and count by its control words; null: it is none. @param {string} name */
+/** @param {(i: number) => bigint} word @param {number} length  in words @param {bigint} count */
+function readersOf (word, length, count) {
+  const first = FIRST + Number(word(SLOTS))
+  const places = Math.min(Number(word(READERS)), MOST_READERS)
+  const readers = []
+  for (let at = first; at < first + PLACE * places && at + NEXT < length; at += PLACE) {
+    if (word(at) === 0n) continue
+    const lag = count - word(at + NEXT)
+    readers.push({ pid: Number(word(at) >> PID_SHIFT), lag: lag > 0n ? Number(lag) : 0 })
+  }
+  return readers
+}
+
+/** A ring's writer, count and readers by its control words; null: it is none. @param {string} name */
 function wordsOf (name) {
   try {
     const shared = SharedTensor.open(`${name}.control`, { mode: 'r' })
     try {
-      const [magic, writer, count] = [0, WRITER, COUNT].map(i => BigInt(shared.tensor.get(i)))
-      return magic === MAGIC ? { writer: writer === 0n ? null : Number(writer >> PID_SHIFT), frames: Number(count) } : null
+      const word = (/** @type {number} */ i) => BigInt(shared.tensor.get(i))
+      const [magic, writer, count] = [0, WRITER, COUNT].map(word)
+      if (!MAGICS.includes(magic)) return null
+      const readers = magic === MAGICS[1] ? readersOf(word, shared.tensor.shape[0], count) : null
+      return { writer: writer === 0n ? null : Number(writer >> PID_SHIFT), frames: Number(count), readers }
     } finally {
       shared.tensor.dispose()
       shared.dispose()
@@ -99,6 +117,7 @@ function look (filter, before, seconds) {
       writer: words?.writer ?? null,
       frames: words?.frames ?? null,
       perSecond: words === null || old === undefined || seconds === 0 ? null : (words.frames - old) / seconds,
+      readers: words?.readers ?? null,
       holders: holders.get(inodeOf(path)) ?? []
     }
   })
@@ -112,14 +131,15 @@ function sorted (rows, sort) {
 
 /** @param {Row[]} rows */
 function tableOf (rows) {
-  const cells = rows.map(({ name, kind, nbytes, dtype, shape, owner, isAlive, writer, frames, perSecond, holders }) => [
+  const cells = rows.map(({ name, kind, nbytes, dtype, shape, owner, isAlive, writer, frames, perSecond, readers, holders }) => [
     brief(name), kind, size(nbytes), dtype ?? '', shape === null ? '' : shapeText(shape), `${owner}${isAlive ? '' : ' dead'}`,
-    writer === null ? '' : String(writer), frames === null ? '' : String(frames), perSecond === null ? '' : perSecond.toFixed(1), holders.join(' ')
+    writer === null ? '' : String(writer), frames === null ? '' : String(frames), perSecond === null ? '' : perSecond.toFixed(1),
+    readers === null ? '' : readers.map(({ pid, lag }) => `${pid}:${lag}`).join(' '), holders.join(' ')
   ])
   /** @param {string} cell */
   const style = cell => cell.endsWith(' dead') ? /** @type {const} */ ('red') : null
   return table([{ title: 'name' }, { title: 'kind' }, { title: 'size', isNumber: true }, { title: 'dtype' }, { title: 'shape' }, { title: 'owner', style },
-    { title: 'writer', isNumber: true }, { title: 'frames', isNumber: true }, { title: 'per second', isNumber: true }, { title: 'held by' }], cells)
+    { title: 'writer', isNumber: true }, { title: 'frames', isNumber: true }, { title: 'per second', isNumber: true }, { title: 'lags' }, { title: 'held by' }], cells)
 }
 
 /**

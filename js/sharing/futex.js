@@ -88,6 +88,8 @@ function ofRing (name, error) {
   return error?.code === 'ERR_IO' && !error.message.startsWith('the ring ') ? Object.assign(failure('ERR_IO', `the ring ${show(name)}: ${error.message}`), { cause: error }) : error
 }
 
+/** A reader's place in a ring; mine: its word. @typedef {{ role: Storage, next: number, place: number, mine: [number, number] }} Seat */
+
 /** The control words of a ring, read and written by C (src/ipc/ring.c). */
 class RingWords {
   /**
@@ -101,6 +103,7 @@ class RingWords {
     this.control = control
     this.slots = slots
     this.frames = frames
+    this.readers = 0 // places for them, once judged
   }
 
   /**
@@ -119,14 +122,16 @@ class RingWords {
     }
   }
 
-  /** @param {number} frameBytes */
-  make (frameBytes) {
-    this.call(opcodes.ring_make, frameBytes)
+  /** @param {number} frameBytes @param {number} readers */
+  make (frameBytes, readers) {
+    this.call(opcodes.ring_make, frameBytes, readers)
+    this.readers = readers
   }
 
   /** @param {number} frameBytes */
   judge (frameBytes) {
     this.call(opcodes.ring_judge, frameBytes)
+    this.readers = frame.f64[RESULTS]
   }
 
   /**
@@ -180,6 +185,45 @@ class RingWords {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
     this.call(opcodes.ring_has, n)
     return frame.f64[RESULTS] === 1
+  }
+
+  /**
+   * Takes a reader's place.
+   *
+   * @param {number} from  first frame that it needs; -1: the newest
+   * @returns {Seat} next: the first frame that the writer keeps for it
+   * @throws ERR_BUSY all places are taken
+   */
+  join (from) {
+    this.call(opcodes.ring_join, this.readers, from)
+    const { f64 } = frame
+    const next = f64[RESULTS + 2]
+    const place = f64[RESULTS + 3]
+    /** @type {[number, number]} */
+    const mine = [f64[RESULTS + 4], f64[RESULTS + 5]]
+    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), next, place, mine }
+  }
+
+  /**
+   * Says that a reader is done with the frames before next.
+   *
+   * @param {Seat} seat
+   * @param {number} next
+   */
+  advance (seat, next) {
+    this.call(opcodes.ring_advance, this.readers, next, seat.place, seat.mine[0], seat.mine[1])
+  }
+
+  /**
+   * May frame n be begun?
+   *
+   * @param {number} n
+   * @returns {{ isFree: boolean, moves: number, reader: number, behind: number }} moves: what to sleep on; reader: the slowest one's process
+   */
+  room (n) {
+    this.call(opcodes.ring_room, this.readers, n)
+    const { f64 } = frame
+    return { isFree: f64[RESULTS] === 1, moves: f64[RESULTS + 1], reader: f64[RESULTS + 2], behind: f64[RESULTS + 3] }
   }
 }
 

@@ -18,12 +18,17 @@ const { backend, opcodes, READ_ONLY } = ffi
 /** @import { DtypeName, NameOf, Or, Shape, Signal } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {import('./futex').Seat} Seat */
 /** Upper and lower 32 bits of a word. @typedef {[number, number]} Halves */
 
 const KEY = Symbol('samebytes shared ring')
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
-const COUNT = 8 // indices of control words, as in src/ipc/ring.h
+const MOVES = 6 // indices of control words, as in src/ipc/ring.h
+const COUNT = 8
 const FIRST = 16
+const PLACE = 4 // words of a reader
+const MOST_READERS = 1024
+const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
 const TRIES = 100 // while other processes make or remove it
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
@@ -62,6 +67,8 @@ const controlOf = name => `${name}.control`
  * @property {number} slots  frames kept at a time, at least 1
  * @property {Shape} shape  of a frame, elements
  * @property {D | undefined} [dtype]  'float32' unless told
+ * @property {number | undefined} [readers]  loops over `read()` at a time, of all processes, that the writer waits for, at most 1024; 0 unless
+ *   told: it waits for none
  * @property {number | undefined} [mode]  permissions, 0o600 unless told
  * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told, as of SharedTensor.create
  * @property {boolean | undefined} [persist]  `SharedTensor.sweep` leaves it
@@ -105,6 +112,9 @@ class SharedRing {
   #written = 0
   /** next() was called, commit() not yet */
   #isBegun = false
+  #isWaiting = false
+  /** places of loops over read() @type {Set<Seat>} */
+  #seats = new Set()
 
   static { own = receiver('ring', it => #words in it) }
 
@@ -113,9 +123,10 @@ class SharedRing {
    * @param {string} name
    * @param {SharedTensor<any>} frames
    * @param {SharedTensor<any>} control
+   * @param {number} readers
    * @private
    */
-  constructor (key, name, frames, control) {
+  constructor (key, name, frames, control, readers) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
     const { Waits } = waits()
     const [slots, ...shape] = frames.tensor.shape
@@ -125,6 +136,7 @@ class SharedRing {
     this.#slots = slots
     this.#shape = Object.freeze(shape)
     this.#words = newWords(name, control, slots, frames)
+    this.#words.readers = readers
     this.#waits = new Waits()
     this.#words.recover()
   }
@@ -137,17 +149,19 @@ class SharedRing {
    * @param {string} name  as of SharedTensor.create, at most 247 bytes
    * @param {RingOptions<D>} opts
    * @returns {SharedRing<Or<D, 'float32'>>}
-   * @throws as SharedTensor.create · {RangeError} ERR_BOUNDS slots below 1
+   * @throws as SharedTensor.create · {RangeError} ERR_BOUNDS slots below 1, or readers outside 0 to 1024
    * @example
    * const ring = () => SharedRing.create('levels', { slots: 64, shape: [2], ifExists: 'replace' })
    */
   static create (name, opts) {
-    const { slots: given, shape, dtype: dtypeName = 'float32', mode, ifExists, persist } = optionsOf(opts)
+    const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode, ifExists, persist } = optionsOf(opts)
     const { nameOf, checkPlatform } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
     if (slots < 1) throw failure('ERR_BOUNDS', `slots is ${slots}; at least 1 was expected`)
+    const readers = integer('readers', most)
+    if (readers < 0 || readers > MOST_READERS) throw failure('ERR_BOUNDS', `readers is ${readers}; 0 to ${MOST_READERS} were expected`)
     const dtype = dtypeOf(dtypeName)
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
@@ -156,10 +170,10 @@ class SharedRing {
     for (let tries = 0; ; tries++) {
       if (which === 1) {
         const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name))
-        if (there !== undefined) return checkMatches(there, dtype.name, whole)
+        if (there !== undefined) return checkMatches(there, dtype.name, whole, readers)
       }
       try {
-        return makeRing(called, dtype.name, whole, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' })
+        return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' })
       } catch (error) {
         if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
       }
@@ -221,6 +235,9 @@ class SharedRing {
   /** Frames that the ring keeps at a time. @returns {number} @throws nothing */
   get slots () { return own(this).#slots }
 
+  /** Loops over `read()` at a time that the writer waits for; 0: for none. @returns {number} @throws nothing */
+  get readers () { return own(this).#words.readers }
+
   /** Shape of a frame, in elements. @returns {ReadonlyArray<number>} @throws nothing */
   get shape () { return own(this).#shape }
 
@@ -242,7 +259,8 @@ class SharedRing {
    * gives the same slot. The first call makes this ring the writer, until it is disposed or its process ends.
    *
    * @returns {Tensor<D>} a view of the frame's slot; its elements are those of an older frame
-   * @throws ERR_BUSY another ring is the writer, and its process has not ended · ERR_DISPOSED · ERR_FORMAT · ERR_IO as count
+   * @throws ERR_BUSY another ring is the writer, and its process has not ended; or a reader that the writer waits for still needs what is
+   *   in the slot (nextAsync waits) · ERR_DISPOSED · ERR_FORMAT · ERR_IO as count
    * @example
    * const count = ring => {
    *   ring.next().fill(ring.count)
@@ -251,7 +269,8 @@ class SharedRing {
    */
   next () {
     const words = SharedRing.#live(this)
-    if (this.#role === null) this.#claim()
+    const room = this.#room()
+    if (room !== null) throw this.#full(room)
     words.begin(this.#written, this.#mine)
     this.#isBegun = true
     return this.#frames.tensor.select(0, this.#written % this.#slots)
@@ -299,14 +318,106 @@ class SharedRing {
   }
 
   /**
+   * Begins the next frame as next() does, once no reader needs what is in its slot. Of a ring without `readers` at once. A reader whose process
+   * has ended is not waited for.
+   *
+   * @param {{ timeout?: number | undefined, signal?: Signal | undefined }} [opts]  timeout: milliseconds, no end unless told
+   * @returns {Promise<Tensor<D>>}
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · and later, as next: ERR_BUSY also if the time is up, or another nextAsync or
+   *   writeAsync is pending · the signal's reason
+   * @example
+   * const put = async (ring, render) => {
+   *   render(await ring.nextAsync({ timeout: 1000 }))
+   *   return ring.commit()
+   * }
+   */
+  nextAsync (opts) {
+    return own(this).#awaited(opts, () => this.next())
+  }
+
+  /**
+   * Writes a frame as write() does, once no reader needs what is in its slot. src is read then.
+   *
+   * @param {Parameters<Tensor<D>['copyFrom']>[0]} src
+   * @param {Parameters<Tensor<D>['copyFrom']>[1] & { timeout?: number | undefined, signal?: Signal | undefined }} [opts]  as of copyFrom and nextAsync
+   * @returns {Promise<number>} the frame's index
+   * @throws as nextAsync; later also as write
+   * @example
+   * const put = (ring, job) => ring.writeAsync(job, { timeout: 1000 })
+   */
+  writeAsync (src, opts) {
+    const { timeout, signal, ...how } = optionsOf(opts)
+    return own(this).#awaited({ timeout, signal }, () => this.write(src, /** @type {any} */ (how)))
+  }
+
+  /**
+   * @template R
+   * @param {unknown} opts
+   * @param {() => R} act  called in the turn in which there is room
+   * @returns {Promise<R>}
+   */
+  #awaited (opts, act) {
+    const { timeout, signal: given } = optionsOf(opts)
+    const ms = waits().timeoutOf(timeout)
+    return this.#acting(ms, signalOf(given), act)
+  }
+
+  /**
+   * @template R
+   * @param {number} ms
+   * @param {import('../base/signals').Signal | undefined} signal
+   * @param {() => R} act
+   * @returns {Promise<R>}
+   */
+  async #acting (ms, signal, act) {
+    const end = performance.now() + ms
+    if (this.#isWaiting) throw failure('ERR_BUSY', 'another nextAsync() or writeAsync() of this ring is pending')
+    this.#isWaiting = true
+    try {
+      for (;;) {
+        checkSignal(signal)
+        const { control } = SharedRing.#live(this)
+        const room = this.#room()
+        if (room === null) return act()
+        const left = end - performance.now()
+        if (left <= 0) throw this.#full(room)
+        try {
+          await this.#waits.waitFor(control, MOVES * 8, room.moves, Math.min(left, LOOK_MS), signal)
+        } catch (error) {
+          throw words().ofRing(this.#name, error)
+        }
+      }
+    } finally {
+      this.#isWaiting = false
+    }
+  }
+
+  /** Makes this ring the writer, and says who still needs the next frame's slot; null: nobody. */
+  #room () {
+    if (this.#role === null) this.#claim()
+    if (this.#isBegun || this.#words.readers === 0) return null
+    const room = this.#words.room(this.#written)
+    return room.isFree ? null : room
+  }
+
+  /** @param {{ reader: number, behind: number }} room */
+  #full ({ reader, behind }) {
+    return failure('ERR_BUSY', `process ${reader} still reads frame ${this.#written - behind}; the ring has no slot for frame ${this.#written} until then`)
+  }
+
+  /**
    * Iterates over frames as they are published, from the oldest one in the ring unless told. The writer does not wait for readers: use or
    * copy the tensor, then ask `intact(index)` whether it was overwritten meanwhile. A reader that was overtaken continues half a
    * ring behind the writer. Ends when the ring is disposed, but not when a writer ends, because another may follow.
    *
+   * Of a ring with `readers` the loop begins with the newest frame unless told, and the writer waits for it: a frame is the loop's until it
+   * asks for the next one. Its place is free again when the loop ends.
+   *
    * @param {{ from?: number | undefined, signal?: Signal | undefined }} [opts]  from: index of the first frame; frames from there on that were
    *   overwritten count as lost. `ring.count`: only new frames
    * @returns {AsyncGenerator<Frame<D>, void, void>}
-   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISPOSED · and while it is read ERR_FORMAT, ERR_IO, the signal's reason
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISPOSED · and while it is read ERR_FORMAT, ERR_IO, the signal's reason,
+   *   of a ring with `readers` ERR_BUSY all places are taken, ERR_STALE another process has taken this one's
    * @example
    * const watch = async (ring, see) => {
    *   for await (const { tensor, lost } of ring.read({ from: ring.count })) see(tensor.get(0), lost)
@@ -328,36 +439,47 @@ class SharedRing {
    * @returns {AsyncGenerator<Frame<D>, void, void>}
    */
   async * #reading (from, signal) {
-    let at = from
+    checkSignal(signal)
+    if (!this.#isOpen) return
+    const seat = this.#words.readers > 0 ? this.#words.join(from ?? -1) : null
+    if (seat !== null) this.#seats.add(seat)
+    let at = seat === null ? from : seat.next
     let lost = 0
+    let hasSeen = false
     let isStarted = false // the first frame may be the oldest one; a later overtaken reader skips half the ring
-    for (let stretch = 1; ; stretch++) {
-      checkSignal(signal)
-      if (!this.#isOpen) return
-      const word = this.#words.word(COUNT)
-      const count = countOf(word)
-      at ??= Math.max(0, count - this.#slots)
-      if (at >= count) {
-        stretch = 0
-        if (await this.#changed(word[1], signal)) continue
-        return
+    try {
+      for (let stretch = 1; ; stretch++) {
+        checkSignal(signal)
+        if (!this.#isOpen) return
+        const word = this.#words.word(COUNT)
+        const count = countOf(word)
+        at ??= Math.max(0, count - this.#slots)
+        if (seat !== null) this.#words.advance(seat, at)
+        if (at >= count) {
+          stretch = 0
+          if (await this.#changed(word[1], signal)) continue
+          return
+        }
+        if (stretch % FRAMES_PER_TURN === 0) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+        if (!this.#isOpen) return
+        if (at < count - this.#slots) {
+          const next = count - (isStarted ? Math.max(1, this.#slots >> 1) : this.#slots)
+          lost += next - at
+          at = next
+        }
+        isStarted = true
+        const index = at++
+        if (!this.#words.has(index)) {
+          if (seat === null || from !== null || hasSeen) lost++ // else it was begun anew while this reader came
+          continue
+        }
+        hasSeen = true
+        const passed = lost
+        lost = 0
+        yield { tensor: this.#view(index), index, lost: passed }
       }
-      if (stretch % FRAMES_PER_TURN === 0) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
-      if (!this.#isOpen) return
-      if (at < count - this.#slots) {
-        const next = count - (isStarted ? Math.max(1, this.#slots >> 1) : this.#slots)
-        lost += next - at
-        at = next
-      }
-      isStarted = true
-      const index = at++
-      if (!this.#words.has(index)) {
-        lost++
-        continue
-      }
-      const passed = lost
-      lost = 0
-      yield { tensor: this.#view(index), index, lost: passed }
+    } finally {
+      if (seat !== null && this.#seats.delete(seat)) backend.release(seat.role)
     }
   }
 
@@ -437,6 +559,8 @@ class SharedRing {
     if (!own(this).#isOpen) return
     this.#isOpen = false
     this.#releaseRole()
+    for (const { role } of this.#seats) backend.release(role)
+    this.#seats.clear()
     this.#waits.end()
     close(this.#frames)
     close(this.#control)
@@ -457,21 +581,22 @@ function countOf ([high, low]) {
  * @param {string} name
  * @param {DtypeName} dtype
  * @param {number[]} shape  of all frames
+ * @param {number} readers
  * @param {{ mode?: number, persist?: boolean, ifExists: 'error' | 'replace' }} opts
  * @returns {SharedRing<any>}
  */
-function makeRing (name, dtype, shape, opts) {
+function makeRing (name, dtype, shape, readers, opts) {
   const replaces = opts.ifExists === 'replace'
   if (!replaces && isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
   if (replaces) unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
   const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [FIRST + shape[0]], { ...opts, dtype: 'uint64' })
+  const control = SharedTensor.create(controlOf(name), [FIRST + shape[0] + PLACE * readers], { ...opts, dtype: 'uint64' })
   try {
-    newWords(name, control, shape[0]).make(frameBytes)
+    newWords(name, control, shape[0]).make(frameBytes, readers)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
     try {
       // @ts-expect-error The constructor is private to everybody else.
-      return new SharedRing(KEY, name, frames, control)
+      return new SharedRing(KEY, name, frames, control, readers)
     } catch (error) {
       close(frames)
       unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
@@ -562,12 +687,16 @@ function validated (name, frames, control) {
   const { shape, dtype } = frames.descriptor
   const words = control.descriptor
   const [slots = 0, ...rest] = shape
-  if (slots < 1 || words.dtype !== 'uint64' || words.shape.length !== 1 || words.shape[0] !== FIRST + slots) {
-    throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${FIRST + slots} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
+  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= FIRST + slots
+  const judged = newWords(name, control, slots)
+  if (isRing) judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
+  const { readers } = judged
+  const expected = FIRST + slots + PLACE * readers
+  if (!isRing || words.shape[0] !== expected) {
+    throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${expected} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
   }
-  newWords(name, control, slots).judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
   // @ts-expect-error The constructor is private to everybody else.
-  return new SharedRing(KEY, name, frames, control)
+  return new SharedRing(KEY, name, frames, control, readers)
 }
 
 /**
@@ -576,11 +705,13 @@ function validated (name, frames, control) {
  * @param {SharedRing<any>} ring
  * @param {DtypeName} dtype
  * @param {number[]} shape  of all frames
+ * @param {number} readers
  */
-function checkMatches (ring, dtype, shape) {
+function checkMatches (ring, dtype, shape, readers) {
   const there = [ring.slots, ...ring.shape]
-  if (ring.dtype === dtype && String(there) === String(shape)) return ring
+  if (ring.dtype === dtype && String(there) === String(shape) && ring.readers === readers) return ring
   ring.dispose()
+  if (ring.dtype === dtype && String(there) === String(shape)) throw failure('ERR_ARGUMENT', `the ring that is there has ${ring.readers} readers; ${readers} were expected`)
   throw failure(ring.dtype === dtype ? 'ERR_SHAPE' : 'ERR_DTYPE', `the ring that is there has ${there[0]} slots of ${ring.dtype} [${there.slice(1).join(', ')}]; ${shape[0]} of ${dtype} [${shape.slice(1).join(', ')}] were expected`)
 }
 

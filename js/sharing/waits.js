@@ -186,4 +186,4 @@ function notify (layout, index, n) {
   return futex.wake(layout.storage, at, Math.min(count, 2 ** 31))
 }
 
-module.exports = { Waits, notify }
+module.exports = { Waits, notify, timeoutOf }

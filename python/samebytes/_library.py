@@ -26,6 +26,8 @@ _SIGNATURES = {  # those that give a status
     'sb_ring_count': [_at, _at],
     'sb_ring_has': [_at, _i64, _at],
     'sb_ring_wait': [_at, _i64, _i64, _at],
+    'sb_ring_room': [_at, _i64, _at],
+    'sb_ring_read': [_at, _at, _i64, _at],
 }
 
 

@@ -15,8 +15,10 @@ from ._segments import FOLDER, Segment, dtype_of, name_of, shape_of
 from ._shared_tensor import flags_of, nanoseconds
 
 _MOST_NAME = 247
-_MAGIC = 0x31676e69722d6273  # 'sb-ring1'
-_SLOTS, _BYTES, _COUNT, _FIRST = 1, 2, 8, 16
+_MAGICS = 0x31676e69722d6273, 0x32676e69722d6273  # 'sb-ring1', 'sb-ring2'
+_SLOTS, _BYTES, _READERS, _COUNT, _FIRST, _PLACE = 1, 2, 5, 8, 16, 4
+_MOST_READERS = 1024
+_LOOK = 100_000_000  # nanoseconds between looks for signals of the system
 _TRIES = 100
 _POLL = 0.001  # seconds, without the library
 
@@ -32,6 +34,12 @@ class Frame(NamedTuple):
     """frames since the last one that were overwritten before they were read"""
 
 
+class _Reader(C.Structure):
+    """C's sb_ring_reader."""
+
+    _fields_ = [('next', C.c_int64), ('lost', C.c_int64), ('is_started', C.c_bool)]
+
+
 class _Words:
     """The control words by libsamebytes."""
 
@@ -40,6 +48,15 @@ class _Words:
         self.memory = (C.c_char * segment.nbytes).from_buffer(segment.map, segment.begin)  # holds the mapping
         self.handle = C.c_void_p()
         library.call('ring_attach', C.addressof(self.memory), segment.nbytes, slots, frame_bytes, C.byref(self.handle))
+        self.again = lambda: _Words(library, segment, slots, frame_bytes)
+
+    def room(self, timeout: int) -> bool:
+        is_free = C.c_bool()
+        self.library.call('ring_room', self.handle, timeout, C.byref(is_free))
+        return is_free.value
+
+    def read(self, reader: _Reader) -> int:
+        return self.library.integer('ring_read', self.handle, C.byref(reader), 0)
 
     def count(self) -> int:
         return self.library.integer('ring_count', self.handle)
@@ -73,8 +90,10 @@ class _PlainWords:
             _library.need('a ring on this processor')
         self.words = memoryview(segment.map)[segment.begin:].cast('Q')
         self.slots = slots
-        if self.words[0] != _MAGIC or self.words[_SLOTS] != slots or self.words[_BYTES] != frame_bytes:
+        if self.words[0] not in _MAGICS or self.words[_SLOTS] != slots or self.words[_BYTES] != frame_bytes:
             raise Error('ERR_FORMAT', f'{segment.path} has no control words of such a ring')
+        if self.words[0] == _MAGICS[1]:
+            _library.need('a ring whose writer waits for readers')
 
     def count(self) -> int:
         return int(self.words[_COUNT])
@@ -125,10 +144,16 @@ class Ring:
 
     def __init__(self, name: str, frames: Segment, control: Segment) -> None:
         slots = frames.shape[0] if frames.shape else 0
-        if slots < 1 or control.dtype != 'uint64' or control.shape != (_FIRST + slots,):
+        extra = control.shape[0] - _FIRST - slots if len(control.shape) == 1 else -1
+        if slots < 1 or control.dtype != 'uint64' or extra < 0 or extra % _PLACE or extra // _PLACE > _MOST_READERS:
             raise Error('ERR_FORMAT', f'{name} is no ring: its words do not fit its frames')
         self._name, self._frames, self._control, self._slots = name, frames, control, slots
+        self._readers = extra // _PLACE
         self._frame_bytes = frames.nbytes // slots
+        words = memoryview(control.map)[control.begin:].cast('Q')
+        if (words[0], words[_READERS]) != (_MAGICS[1 if self._readers else 0], self._readers):
+            raise Error('ERR_FORMAT', f'{control.path} has no control words of such a ring')
+        words.release()
         library = _library.find()
         self._words: Any = (_PlainWords(control, slots, self._frame_bytes) if library is None else
                             _Words(library, control, slots, self._frame_bytes))
@@ -139,13 +164,16 @@ class Ring:
 
     @classmethod
     def create(cls, name: str, slots: int, shape: Union[int, Sequence[int]], dtype: Any = 'float32', *, mode: int = 0o600,
-               if_exists: str = 'error', persist: bool = False) -> 'Ring':
+               if_exists: str = 'error', persist: bool = False, readers: int = 0) -> 'Ring':
         """Creates a ring without frames; the first to write becomes the writer.
 
-        slots: frames kept at a time. shape: of a frame. The others, and what is raised, as of SharedTensor.create; name: at most 247 bytes.
+        slots: frames kept at a time. shape: of a frame. readers: loops over `read` at a time, of all processes, that the writer waits for, at
+        most 1024; 0: it waits for none. The others, and what is raised, as of SharedTensor.create; name: at most 247 bytes.
         """
         called, extents, kind = name_of(name, _MOST_NAME), shape_of(shape), dtype_of(dtype)
-        flags = flags_of(if_exists, persist)
+        if not 0 <= readers <= _MOST_READERS:
+            raise Error('ERR_BOUNDS', f'readers is {readers}; 0 to {_MOST_READERS} were expected')
+        flags = flags_of(if_exists, persist) + readers * 65536
         library = _library.need('Ring.create')
         handle = C.c_void_p()
         try:
@@ -158,6 +186,8 @@ class Ring:
         ring = cls.open(called, kind)
         if (ring.slots, ring.shape) != (slots, extents):
             raise Error('ERR_SHAPE', f'{ring.path} has {ring.slots} slots of shape {list(ring.shape)}')
+        if ring.readers != readers:
+            raise Error('ERR_ARGUMENT', f'{ring.path} has {ring.readers} readers; {readers} were expected')
         return ring
 
     @classmethod
@@ -196,6 +226,11 @@ class Ring:
         return self._slots
 
     @property
+    def readers(self) -> int:
+        """Loops over `read` at a time that the writer waits for; 0: for none."""
+        return self._readers
+
+    @property
     def shape(self) -> Tuple[int, ...]:
         """Of a frame."""
         return self._frames.shape[1:]
@@ -216,10 +251,20 @@ class Ring:
 
     # ---- Writing ----
 
-    def next(self) -> Any:
+    def next(self, timeout: Optional[float] = None) -> Any:
         """Begins the next frame, and gives its slot to write to in place (an array, or a memoryview without NumPy); `commit` publishes it.
         The first call makes this ring the writer, until it is closed, collected, or the process ends. A second call before `commit` gives the
-        same slot. Raises Error: ERR_BUSY there is another writer, whose process has not ended."""
+        same slot. Of a ring with readers it waits until none of them needs what is in the slot, and handles signals of the system meanwhile.
+        timeout: seconds, after which TimeoutError is raised. Raises Error: ERR_BUSY there is another writer, whose process has not ended."""
+        left = nanoseconds(timeout)
+        end = None if left < 0 else time.monotonic_ns() + left
+        while self._readers:
+            with self._use() as words:
+                left = _LOOK if end is None else max(0, end - time.monotonic_ns())
+                if words.room(min(left, _LOOK)):
+                    break
+            if end is not None and time.monotonic_ns() >= end:
+                raise TimeoutError(f'a reader of the ring {self._name!r} still needs the slot after {timeout} s')
         with self._use() as words:
             return self._frame(words.begin(), True)
 
@@ -229,10 +274,10 @@ class Ring:
             words.commit()
             return words.count() - 1
 
-    def write(self, values: Any) -> int:
+    def write(self, values: Any, timeout: Optional[float] = None) -> int:
         """Writes a frame, and gives its index. values: what NumPy assigns, broadcast to a frame's shape; without NumPy bytes of a
-        frame's size."""
-        frame = self.next()
+        frame's size. timeout: as of next."""
+        frame = self.next(timeout)
         if isinstance(frame, memoryview):
             frame.cast('B')[:] = memoryview(values).cast('B')
         else:
@@ -252,11 +297,36 @@ class Ring:
         from_: index of the first frame (`ring.count`: only new ones; after a kill: the one after the last that was seen).
         timeout: seconds without a frame, after which TimeoutError is raised; a writer that has died wakes nobody. Ends when the ring is
         closed. A reader that was overtaken goes on half a ring behind the writer. Signals are handled while it waits.
+        Of a ring with readers the loop begins with the newest frame unless told, and the writer waits for it: a frame is the loop's until it
+        asks for the next one. Its place is free again when the loop ends. Raises Error: ERR_BUSY all places are taken.
         """
         end = nanoseconds(timeout)
         if from_ is not None and from_ < 0:
             raise Error('ERR_BOUNDS', f'from_ is {from_}; frames count from 0')
-        return self._reading(from_, end)
+        return self._holding(from_, end) if self._readers else self._reading(from_, end)
+
+    def _holding(self, at: Optional[int], timeout: int) -> Iterator[Frame]:
+        reader, lost = _Reader(-1 if at is None else at, 0, False), 0
+        with self._use() as words:
+            mine = words.again()
+        try:
+            while True:
+                try:
+                    with self._use() as words:
+                        index = mine.read(reader)
+                        if index < 0 and self._awaited(words, reader.next, timeout) is None:
+                            return
+                except Error as error:
+                    if error.code == 'ERR_DISPOSED' and not self._is_open:
+                        return
+                    raise
+                if index < 0:
+                    continue
+                passed = reader.lost - lost if at is not None or lost else 0
+                lost, at = reader.lost, index
+                yield Frame(self._frame(index, False), index, passed)
+        finally:
+            mine.close()
 
     __iter__ = read
 

@@ -417,13 +417,17 @@ static uint64_t halves(const sb__binding *b, int at) {
 }
 
 static sb_status ring_make(sb__binding *b) {
-  const sb__ring ring = ring_of(b);
+  sb__ring ring = ring_of(b);
+  ring.readers = N(2);
   return sb__ring_make(&ring, N(1));
 }
 
+/* The result is the number of places for readers. */
 static sb_status ring_judge(sb__binding *b) {
-  const sb__ring ring = ring_of(b);
-  return sb__ring_check(&ring, N(1));
+  sb__ring ring = ring_of(b);
+  const sb_status status = sb__ring_check(&ring, N(1));
+  RESULT(0) = (double)ring.readers;
+  return status;
 }
 
 /* Numbers: slots, the word's index. The results are its halves. */
@@ -486,6 +490,38 @@ static sb_status ring_has(sb__binding *b) {
   bool has = false;
   const sb_status status = sb__ring_has(&ring, N(1), &has);
   RESULT(0) = has;
+  return status;
+}
+
+/* Numbers of the following: slots, places for readers, and a frame; of a reader also its place and its word's halves. */
+static sb_status ring_join(sb__binding *b) {
+  sb__ring ring = ring_of(b);
+  sb__ring_seat seat = {0};
+  ring.readers = N(1);
+  sb_status status = sb__ring_join(&ring, N(2), &seat);
+  if (!status) status = give_storage(b, seat.seat);
+  RESULT(2) = (double)seat.next;
+  RESULT(3) = (double)seat.place;
+  RESULT(4) = (double)(seat.mine >> 32);
+  RESULT(5) = (double)(uint32_t)seat.mine;
+  return status;
+}
+
+static sb_status ring_advance(sb__binding *b) {
+  sb__ring ring = ring_of(b);
+  ring.readers = N(1);
+  return sb__ring_advance(&ring, N(3), halves(b, 4), N(2));
+}
+
+static sb_status ring_room(sb__binding *b) {
+  sb__ring ring = ring_of(b);
+  sb__ring_room room = {0};
+  ring.readers = N(1);
+  const sb_status status = sb__ring_find_room(&ring, N(2), &room);
+  RESULT(0) = room.is_free;
+  RESULT(1) = room.moves;
+  RESULT(2) = (double)room.reader;
+  RESULT(3) = (double)room.behind;
   return status;
 }
 

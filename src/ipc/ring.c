@@ -5,8 +5,9 @@
 
 # include "ipc/futex.h"
 
-# define MAGIC UINT64_C(0x31676e69722d6273) /* "sb-ring1" */
-# define MOST_FRAMES (INT64_C(1) << 53)     /* nobody writes more frames */
+# define MAGIC UINT64_C(0x31676e69722d6273)   /* "sb-ring1" */
+# define MAGIC_2 UINT64_C(0x32676e69722d6273) /* "sb-ring2": there are places for readers */
+# define MOST_FRAMES (INT64_C(1) << 53)       /* nobody writes more frames */
 
 # define START_BITS 42 /* of the writer's word: when its process started; its number is above */
 # define TRIES 100     /* while other processes claim the ring */
@@ -15,10 +16,12 @@ typedef _Atomic uint64_t word;
 
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   const sb_storage *s = ring->control;
-  if (s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 || n < 0 ||
-      n >= MOST_FRAMES || (uintptr_t)s->data % sizeof(word) != 0 ||
-      s->nbytes / sizeof(word) < SB__RING_FIRST ||
-      (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST) {
+  const bool has_count = ring->readers >= 0 && ring->readers <= SB__RING_MOST_READERS;
+  const uint64_t places = has_count ? SB__RING_PLACE * (uint64_t)ring->readers : 0;
+  if (!has_count || s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 ||
+      n < 0 || n >= MOST_FRAMES || (uintptr_t)s->data % sizeof(word) != 0 ||
+      s->nbytes / sizeof(word) < SB__RING_FIRST + places ||
+      (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST - places) {
     return sb__fail(SB_ERR_ARGUMENT, "these are no control words of %lld slots",
                     (long long)ring->slots);
   }
@@ -34,18 +37,22 @@ sb_status sb__ring_make(const sb__ring *ring, int64_t frame_bytes) {
   word *words = NULL;
   const sb_status status = words_of(ring, 0, &words);
   if (status) return status;
-  for (int64_t i = 0; i < SB__RING_FIRST + ring->slots; i++) atomic_store(&words[i], 0);
+  const int64_t count = SB__RING_FIRST + ring->slots + SB__RING_PLACE * ring->readers;
+  for (int64_t i = 0; i < count; i++) atomic_store(&words[i], 0);
   atomic_store(&words[SB__RING_SLOTS], (uint64_t)ring->slots);
   atomic_store(&words[SB__RING_BYTES], (uint64_t)frame_bytes);
-  atomic_store(&words[SB__RING_MAGIC], MAGIC);
+  atomic_store(&words[SB__RING_READERS], (uint64_t)ring->readers);
+  atomic_store(&words[SB__RING_MAGIC], ring->readers ? MAGIC_2 : MAGIC);
   return SB_OK;
 }
 
-sb_status sb__ring_check(const sb__ring *ring, int64_t frame_bytes) {
+sb_status sb__ring_check(sb__ring *ring, int64_t frame_bytes) {
   word *words = NULL;
-  const sb_status status = words_of(ring, 0, &words);
+  ring->readers = 0;
+  sb_status status = words_of(ring, 0, &words);
   if (status) return status;
-  if (atomic_load(&words[SB__RING_MAGIC]) != MAGIC) {
+  const uint64_t magic = atomic_load(&words[SB__RING_MAGIC]);
+  if (magic != MAGIC && magic != MAGIC_2) {
     return sb__fail(SB_ERR_FORMAT, "byte 0: these are no control words, or they are not ready");
   }
   const uint64_t slots = atomic_load(&words[SB__RING_SLOTS]);
@@ -57,7 +64,15 @@ sb_status sb__ring_check(const sb__ring *ring, int64_t frame_bytes) {
                     (unsigned long long)slots, (unsigned long long)nbytes, (long long)ring->slots,
                     (long long)frame_bytes);
   }
-  return SB_OK;
+  if (magic == MAGIC) return SB_OK;
+  const uint64_t readers = atomic_load(&words[SB__RING_READERS]);
+  if (readers >= 1 && readers <= SB__RING_MOST_READERS) {
+    ring->readers = (int64_t)readers;
+    if (!words_of(ring, 0, &words)) return SB_OK;
+    ring->readers = 0;
+  }
+  return sb__fail(SB_ERR_FORMAT, "byte 40: there are no places for %llu readers",
+                  (unsigned long long)readers);
 }
 
 sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out) {
@@ -203,6 +218,158 @@ sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out) {
   if (status) return status;
   atomic_thread_fence(memory_order_seq_cst);
   *out = atomic_load(slot_of(ring, words, n)) == 2 * (uint64_t)n + 2;
+  return SB_OK;
+}
+
+/* ---- Readers that the writer waits for ---- */
+
+enum { PLACE_OWNER, PLACE_NAMESPACE, PLACE_NEXT }; /* words of a place */
+
+typedef struct reader_role {
+  sb_storage *control; /* one reference */
+  word *words, *place;
+  uint64_t mine; /* 0: no place was got */
+  int forks;     /* as a writer's */
+} reader_role;
+
+static word *place_of(const sb__ring *ring, word *words, int64_t place) {
+  return &words[SB__RING_FIRST + ring->slots + SB__RING_PLACE * place];
+}
+
+/* After a reader moved: its word first, then the count of moves, then a look whether the writer sleeps. */
+static sb_status wake_writer(word *words) {
+  int64_t woken = 0;
+  atomic_fetch_add(&words[SB__RING_MOVES], 1);
+  if (!atomic_load(&words[SB__RING_SLEEPS])) return SB_OK;
+  return sb__futex_wake(&words[SB__RING_MOVES], INT64_MAX, &woken);
+}
+
+static void leave_place(void *data, void *context) {
+  reader_role *c = context;
+  uint64_t mine = c->mine;
+  (void)data;
+  if (mine && c->forks == sb__os_forks() && atomic_load(&c->place[PLACE_OWNER]) == mine) {
+    atomic_store(&c->place[PLACE_NAMESPACE], 0); /* who comes next is not judged by it */
+    atomic_compare_exchange_strong(&c->place[PLACE_OWNER], &mine, 0);
+    (void)wake_writer(c->words);
+  }
+  sb_storage_unref(&c->control);
+  sb__free(c);
+}
+
+static bool has_left(word *place, uint64_t owner) {
+  const sb__process reader = {(int64_t)(owner >> START_BITS),
+                              owner & ((UINT64_C(1) << START_BITS) - 1),
+                              atomic_load(&place[PLACE_NAMESPACE])};
+  return sb__os_has_ended(&reader);
+}
+
+/* Takes a place. Until its next frame is stored the place has the former reader's, and at worst the writer waits for it. */
+static sb_status take_place(const sb__ring *ring, word *words, reader_role *c, uint64_t mine,
+                            uint64_t space, int64_t *place) {
+  for (int64_t i = 0; i < ring->readers; i++) {
+    word *at = place_of(ring, words, i);
+    uint64_t before = atomic_load(&at[PLACE_OWNER]);
+    if (before && !has_left(at, before)) continue;
+    if (!atomic_compare_exchange_strong(&at[PLACE_OWNER], &before, mine)) continue;
+    atomic_store(&at[PLACE_NAMESPACE], space);
+    c->place = at;
+    c->mine = mine;
+    *place = i;
+    return SB_OK;
+  }
+  return sb__fail(SB_ERR_BUSY, "the ring has %lld readers, and no place for more",
+                  (long long)ring->readers);
+}
+
+static sb_status count_of(word *words, uint64_t *count) {
+  *count = atomic_load(&words[SB__RING_COUNT]);
+  if (*count < (uint64_t)MOST_FRAMES) return SB_OK;
+  return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
+                  (unsigned long long)*count);
+}
+
+/* Twice: from the first store on the writer goes no further than a ring ahead, but it may have looked before. */
+static sb_status begin_with_newest(word *words, word *place, int64_t *next) {
+  for (int i = 0; i < 2; i++) {
+    uint64_t count = 0;
+    const sb_status status = count_of(words, &count);
+    if (status) return status;
+    *next = count > 0 ? (int64_t)count - 1 : 0;
+    atomic_store(&place[PLACE_NEXT], (uint64_t)*next);
+  }
+  return SB_OK;
+}
+
+sb_status sb__ring_join(const sb__ring *ring, int64_t from, sb__ring_seat *out) {
+  word *words = NULL;
+  sb_status status = words_of(ring, from < 0 ? 0 : from, &words);
+  if (status) return status;
+  const sb__process self = sb__os_process();
+  sb__ring_seat seat = {.next = from};
+  seat.mine = (uint64_t)self.id << START_BITS | (self.start & ((UINT64_C(1) << START_BITS) - 1));
+  reader_role *c = sb__alloc(sizeof *c);
+  if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a reader");
+  *c = (reader_role){.words = words, .forks = sb__os_forks()};
+  status = sb__storage_pin(words, 0, NULL, leave_place, c, &seat.seat);
+  if (status) {
+    sb__free(c);
+    return status;
+  }
+  c->control = sb_storage_ref(ring->control);
+  status = take_place(ring, words, c, seat.mine, self.space, &seat.place);
+  if (!status && from < 0) status = begin_with_newest(words, c->place, &seat.next);
+  if (!status && from >= 0) atomic_store(&c->place[PLACE_NEXT], (uint64_t)from);
+  if (!status) status = wake_writer(words);
+  if (status) sb_storage_unref(&seat.seat);
+  if (!status) *out = seat;
+  return status;
+}
+
+sb_status sb__ring_advance(const sb__ring *ring, int64_t place, uint64_t mine, int64_t next) {
+  word *words = NULL;
+  const sb_status status = words_of(ring, next, &words);
+  if (status) return status;
+  if (place < 0 || place >= ring->readers) return sb__fail(SB_ERR_BOUNDS, "there is no such place");
+  word *at = place_of(ring, words, place);
+  if (atomic_load(&at[PLACE_OWNER]) != mine)
+    return sb__fail(SB_ERR_STALE, "the place of this reader was given to another one");
+  if (atomic_load(&at[PLACE_NEXT]) == (uint64_t)next) return SB_OK;
+  atomic_thread_fence(memory_order_seq_cst); /* after the frame was read */
+  atomic_store(&at[PLACE_NEXT], (uint64_t)next);
+  return wake_writer(words);
+}
+
+/* Finds the slowest living reader that still needs frame n - slots or one before it. */
+static void look_for_room(const sb__ring *ring, word *words, int64_t n, sb__ring_room *out) {
+  out->is_free = true;
+  out->reader = out->behind = 0;
+  if (n < ring->slots) return;
+  for (int64_t i = 0; i < ring->readers; i++) {
+    word *place = place_of(ring, words, i);
+    uint64_t owner = atomic_load(&place[PLACE_OWNER]);
+    const uint64_t next = atomic_load(&place[PLACE_NEXT]);
+    if (!owner || next > (uint64_t)(n - ring->slots)) continue;
+    if (has_left(place, owner) && atomic_compare_exchange_strong(&place[PLACE_OWNER], &owner, 0))
+      continue;
+    if (!out->is_free && n - (int64_t)next <= out->behind) continue;
+    *out = (sb__ring_room){false, 0, (int64_t)(owner >> START_BITS), n - (int64_t)next};
+  }
+}
+
+sb_status sb__ring_find_room(const sb__ring *ring, int64_t n, sb__ring_room *out) {
+  word *words = NULL;
+  const sb_status status = words_of(ring, n, &words);
+  if (status) return status;
+  look_for_room(ring, words, n, out);
+  if (!out->is_free) { /* says so, then looks again: no move is missed */
+    atomic_store(&words[SB__RING_SLEEPS], 1);
+    const uint32_t moves = (uint32_t)atomic_load(&words[SB__RING_MOVES]);
+    look_for_room(ring, words, n, out);
+    out->moves = moves;
+  }
+  if (out->is_free && ring->readers && atomic_load(&words[SB__RING_SLEEPS]))
+    atomic_store(&words[SB__RING_SLEEPS], 0);
   return SB_OK;
 }
 #else

@@ -10,6 +10,8 @@
 enum { NAME_BYTES = 247, TRIES = 100 };
 
 # define CONTROL ".control"
+# define NO_RING "this is no ring: its words do not fit its frames"
+# define LOOK_AGAIN 100000000 /* nanoseconds between looks whether a reader has ended */
 
 struct sb_ring {
   sb__ring words;   /* holds its storage */
@@ -19,6 +21,8 @@ struct sb_ring {
   int64_t next;     /* the writer's next frame */
   int forks;        /* sb__os_forks when the role was got: a child has not got it */
   bool is_begun;
+  sb__ring_seat seat; /* the reader's; none: its storage is NULL */
+  int seat_forks;
 };
 
 /* ---- Words to wait on ---- */
@@ -71,7 +75,7 @@ static sb_status new_ring(sb_storage *control, int64_t slots, const sb_tensor *f
     return sb__fail(SB_ERR_MEMORY, "no memory for a ring");
   }
   memset(ring, 0, sizeof *ring);
-  ring->words = (sb__ring){control, slots};
+  ring->words = (sb__ring){.control = control, .slots = slots};
   if (frames) sb_tensor_copy_layout(frames, &ring->frames);
   *out = ring;
   return SB_OK;
@@ -80,6 +84,7 @@ static sb_status new_ring(sb_storage *control, int64_t slots, const sb_tensor *f
 void sb_ring_close(sb_ring **ring) {
   if (!ring || !*ring) return;
   sb_storage_unref(&(*ring)->role);
+  sb_storage_unref(&(*ring)->seat.seat);
   sb_storage_unref(&(*ring)->frames.storage);
   sb_storage_unref(&(*ring)->words.control);
   sb__free(*ring);
@@ -93,17 +98,20 @@ static int64_t bytes_of_frame(const sb_tensor *frames) {
 /* Makes a ring of both segments, which it takes over, also on failure. */
 static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **out) {
   sb_ring *ring = NULL;
+  const int64_t words = control->ndim == 1 ? control->shape[0] : 0;
   const int64_t slots = frames->ndim > 0 ? frames->shape[0] : 0;
   sb_status status = SB_OK;
   if (slots < 1 || control->dtype != SB_UINT64 || control->ndim != 1 ||
-      control->shape[0] - SB__RING_FIRST != slots) {
-    status = sb__fail(SB_ERR_FORMAT, "this is no ring: its words do not fit its frames");
+      control->shape[0] - SB__RING_FIRST < slots) {
+    status = sb__fail(SB_ERR_FORMAT, NO_RING);
     sb_storage_unref(&frames->storage);
     sb_storage_unref(&control->storage);
     return status;
   }
   status = new_ring(control->storage, slots, frames, &ring);
   if (!status) status = sb__ring_check(&ring->words, bytes_of_frame(frames));
+  if (!status && words != SB__RING_FIRST + slots + SB__RING_PLACE * ring->words.readers)
+    status = sb__fail(SB_ERR_FORMAT, NO_RING);
   if (!status) status = sb__ring_recover(&ring->words);
   if (status) sb_ring_close(&ring);
   if (!status) *out = ring;
@@ -113,15 +121,17 @@ static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **ou
 /* Who can open the frames finds complete control words. */
 static sb_status create_segments(const char *name, const char *control_name, const sb_tensor *t,
                                  uint32_t mode, uint32_t flags, sb_ring **out) {
-  const int64_t words = SB__RING_FIRST + t->shape[0];
+  const int64_t readers = flags / SB_RING_READERS(1);
+  const int64_t words = SB__RING_FIRST + t->shape[0] + SB__RING_PLACE * readers;
   sb_tensor control, frames;
+  flags %= SB_RING_READERS(1);
   if (flags & SB_SEGMENT_REPLACE) {
     const sb_status gone = sb_segment_unlink(name);
     if (gone && gone != SB_ERR_NOT_FOUND) return gone;
   }
   sb_status status = sb_segment_create(control_name, SB_UINT64, 1, &words, mode, flags, &control);
   if (status) return status;
-  const sb__ring ring = {control.storage, t->shape[0]};
+  const sb__ring ring = {control.storage, t->shape[0], readers};
   status = sb__ring_make(&ring, bytes_of_frame(t));
   if (!status) status = sb_segment_create(name, t->dtype, t->ndim, t->shape, mode, flags, &frames);
   if (status) {
@@ -143,6 +153,9 @@ sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype, int32_
   if (status) return status;
   if (slots < 1)
     return sb__fail(SB_ERR_BOUNDS, "slots is %lld; at least 1 was expected", (long long)slots);
+  if (flags / SB_RING_READERS(1) > SB__RING_MOST_READERS)
+    return sb__fail(SB_ERR_BOUNDS, "a ring has places for %d readers at most",
+                    SB__RING_MOST_READERS);
   if (ndim < 0 || ndim >= SB_MAX_DIMS)
     return sb__fail(SB_ERR_SHAPE, "a frame has 0 to %d axes", SB_MAX_DIMS - 1);
   whole[0] = slots;
@@ -221,20 +234,55 @@ sb_status sb_ring_frames(const sb_ring *ring, sb_tensor *out) {
 
 /* ---- Writing ---- */
 
-sb_status sb_ring_begin(sb_ring *ring, int64_t *index) {
-  sb_status status = SB_OK;
+/* Makes this process the writer, unless it is. */
+static sb_status be_writer(sb_ring *ring) {
+  uint64_t count = 0;
   if (ring->role && ring->forks != sb__os_forks()) { /* the parent's */
     sb_storage_unref(&ring->role);
     ring->is_begun = false;
   }
-  if (!ring->role) {
-    uint64_t count = 0;
-    status = sb__ring_claim(&ring->words, &ring->role, &ring->mine, &count);
+  if (ring->role) return SB_OK;
+  const sb_status status = sb__ring_claim(&ring->words, &ring->role, &ring->mine, &count);
+  if (status) return status;
+  ring->forks = sb__os_forks();
+  ring->next = (int64_t)count;
+  return SB_OK;
+}
+
+static sb_status find_room(sb_ring *ring, sb__ring_room *room) {
+  *room = (sb__ring_room){.is_free = true};
+  const sb_status status = be_writer(ring);
+  if (status || ring->is_begun || !ring->words.readers) return status;
+  return sb__ring_find_room(&ring->words, ring->next, room);
+}
+
+sb_status sb_ring_room(sb_ring *ring, int64_t timeout, bool *out) {
+  int64_t end = -1;
+  if (timeout >= 0 && sb__add_overflows(sb__os_now(), timeout, &end)) end = -1;
+  for (;;) {
+    sb__ring_room room;
+    sb_wait_result how = SB_WAIT_WOKEN;
+    sb_status status = find_room(ring, &room);
     if (status) return status;
-    ring->forks = sb__os_forks();
-    ring->next = (int64_t)count;
+    const int64_t left = end < 0 ? LOOK_AGAIN : end - sb__os_now();
+    if (room.is_free || left <= 0) {
+      *out = room.is_free;
+      return SB_OK;
+    }
+    const char *words = ring->words.control->data;
+    status = sb_word_wait(words + SB__RING_MOVES * sizeof(uint64_t), room.moves,
+                          left < LOOK_AGAIN ? left : LOOK_AGAIN, &how);
+    if (status) return status;
   }
-  status = sb__ring_begin(&ring->words, ring->next, ring->mine);
+}
+
+sb_status sb_ring_begin(sb_ring *ring, int64_t *index) {
+  sb__ring_room room;
+  sb_status status = find_room(ring, &room);
+  if (!status && !room.is_free)
+    status = sb__fail(SB_ERR_BUSY, "process %lld still reads what is in the slot, %lld frames back",
+                      (long long)room.reader, (long long)room.behind);
+  if (!status) status = sb__ring_begin(&ring->words, ring->next, ring->mine);
   if (status) return status;
   ring->is_begun = true;
   *index = ring->next;
@@ -285,10 +333,26 @@ static void skip_lost(const sb_ring *ring, int64_t count, sb_ring_reader *reader
   reader->next = count - back;
 }
 
-sb_status sb_ring_read(const sb_ring *ring, sb_ring_reader *reader, int64_t timeout,
-                       int64_t *index) {
+void sb_ring_leave(sb_ring *ring) { sb_storage_unref(&ring->seat.seat); }
+
+/* Takes a place, or says which frames are done with. */
+static sb_status be_reader(sb_ring *ring, sb_ring_reader *reader) {
+  if (!ring->words.readers) return SB_OK;
+  if (ring->seat.seat && ring->seat_forks != sb__os_forks()) sb_ring_leave(ring); /* the parent's */
+  if (ring->seat.seat)
+    return sb__ring_advance(&ring->words, ring->seat.place, ring->seat.mine, reader->next);
+  const sb_status status = sb__ring_join(&ring->words, reader->next, &ring->seat);
+  if (status) return status;
+  ring->seat_forks = sb__os_forks();
+  reader->next = ring->seat.next;
+  return SB_OK;
+}
+
+sb_status sb_ring_read(sb_ring *ring, sb_ring_reader *reader, int64_t timeout, int64_t *index) {
   int64_t count = 0;
   bool waited = false, has = false;
+  const sb_status joined = be_reader(ring, reader);
+  if (joined) return joined;
   for (;;) {
     sb_status status = sb_ring_count(ring, &count);
     if (status) return status;

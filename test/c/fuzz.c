@@ -115,7 +115,7 @@ static double new_ring(void) {
   sb_storage *storage = NULL;
   double handle = 0;
   if (sb_storage_new((SB__RING_FIRST + 4) * 8, &storage)) return 0;
-  const sb__ring ring = {storage, 4};
+  const sb__ring ring = {storage, 4, 0};
   CHECK(sb__ring_make(&ring, 8) == SB_OK);
   if (sb__claim_new(&b, storage, &handle)) sb_storage_unref(&storage);
   return handle;

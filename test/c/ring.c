@@ -38,7 +38,7 @@ static void leave_dead_writer(const sb__ring *ring) {
 static void one_writer(void) {
   sb_storage *control = words_of(WORDS), *role = NULL, *other = NULL;
   uint64_t mine = 0;
-  const sb__ring ring = {control, SLOTS};
+  sb__ring ring = {control, SLOTS, 0};
   uint64_t count = 99;
   bool has = true;
   EQ(sb__ring_check(&ring, 16), SB_ERR_FORMAT);
@@ -88,7 +88,7 @@ static sb_storage *shared_words(void) {
 
 static void dead_writers(void) {
   sb_storage *control = shared_words(), *role = NULL;
-  const sb__ring ring = {control, SLOTS};
+  sb__ring ring = {control, SLOTS, 0};
   _Atomic uint64_t *words = sb_storage_data(control);
   uint64_t mine = 0, count = 0;
   EQ(sb__ring_make(&ring, 16), SB_OK);
@@ -135,8 +135,8 @@ static void nonsense(void) {
   bool has = false;
   uint64_t count = 0;
   sb__storage_borrow(sb_storage_data(control), WORDS * 8, &borrowed);
-  const sb__ring wrong[] = {{control, SLOTS + 1}, {control, 0},       {control, -1},
-                            {control, INT64_MAX}, {&borrowed, SLOTS}, {control, INT64_MIN}};
+  sb__ring wrong[] = {{control, SLOTS + 1, 0}, {control, 0, 0},       {control, -1, 0},
+                      {control, INT64_MAX, 0}, {&borrowed, SLOTS, 0}, {control, INT64_MIN, 0}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     EQ(sb__ring_make(&wrong[i], 1), SB_ERR_ARGUMENT);
     EQ(sb__ring_check(&wrong[i], 1), SB_ERR_ARGUMENT);
@@ -147,7 +147,7 @@ static void nonsense(void) {
     EQ(sb__ring_commit(&wrong[i], 0), SB_ERR_ARGUMENT);
     EQ(sb__ring_has(&wrong[i], 0, &has), SB_ERR_ARGUMENT);
   }
-  const sb__ring ring = {control, SLOTS};
+  sb__ring ring = {control, SLOTS, 0};
   EQ(sb__ring_make(&ring, 1), SB_OK);
   EQ(sb__ring_word(&ring, -1, &count), SB_ERR_BOUNDS);
   EQ(sb__ring_word(&ring, SB__RING_FIRST, &count), SB_ERR_BOUNDS);
@@ -165,7 +165,7 @@ static void nonsense(void) {
 
 static void without_memory(void) {
   sb_storage *control = words_of(WORDS), *role = NULL;
-  const sb__ring ring = {control, SLOTS};
+  sb__ring ring = {control, SLOTS, 0};
   uint64_t mine = 0, count = 0;
   EQ(sb__ring_make(&ring, 1), SB_OK);
   UNTIL_OK(2, sb__ring_claim(&ring, &role, &mine, &count), CHECK(!role));
@@ -219,7 +219,7 @@ static void frames_in_order(void) {
   int64_t whole[2] = {0, 0};
   uint64_t mine = 0, count = 0;
   sb_storage *role = NULL;
-  shared.ring = (sb__ring){words_of(WORDS), SLOTS};
+  shared.ring = (sb__ring){words_of(WORDS), SLOTS, 0};
   EQ(sb__ring_make(&shared.ring, VALUES * 8), SB_OK);
   for (int i = 0; i < 2; i++) EQ(pthread_create(&readers[i], NULL, read_frames, &whole[i]), 0);
   EQ(sb__ring_claim(&shared.ring, &role, &mine, &count), SB_OK);

@@ -142,6 +142,66 @@ static void in_one_process(void) {
   EQ(sb_ring_create(name, 0, SB_INT64, 1, shape, 0600, 0, &ring), SB_ERR_BOUNDS);
 }
 
+/* A reader that ends without a word. */
+static void read_and_exit(void) {
+  sb_ring *ring = NULL;
+  sb_ring_reader reader = {.next = -1};
+  int64_t n = 0;
+  if (sb_ring_open(name, NULL, &ring)) _exit(1);
+  _exit(sb_ring_read(ring, &reader, 0, &n) == SB_OK && n == 4 ? 0 : 2);
+}
+
+static void readers(void) {
+  const int64_t shape[] = {4};
+  sb_ring *ring = NULL, *other = NULL, *more = NULL;
+  sb_ring_reader reader = {.next = 0}, late = {.next = -1};
+  int64_t n = 0;
+  bool is_free = false;
+  int status = 0;
+  EQ(sb_ring_create(name, 2, SB_INT64, 1, shape, 0600, SB_RING_READERS(1025), &ring),
+     SB_ERR_BOUNDS);
+  EQ(sb_ring_create(name, 2, SB_INT64, 1, shape, 0600, SB_RING_READERS(1), &ring), SB_OK);
+  EQ(sb_ring_open(name, NULL, &other), SB_OK);
+  EQ(sb_ring_open(name, NULL, &more), SB_OK);
+  EQ(sb_ring_read(other, &reader, 0, &n), SB_OK);
+  EQ(n, -1);
+  EQ(sb_ring_read(more, &late, 0, &n), SB_ERR_BUSY);
+  put(ring, 10);
+  put(ring, 11);
+  EQ(sb_ring_begin(ring, &n), SB_ERR_BUSY);
+  EQ(sb_ring_room(ring, 1000, &is_free), SB_OK);
+  CHECK(!is_free);
+  for (int64_t i = 0; i < 3; i++) { /* a frame is the reader's until it asks for the next one */
+    EQ(sb_ring_read(other, &reader, -1, &n), SB_OK);
+    EQ(n, i);
+    EQ(sb_ring_room(ring, 0, &is_free), SB_OK);
+    CHECK(is_free == (i > 0));
+    if (is_free) put(ring, 11 + i);
+  }
+  EQ(reader.lost, 0);
+  sb_ring_leave(other);
+  sb_ring_leave(other);
+  EQ(sb_ring_room(ring, -1, &is_free), SB_OK);
+  put(ring, 14);
+  const pid_t child = fork();
+  if (!child) read_and_exit();
+  waitpid(child, &status, 0);
+  EQ(status, 0);
+  for (int64_t i = 5; i < 9; i++) { /* its place is free */
+    EQ(sb_ring_room(ring, -1, &is_free), SB_OK);
+    CHECK(is_free);
+    put(ring, 10 + i);
+  }
+  EQ(sb_ring_read(more, &late, 0, &n), SB_OK);
+  EQ(n, 8);
+  EQ(late.lost, 0);
+  for (sb_ring **each = (sb_ring *[]){ring, other, more, NULL}; *each; each++) {
+    sb_ring *it = *each;
+    sb_ring_close(&it);
+  }
+  EQ(sb_ring_unlink(name), SB_OK);
+}
+
 /* A writer that is killed inside its third frame. */
 static void write_and_wait(void) {
   sb_ring *ring = NULL;
@@ -280,6 +340,7 @@ int main(void) {
   atexit(clean);
   test("a segment is a .npy file that others map", segments);
   test("frames go from a writer to readers, which lose what they are too slow for", in_one_process);
+  test("a writer waits for its readers, and for none that has ended", readers);
   test("a writer that is killed inside a frame takes nothing with it", killed);
   test("a child that was forked is no writer, and gives up nothing of its parent's", forked);
   test("words that the caller has mapped become a ring", attached);

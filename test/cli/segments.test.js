@@ -118,6 +118,21 @@ describe('samebytes ls, rm and sweep', function () {
     for (const each of [ring, tensor]) each.dispose()
   })
 
+  it('top says how far each reader lags that a ring\'s writer waits for', async () => {
+    const name = fresh()
+    const { SharedRing } = require('samebytes')
+    const ring = SharedRing.create(name, { slots: 4, readers: 3, shape: [3], dtype: 'uint8' })
+    const [one, two] = [ring.read({ from: 0 }), ring.read({ from: 0 })]
+    ring.write(0)
+    ring.write(1)
+    for (const reader of [one, two, two]) await reader.next()
+    const lags = [2, 1].map(lag => ({ pid: process.pid, lag }))
+    assert.deepEqual((await json('top', '--filter', name))[0].readers, lags)
+    assert.match((await cli(['top', '--once', '--filter', name])).stdout, new RegExp(`lags +held by\\n.* ${process.pid}:2 ${process.pid}:1 `))
+    ring.dispose()
+    assert.deepEqual((await json('top', '--filter', name))[0].readers, [])
+  })
+
   it('says where the Python package is', async () => {
     const { pythonPath } = require('samebytes')
     const { library } = require('samebytes/native')

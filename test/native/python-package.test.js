@@ -160,6 +160,46 @@ say(code(lambda: Ring.create(name, 5, 3, 'float64', if_exists='open')), Ring.unl
     await ended(maker)
   })
 
+  it('reads every frame of a ring with readers, whose writer waits for it, and waits likewise', async () => {
+    const made = peer("ring = Ring.create(name, 2, 3, 'int32', readers=1)\nsay(ring.readers, Ring.open(name).readers)", fresh())
+    assert.equal(await made.next(), '1 1')
+    await ended(made)
+    const ring = ringOf({ slots: 2, readers: 1 })
+    const reader = peer(`
+ring, seen = Ring.open(name), 0
+frames = ring.read(0)
+say('there')
+for array, index, lost in frames:
+  assert (index, lost, int(array[1, 49])) == (seen, 0, seen)
+  if seen == 0: say(code(lambda: next(ring.read())))
+  seen += 1
+  if seen == 300: break
+frames.close()
+say(ring.write(5, timeout=9))`, ring.name)
+    assert.equal(await reader.next(), 'there')
+    for (let i = 0; i < 300; i++) {
+      await ring.writeAsync(i, { timeout: 60000 })
+      if (i === 0) assert.equal(await reader.next(), 'ERR_BUSY')
+    }
+    ring.dispose()
+    assert.equal(await reader.next(), '300')
+    await ended(reader)
+    const slow = SharedRing.open(ring.name)
+    const frames = slow.read()
+    await frames.next()
+    const writer = peer(`
+ring = Ring.open(name)
+ring.write(1)
+try: ring.write(2, timeout=0.01)
+except TimeoutError as error: say('late')
+say(ring.write(2))`, ring.name)
+    assert.equal(await writer.next(), 'late')
+    await frames.return()
+    assert.equal(await writer.next(), '302')
+    await ended(writer)
+    slow.dispose()
+  })
+
   it('waits for an element, is woken, and wakes', async () => {
     const shared = SharedTensor.create(fresh(), [2], { dtype: 'int64' })
     const other = peer(`

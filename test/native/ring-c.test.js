@@ -123,6 +123,29 @@ describe('rings and C', function () {
     })
   }
 
+  it('a writer waits for C programs that read, and a C program for us: nothing is lost', async () => {
+    const make = () => SharedRing.create(fresh(), { slots: 2, readers: 2, shape: [2, 50], dtype: 'int32' })
+    const ring = make()
+    const readers = [0, 1].map(() => start('ring-page', 'hold', ring.name, '300'))
+    for (const reader of readers) assert.equal(await reader.next(), 'ready')
+    assert.match((await start('ring-page', 'hold', ring.name, '1').exit).errors, /^ERR_BUSY/)
+    for (let i = 0; i < 300; i++) await ring.writeAsync(i, { timeout: 60000 })
+    for (const reader of readers) assert.equal(await reader.next(), '300')
+    for (const reader of readers) assert.equal((await reader.exit).code, 0)
+    for (let i = 0; i < 5; i++) ring.write(i) // they have left
+    ring.dispose()
+    const other = make()
+    const frames = other.read({ from: 0 })
+    const first = frames.next()
+    const writer = start('ring-page', 'write', other.name, '300')
+    for (let i = 0; i < 300; i++) {
+      const { value: { index, lost, tensor } } = await (i === 0 ? first : frames.next())
+      assert.deepEqual([index, lost, tensor.get(1, 49)], [i, 0, i])
+    }
+    assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
+    other.dispose()
+  })
+
   it('a C program and we wake each other', async () => {
     const shared = SharedTensor.create(fresh(), [2], { dtype: 'int32' })
     const other = peer('wait', shared.name)

@@ -38,6 +38,26 @@ static void read_frames(sbr_ring *r, int64_t last) {
          (long long)torn, (long long)overwritten, (long long)lost);
 }
 
+/* As a reader that the writer waits for: every frame is whole, and none is missing. */
+static void hold_frames(sbr_ring *r, int64_t count) {
+  int64_t next = 0;
+  check(sbr_join(r, &next), "join");
+  printf("ready\n");
+  fflush(stdout);
+  while (next < count) {
+    if (sbr_count(r) <= next) {
+      sbr_wait(r, next, -1);
+      continue;
+    }
+    const volatile int32_t *values = sbr_frame(r, next);
+    bool same = sbr_has(r, next);
+    for (int64_t i = 0; i < r->frame_bytes / 4; i++) same &= values[i] == (int32_t)next;
+    if (!same) check(EIO, "frame");
+    check(sbr_advance(r, ++next), "advance");
+  }
+  printf("%lld\n", (long long)next);
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   const int64_t count = argc > 3 ? atoll(argv[3]) : 1;
@@ -48,8 +68,15 @@ int main(int argc, char **argv) {
     printf("ready\n");
     fflush(stdout);
     read_frames(&r, count - 1);
+  } else if (!strcmp(what, "hold")) {
+    hold_frames(&r, count);
   } else {
     for (int64_t i = 0; i < count; i++) {
+      while (r.readers) {
+        const int error = sbr_room(&r);
+        if (!error) break;
+        if (error != EAGAIN) check(error, "room");
+      }
       check(sbr_begin(&r, &n), "begin");
       fill(&r, n, (int32_t)n);
       check(sbr_commit(&r), "commit");

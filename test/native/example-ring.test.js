@@ -1,0 +1,79 @@
+'use strict'
+// examples/ring-in-go and ring-in-rust beside Node, both ways. Where there is no compiler it is skipped; .ci/full has them.
+const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { SharedRing } = require('samebytes')
+const { ROOT, nativeOnly, skip, turn } = require('../setup')
+const { nodePeer, programPeer, endPeers } = require('../peer-process')
+const { clean, fresh } = require('../segments')
+
+/** Of a program at a path. */
+const COMPILERS = {
+  Go: ['go', to => ['build', '-o', to, 'ring.go']],
+  Rust: ['rustc', to => ['-O', '-D', 'warnings', '-o', to, 'ring.rs']]
+}
+
+for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
+  describe(`the example of a ring in ${language}`, function () {
+    this.timeout(240000)
+    nativeOnly()
+    let folder
+    before(function () {
+      folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
+      try {
+        execFileSync(compiler, argumentsOf(path.join(folder, 'ring')), { cwd: path.join(ROOT, 'examples', `ring-in-${language.toLowerCase()}`), stdio: 'pipe', env: { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' } })
+      } catch (error) {
+        if (error.code === 'ENOENT') skip(this, `${compiler} is missing`)
+        throw error
+      }
+    })
+    after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+    afterEach(async () => {
+      await endPeers()
+      clean()
+    })
+    const start = (...args) => programPeer(path.join(folder, 'ring'), args)
+    const ringOf = () => SharedRing.create(fresh(), { slots: 4, shape: [500], dtype: 'int32' })
+
+    it('writes frames that we read whole, and goes on after a Node that was killed inside one', async () => {
+      const ring = ringOf()
+      const killed = nodePeer("const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()", { env: { RING: ring.name } })
+      assert.equal(await killed.next(), 'inside')
+      assert.match((await start('write', ring.name, '1').exit).errors, new RegExp(`process ${killed.child.pid} writes the ring`))
+      await killed.kill('SIGKILL')
+      const writer = start('write', ring.name, '2000')
+      let [next, whole] = [0, 0]
+      for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
+        assert.equal(index, next + lost)
+        next = index + 1
+        const values = tensor.data.slice()
+        if (ring.intact(index)) {
+          assert.ok(values.every(value => value === index), `frame ${index}`)
+          whole++
+        }
+        if (index === 2000) break
+      }
+      assert.ok(whole > 0)
+      assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
+      assert.equal(ring.write(1), 2001) // it has given the role up
+      ring.dispose()
+    })
+
+    it('reads whole frames only of what we write', async () => {
+      const ring = ringOf()
+      const reader = start('read', ring.name, '2000')
+      assert.equal(await reader.next(), 'ready')
+      for (let i = 0; i < 2000; i++) {
+        ring.write(i)
+        if (i % 50 === 0) await turn()
+      }
+      const { whole, torn, lost } = JSON.parse(await reader.next())
+      assert.deepEqual([torn, whole + lost], [0, 2000])
+      assert.ok(whole > 0)
+      ring.dispose()
+    })
+  })
+}
