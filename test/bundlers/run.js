@@ -189,6 +189,7 @@ async function testNext () {
   const { files, commands } = guide['Next.js']
   const { 'next.config.js': config, ...pages } = files
   write({ ...pages, 'package.json': '{ "private": true }' }, folder)
+  write({ 'package-lock.json': '{ "lockfileVersion": 3, "packages": {} }' }, scratch) // where it lies Turbopack's files end
   for (const [title, more] of [['without settings', {}], ['with the package outside of the server\'s bundle', { 'next.config.js': config }]]) {
     await test(`Next.js builds a client component, ${title}`, async () => {
       write(more, folder)
