@@ -25,7 +25,14 @@ const FILES = {
   'samebytes-math.wasm': { bytes: 240 * KB, gzip: 60 * KB },
   'samebytes-math-shared.wasm': { bytes: 240 * KB, gzip: 60 * KB },
   'samebytes-algorithms.wasm': { bytes: 160 * KB, gzip: 60 * KB },
-  'samebytes-algorithms-shared.wasm': { bytes: 160 * KB, gzip: 60 * KB }
+  'samebytes-algorithms-shared.wasm': { bytes: 160 * KB, gzip: 60 * KB },
+  'samebytes.mjs': { bytes: 300 * KB, gzip: 106 * KB }
+}
+
+/** JavaScript of a page, as esbuild minifies it with what the names below need, compressed. */
+const PROGRAMS = {
+  'init, tensor, fromBlob': 64 * KB,
+  'init, fromBlob, parseNpy': 82 * KB
 }
 
 /** Bytes of the tarball without device code, which most users of the package have no use for, and what that may add. */
@@ -69,18 +76,30 @@ function sizesOfPackage (tarball, folder) {
   return [...lines, lineOf('the tarball without device code', withoutDeviceCode, TARBALL), lineOf('device code in the tarball', Math.max(0, all - withoutDeviceCode), DEVICE_CODE)]
 }
 
+/** @returns {{ text: string, isTooLarge: boolean }[]} a line for each program */
+function sizesOfPrograms () {
+  const { buildSync } = require('esbuild')
+  return Object.entries(PROGRAMS).map(([names, limit]) => {
+    const contents = `import { ${names} } from './dist/samebytes.mjs'; console.log(${names})`
+    const { outputFiles: [{ contents: program }] } = buildSync({ stdin: { contents, resolveDir: ROOT }, bundle: true, minify: true, format: 'esm', write: false })
+    return lineOf(`a program with ${names}, gzip`, zlib.gzipSync(program, { level: 9 }).length, limit)
+  })
+}
+
 function main () {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-sizes-'))
   try {
+    const tell = ({ text, isTooLarge }) => {
+      console.log(isTooLarge ? `${text}: too large` : text)
+      if (isTooLarge) process.exitCode = 1
+    }
     for (const name of Object.keys(FILES)) {
-      const isModule = name.endsWith('.wasm')
+      const isModule = !/\.(node|so\.1)$/.test(name)
       const file = path.join(isModule ? path.join(ROOT, 'dist') : scratch, name)
       if (!isModule) execFileSync('strip', ['--strip-unneeded', '-o', file, path.join(ROOT, 'build', 'Release', name)])
-      for (const { text, isTooLarge } of sizesOf(file)) {
-        console.log(isTooLarge ? `${text}: too large` : text)
-        if (isTooLarge) process.exitCode = 1
-      }
+      sizesOf(file).forEach(tell)
     }
+    sizesOfPrograms().forEach(tell)
   } finally {
     fs.rmSync(scratch, { recursive: true })
   }

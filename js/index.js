@@ -30,10 +30,6 @@ const { init } = functionsOf(() => require('./backend/init'))
 const { share, fromShared, unshare } = functionsOf(() => require('./sharing/tokens'))
 const { toOrt, fromOrt } = functionsOf(() => require('./interop/onnxruntime'))
 
-// The package's internals for samebytes/module and samebytes/inspect: their bundles for browsers find them here.
-const instance = lazyFile(() => require('./model/internals'))
-Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => instance().instance() })
-
 // The types of classes that are loaded at first use, by the getters below the exports.
 /** A tensor in memory shared with other processes: made by SharedTensor.create and SharedTensor.open. */
 const SharedTensor = /** @type {typeof import('./sharing/shared-tensor').SharedTensor} */ (/** @type {unknown} */ (undefined))

@@ -1,11 +1,11 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
 // which has them inside; that of the parsers both have inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
 // its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, of samebytes/inspect, and of samebytes/math.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const MODULES = { plain: 'samebytes.wasm', shared: 'samebytes-shared.wasm' }
@@ -23,27 +23,79 @@ function publicApi (file) {
 }
 
 /**
+ * Files that a program has in its bundle only where it imports one of their names, by name.
+ *
+ * @returns {Record<string, string>}
+ */
+function partsOf (index) {
+  const parts = { SharedTensor: 'sharing/shared-tensor', SharedRing: 'sharing/shared-ring', cuda: 'sharing/cuda-ipc' }
+  for (const [, names, file] of index.matchAll(/^const \{ (.+) \} = functionsOf\(\(\) => require\('\.\/(.+)'\)\)$/gm)) {
+    if (!ALWAYS.includes(file)) for (const name of names.split(', ')) parts[name] = file
+  }
+  return parts
+}
+
+/** Most programs need these, or tensors do. */
+const ALWAYS = ['backend/init', 'backend/memory', 'tensor/scopes']
+const PARTS = partsOf(readFileSync(join(ROOT, 'js', 'index.js'), 'utf8'))
+
+/**
+ * Names are bound by calls that bundlers may leave out, with the files behind them; index.js finds those that are there. The bundles
+ * beside this one get its files from `init`, those of PARTS where they import one of their names.
+ *
  * @param {string} places  the source text of { plain, shared }
  * @param {string[]} lent  files of js/ that samebytes/math uses of this bundle, without .js
  */
 function entry (names, places, imports, lent) {
+  const bound = names.map(name => {
+    const file = PARTS[name]
+    const load = file === undefined ? '' : `, '${file}', () => require('./${file}')`
+    return `export let ${name} = /* @__PURE__ */ bind('${name}', real => { ${name} = real }${load})`
+  })
   return `
 import { init as start } from './backend/init.browser.js'
 import { arrive, early } from './backend/deferred-exports.browser.js'
 import { SamebytesError } from './base/errors.js'
+import { add, of } from 'parts'
 ${imports}const places = ${places}
+const bound = []
+function bind (name, assign, file, load) {
+  bound.push([name, assign])
+  if (load !== undefined) add(file, load)
+  return early(name)
+}
 export { SamebytesError }
-${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
+${bound.join('\n')}
 export async function init (options) {
   await start(options, places)
   const api = require('./index.js')
   arrive(api)
-  ${names.map(name => `${name} = api.${name}`).join('\n  ')}
+  for (const [name, assign] of bound) assign(api[name])
 }
 Object.defineProperty(init, 'name', { value: 'init', configurable: true })
-const files = { ${lent.map(file => `'${file}': () => require('./${file}')`).join(', ')} }
-Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, files } })
+const files = { ${[...lent.filter(file => !isPart(file)), 'model/internals'].map(file => `'${file}': () => require('./${file}')`).join(', ')} }
+Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, fileOf: name => files[name]?.() ?? of(name) } })
 `
+}
+
+const PART_FILES = `
+const files = new Map()
+module.exports = { add (file, load) { files.set(file, load) }, of: file => files.get(file)() }
+`
+
+const isPart = file => Object.values(PARTS).includes(file)
+
+/** Has js/index.js and js/model/internals.js find the files of PARTS where a program has them. */
+const apart = {
+  name: 'parts',
+  setup ({ onResolve, onLoad }) {
+    onResolve({ filter: /^parts$/ }, () => ({ path: 'parts', namespace: 'parts' }))
+    onResolve({ filter: /^\.\.?\// }, ({ path, importer, resolveDir }) => {
+      const file = relative(join(ROOT, 'js'), join(resolveDir, path)).split(sep).join('/')
+      return /[\\/](index|internals)\.js$/.test(importer) && isPart(file) ? { path: file, namespace: 'parts' } : undefined
+    })
+    onLoad({ filter: /./, namespace: 'parts' }, ({ path }) => ({ contents: path === 'parts' ? PART_FILES : `module.exports = require('parts').of('${path}')` }))
+  }
 }
 
 /** The same for samebytes/math, which is loaded at the first call, or by its init. One of the names is `var`; some are objects of functions. */
@@ -51,10 +103,10 @@ function mathEntry (api, places, imports, page) {
   const names = Object.keys(api)
   const early = name => typeof api[name] === 'object' ? `earlyIn('${name}', ${JSON.stringify(Object.keys(api[name]))})` : `early('${name}', find, refusal)`
   return `
-import { init as start } from './${page}'
+import { init as start, concat } from './${page}'
 import { lend } from 'lent'
-${imports}const { early, files } = start[Symbol.for('samebytes.parts')]
-lend(files)
+${imports}const { early, fileOf } = start[Symbol.for('samebytes.parts')]
+lend(fileOf, concat) // named, so that its file is there
 const { failure } = require('./base/errors.js')
 const { isReady, load, offer } = require('./backend/init-math.browser.js')
 const places = ${places}
@@ -100,8 +152,8 @@ const forBrowsers = {
 
 /** In place of js/model/internals.js: there is one instance, the bundle's beside it, and init is called once. */
 const ofPage = page => `
-import { Tensor } from './${page}'
-export const instance = () => Tensor[Symbol.for('samebytes.instance')]
+import { init, toOrt } from './${page}'
+export const instance = () => toOrt && init[Symbol.for('samebytes.parts')].fileOf('model/internals').instance() // toOrt's file is there
 `
 
 /** @param {string} page  the bundle whose instance it uses */
@@ -116,8 +168,8 @@ const besides = page => ({
 })
 
 const LENT = `
-let files
-module.exports = { lend (given) { files = given }, of: name => files[name]() }
+let fileOf
+module.exports = { lend (given) { fileOf = given }, of: name => fileOf(name) }
 `
 
 /**
@@ -143,19 +195,35 @@ const lends = (lent, page) => ({
   }
 })
 
+const PURE = '/*@__PURE__*/'
+const MARK = '"is&pure&&"+' // as long, so that the map stays right
+
+/** Marks what bundlers may leave out where nothing uses it: esbuild minifies such comments away, and does not say so of the files of CommonJS that it wraps. */
+const marked = text => text.replaceAll(/^(var \w+ = )(?=__commonJS\()/gm, `$1${MARK}`).replaceAll('/* @__PURE__ */ ', MARK)
+
+/** Minified; a map beside it, which the inline ones go without, names the files of js/, which are in the package. */
 async function bundle (name, contents, plugins) {
-  await build({
+  const outfile = join(ROOT, 'dist', name)
+  const { outputFiles: [map, { text }] } = await build({
     stdin: { contents, resolveDir: join(ROOT, 'js'), sourcefile: 'entry.mjs' },
-    outfile: join(ROOT, 'dist', name),
+    outfile,
+    write: false,
     bundle: true,
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
     define: { 'globalThis.SAMEBYTES_PARSERS': PARSERS },
+    sourcemap: 'external',
+    sourcesContent: false,
     legalComments: 'none',
     logLevel: 'warning',
     plugins
   })
+  const mapped = `${marked(text)}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(map.text).toString('base64')}`
+  const small = await transform(mapped, { minify: true, format: 'esm', target: 'es2022', sourcemap: 'external', sourcesContent: false, legalComments: 'none', logLevel: 'warning' })
+  const hasMap = !name.includes('-inline')
+  writeFileSync(outfile, small.code.replaceAll(MARK, PURE) + (hasMap ? `//# sourceMappingURL=${name}.map\n` : ''))
+  if (hasMap) writeFileSync(`${outfile}.map`, small.map)
 }
 
 const ofInspect = "import { memoryMap, serveMap, mapElement, trace, untrace } from './inspect.js'\nexport { memoryMap, serveMap, mapElement, trace, untrace }"
@@ -166,7 +234,7 @@ for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]
   const lent = new Set()
   const placesOfMath = `{ math: ${places(MATH_MODULES, where, isInside)}, algorithms: ${places(ALGORITHM_MODULES, where, isInside)} }`
   await bundle(`${name}-math.mjs`, mathEntry(publicApi('math.js'), placesOfMath, imports, `${name}.mjs`), [lends(lent, `${name}.mjs`)])
-  await bundle(`${name}.mjs`, entry(Object.keys(publicApi('index.js')), places(MODULES, where, isInside), imports, [...lent].sort()), [forBrowsers])
+  await bundle(`${name}.mjs`, entry(Object.keys(publicApi('index.js')), places(MODULES, where, isInside), imports, [...lent].sort()), [apart, forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
   await bundle(`${name}-inspect.mjs`, ofInspect, [forBrowsers, besides(`${name}.mjs`)])
 }

@@ -8,7 +8,7 @@ const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
 const { log, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
-const { platformName, prebuilt, isShipped } = require('../runtime/platform')
+const { root, requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
@@ -29,7 +29,7 @@ const guarded = new WeakMap()
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
 function places () {
   if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
-  return [path.join(__dirname, '..', '..', 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
+  return [path.join(root, 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
 }
 
 /** @returns {boolean} whether it is a mistake that the addon is missing */
@@ -47,7 +47,7 @@ function load () {
   for (let i = 0; i < all.length; i++) {
     const place = all[i]
     try {
-      const addon = require(place)
+      const addon = requireAddon(place)
       log('addon %s', place)
       folder = path.dirname(place)
       return addon
@@ -68,7 +68,7 @@ function reasonOf ({ code, message }) {
   if (code === 'MODULE_NOT_FOUND') return 'no such file'
   const isPermission = /** @type {any} */ (process).permission !== undefined
   if (code === 'ERR_DLOPEN_DISABLED') return `addons are forbidden${isPermission ? ', --allow-addons allows them' : ' by --no-addons'}`
-  if (code === 'ERR_ACCESS_DENIED') return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..', '..')} allows it`
+  if (code === 'ERR_ACCESS_DENIED') return `the permission model forbids it, --allow-fs-read=${root} allows it`
   return message.split('\n')[0]
 }
 
@@ -184,7 +184,7 @@ class Backend {
     const place = path.join(folder, 'samebytes_math.node')
     let math
     try {
-      math = require(place)
+      math = requireAddon(place)
       math.open(this.addon.core())
     } catch (/** @type {any} */ error) {
       throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${place}: ${reasonOf(error)})`)

@@ -9,6 +9,7 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers') // some test environments have no global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 const { failure } = require('../base/errors')
+const { root } = require('./platform')
 
 /** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
@@ -160,7 +161,7 @@ function roomNow () {
  * @throws what reading it throws
  */
 function readModule (name) {
-  return fs.readFileSync(path.join(__dirname, '..', '..', 'dist', name))
+  return fs.readFileSync(path.join(root, 'dist', name))
 }
 
 /** Does markAsUntransferable stop ArrayBuffer.prototype.transfer, as from Node 24 on? undefined: not tried yet @type {boolean | undefined} */
@@ -212,7 +213,7 @@ const ballastOf = nbytes => null
 function keepSpare (ballast) {}
 
 /** @type {string | null} */
-const pythonPath = path.join(__dirname, '..', '..', 'python')
+const pythonPath = path.join(root, 'python')
 
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')

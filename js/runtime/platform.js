@@ -1,7 +1,8 @@
 'use strict'
-// The name of this platform, and the folder in prebuilds/ with binaries for it.
+// The name of this platform, the package's folder, and the one in prebuilds/ with binaries for this platform.
 
 const fs = require('node:fs')
+const { createRequire } = require('node:module')
 const path = require('node:path')
 
 const PT_INTERP = 3 // the program header that names the loader
@@ -68,8 +69,28 @@ function platformName () {
   return name
 }
 
+/**
+ * The package's folder. A bundler for servers may have put a folder that isn't there into __dirname, as Next.js does where it renders client
+ * components: then it is what the program's folder finds.
+ */
+const here = path.join(__dirname, '..', '..')
+const root = rootFolder(here)
+
+/** Loads an addon by its absolute path; such a bundler's own `require` would find none. @type {(file: string) => any} */
+const requireAddon = root === here ? require : createRequire(path.join(root, 'package.json'))
+
+/** @param {string} folder */
+function rootFolder (folder) {
+  if (fs.existsSync(path.join(folder, 'package.json'))) return folder
+  try {
+    return path.dirname(createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'))
+  } catch {
+    return folder
+  }
+}
+
 /** @returns {string} the folder that has binaries for this machine, if the package has them; absolute */
-const prebuilt = () => path.join(__dirname, '..', '..', 'prebuilds', platformName())
+const prebuilt = () => path.join(root, 'prebuilds', platformName())
 
 /** what .ci/build package-all makes */
 const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl']
@@ -77,4 +98,4 @@ const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl']
 /** @returns {boolean} whether the package is published with binaries for this machine */
 const isShipped = () => shipped.includes(platformName())
 
-module.exports = { platformName, prebuilt, isShipped, loaderOf }
+module.exports = { root, requireAddon, platformName, prebuilt, isShipped, loaderOf }

@@ -5,6 +5,7 @@
 const path = require('node:path')
 const { failure } = require('../base/errors')
 const { readModule } = require('./host')
+const { root } = require('./platform')
 
 /**
  * @param {string} name  of a file in dist/
@@ -28,7 +29,7 @@ function compile (name) {
 function reasonOf ({ code, message }, name) {
   if (code === 'ENOENT') return `${message}; the package was packed, or is a checkout, before it was built`
   if (code !== 'ERR_ACCESS_DENIED') return message
-  return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..', '..', 'dist', name)} allows it`
+  return `the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', name)} allows it`
 }
 
 module.exports = { compile }

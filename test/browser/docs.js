@@ -16,6 +16,8 @@ const LIMIT = 600_000 // ms, for what should take seconds
 const TYPES = { '.mjs': 'text/javascript; charset=utf-8', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 
+const IMPORT_MAP = '<script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs", "samebytes/inspect": "/dist/samebytes-inspect.mjs" } }</script>'
+
 const list = pages().flatMap(page => programs(blocksOf(page).filter(block => block.browser)).map(program => ({ ...program, body: bodyOf(program.source) })))
 
 /** A block of JavaScript is a page's module; one of HTML has its own. */
@@ -34,15 +36,17 @@ function putModel () {
 /** Serves dist/, a model and a page for each program, by its number. */
 async function serve (headers) {
   const server = http.createServer((request, response) => {
-    const file = /^\/dist\/([\w-]+\.(?:mjs|wasm))$/.exec(request.url)
+    const file = /^(?:\/node_modules\/samebytes)?\/dist\/([\w-]+\.(?:mjs|wasm))$/.exec(request.url)
     const number = /^\/(\d+)$/.exec(request.url)
     const place = file && path.join(ROOT, 'dist', file[1])
     if (request.url.startsWith('/weights/')) answerWeights(request, response, headers)
-    else if (place && fs.existsSync(place)) {
+    else if (request.url === '/service-worker.js') {
+      response.writeHead(200, { 'Content-Type': 'text/javascript', ...headers }).end(fs.readFileSync(path.join(__dirname, 'service-worker.js')))
+    } else if (place && fs.existsSync(place)) {
       response.writeHead(200, { 'Content-Type': TYPES[path.extname(place)], ...headers }).end(fs.readFileSync(place))
     } else if (number && list[number[1]]) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(`<!doctype html><link rel="icon" href="data:,">
-        <script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs", "samebytes/inspect": "/dist/samebytes-inspect.mjs" } }</script>
+        ${list[number[1]].body.includes('"importmap"') ? '' : IMPORT_MAP}
         <script>addEventListener('unhandledrejection', event => { globalThis.failure = String(event.reason) }); addEventListener('error', event => { globalThis.failure = event.message })</script>
         ${list[number[1]].body}`)
     } else response.writeHead(404).end()
@@ -51,8 +55,15 @@ async function serve (headers) {
   return { url: `http://localhost:${server.address().port}`, close: () => new Promise(resolve => { server.close(resolve); server.closeAllConnections() }) }
 }
 
+/** The page shows the file, without the comment that it begins with. */
+function checkServiceWorker () {
+  const shown = blocksOf('docs/wasm-in-a-page.md').find(({ reason }) => reason?.includes('service-worker.js')).code
+  assert.equal(fs.readFileSync(path.join(__dirname, 'service-worker.js'), 'utf8').replace(/^(\/[/*].*\n)+/, ''), shown)
+}
+
 async function main () {
   putModel()
+  checkServiceWorker()
   const total = { passed: 0, failed: 0 }
   const { values } = parseArgs({ options: BROWSER_OPTION })
   const browser = await launch(values.browser)

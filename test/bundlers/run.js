@@ -12,6 +12,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
+const zlib = require('node:zlib')
 const { launch, serve, resultOf, lineOf } = require('./pages')
 const { readGuide } = require('./guide')
 const { ROOT, STEP_LIMIT_MS, scratchFolder, runAll, step: test, ended, packedIn, ...steps } = require('../steps')
@@ -30,10 +31,12 @@ async function main () {
   try {
     await testBundlers(browser)
     for (const version of ['vite', 'vite-7']) await testServer(browser, version)
+    await testFew(browser)
     await testPrograms(browser)
   } finally {
     await browser.close()
   }
+  await testNext()
   await testRunners()
   await testTypes()
 }
@@ -150,6 +153,52 @@ function example () {
   fs.symlinkSync(path.join('..', 'node_modules'), path.join(folder, 'node_modules'))
   write(guide[''].files, folder)
   return folder
+}
+
+/** Bytes of JavaScript, compressed, of a program that imports tensor and fromBlob, by any of the tools; all of the package are 103 KB. */
+const FEW = 66 * 1024
+
+async function testFew (browser) {
+  const commands = {
+    esbuild: guide['What a program carries'].commands[0],
+    webpack: 'webpack --entry-reset --entry ./src/few.js',
+    Rollup: 'rollup --config few.config.js',
+    Vite: 'vite build few'
+  }
+  write({ ...guide['What a program carries'].files, 'few/index.html': '<script type="module" src="../src/few.js"></script>' }, app)
+  write({ 'few.config.js': "import { nodeResolve } from '@rollup/plugin-node-resolve'\nexport default { input: 'src/few.js', output: { dir: 'dist', format: 'es' }, plugins: [nodeResolve({ browser: true })] }\n" }, app)
+  for (const [tool, command] of Object.entries(commands)) {
+    await test(`${tool} leaves out what a program does not import`, async () => {
+      fs.rmSync(dist, { recursive: true, force: true })
+      await run('bash', ['-euc', command])
+      if (tool === 'Vite') fs.renameSync(path.join(app, 'few', 'dist'), dist)
+      const programs = fs.readdirSync(dist, { recursive: true }).filter(file => file.endsWith('.js')).map(file => fs.readFileSync(path.join(dist, file)))
+      const sum = programs.reduce((sum, text) => sum + zlib.gzipSync(text, { level: 9 }).length, 0)
+      assert.ok(sum > 0 && sum < FEW, `${sum} bytes`)
+    })
+  }
+  await test('a program with few names does what it says', async () => {
+    await follow('What a program carries')
+    assert.equal((await opened(lineOf, browser, { policy, entry: 'few.js' })).value, '[2]')
+  })
+}
+
+/** With the guide's page alone, and with its setting as well. */
+async function testNext () {
+  const folder = path.join(app, 'next')
+  const { files, commands } = guide['Next.js']
+  const { 'next.config.js': config, ...pages } = files
+  write({ ...pages, 'package.json': '{ "private": true }' }, folder)
+  write({ 'package-lock.json': '{ "lockfileVersion": 3, "packages": {} }' }, scratch) // where it lies Turbopack's files end
+  for (const [title, more] of [['without settings', {}], ['with the package outside of the server\'s bundle', { 'next.config.js': config }]]) {
+    await test(`Next.js builds a client component, ${title}`, async () => {
+      write(more, folder)
+      const text = await run('bash', ['-euc', commands[0]], { cwd: folder, env: { NEXT_TELEMETRY_DISABLED: '1' } })
+      assert.match(text, /static content/)
+      assert.doesNotMatch(text, /SamebytesWarning|WASM is used/)
+      assert.ok(fs.readdirSync(path.join(folder, '.next', 'static', 'media')).some(name => /^samebytes\..*wasm$/.test(name)))
+    })
+  }
 }
 
 async function opened (read, browser, options) {
