@@ -5,12 +5,13 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
-const { show, receiver, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
-const { dtypeOf, itemsizes } = require('../backend/dtypes')
+const { receiver, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { onNextTurn } = require('../runtime/host')
 const { signalOf, checkSignal } = require('../base/signals')
 const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
+const { TRIES, newWords, controlOf, makeRing, openRing, close } = require('./ring-segments')
 const { SharedTensor, unless, codeOf } = require('./shared-tensor')
 
 const { backend, opcodes, READ_ONLY } = ffi
@@ -25,33 +26,13 @@ const KEY = Symbol('samebytes shared ring')
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MOVES = 6 // indices of control words, as in src/ipc/ring.h
 const COUNT = 8
-const FIRST = 16
-const PLACE = 4 // words of a reader
 const MOST_READERS = 1024
 const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
-const TRIES = 100 // while other processes make or remove it
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
 const segments = lazyFile(() => require('./segments'))
 const waits = lazyFile(() => require('./waits'))
 const words = lazyFile(() => require('./futex'))
-
-/**
- * @param {string} name
- * @param {SharedTensor<any>} control
- * @param {number} slots
- * @param {SharedTensor<any>} [frames]
- */
-function newWords (name, control, slots, frames) {
-  const { RingWords } = words()
-  return new RingWords(name, storageOf(control), slots, frames && storageOf(frames))
-}
-
-/** @param {SharedTensor<any>} shared */
-const storageOf = ({ tensor }) => TensorClass.attachedOf(tensor).storage
-
-/** @param {string} name */
-const controlOf = name => `${name}.control`
 
 /**
  * @template {DtypeName} [D=any]
@@ -169,11 +150,11 @@ class SharedRing {
     checkPlatform()
     for (let tries = 0; ; tries++) {
       if (which === 1) {
-        const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name))
+        const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name, build))
         if (there !== undefined) return checkMatches(there, dtype.name, whole, readers)
       }
       try {
-        return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' })
+        return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' }, build)
       } catch (error) {
         if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
       }
@@ -198,7 +179,7 @@ class SharedRing {
     const called = nameOf(name)
     nameOf(controlOf(called))
     checkPlatform()
-    return openRing(called, wanted)
+    return openRing(called, wanted, build)
   }
 
   /**
@@ -568,135 +549,17 @@ class SharedRing {
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(SharedRing.prototype, Symbol.dispose, { value: SharedRing.prototype.dispose, configurable: true, writable: true })
 
+/** @type {import('./ring-segments').Build<SharedRing<any>>} */
+function build (name, frames, control, readers) {
+  // @ts-expect-error The constructor is private to everybody else.
+  return new SharedRing(KEY, name, frames, control, readers)
+}
+
 /** @param {Halves} word */
 function countOf ([high, low]) {
   const count = high * 2 ** 32 + low
   if (count > Number.MAX_SAFE_INTEGER) throw failure('ERR_FORMAT', `byte ${8 * COUNT}: the count of frames is ${count}`)
   return count
-}
-
-/**
- * Creates both segments, the control words first: whoever can open the frames finds a complete ring.
- *
- * @param {string} name
- * @param {DtypeName} dtype
- * @param {number[]} shape  of all frames
- * @param {number} readers
- * @param {{ mode?: number, persist?: boolean, ifExists: 'error' | 'replace' }} opts
- * @returns {SharedRing<any>}
- */
-function makeRing (name, dtype, shape, readers, opts) {
-  const replaces = opts.ifExists === 'replace'
-  if (!replaces && isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
-  if (replaces) unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
-  const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [FIRST + shape[0] + PLACE * readers], { ...opts, dtype: 'uint64' })
-  try {
-    newWords(name, control, shape[0]).make(frameBytes, readers)
-    const frames = SharedTensor.create(name, shape, { ...opts, dtype })
-    try {
-      // @ts-expect-error The constructor is private to everybody else.
-      return new SharedRing(KEY, name, frames, control, readers)
-    } catch (error) {
-      close(frames)
-      unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
-      throw error
-    }
-  } catch (error) {
-    close(control)
-    unless('ERR_NOT_FOUND', () => SharedTensor.unlink(controlOf(name)))
-    throw error
-  }
-}
-
-/**
- * Disposes a segment and its tensor, which only the ring has.
- *
- * @param {SharedTensor<any>} shared
- */
-function close (shared) {
-  try {
-    shared.tensor.dispose()
-  } catch {} // there may be no memory to make it
-  shared.dispose()
-}
-
-/** @param {string} name */
-function isThere (name) {
-  const { pathOf, systemError } = segments()
-  const path = pathOf(name)
-  try {
-    return require('node:fs').existsSync(path)
-  } catch (error) {
-    throw systemError(error, path) // thrown by Node's permission model
-  }
-}
-
-/**
- * Opens both segments, again if they were replaced meanwhile.
- *
- * @param {string} name
- * @param {DtypeName | undefined} dtype
- * @returns {SharedRing<any>}
- */
-function openRing (name, dtype) {
-  for (let tries = 0; ; tries++) {
-    const frames = partOfRing(name, () => SharedTensor.open(name, { dtype }))
-    try {
-      const control = partOfRing(name, () => SharedTensor.open(controlOf(name)))
-      try {
-        SharedTensor.open(frames.descriptor).dispose() // ERR_STALE if the frames were replaced meanwhile: then the control words may be another ring's
-        return validated(name, frames, control)
-      } catch (error) {
-        close(control)
-        throw error
-      }
-    } catch (error) {
-      close(frames)
-      if (tries === TRIES || codeOf(error) !== 'ERR_STALE') throw error
-    }
-  }
-}
-
-/**
- * @template R
- * @param {string} name  of the ring
- * @param {() => R} open  one of its two segments
- * @returns {R}
- * @throws ERR_NOT_FOUND there is no such ring
- */
-function partOfRing (name, open) {
-  try {
-    return open()
-  } catch (/** @type {any} */ error) {
-    if (codeOf(error) !== 'ERR_NOT_FOUND') throw error
-    const { errno, path } = error
-    throw Object.assign(failure('ERR_NOT_FOUND', `there is no ring ${show(name)}: ${path} is not there`), { errno, path, cause: error })
-  }
-}
-
-/**
- * Checks that two segments are a ring, and makes its object.
- *
- * @param {string} name
- * @param {SharedTensor<any>} frames
- * @param {SharedTensor<any>} control
- * @returns {SharedRing<any>}
- */
-function validated (name, frames, control) {
-  const { shape, dtype } = frames.descriptor
-  const words = control.descriptor
-  const [slots = 0, ...rest] = shape
-  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= FIRST + slots
-  const judged = newWords(name, control, slots)
-  if (isRing) judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
-  const { readers } = judged
-  const expected = FIRST + slots + PLACE * readers
-  if (!isRing || words.shape[0] !== expected) {
-    throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${expected} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
-  }
-  // @ts-expect-error The constructor is private to everybody else.
-  return new SharedRing(KEY, name, frames, control, readers)
 }
 
 /**

@@ -8,8 +8,8 @@ const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOption
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { deviceOf } = require('../layout/placement')
-const { dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
+const { deviceOf, placeOf } = require('../layout/placement')
+const { axesOfOrder, dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
 const records = require('../layout/data')
 const { Tensor, wrap } = require('./tensor')
 
@@ -650,4 +650,30 @@ function forBlob (source, shape, dtype) {
   return new BlobBuilder(source, shape, dtype)
 }
 
-module.exports = { fromBlob, forBlob, BlobBuilder }
+/**
+ * @param {unknown} copy  fromBytes' option
+ * @returns {boolean | 'if-needed'}
+ */
+function copyRule (copy) {
+  if (copy === undefined || copy === true) return true
+  if (copy === false || copy === 'if-needed') return copy
+  throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true, false or 'if-needed' was expected`)
+}
+
+/**
+ * Why bytes cannot be used where they are; null: they can.
+ *
+ * @param {import('../layout/layouts').Bytes} parts
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[]} extents
+ * @param {import('../base/types').MakeOptions} options
+ * @returns {(() => Error) | null}
+ */
+function whyCopied ({ byteOffset }, { name, kind, itemsize }, extents, { device, order, shared, pinMemory }) {
+  const step = kind === 'COMPLEX' ? itemsize / 2 : itemsize
+  if (byteOffset % step !== 0) return () => failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
+  if (placeOf(device, pinMemory, shared) !== undefined) return () => failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
+  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : () => failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
+}
+
+module.exports = { fromBlob, forBlob, BlobBuilder, copyRule, whyCopied }

@@ -5,15 +5,15 @@ const { Array, arrayConcat, arrayJoin, arrayMap, arraySlice, Math, Uint8Array } 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countCopy, countStaged } = require('../backend/storage')
-const { show, shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
+const { shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
-const { placeOf, placeLike } = require('../layout/placement')
-const { axesOfOrder, denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf } = require('../layout/layouts')
+const { placeLike } = require('../layout/placement')
+const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
 const { lazyFile } = require('../runtime/lazy')
-const { fromBlob } = require('./blob')
+const { copyRule, fromBlob, whyCopied } = require('./blob')
 const { draw, drawIntegers } = require('./random')
 const { Tensor, wrap, tensorOf } = require('./tensor')
 
@@ -627,32 +627,6 @@ function fillFrom (target, source, casting, reshaped) {
       ffi.backend.release(viewed.storage)
     }
   }
-}
-
-/**
- * @param {unknown} copy  fromBytes' option
- * @returns {boolean | 'if-needed'}
- */
-function copyRule (copy) {
-  if (copy === undefined || copy === true) return true
-  if (copy === false || copy === 'if-needed') return copy
-  throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true, false or 'if-needed' was expected`)
-}
-
-/**
- * Why bytes cannot be used where they are; null: they can.
- *
- * @param {import('../layout/layouts').Bytes} parts
- * @param {import('../backend/dtypes').Dtype} dtype
- * @param {number[]} extents
- * @param {MakeOptions} options
- * @returns {(() => Error) | null}
- */
-function whyCopied ({ byteOffset }, { name, kind, itemsize }, extents, { device, order, shared, pinMemory }) {
-  const step = kind === 'COMPLEX' ? itemsize / 2 : itemsize
-  if (byteOffset % step !== 0) return () => failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
-  if (placeOf(device, pinMemory, shared) !== undefined) return () => failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
-  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : () => failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
 }
 
 /**
