@@ -159,7 +159,7 @@ class Queue {
  *
  * @example
  * const firstOf = async (bus, subject) => {
- *   for await (const { tensor, lost } of bus.subscribe(subject)) return { tensor, lost } // which ends it
+ *   for await (const { tensor, lost } of bus.subscribe(subject)) return { tensor, lost }
  * }
  * @implements {AsyncIterableIterator<Received>}
  */
