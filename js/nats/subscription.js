@@ -157,11 +157,11 @@ class Queue {
  * The messages of a subject, received from the call of `bus.subscribe` on: an async iterator. A `for await` loop that is left, `return()`, `await using` and
  * the signal of its options end it.
  *
+ * @implements {AsyncIterableIterator<Received>}
  * @example
  * const firstOf = async (bus, subject) => {
  *   for await (const { tensor, lost } of bus.subscribe(subject)) return { tensor, lost }
  * }
- * @implements {AsyncIterableIterator<Received>}
  */
 class TensorSubscription {
   #core
