@@ -7,11 +7,13 @@
 
 /** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
+  'api/loader.test.js', // files of the package that are read in the middle of a call, by a loader that takes bytes away
   'api/memory-map.test.js', // programs whose memory is shown
   'api/primordials.test.js', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
   'api/printed.test.js', // texts beside PyTorch's; api/to-string has some of them
   'api/types.test.js', // programs in TypeScript
   'cli/hostile.test.js', // files and names that are meant to mislead the command line
+  'cli/usage.test.js', // texts of the command line
   'cuda/vram.test.js', // programs in Python and Node that share memory of the fake driver
   'native/copy-from-async.test.js', // threads that fail; api/copy-from-async has the rest
   'native/levels.test.js', // copies at each level of instructions, in processes of their own; .ci/run has the kernels' own tests
@@ -33,14 +35,14 @@ const NATIVE_ONLY = [
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'esm-cjs', 'examples', 'jest', 'loader', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
-  ...['completion', 'convert', 'doctor', 'files', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  ...['completion', 'convert', 'doctor', 'files', 'map', 'memory-map-server', 'segments'].map(name => `cli/${name}.test.js`),
   // arithmetic: each function has the same hash on every back end (math/hashes)
   ...['accuracy', 'bad-input', 'boxes', 'indexing', 'linalg', 'numpy', 'order', 'quantile', 'scalars', 'signals', 'special-values'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
 const NOT_SHARED = [
-  'accessor', 'arange', 'asarray', 'bad-input-table', 'cast', 'combine', 'compare', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'fuzz',
+  'accessor', 'arange', 'asarray', 'bad-input-table', 'cast', 'combine', 'compare', 'copy-from-async', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'fuzz',
   'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
 ].map(name => `api/${name}.test.js`).concat([
   ...['algorithms-module', 'async', 'images', 'matrices', 'norms', 'reductions', 'softmax'].map(name => `math/${name}.test.js`)

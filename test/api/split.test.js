@@ -86,7 +86,7 @@ describe('chunk', () => {
 
   it('of very long axes is cut to the element', () => {
     const t = tensor([1]).expand(2 ** 53 - 1)
-    for (const n of [2, 3, 7, 1000, 2 ** 20 - 3]) {
+    for (const n of [2, 3, 7, 1000, 2 ** 17 - 3]) {
       const parts = t.chunk(n)
       const size = Number((2n ** 53n - 1n + BigInt(n) - 1n) / BigInt(n))
       assert.equal(parts[0].size, size)
