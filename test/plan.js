@@ -37,7 +37,7 @@ const NATIVE_ONLY = [
 ].map(name => `api/${name}.test.js`).concat([
   ...['completion', 'convert', 'doctor', 'files', 'map', 'memory-map-server', 'segments'].map(name => `cli/${name}.test.js`),
   // arithmetic: each function has the same hash on every back end (math/hashes)
-  ...['accuracy', 'bad-input', 'boxes', 'indexing', 'linalg', 'numpy', 'order', 'quantile', 'scalars', 'signals', 'special-values'].map(name => `math/${name}.test.js`)
+  ...['accuracy', 'bad-input', 'boxes', 'images', 'indexing', 'linalg', 'matrices', 'numpy', 'order', 'quantile', 'scalars', 'signals', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
@@ -45,7 +45,7 @@ const NOT_SHARED = [
   'accessor', 'arange', 'asarray', 'bad-input-table', 'cast', 'combine', 'compare', 'copy-from-async', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'fuzz',
   'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
 ].map(name => `api/${name}.test.js`).concat([
-  ...['algorithms-module', 'async', 'images', 'matrices', 'norms', 'reductions', 'softmax'].map(name => `math/${name}.test.js`)
+  ...['algorithms-module', 'async', 'norms', 'reductions'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out in pages: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
