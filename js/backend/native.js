@@ -6,9 +6,9 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
-const { log, textOf } = require('../runtime/host')
+const { log, root, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
-const { root, requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
+const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 

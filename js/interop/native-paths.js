@@ -3,7 +3,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { prebuilt, root } = require('../runtime/platform')
+const { root } = require('../runtime/host')
+const { prebuilt } = require('../runtime/platform')
 
 /** Folder of samebytes.h, samebytes_napi.h and samebytes_torch.h, for the compiler's include path; absolute. @type {string} */
 const include = path.join(root, 'src')

@@ -4,12 +4,28 @@
 
 const { uncurried } = require('../base/primordials')
 const fs = require('node:fs')
+const { createRequire } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers') // some test environments have no global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 const { failure } = require('../base/errors')
-const { root } = require('./platform')
+
+/**
+ * The package's folder. A bundler for servers may have put a folder that isn't there into __dirname, as Next.js does where it renders client
+ * components: then it is what the program's folder finds.
+ */
+const root = rootFolder(path.join(__dirname, '..', '..'))
+
+/** @param {string} folder */
+function rootFolder (folder) {
+  if (fs.existsSync(path.join(folder, 'package.json'))) return folder
+  try {
+    return path.dirname(createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'))
+  } catch {
+    return folder
+  }
+}
 
 /** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
@@ -218,4 +234,4 @@ const pythonPath = path.join(root, 'python')
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, readModule, keepAttached, ballastOf, keepSpare, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, readModule, keepAttached, ballastOf, keepSpare, pythonPath }

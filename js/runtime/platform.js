@@ -1,9 +1,10 @@
 'use strict'
-// The name of this platform, the package's folder, and the one in prebuilds/ with binaries for this platform.
+// The name of this platform, and the folder in prebuilds/ with binaries for it.
 
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
+const { root } = require('./host')
 
 const PT_INTERP = 3 // the program header that names the loader
 
@@ -69,25 +70,8 @@ function platformName () {
   return name
 }
 
-/**
- * The package's folder. A bundler for servers may have put a folder that isn't there into __dirname, as Next.js does where it renders client
- * components: then it is what the program's folder finds.
- */
-const here = path.join(__dirname, '..', '..')
-const root = rootFolder(here)
-
 /** Loads an addon by its absolute path; such a bundler's own `require` would find none. @type {(file: string) => any} */
-const requireAddon = root === here ? require : createRequire(path.join(root, 'package.json'))
-
-/** @param {string} folder */
-function rootFolder (folder) {
-  if (fs.existsSync(path.join(folder, 'package.json'))) return folder
-  try {
-    return path.dirname(createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'))
-  } catch {
-    return folder
-  }
-}
+const requireAddon = root === path.join(__dirname, '..', '..') ? require : createRequire(path.join(root, 'package.json'))
 
 /** @returns {string} the folder that has binaries for this machine, if the package has them; absolute */
 const prebuilt = () => path.join(root, 'prebuilds', platformName())
@@ -98,4 +82,4 @@ const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl']
 /** @returns {boolean} whether the package is published with binaries for this machine */
 const isShipped = () => shipped.includes(platformName())
 
-module.exports = { root, requireAddon, platformName, prebuilt, isShipped, loaderOf }
+module.exports = { requireAddon, platformName, prebuilt, isShipped, loaderOf }

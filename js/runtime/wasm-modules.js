@@ -4,8 +4,7 @@
 
 const path = require('node:path')
 const { failure } = require('../base/errors')
-const { readModule } = require('./host')
-const { root } = require('./platform')
+const { readModule, root } = require('./host')
 
 /**
  * @param {string} name  of a file in dist/
