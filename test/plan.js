@@ -19,6 +19,7 @@ const LATER = [
   'native/docs-blocks.test.js', // programs in docs/
   'native/example-ring.test.js', // compiled
   'native/example-service.test.js',
+  'native/ring-kills.test.js', // processes that are killed; ring-c, ring-readers and python-package have one each
   'remote/command-line.test.js' // programs of the command line
 ]
 
