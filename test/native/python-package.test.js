@@ -10,6 +10,7 @@ const { library } = require('samebytes/native')
 const { nativeOnly, skip, turn } = require('../setup')
 const { PYTHON, nodePeer, pythonPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
+const wheel = require('../wheel')
 
 const PRELUDE = `sys.path.insert(0, ${JSON.stringify(pythonPath)})
 import time
@@ -263,16 +264,18 @@ except Error as error: say(error)`, ring.name, BARE)
     ring.dispose()
   })
 
-  it('is a wheel that has the library, built by Python alone', () => {
+  it('is a wheel that has the library, built by Python alone, and shares memory with us', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-wheel-'))
     try {
       const options = { encoding: 'utf8', cwd: folder, env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' } }
       const name = execFileSync(PYTHON, [path.join(pythonPath, 'backend.py'), folder], options).trim()
-      const check = `import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall('site'); sys.path.insert(0, 'site')
-from samebytes import _library, __version__; print(__version__, _library.find().path)`
-      const [version, place] = execFileSync(PYTHON, ['-c', check, path.join(folder, name)], options).trim().split(' ')
-      assert.equal(version, require('samebytes/package.json').version)
-      assert.equal(place, path.join(fs.realpathSync(folder), 'site', 'samebytes', 'libsamebytes.so.1'))
+      const site = path.join(folder, 'site')
+      wheel.install(path.join(folder, name), site)
+      assert.deepEqual(await wheel.tryBeside(require('samebytes'), site, fresh()), {
+        version: require('samebytes/package.json').version, library: path.join(fs.realpathSync(site), 'samebytes', 'libsamebytes.so.1')
+      })
+      const publics = "import backend; print(*map(backend._public, ['1.2.3', '1.0.0-rc.1', '2.0.0-beta2', '2.0.0-fix_A']))"
+      assert.equal(execFileSync(PYTHON, ['-c', publics], { ...options, cwd: pythonPath }), '1.2.3 1.0.0rc1 2.0.0b2 2.0.0.dev0+fix.a\n')
     } finally {
       fs.rmSync(folder, { recursive: true })
     }
