@@ -24,6 +24,7 @@ const { hashOf, unpacked, filesOf, differencesOf } = require('./tarball.js')
 
 const ROOT = path.dirname(__dirname)
 const OUT = path.join('build', 'release') // of the checkout; what is left of a release
+const WHEELS = path.join('build', 'wheels') // of a clone
 const USAGE = 'node .ci/release.js VERSION --repository URL [--remote NAME] [--dry-run]; docs/releasing.md explains it'
 
 class Refusal extends Error {}
@@ -138,7 +139,7 @@ const HERE = { TZ: 'UTC', LC_ALL: 'C' }
 const ELSEWHERE = { TZ: 'Pacific/Chatham', LC_ALL: 'C.UTF-8' }
 
 /**
- * The tarball of a commit, from a folder that has nothing else in it.
+ * The tarball of a commit, and Python's wheels, from a folder that has nothing else in it.
  *
  * @param {Record<string, string>} env  besides this process's
  */
@@ -150,14 +151,16 @@ function pack (folder, commit, options, env) {
   refuse(complaintsOfPackage(folder, options))
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   run(folder, 'env', ...assignments, 'npm', 'pack', '--ignore-scripts=false', '--loglevel=error') // whatever a user's .npmrc says
-  return path.join(folder, `samebytes-${options.version}.tgz`)
+  fs.mkdirSync(path.join(folder, WHEELS))
+  const wheels = run(folder, 'env', ...assignments, 'python3', 'python/backend.py', WHEELS, '--all').split('\n')
+  return { tarball: path.join(folder, `samebytes-${options.version}.tgz`), wheels: wheels.map(name => path.join(folder, WHEELS, name)) }
 }
 
 function refuse (complaints) {
   if (complaints.length > 0) throw new Refusal(`the package cannot be published:\n${listed(complaints)}`)
 }
 
-/** Builds twice, in other folders, at other times, in other surroundings. @returns {{ folder: string, tarball: string }} the first one */
+/** Builds twice, in other folders, at other times, in other surroundings. @returns {{ folder: string, tarball: string, wheels: string[] }} the first one */
 function packTwice (scratch, commit, options) {
   const temporary = path.join(scratch, 'temporary')
   fs.mkdirSync(temporary)
@@ -165,12 +168,14 @@ function packTwice (scratch, commit, options) {
   const [first, second] = builds.map(([name, env]) => {
     const folder = path.join(scratch, name)
     say(`building ${options.version}, and packing it`)
-    return { folder, tarball: pack(folder, commit, options, env) }
+    return { folder, ...pack(folder, commit, options, env) }
   })
   if (hashOf(first.tarball) !== hashOf(second.tarball)) {
     const differences = differencesOf(first.tarball, second.tarball)
     throw new Refusal(`two builds of the same sources are not the same:\n${listed(differences.length > 0 ? differences : ['all files are, but not the tarball'])}`)
   }
+  const other = first.wheels.filter((wheel, i) => hashOf(wheel) !== hashOf(second.wheels[i])).map(wheel => path.basename(wheel))
+  if (other.length > 0) throw new Refusal(`two builds of the same sources gave other wheels:\n${listed(other)}`)
   return first
 }
 
@@ -187,6 +192,11 @@ function describeTarball (tarball) {
     `sha256 ${hashOf(file)}`,
     `integrity sha512-${hashOf(file, 'sha512', 'base64')}`
   ]
+}
+
+function describeWheels () {
+  const out = path.join(ROOT, OUT)
+  return fs.readdirSync(out).filter(name => name.endsWith('.whl')).sort().map(name => `${hashOf(path.join(out, name))}  ${name}`)
 }
 
 /** What publish does, in its order. @param {string[]} command  of npm */
@@ -210,17 +220,18 @@ function reportOf (tarball, command, made, options) {
     section('Sizes:', sizes),
     section('Hashes of the binaries and bundles (SHA-256):', sums),
     section(`${tarball}:`, describeTarball(tarball)),
+    section('Wheels beside it, which nothing publishes:', describeWheels()),
     section('A release publishes it:', describeSteps(command, made, options))
   ].join('\n\n')
 }
 
 // ---- All of it ----
 
-function keep ({ folder, tarball }) {
+function keep ({ folder, tarball, wheels }) {
   const out = path.join(ROOT, OUT)
   fs.rmSync(out, { recursive: true, force: true })
   fs.mkdirSync(out, { recursive: true })
-  for (const file of [tarball, path.join(folder, SUMS), path.join(folder, SBOM)]) fs.copyFileSync(file, path.join(out, path.basename(file)))
+  for (const file of [tarball, ...wheels, path.join(folder, SUMS), path.join(folder, SBOM)]) fs.copyFileSync(file, path.join(out, path.basename(file)))
   return path.join(OUT, path.basename(tarball))
 }
 

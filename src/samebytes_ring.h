@@ -215,8 +215,10 @@ static inline int sbr_join(sbr_ring *r, int64_t *next) {
   for (int64_t i = 0; i < r->readers && !r->place; i++) {
     _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
     uint64_t before = at[0];
-    if (!sbr__has_ended(before, at[1]) || !atomic_compare_exchange_strong(&at[0], &before, mine))
-      continue;
+    bool is_free = sbr__has_ended(before, at[1]); /* again where the writer freed it meanwhile */
+    while (is_free && !atomic_compare_exchange_strong(&at[0], &before, mine))
+      is_free = sbr__has_ended(before, at[1]);
+    if (!is_free) continue;
     at[1] = sbr__namespace();
     r->place = at;
     r->reader = mine;

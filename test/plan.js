@@ -19,8 +19,10 @@ const LATER = [
   'native/levels.test.js', // copies at each level of instructions, in processes of their own; .ci/run has the kernels' own tests
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'native/docs-blocks.test.js', // programs in docs/
+  'native/example-pool.test.js', // 20,000 jobs
   'native/example-ring.test.js', // compiled
   'native/example-service.test.js',
+  'native/ring-kills.test.js', // processes that are killed; ring-c, ring-readers and python-package have one each
   'remote/command-line.test.js' // programs of the command line
 ]
 

@@ -264,14 +264,21 @@ static bool has_left(word *place, uint64_t owner) {
   return sb__os_has_ended(&reader);
 }
 
+/* Exchanges 0, or the word of a reader that has ended, also where the writer frees the place meanwhile. */
+static bool exchange_owner(word *place, uint64_t mine) {
+  uint64_t before = atomic_load(&place[PLACE_OWNER]);
+  for (int i = 0; i < TRIES && (!before || has_left(place, before)); i++) {
+    if (atomic_compare_exchange_strong(&place[PLACE_OWNER], &before, mine)) return true;
+  }
+  return false;
+}
+
 /* Takes a place. Until its next frame is stored the place has the former reader's, and at worst the writer waits for it. */
 static sb_status take_place(const sb__ring *ring, word *words, reader_role *c, uint64_t mine,
                             uint64_t space, int64_t *place) {
   for (int64_t i = 0; i < ring->readers; i++) {
     word *at = place_of(ring, words, i);
-    uint64_t before = atomic_load(&at[PLACE_OWNER]);
-    if (before && !has_left(at, before)) continue;
-    if (!atomic_compare_exchange_strong(&at[PLACE_OWNER], &before, mine)) continue;
+    if (!exchange_owner(at, mine)) continue;
     atomic_store(&at[PLACE_NAMESPACE], space);
     c->place = at;
     c->mine = mine;

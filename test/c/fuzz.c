@@ -110,12 +110,14 @@ static void arguments(const char *signature, int strangeness, double handle) {
   }
 }
 
-/* A claim on a ring's control words, of 4 slots and frames of 8 bytes; 0 without memory. */
+enum { PLACES = 2 };
+
+/* A claim on a ring's control words, of 4 slots and frames of 8 bytes, with places for readers; 0 without memory. */
 static double new_ring(void) {
   sb_storage *storage = NULL;
   double handle = 0;
-  if (sb_storage_new((SB__RING_FIRST + 4) * 8, &storage)) return 0;
-  const sb__ring ring = {storage, 4, 0};
+  if (sb_storage_new((SB__RING_FIRST + 4 + SB__RING_PLACE * PLACES) * 8, &storage)) return 0;
+  const sb__ring ring = {storage, 4, PLACES};
   CHECK(sb__ring_make(&ring, 8) == SB_OK);
   if (sb__claim_new(&b, storage, &handle)) sb_storage_unref(&storage);
   return handle;
@@ -227,6 +229,10 @@ static void garbage(void) {
       first[0] = is_ring ? 4 : 4 * (double)random_in(0, 3);
       first[1] = is_ring ? (strstr("ring_make ring_judge", names[row]) ? 8 : (double)random_in(0, 9)) : 0;
       for (int k = 2; k < 7 && random_in(0, 7); k++) first[k] = 0; /* nobody writes */
+      if (strstr("ring_join ring_advance ring_room", names[row])) {
+        first[1] = PLACES;
+        first[2] = (double)random_in(0, 9);
+      }
     }
     /* pages of shared memory are really there: no more than a few */
     if (row < ROWS && !strcmp(names[row], "segment_new") && first[2] > 4096) first[2] = 4096;

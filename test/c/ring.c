@@ -240,6 +240,42 @@ static void frames_in_order(void) {
   sb_storage_unref(&shared.ring.control);
 }
 
+/* ---- Readers that are waited for ---- */
+
+typedef struct freeing {
+  sb__ring ring;
+  atomic_bool is_over;
+} freeing;
+
+static void *free_places(void *argument) {
+  freeing *f = argument;
+  sb__ring_room room;
+  while (!atomic_load(&f->is_over)) EQ(sb__ring_find_room(&f->ring, SLOTS, &room), SB_OK);
+  return NULL;
+}
+
+static void takes_freed_places(void) {
+  enum { PLACE = SB__RING_FIRST + SLOTS, ROUNDS = 500 };
+  freeing f = {{words_of(PLACE + SB__RING_PLACE), SLOTS, 1}, false};
+  sb__ring_seat seat = {0};
+  pthread_t writer;
+  EQ(sb__ring_make(&f.ring, 8), SB_OK);
+  const sb__process self = sb__os_process(); /* of an earlier process with this number */
+  const uint64_t dead = (uint64_t)self.id << 42 | (self.start - 1);
+  _Atomic uint64_t *words = sb_storage_data(f.ring.control);
+  EQ(pthread_create(&writer, NULL, free_places, &f), 0);
+  for (int i = 0; i < ROUNDS; i++) {
+    atomic_store(&words[PLACE + 1], self.space);
+    atomic_store(&words[PLACE + 2], 0);
+    atomic_store(&words[PLACE], dead);
+    EQ(sb__ring_join(&f.ring, 0, &seat), SB_OK);
+    sb_storage_unref(&seat.seat);
+  }
+  atomic_store(&f.is_over, true);
+  pthread_join(writer, NULL);
+  sb_storage_unref(&f.ring.control);
+}
+
 /* ---- Waiting ---- */
 
 typedef struct sleeper {
@@ -300,6 +336,8 @@ int main(void) {
   test("every allocation of a claim may fail, and nobody is the writer then", without_memory);
   test("what is in its slot before and after is whole: a writer and two readers that sleep",
        frames_in_order);
+  test("a reader takes a dead one's place, also where the writer frees it meanwhile",
+       takes_freed_places);
   test("sleepers are woken, counted, or rung, on threads that are used again", waits);
   return done();
 }

@@ -1,5 +1,5 @@
 'use strict'
-// Writers of each kind, killed at random moments: what was counted is whole, and the next writer goes on.
+// Writers and readers of each kind, killed at random moments: what was counted is whole, and the others go on.
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -8,17 +8,20 @@ const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const { SharedRing, pythonPath } = require('samebytes')
 const { include } = require('samebytes/native')
-const { generator, nativeOnly, skip } = require('../setup')
+const { generator, nativeOnly, skip, turn } = require('../setup')
 const { PYTHON, nodePeer, programPeer, pythonPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
 const KILLS = process.env.SAMEBYTES_FULL === '1' ? 1000 : 12
 const MOST_MS = 8 // from a frame of it to the kill
+const LIMIT = 60000 // milliseconds that end a wait which hangs
+const KINDS = ['C', 'Python', 'Node']
 
-describe('writers that are killed at random moments', function () {
+describe('peers of a ring that are killed at random moments', function () {
   this.timeout(KILLS * 10000)
   nativeOnly()
   let folder
+  const rings = []
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-kills-'))
     try {
@@ -27,33 +30,62 @@ describe('writers that are killed at random moments', function () {
       if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
       throw error
     }
+    if (!fs.existsSync(PYTHON)) skip(this, 'Python is missing')
   })
   after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
   afterEach(async () => {
     await endPeers()
+    for (const ring of rings.splice(0)) ring.dispose() // ends loops of a test that failed
     clean()
   })
 
+  const page = (...args) => programPeer(path.join(folder, 'ring-page'), args)
+  const python = (source, name) => pythonPeer(`sys.path.insert(0, ${JSON.stringify(pythonPath)})\nfrom samebytes import Ring\nring = Ring.open(sys.argv[1])\n${source}`, [name])
+  const node = (source, name) => nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, { env: { RING: name } })
+
+  /** They write frames full of their index without an end. */
   const writers = {
-    C: name => programPeer(path.join(folder, 'ring-page'), ['write', name, '1000000000']),
-    Python: name => pythonPeer(`sys.path.insert(0, ${JSON.stringify(pythonPath)})\nfrom samebytes import Ring\nring = Ring.open(sys.argv[1])\nwhile True: ring.write(ring.count)`, [name]),
-    Node: name => nodePeer("const ring = require('samebytes').SharedRing.open(process.env.RING); for (;;) ring.write(ring.count)", { env: { RING: name } })
+    C: name => page('write', name, '1000000000'),
+    Python: name => python('while True: ring.write(ring.count)', name),
+    Node: name => node('for (;;) ring.readers > 0 ? await ring.writeAsync(ring.count) : ring.write(ring.count)', name)
+  }
+  /** They read without an end, say once that they have a place, and end by themselves where a frame is missing or not whole. */
+  const readers = {
+    C: name => page('hold', name, '1000000000'),
+    Python: name => python(`
+after = None
+for array, index, lost in ring.read():
+  assert index == after or after is None, (index, after)
+  assert (array == index).all(), index
+  if after is None: say('ready')
+  after = index + 1`, name),
+    Node: name => node(`
+      let after = null
+      for await (const { index, tensor } of ring.read()) {
+        if (after !== null && index !== after || !tensor.data.every(x => x === index)) throw new Error('frame ' + index + ' after ' + after)
+        if (after === null) await send('ready')
+        after = index + 1
+      }`, name)
+  }
+  const killed = async peer => assert.deepEqual(await peer.kill('SIGKILL'), { code: null, signal: 'SIGKILL', errors: '' })
+  function ringOf (places = 0) {
+    rings.push(SharedRing.create(fresh(), { slots: places > 0 ? 3 : 4, readers: places, shape: [2, 5000], dtype: 'int32' }))
+    return rings.at(-1)
   }
 
-  for (const [kind, start] of Object.entries(writers)) {
-    it(`${kind}: ${KILLS} kills, and every frame that was counted is whole`, async function () {
-      if (kind === 'Python' && !fs.existsSync(PYTHON)) return skip(this, 'Python is missing')
+  for (const kind of KINDS) {
+    it(`writers, ${kind}: ${KILLS} kills, and every frame that was counted is whole`, async () => {
       const { next } = generator(kind.length)
-      const ring = SharedRing.create(fresh(), { slots: 4, shape: [2, 5000], dtype: 'int32' })
+      const ring = ringOf()
       let count = 0
       for (let i = 0; i < KILLS; i++) {
-        const writer = start(ring.name)
+        const writer = writers[kind](ring.name)
         const frames = ring.read({ from: count })
         const first = frames.next()
         await Promise.race([first, writer.exit.then(({ errors }) => assert.fail(errors))])
         await frames.return()
         await wait(next(MOST_MS))
-        await writer.kill('SIGKILL')
+        await killed(writer)
         assert.ok(ring.count > count, `kill ${i}`)
         const reader = SharedRing.open(ring.name) // counts what was whole, drops what was not
         count = reader.count
@@ -71,4 +103,85 @@ describe('writers that are killed at random moments', function () {
       ring.dispose()
     })
   }
+
+  /** A reader of this process, which the writer waits for: each frame comes once, and whole. It ends with the ring. */
+  function readAll (ring) {
+    const reading = { seen: 0, end: null }
+    reading.end = (async () => {
+      for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
+        assert.deepEqual([index, lost], [reading.seen, 0])
+        assert.ok(tensor.data.every(x => x === index), `frame ${index} is not whole`)
+        reading.seen++
+        await turn()
+      }
+    })()
+    return reading
+  }
+
+  /** Until the reader of this process got a frame that was not counted before; a peer that ends is an error. */
+  async function aFrame (ring, reading, peers) {
+    const { count } = ring
+    const ended = Promise.race([...peers.map(peer => peer.exit.then(({ errors }) => assert.fail(errors))), reading.end])
+    while (reading.seen <= count) await Promise.race([wait(1), ended])
+  }
+
+  for (const kind of KINDS) {
+    it(`readers that are waited for, ${kind}: ${KILLS} kills, and the writer goes on without those`, async () => {
+      const { next } = generator(10 + kind.length)
+      const ring = ringOf(2)
+      const reading = readAll(ring)
+      const write = async () => { assert.equal(await ring.writeAsync(ring.count, { timeout: LIMIT }), ring.count - 1) }
+      for (let i = 0; i < KILLS; i++) {
+        const reader = readers[kind](ring.name)
+        const said = { isThere: false }
+        const there = reader.next().finally(() => { said.isThere = true })
+        there.catch(() => {}) // it is awaited below
+        while (!said.isThere) await write()
+        await there
+        for (const end = performance.now() + next(MOST_MS); performance.now() < end;) await write()
+        const dead = killed(reader)
+        for (let n = next(7); n > 0; n--) await write() // none: the next one takes the place of the dead one
+        await dead
+      }
+      const { count } = ring
+      while (reading.seen < count) await Promise.race([turn(), reading.end])
+      ring.dispose()
+      await reading.end
+    })
+
+    it(`writers that wait, ${kind}: ${KILLS} kills, and a reader gets each frame, whole`, async () => {
+      const { next } = generator(20 + kind.length)
+      const ring = ringOf(1)
+      const reading = readAll(ring)
+      for (let i = 0; i < KILLS; i++) {
+        const writer = writers[kind](ring.name)
+        await aFrame(ring, reading, [writer])
+        await wait(next(MOST_MS))
+        await killed(writer)
+      }
+      ring.dispose()
+      await reading.end
+    })
+  }
+
+  it(`both, of all kinds together: ${KILLS} kills, and a reader gets each frame, whole`, async () => {
+    const { next, pick } = generator(30)
+    const ring = ringOf(3)
+    const reading = readAll(ring)
+    const starts = [writers, readers, readers]
+    const start = i => starts[i][pick(KINDS)](ring.name)
+    const peers = starts.map((_, i) => start(i))
+    for (let i = 0; i < KILLS; i++) {
+      const which = next(3)
+      if (which > 0) await peers[which].next() // it has its place
+      else await aFrame(ring, reading, peers)
+      await wait(next(MOST_MS))
+      const both = next(4) === 0 ? [which, (which + 1) % 3] : [which]
+      await Promise.all(both.map(at => killed(peers[at])))
+      for (const at of both) peers[at] = start(at)
+      await aFrame(ring, reading, peers)
+    }
+    ring.dispose()
+    await reading.end
+  })
 })

@@ -19,6 +19,7 @@ const { withAddresses, addAddresses, complaintsOfPackage } = require('../../.ci/
 const { findCompiler } = require('../../.ci/cuda.js')
 const { bump, newestOf, publishing } = require('../../.ci/release.js')
 const { unpacked, differencesOf } = require('../../.ci/tarball.js')
+const wheel = require('../wheel')
 const { ROOT, scratchFolder, runAll, step, start, ended, packedIn } = require('../steps')
 
 const ADDRESS = 'https://forge.example/owner/samebytes'
@@ -48,6 +49,7 @@ async function main () {
     await test('a package is published only with its addresses, and with pages whose links lead somewhere', testPages)
     await test('a release is refused where a page leads nowhere, before it builds', testDeadLink)
     await test('what two tarballs do not share is named', testDifferences)
+    await test('wheels are of each platform, and have the same bytes in two folders', testWheelBytes)
     if (findCompiler()) await test('device code has the same bytes in two folders', testDeviceCode)
     if (options.full) await testFull(registry)
   } finally {
@@ -349,6 +351,24 @@ async function testDifferences () {
   assert.match(out, /^b is .*\nc has .*\nd has .*\ne is .*\n$/)
 }
 
+async function testWheelBytes () {
+  const made = async (name, TZ) => {
+    const folder = path.join(scratch, name)
+    fs.cpSync(path.join(ROOT, 'python'), path.join(folder, 'python'), { recursive: true, filter: file => !file.endsWith('__pycache__') })
+    fs.cpSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'))
+    for (const place of ['linux-x64', 'linux-x64-musl', 'linux-arm64', 'cuda']) {
+      fs.mkdirSync(path.join(folder, 'prebuilds', place), { recursive: true })
+      if (place !== 'cuda') fs.writeFileSync(path.join(folder, 'prebuilds', place, 'libsamebytes.so.1'), place)
+    }
+    fs.mkdirSync(path.join(folder, 'wheels'))
+    const names = (await run(folder, ['python3', 'python/backend.py', 'wheels', '--all'], { TZ })).trim().split('\n')
+    return names.map(wheel => [wheel, createHash('sha256').update(fs.readFileSync(path.join(folder, 'wheels', wheel))).digest('hex')])
+  }
+  const one = await made('wheels', 'UTC')
+  assert.deepEqual(one.map(([name]) => name), ['aarch64', 'x86_64', 'x86_64'].map((machine, i) => `samebytes-${VERSION}-py3-none-${i === 2 ? 'musllinux_1_2' : 'manylinux_2_28'}_${machine}.whl`))
+  assert.deepEqual(await made(path.join('another-place', 'wheels'), 'Pacific/Chatham'), one)
+}
+
 /** For one GPU: the text that all machine code is made of is the same for each. */
 async function testDeviceCode () {
   const [one, other] = [await clone('device-code'), await clone(path.join('device-code-of', 'another-place'))].map(folder => path.join(folder, 'build', 'cuda'))
@@ -459,9 +479,22 @@ async function testRelease (folder, { env, published }) {
 
   const app = await install('app-released', file)
   await testInstalled(app, RELEASED)
+  await testWheels(folder, app)
   const { repository, homepage, bugs } = readPackage(app)
   assert.deepEqual({ repository, homepage, bugs }, { repository: { type: 'git', url: `git+${ADDRESS}.git` }, homepage: `${ADDRESS}#readme`, bugs: { url: `${ADDRESS}/issues` } })
   testLinks(path.join(app, 'node_modules', NAME), `v${RELEASED}`)
+}
+
+/** One for each platform; this one's, beside the package. */
+async function testWheels (folder, app) {
+  const place = path.join(folder, 'build', 'release')
+  const names = fs.readdirSync(place).filter(name => name.endsWith('.whl')).sort()
+  assert.deepEqual(names, ['manylinux_2_28_aarch64', 'manylinux_2_28_x86_64', 'musllinux_1_2_x86_64'].map(tag => `samebytes-99.0.0rc1-py3-none-${tag}.whl`))
+  const site = path.join(scratch, 'site')
+  wheel.install(path.join(place, names[1]), site, { byPip: true })
+  const { version, library } = await wheel.tryBeside(require(path.join(app, 'node_modules', NAME)), site, `samebytes-wheel-${process.pid}`)
+  assert.equal(version, RELEASED)
+  assert.ok(fs.readFileSync(library).equals(fs.readFileSync(path.join(app, 'node_modules', NAME, 'prebuilds', 'linux-x64', 'libsamebytes.so.1'))))
 }
 
 /** The README is npm's page, where only addresses lead anywhere; pages lead to pages of the package, or to addresses. */
@@ -494,6 +527,7 @@ function testReport (text, tarball) {
   found(`  sha256 ${hash('sha256', 'hex')}\n`)
   found(`  integrity sha512-${hash('sha512', 'base64')}\n`)
   assert.match(text, /^ {2}npm publish \.\/build\/release\/samebytes-\S+\.tgz --access public --tag next, to http:\/\/127\.0\.0\.1:\d+\/$/m)
+  assert.match(text, /^ {2}[0-9a-f]{64} {2}samebytes-99\.0\.0rc1-py3-none-manylinux_2_28_x86_64\.whl$/m)
   found(`  the tag v${RELEASED}, and a push to origin\n`)
 }
 
