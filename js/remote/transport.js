@@ -62,16 +62,20 @@ class HttpAnswer {
   pump (take) {
     const { response, place } = this
     return new Promise((resolve, reject) => {
+      /** @type {Promise<void> | undefined} the piece that is being used */
+      let wait
       const fail = (/** @type {unknown} */ error) => {
-        reject(error)
         response.destroy()
+        const end = () => reject(error)
+        if (wait === undefined) end()
+        else wait.then(end, end) // what the next answer brings comes after it
       }
       response.on('end', resolve)
       response.on('error', error => fail(networkTrouble(place, error)))
       response.on('close', () => fail(networkTrouble(place, new Error('the connection was closed'))))
       response.on('data', piece => {
         try {
-          const wait = take(piece)
+          wait = take(piece) ?? undefined
           if (wait === undefined) return
           response.pause()
           wait.then(() => response.resume(), fail)
