@@ -23,7 +23,7 @@ function request (url, headers, stop) {
     get(url, { headers, signal: stop }, response => {
       response.on('error', () => {}) // pump tells what happened
       resolve(response)
-    }).on('error', reject)
+    }).on('error', reject).on('close', () => reject(new Error('the connection was closed'))) // no other event comes of a status of 101
   })
 }
 
