@@ -121,4 +121,21 @@ function checkSignal (signal) {
   if (signal !== undefined && signal.look()) throw signal.reason
 }
 
-module.exports = { Signal, Stop, signalOf, checkSignal }
+/**
+ * What a promise gives, unless the signal aborts before.
+ *
+ * @template R
+ * @param {Signal | undefined} signal
+ * @param {Promise<R>} promise
+ * @returns {Promise<R>} rejected with the signal's reason, or as promise
+ */
+function unlessAborted (signal, promise) {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const leave = signal.follow(() => reject(signal.reason))
+    if (signal.look()) reject(signal.reason)
+    promise.then(resolve, reject).finally(leave)
+  })
+}
+
+module.exports = { Signal, Stop, signalOf, checkSignal, unlessAborted }

@@ -2,6 +2,7 @@
 // What an answer says of itself: which bytes of the file it has, how many the file has, and which version of the file that is.
 
 const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
 const { Trouble } = require('./trouble')
 
 /** @typedef {import('./fetch-transport').Answer} Answer */
@@ -38,7 +39,7 @@ function bodyOf (answer, place) {
   if (status !== 200 && status !== 206) throw refusalOf(answer, place)
   const encoding = answer.header('content-encoding')
   if (encoding !== null && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-    throw failure('ERR_UNSUPPORTED', `${place} was sent as ${encoding}, though it was asked for as it is; ranges of a compressed file cannot be used`)
+    throw failure('ERR_UNSUPPORTED', `${place} was sent as ${show(encoding.slice(0, 80))}, though it was asked for as it is; ranges of a compressed file cannot be used`)
   }
   return status === 200 ? wholeBody(answer, place) : partBody(answer, place)
 }

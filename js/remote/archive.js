@@ -14,6 +14,7 @@ const { SAME_KIND, checkCast, checkOut } = require('./targets')
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('../files/npz').Member} Member */
 /** @typedef {import('../tensor/tensor').Tensor} TensorOf */
+/** @typedef {import('./known-bytes').Part} Part */
 /** @typedef {import('./options').Loading} Loading */
 /** @typedef {import('./remote-source').RemoteSource} RemoteSource */
 
@@ -30,7 +31,30 @@ class Archive {
   async info (name) {
     const member = this.memberOf(name)
     if (member.method === DEFLATED && member.bytes === null && !canInflateBeginning) member.bytes = await this.inflated(member, undefined, undefined)
-    return this.source.parsed(() => this.file.info(name), undefined)
+    return this.using(added => this.source.parsed(() => this.file.info(name), undefined, added))
+  }
+
+  /** Bytes that load reads, as its onProgress counts them. @param {string} name */
+  async nbytesOf (name) {
+    const { method, packed } = this.memberOf(name)
+    return method === DEFLATED ? packed : (await this.info(name)).nbytes
+  }
+
+  /**
+   * Members have headers of their own; what came for one is not kept.
+   *
+   * @template R
+   * @param {(added: Part[]) => Promise<R>} work
+   * @returns {Promise<R>}
+   */
+  async using (work) {
+    /** @type {Part[]} */
+    const added = []
+    try {
+      return await work(added)
+    } finally {
+      this.source.known.drop(added)
+    }
   }
 
   /** @param {string} name */
@@ -43,13 +67,15 @@ class Archive {
   }
 
   /** @param {Member} member @param {Loading} loading */
-  async loadStored (member, loading) {
-    const wanted = await this.source.parsed(known => {
-      const bytes = packedBytes(known, member)
-      const { entry, how = { fortran: false, swapped: false } } = memberEntry(known, bytes, member, this.dtype)
-      return wantedOfArray(entry, how, bytes.at)
-    }, loading.signal)
-    return this.source.load(wanted, loading)
+  loadStored (member, loading) {
+    return this.using(async added => {
+      const wanted = await this.source.parsed(known => {
+        const bytes = packedBytes(known, member)
+        const { entry, how = { fortran: false, swapped: false } } = memberEntry(known, bytes, member, this.dtype)
+        return wantedOfArray(entry, how, bytes.at)
+      }, loading.signal, added)
+      return this.source.load(wanted, loading)
+    })
   }
 
   /** @param {Member} member @param {Loading} loading */
@@ -69,8 +95,21 @@ class Archive {
    * @param {Signal | undefined} signal
    * @param {Loading['onProgress']} onProgress
    */
-  async inflated (member, signal, onProgress) {
-    const { at, size: total } = await this.source.parsed(known => packedBytes(known, member), signal)
+  inflated (member, signal, onProgress) {
+    return this.using(async added => {
+      const { at, size } = await this.source.parsed(known => packedBytes(known, member), signal, added)
+      return this.inflatedAt(at, size, member, signal, onProgress)
+    })
+  }
+
+  /**
+   * @param {number} at  byte of the file
+   * @param {number} total  bytes
+   * @param {Member} member
+   * @param {Signal | undefined} signal
+   * @param {Loading['onProgress']} onProgress
+   */
+  async inflatedAt (at, total, member, signal, onProgress) {
     const pieces = new Pieces()
     let done = 0
     const stop = new Stop()

@@ -2,7 +2,9 @@
 // Requests by fetch, the browser's or a caller's.
 
 const { failure } = require('../base/errors')
+const { bufferOf, byteOffsetOf, nbytesOf, tagOf } = require('../base/primordials')
 const { show } = require('../base/validate')
+const { onNextTurn } = require('../runtime/host')
 const { networkTrouble } = require('./trouble')
 
 const PIECE = 2 ** 18 // bytes of one at most
@@ -26,41 +28,86 @@ const PIECE = 2 ** 18 // bytes of one at most
 class FetchAnswer {
   /** @param {Response} response @param {string} url @param {string} place @param {AbortSignal} stop */
   constructor (response, url, place, stop) {
-    this.stop = stop
-    this.response = response
     this.url = url // not the response's: what a caller's fetch adds is for this host
     this.place = place
+    this.stop = stop
     this.status = response.status
+    this.headers = response.headers
+    this.body = response.body
+    /** what the stop ends @type {{ cancel: () => unknown } | null} */
+    this.source = this.body
+    /** ends the read that is waited for */
+    this.interrupt = () => {}
+    stop.addEventListener('abort', () => { // a read does not always end by it, and a body that nobody reads does not either
+      cancelled(this.source)
+      this.interrupt()
+    })
   }
 
   /** @param {string} name */
-  header (name) { return this.response.headers.get(name) }
+  header (name) {
+    const value = this.headers.get(name)
+    if (value !== null && typeof value !== 'string') throw failure('ERR_ARGUMENT', `fetch gave a response whose header ${name} is ${show(value)}; a string or null was expected`)
+    return value
+  }
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
   async pump (take) {
-    const { body } = this.response
+    const { body } = this
     if (body === null || body === undefined) return
-    const reader = readerOf(body)
-    this.stop.addEventListener('abort', () => { reader.cancel().catch(() => {}) }) // a read does not always end by it
+    if (typeof body.getReader !== 'function') throw failure('ERR_ARGUMENT', `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`)
+    if (body.locked) throw failure('ERR_ARGUMENT', 'fetch gave a response whose body somebody else reads, or has read')
+    const reader = this.source = readerOf(body)
     try {
       for (;;) {
-        const { done, value } = await reader.read().catch(error => { throw networkTrouble(this.place, error) })
+        const { done, value } = await this.next(reader)
         if (done) return
-        if (!(value instanceof Uint8Array)) throw failure('ERR_FORMAT', `${this.place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
-        await take(value)
+        const piece = pieceOf(value)
+        if (piece === null) throw failure('ERR_FORMAT', `${this.place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        if (piece.length > 0) await take(piece)
+        else await new Promise(resolve => onNextTurn(() => resolve(undefined))) // pieces without an end leave the idle limit its turns
       }
     } catch (error) {
-      reader.cancel().catch(() => {})
+      cancelled(reader)
       throw error
     }
   }
+
+  /** What the reader gives, or a rejection once the request is stopped. @param {Reader} reader @returns {Promise<{ done: boolean, value?: unknown }>} */
+  async next (reader) {
+    try {
+      return await new Promise((resolve, reject) => {
+        this.interrupt = () => reject(this.stop.reason)
+        if (this.stop.aborted) this.interrupt()
+        Promise.resolve(reader.read()).then(resolve, reject)
+      })
+    } catch (error) {
+      throw networkTrouble(this.place, error)
+    }
+  }
 }
+
+/** Ends a stream, whatever it says to that. @param {{ cancel?: () => unknown } | null | undefined} stream */
+async function cancelled (stream) {
+  try {
+    await stream?.cancel?.()
+  } catch {}
+}
+
+/** The bytes of a piece, whatever its class says of itself. @param {any} value @returns {Uint8Array | null} */
+function pieceOf (value) {
+  if (!ArrayBuffer.isView(value) || tagOf(value) !== 'Uint8Array') return null
+  const bytes = /** @type {Uint8Array} */ (value)
+  return nbytesOf(bytes) === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf(bytes), byteOffsetOf(bytes), nbytesOf(bytes))
+}
+
+/** @typedef {{ read: () => Promise<{ done: boolean, value?: unknown }>, cancel: () => unknown }} Reader */
 
 /**
  * A reader of pieces that are all in one buffer where the stream can do that: what each piece would leave, pages collect late.
  *
  * @param {ReadableStream<Uint8Array>} body
- * @returns {{ read: () => Promise<{ done: boolean, value?: unknown }>, cancel: () => Promise<void> }}
+ * @returns {Reader}
  */
 function readerOf (body) {
   /** @type {ReadableStreamBYOBReader} */
@@ -88,13 +135,30 @@ const isElsewhere = url => typeof location === 'object' && location !== null && 
 const fetchTransport = given => async (url, headers, stop, place) => {
   let response
   try {
-    response = await given(url, { headers, signal: stop, cache: 'no-store' }) // Chromium's cache has one request of a URL wait for the other
+    response = await responseOf(async () => given(url, { headers, signal: stop, cache: 'no-store' }), stop) // Chromium's cache has one request of a URL wait for the other
   } catch (error) {
     throw networkTrouble(place, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
   }
   if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
   if (response.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${response.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
   return new FetchAnswer(response, url, place, stop)
+}
+
+/**
+ * What a fetch gives, or a rejection once the request is stopped: a caller's fetch need not know signals.
+ *
+ * @param {() => Promise<Response>} ask
+ * @param {AbortSignal} stop
+ * @returns {Promise<Response>}
+ */
+function responseOf (ask, stop) {
+  return new Promise((resolve, reject) => {
+    stop.addEventListener('abort', () => reject(stop.reason))
+    ask().then(response => {
+      if (stop.aborted) cancelled(response?.body) // nobody waits for it
+      resolve(response)
+    }, reject)
+  })
 }
 
 module.exports = { fetchTransport, isElsewhere }

@@ -59,6 +59,7 @@ const plainPlan = parse => async (source, { signal }) => {
     metadata: () => header.metadata,
     info: async name => header.info(name),
     load: (name, loading) => source.load(rowsOf(wantedOf(header.info(name)), loading.rows), loading),
+    forget: () => source.known.forget(0),
     close: () => source.close()
   }
 }
@@ -72,6 +73,7 @@ async function npzPlan (source, { dtype, signal }) {
     hasRows: false,
     metadata: () => ({}),
     info: name => archive.info(name),
+    nbytesOf: name => archive.nbytesOf(name),
     load: (name, loading) => archive.load(name, loading),
     close: () => source.close()
   }

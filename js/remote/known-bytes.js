@@ -18,6 +18,8 @@ class Missing extends Error {
   }
 }
 
+/** Bytes of the file, one after the other. @typedef {{ from: number, bytes: Uint8Array<ArrayBuffer> }} Part */
+
 /** @implements {Source} */
 class KnownBytes {
   /** @param {number} size  of the file @param {string} reason  under which copies are counted */
@@ -27,12 +29,16 @@ class KnownBytes {
     this.first = 4096
     this.flags = 0
     this.writes = false
-    /** @type {{ from: number, bytes: Uint8Array<ArrayBuffer> }[]} */
+    /** @type {Part[]} */
     this.parts = []
   }
 
-  /** @param {number} from @param {Uint8Array<ArrayBuffer>} bytes */
-  add (from, bytes) { this.parts.push({ from, bytes }) }
+  /** @param {number} from @param {Uint8Array<ArrayBuffer>} bytes @returns {Part} */
+  add (from, bytes) {
+    const part = { from, bytes }
+    this.parts.push(part)
+    return part
+  }
 
   /**
    * Bytes that are known, from one of them on.
@@ -78,6 +84,11 @@ class KnownBytes {
   /** Forgets all but what is short. @param {number} most  bytes */
   forget (most) {
     this.parts = this.parts.filter(part => part.bytes.length <= most)
+  }
+
+  /** @param {Part[]} parts */
+  drop (parts) {
+    if (parts.length > 0) this.parts = this.parts.filter(part => !parts.includes(part))
   }
 
   close () { this.parts = [] }

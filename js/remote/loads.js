@@ -7,11 +7,11 @@ const { Run } = require('./range-reader')
 
 /** @typedef {import('./range-reader').RangeReader} RangeReader */
 /** @typedef {import('./known-bytes').KnownBytes} KnownBytes */
+/** @typedef {import('./turns').Turns} Turns */
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const GAP = 2 ** 16 // bytes between neighbours that are read and dropped rather than asked around
 const LONGEST = 2 ** 26 // bytes of a request that takes in more loads
-const REQUESTS = 4 // at once
 
 /**
  * Bytes of the file that somebody waits for.
@@ -94,15 +94,15 @@ class Job {
 }
 
 class Loads {
-  /** @param {RangeReader} reader @param {KnownBytes} known */
-  constructor (reader, known) {
+  /** @param {RangeReader} reader @param {KnownBytes} known @param {Turns} turns */
+  constructor (reader, known, turns) {
     this.reader = reader
     this.known = known
+    this.turns = turns
     /** since the last turn @type {Job[]} */
     this.waiting = []
     /** each is for one request @type {Job[][]} */
     this.groups = []
-    this.running = 0
     this.isClosed = false
   }
 
@@ -122,6 +122,7 @@ class Loads {
       await job.take(known, job.at)
     }
     if (job.at === job.end && !job.isSettled) job.came(0)
+    if (this.isClosed) job.fail(closed()) // meanwhile
     if (!job.isSettled && this.waiting.push(job) === 1) onNextTurn(() => this.plan())
     return job.whole
   }
@@ -130,36 +131,35 @@ class Loads {
   plan () {
     const jobs = this.waiting.filter(job => !job.isSettled).sort((a, b) => a.at - b.at || a.end - b.end)
     this.waiting = []
+    /** @type {Job[][]} */
+    const groups = []
     let end = -Infinity
     for (const job of jobs) {
-      const group = this.groups[this.groups.length - 1]
+      const group = groups[groups.length - 1]
       const isNear = end > -Infinity && (!this.reader.hasRanges || (job.at - end <= GAP && end - group[0].at < LONGEST))
       if (isNear) group.push(job)
-      else this.groups.push([job])
+      else groups.push([job])
       end = isNear ? Math.max(end, job.end) : job.end
     }
-    this.start()
+    this.groups.push(...groups)
+    groups.forEach(() => this.turns.run(() => this.next()))
   }
 
-  start () {
-    while (this.running < REQUESTS && this.groups.length > 0) {
-      const jobs = /** @type {Job[]} */ (this.groups.shift()).filter(job => !job.isSettled)
-      if (jobs.length > 0) this.run(jobs)
+  /** Reads what the first group waits for. */
+  async next () {
+    const jobs = (this.groups.shift() ?? []).filter(job => !job.isSettled)
+    if (jobs.length === 0) return
+    const run = new Run(jobs[0].at, endOf(jobs), (piece, at) => given(jobs, piece, at))
+    for (const job of jobs) {
+      job.failed = () => {
+        run.end = Math.min(run.end, endOf(jobs)) // what nobody waits for any more is not read
+        if (run.end === 0) run.cancel(ENDED)
+      }
     }
-  }
-
-  /** @param {Job[]} jobs  by their first byte */
-  async run (jobs) {
-    this.running++
-    const run = new Run(jobs[0].at, Math.max(...jobs.map(job => job.end)), (piece, at) => given(jobs, piece, at))
-    for (const job of jobs) job.failed = () => { if (jobs.every(each => each.isSettled)) run.cancel(ENDED) }
     try {
       await this.reader.finish(run)
     } catch (error) {
       for (const job of jobs) job.fail(error)
-    } finally {
-      this.running--
-      this.start()
     }
   }
 
@@ -169,6 +169,9 @@ class Loads {
     this.reader.cancel(closed())
   }
 }
+
+/** @param {Job[]} jobs @returns {number} behind the last byte that is waited for; 0: none is */
+const endOf = jobs => jobs.reduce((end, job) => job.isSettled ? end : Math.max(end, job.end), 0)
 
 /** Nobody waits for the run any more. */
 const ENDED = new Error('ended')

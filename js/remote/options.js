@@ -7,6 +7,7 @@ const { signalOf } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { transportOf } = require('./transport')
+const { Turns } = require('./turns')
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
 /** @typedef {import('../base/signals').Signal} Signal */
@@ -52,7 +53,8 @@ function urlOf (given) {
   return url
 }
 
-/** @typedef {{ transport: import('./fetch-transport').Transport, caches: boolean, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined }} Opening */
+/** @typedef {{ transport: import('./fetch-transport').Transport, caches: boolean, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined,
+ * headers: Turns, tensors: Turns }} Opening  headers, tensors: requests for these, which do not wait for each other */
 
 /**
  * @param {unknown} opts
@@ -70,7 +72,9 @@ function openingOf (opts) {
     retries: retries === undefined ? 4 : integerFrom('retries', retries, 0),
     idleTimeout: Math.min(ms, MOST_MS),
     dtype,
-    signal: signalOf(signal)
+    signal: signalOf(signal),
+    headers: new Turns(),
+    tensors: new Turns()
   }
 }
 

@@ -84,6 +84,8 @@ class RangeReader {
     this.isElsewhere = isElsewhere(url)
     /** @type {Set<Run>} */
     this.runs = new Set()
+    /** why no run is begun any more @type {{ reason: unknown } | null} */
+    this.ended = null
   }
 
   get size () { return /** @type {Version} */ (this.version).size }
@@ -133,6 +135,7 @@ class RangeReader {
   async finish (run, signal, first) {
     const leave = signal?.follow(() => run.cancel(signal.reason))
     if (signal?.look()) run.cancel(signal.reason)
+    if (this.ended !== null) run.cancel(this.ended.reason)
     this.runs.add(run)
     try {
       for (let failures = 0, mark = run.at; this.version === null || run.at < run.end;) {
@@ -228,8 +231,9 @@ class RangeReader {
     return { ...body, next: body.from }
   }
 
-  /** Ends all runs. @param {unknown} reason */
+  /** Ends all runs, those that come as well. @param {unknown} reason */
   cancel (reason) {
+    this.ended ??= { reason }
     for (const run of this.runs) run.cancel(reason)
   }
 }

@@ -25,7 +25,9 @@ const { whileBusy } = require('./remote-source')
  * @property {boolean} hasRows  load takes some of a tensor's rows
  * @property {() => Record<string, any>} metadata
  * @property {(name: string) => Promise<TensorInfo>} info
+ * @property {(name: string) => Promise<number>} [nbytesOf]  bytes that load reads, where they are others than the tensor's
  * @property {(name: string, loading: Loading) => Promise<TensorOf>} load
+ * @property {() => void} [forget]  drops what came with the header
  * @property {() => void} close
  */
 
@@ -211,13 +213,23 @@ class Batch {
     this.sum = 0
     /** null until all headers are known @type {number | null} */
     this.total = null
+    /** bytes, as onProgress was told last */
+    this.told = -1
   }
 
   /** @param {string} name @param {number} done */
   came (name, done) {
     this.sum += done - (this.done.get(name) ?? 0)
     this.done.set(name, done)
-    if (this.total !== null) this.onProgress?.({ done: this.sum, total: this.total })
+    if (this.sum > 0) this.tell()
+  }
+
+  /** Tells the sum where it is another than the last time. */
+  tell () {
+    const { sum, total } = this
+    if (total === null || sum === this.told) return
+    this.told = sum
+    this.onProgress?.({ done: sum, total })
   }
 
   /**
@@ -228,9 +240,10 @@ class Batch {
    */
   async all (plan, loads, areOurs) {
     try {
-      const sizes = this.onProgress === undefined ? [] : this.names.map(async name => (await plan.info(name)).nbytes)
+      const sizes = this.onProgress === undefined ? [] : this.names.map(async name => plan.nbytesOf === undefined ? (await plan.info(name)).nbytes : plan.nbytesOf(name))
       const sized = Promise.all(sizes).then(all => { this.total = all.reduce((sum, n) => sum + n, 0) })
       const [, ...made] = await Promise.all([sized, ...loads])
+      this.tell() // where all came before all headers were known
       return Object.fromEntries(this.names.map((name, i) => [name, made[i]]))
     } catch (error) {
       this.stop.abort(error)

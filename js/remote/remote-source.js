@@ -2,7 +2,7 @@
 // A file at a URL: its header, by the parsers of files/, and its tensors.
 
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { checkSignal } = require('../base/signals')
+const { checkSignal, unlessAborted } = require('../base/signals')
 const { beginUse, endUse } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
 const { KnownBytes, Missing } = require('./known-bytes')
@@ -18,16 +18,18 @@ const { targetFor } = require('./targets')
 /** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {import('./options').Opening} Opening */
 /** @typedef {import('./options').Loading} Loading */
+/** @typedef {import('./known-bytes').Part} Part */
 /** @typedef {import('./targets').Wanted} Wanted */
 
 const OURS = ['U8', '|u1', 'bytes'] // what formats call uint8; other types come as such bytes
 
 class RemoteSource {
-  /** @param {RangeReader} reader @param {KnownBytes} known */
-  constructor (reader, known) {
+  /** @param {RangeReader} reader @param {KnownBytes} known @param {Opening} opening */
+  constructor (reader, known, { headers, tensors }) {
     this.reader = reader
     this.known = known
-    this.loads = new Loads(reader, known)
+    this.headers = headers
+    this.loads = new Loads(reader, known, tensors)
   }
 
   get size () { return this.known.size }
@@ -41,11 +43,11 @@ class RemoteSource {
   static async open (url, opening, fromEnd) {
     checkSignal(opening.signal)
     const reader = new RangeReader(url, opening.caches ? { ...opening, transport: keptTransport(opening.transport) } : opening)
-    const { from, bytes } = await reader.open(fromEnd, opening.signal)
+    const { from, bytes } = await opening.headers.run(() => reader.open(fromEnd, opening.signal))
     const known = new KnownBytes(reader.size, 'load')
     known.add(from, bytes)
     if (!fromEnd) known.first = Math.min(known.size, FIRST)
-    return new RemoteSource(reader, known)
+    return new RemoteSource(reader, known, opening)
   }
 
   /**
@@ -54,15 +56,18 @@ class RemoteSource {
    * @template R
    * @param {(known: KnownBytes) => R} parse
    * @param {Signal | undefined} signal
+   * @param {Part[]} [added]  gets what came for it
    * @returns {Promise<R>}
    */
-  async parsed (parse, signal) {
+  async parsed (parse, signal, added = []) {
     for (;;) {
       try {
         return parse(this.known)
       } catch (error) {
         if (!(error instanceof Missing)) throw error
-        this.known.add(error.from, await this.reader.read(error.from, error.end, signal))
+        const { from, end } = error
+        const bytes = await unlessAborted(signal, this.headers.run(() => this.reader.read(from, end, signal)))
+        added.push(this.known.add(from, bytes))
       }
     }
   }

@@ -3,9 +3,11 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { exactTextOf } = require('../runtime/host')
+const { Stop, checkSignal, unlessAborted } = require('../base/signals')
+const { exactTextOf, onNextTurn } = require('../runtime/host')
 const { RemoteSource } = require('./remote-source')
 
+/** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('./options').Opening} Opening */
 /** @typedef {import('./remote-file').Plan} Plan */
 
@@ -25,29 +27,30 @@ async function shardsPlan (url, opening, openShard) {
   const { metadata, places } = parsedIndex(await textAt(url, opening), url)
   /** @type {Map<string, Promise<Plan>>} */
   const shards = new Map()
-  let isClosed = false
-  /** @param {string} name */
-  const shardOf = async name => {
-    const { href } = /** @type {URL} */ (places.get(name))
+  const stop = new Stop()
+  /** @param {string} name @param {Signal | undefined} signal */
+  const shardOf = async (name, signal) => {
+    const place = /** @type {URL} */ (places.get(name))
+    const { href } = place
     let shard = shards.get(href)
     if (shard === undefined) {
-      shard = openShard(new URL(href), { ...opening, signal: undefined })
+      shard = openShard(place, { ...opening, signal: stop })
       shards.set(href, shard)
-      shard.then(plan => { if (isClosed) plan.close() }, () => { shards.delete(href) }) // the next one tries again
+      shard.then(plan => onNextTurn(() => plan.forget?.()), () => { shards.delete(href) }) // the next one tries again
     }
-    const plan = await shard
-    if (isClosed) throw failure('ERR_DISPOSED', 'the file was closed')
-    if (!plan.entries.has(name)) throw failure('ERR_FORMAT', `the index says that ${show(name)} is in ${href}, which has none of that name`)
+    const plan = await unlessAborted(signal, shard)
+    checkSignal(stop)
+    if (!plan.entries.has(name)) throw failure('ERR_FORMAT', `the index says that ${show(name)} is in ${place.origin}${place.pathname}, which has none of that name`)
     return plan
   }
   return {
     entries: places,
     hasRows: true,
     metadata: () => metadata,
-    info: async name => (await shardOf(name)).info(name),
-    load: async (name, loading) => (await shardOf(name)).load(name, loading),
+    info: async name => (await shardOf(name, undefined)).info(name),
+    load: async (name, loading) => (await shardOf(name, loading.signal)).load(name, loading),
     close () {
-      isClosed = true
+      stop.abort(failure('ERR_DISPOSED', 'the file was closed'))
       for (const shard of shards.values()) shard.then(plan => plan.close(), () => {})
     }
   }
@@ -81,7 +84,14 @@ function parsedIndex (text, url) {
   }
   const { weight_map: map, metadata = {} } = index ?? {}
   if (!isObject(map) || !isObject(metadata)) throw failure('ERR_FORMAT', `${url.pathname} has no weight_map, which says where tensors are`)
-  return { metadata, places: new Map(Object.entries(map).map(([name, file]) => [name, placeOf(file, url)])) }
+  /** @type {Map<unknown, URL>} */
+  const files = new Map()
+  const placeFor = (/** @type {unknown} */ file) => {
+    const place = files.get(file) ?? placeOf(file, url)
+    files.set(file, place)
+    return place
+  }
+  return { metadata, places: new Map(Object.entries(map).map(([name, file]) => [name, placeFor(file)])) }
 }
 
 /** @param {unknown} value */
@@ -98,6 +108,7 @@ function placeOf (file, url) {
   const place = typeof file === 'string' && URL.canParse(file, url) ? new URL(file, url) : null
   if (place === null || !place.href.startsWith(beside)) throw failure('ERR_FORMAT', `${url.pathname} names the file ${show(file)}; one beside it was expected`)
   place.search = url.search // a token or a signature of a folder
+  place.hash = ''
   return place
 }
 

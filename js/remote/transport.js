@@ -23,7 +23,7 @@ function request (url, headers, stop) {
     get(url, { headers, signal: stop }, response => {
       response.on('error', () => {}) // pump tells what happened
       resolve(response)
-    }).on('error', reject)
+    }).on('error', reject).on('close', () => reject(new Error('the connection was closed'))) // no other event comes of a status of 101
   })
 }
 
@@ -62,16 +62,20 @@ class HttpAnswer {
   pump (take) {
     const { response, place } = this
     return new Promise((resolve, reject) => {
+      /** @type {Promise<void> | undefined} the piece that is being used */
+      let wait
       const fail = (/** @type {unknown} */ error) => {
-        reject(error)
         response.destroy()
+        const end = () => reject(error)
+        if (wait === undefined) end()
+        else wait.then(end, end) // what the next answer brings comes after it
       }
       response.on('end', resolve)
       response.on('error', error => fail(networkTrouble(place, error)))
       response.on('close', () => fail(networkTrouble(place, new Error('the connection was closed'))))
       response.on('data', piece => {
         try {
-          const wait = take(piece)
+          wait = take(piece) ?? undefined
           if (wait === undefined) return
           response.pause()
           wait.then(() => response.resume(), fail)

@@ -8,6 +8,8 @@ const { arange, backend, empty, memory, openGguf, openNpy, openNpz, openSafetens
 const { skipWithout } = require('../setup')
 const { crc32, npyOf, safetensors, zip, floats, gguf } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
+const { opened, plans } = require('../../js/remote/formats')
+const { openingOf } = require('../../js/remote/options')
 const { startNginx } = require('./nginx')
 
 const FORMATS = {
@@ -274,6 +276,39 @@ describe('files at URLs', function () {
     const pending = file.load('b', { out, onProgress: () => file.close() })
     await assert.rejects(pending, { code: 'ERR_DISPOSED' })
     out.fill(1) // is not busy any more
+  })
+
+  it('tells all of loadAll, also of what came with the header, and of what is deflated', async () => {
+    const array = toNpyBytes(arange(3000).astype('float64'))
+    const packed = zlib.deflateRawSync(array)
+    const files = {
+      'short.safetensors': [openSafetensors, toSafetensorsBytes({ a: arange(10), b: zeros([0]), c: arange(10) }), 80],
+      'empty.safetensors': [openSafetensors, toSafetensorsBytes({ a: zeros([0]) }), 0],
+      'short.npz': [openNpz, zip([['a.npy', packed, { method: 8, unpacked: array.length, crc: crc32(array) }], ['b.npy', Buffer.from(toNpyBytes(arange(3)))]]), packed.length + 12]
+    }
+    for (const [name, [open, bytes, total]] of Object.entries(files)) {
+      const file = await open(at(name, Buffer.from(bytes)))
+      const steps = []
+      await file.loadAll({ onProgress: step => steps.push(step) })
+      assert.deepEqual(steps.filter(({ done }) => done === total), [{ done: total, total }], name)
+      file.close()
+    }
+  })
+
+  it('keeps nothing of an .npz but its directory', async () => {
+    const url = at('members.npz', zip(Array.from({ length: 40 }, (_, i) => [`m${i}.npy`, Buffer.from(toNpyBytes(arange(20000)))])))
+    const opening = openingOf({})
+    await opened(new URL(url), opening, true, async source => {
+      const plan = await plans.npz(source, opening)
+      const { length } = source.known.parts
+      for (const name of ['m0', 'm3']) {
+        await plan.info(name)
+        assert.equal((await plan.load(name, {})).get(19999), 19999)
+      }
+      await assert.rejects(plan.load('m1', { out: empty([5]) }), { code: 'ERR_SHAPE' })
+      assert.equal(source.known.parts.length, length)
+      plan.close()
+    })
   })
 
   it('loads many at once, without a warning of Node\'s', async () => {

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const http = require('node:http')
 const { arange, empty, memory, openNpz, openSafetensors, toNpzBytes, toSafetensorsBytes } = require('samebytes')
+const { transportOf } = require('../../js/remote/transport')
 const { safetensors } = require('../files')
 const { startHostile, rangeOf, honest } = require('./hostile-server')
 
@@ -100,6 +101,22 @@ describe('servers', function () {
       isRight(await all())
     })
 
+    it('while a piece is used have it used first', async () => {
+      await start((request, response) => {
+        response.writeHead(206, { 'content-length': 10 })
+        response.write('12345', () => response.destroy())
+      })
+      const answer = await transportOf(undefined)(server.url, {}, new AbortController().signal, 'here')
+      let isUsed = false
+      const pumped = answer.pump(() => new Promise(resolve => {
+        answer.response.once('close', () => setImmediate(() => {
+          isUsed = true
+          resolve()
+        }))
+      }))
+      await assert.rejects(pumped, () => isUsed)
+    })
+
     it('leave a tensor of the caller with what came, and usable', async () => {
       await start((request, response, n) => n === 0 ? honest(bytes, request, response) : response.destroy())
       const file = await openSafetensors(server.url, FAST)
@@ -195,6 +212,38 @@ describe('servers', function () {
       await assert.rejects(all(), { code: 'ERR_IO' })
       assert.equal(server.asked.length, 1)
     })
+  })
+
+  it('that want to speak something else are ERR_IO', async () => {
+    await start((request, response) => response.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'))
+    await assert.rejects(all({ retries: 0, idleTimeout: 1e9 }), { code: 'ERR_IO' })
+  })
+
+  it('are not read further than somebody waits', async () => {
+    const long = Buffer.from(toSafetensorsBytes({ a: arange(SIZE).astype('float32'), b: arange(2 ** 20).astype('float32') }))
+    const stop = new AbortController()
+    let closed
+    const isClosed = new Promise(resolve => { closed = resolve })
+    await start((request, response, n) => {
+      if (n === 0) return honest(long, request, response)
+      const [from, end] = rangeOf(request, long.length)
+      response.writeHead(206, { 'content-range': `bytes ${from}-${end - 1}/${long.length}`, 'content-length': end - from, etag: '"1"' })
+      response.write(long.subarray(from, 2 ** 21)) // and never more
+      response.on('close', closed)
+    })
+    const file = await openSafetensors(server.url, { ...FAST, idleTimeout: 1e9 })
+    const b = assert.rejects(file.load('b', { signal: stop.signal }), { name: 'AbortError' })
+    const a = await file.load('a', { onProgress: () => stop.abort() })
+    assert.equal(a.get(SIZE - 1), SIZE - 1)
+    await Promise.all([b, isClosed])
+    file.close()
+  })
+
+  it('are asked nothing after close(), also where that is called by onProgress of what came with the header', async () => {
+    await start((request, response) => honest(bytes, request, response))
+    const file = await openSafetensors(server.url, FAST)
+    await assert.rejects(file.load('a', { onProgress: () => file.close() }), { code: 'ERR_DISPOSED' })
+    assert.equal(server.asked.length, 1)
   })
 
   it('that compress are refused', async () => {

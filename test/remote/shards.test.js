@@ -2,6 +2,7 @@
 // An index of several .safetensors at URLs, of nginx, read as one file.
 const assert = require('node:assert/strict')
 const { arange, full, openSafetensors, toSafetensorsBytes, zeros } = require('samebytes')
+const { startHostile, honest } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
 describe('an index of several files at a URL', function () {
@@ -47,6 +48,69 @@ describe('an index of several files at a URL', function () {
     const pending = file.load('a')
     file.close()
     await assert.rejects(pending, { code: 'ERR_DISPOSED' })
+  })
+
+  describe('of many files', () => {
+    const names = Array.from({ length: 20 }, (_, i) => `t${i}`)
+    const index = Buffer.from(JSON.stringify({ weight_map: Object.fromEntries(names.map(name => [name, `${name}.safetensors`])) }))
+    let hostile
+    afterEach(() => hostile.close())
+
+    /** @param {(name: string, request: any, response: any) => void} answer  to requests for a file */
+    async function start (answer) {
+      hostile = await startHostile((request, response) => {
+        const name = /t\d+/.exec(request.url)?.[0]
+        if (name === undefined) honest(index, request, response)
+        else answer(name, request, response)
+      })
+      return hostile.url.replace('a.safetensors', 'm.index.json')
+    }
+
+    it('asks for four at once', async () => {
+      /** answers that are held back @type {(() => void)[]} */
+      const held = []
+      let most = 0
+      let more = () => {}
+      const url = await start((name, request, response) => {
+        held.push(() => honest(Buffer.from(toSafetensorsBytes({ [name]: zeros([2 ** 17 + 64]) })), request, response))
+        most = Math.max(most, held.length)
+        more()
+      })
+      const file = await openSafetensors(url)
+      const state = { isOver: false }
+      const all = file.loadAll().finally(() => {
+        state.isOver = true
+        more()
+      })
+      while (!state.isOver) {
+        if (held.length === 0) await new Promise(resolve => { more = () => resolve(undefined) })
+        for (let i = 0; i < 20; i++) await new Promise(resolve => setImmediate(resolve)) // others may come
+        held.shift()?.()
+      }
+      assert.deepEqual(Object.keys(await all), names)
+      assert.ok(most <= 8, `${most}`) // four for headers, four for tensors
+      file.close()
+    })
+
+    it('of a server that does not answer is left by close() and by a signal', async () => {
+      const url = await start(() => {})
+      const file = await openSafetensors(url, { idleTimeout: 1e9 })
+      const reason = new Error('enough')
+      const stop = new AbortController()
+      const loads = names.slice(0, 5).map(name => file.load(name, { signal: stop.signal }))
+      setImmediate(() => stop.abort(reason))
+      for (const load of loads) await assert.rejects(load, error => error === reason)
+      const more = names.map(name => assert.rejects(file.load(name), { code: 'ERR_DISPOSED' }))
+      setImmediate(() => file.close())
+      await Promise.all(more)
+    })
+
+    it('says nothing of what may be secret', async () => {
+      const url = await start((name, request, response) => honest(Buffer.from(toSafetensorsBytes({ x: zeros([1]) })), request, response))
+      const file = await openSafetensors(`${url}?token=secret`)
+      await assert.rejects(file.load('t0'), error => error.code === 'ERR_FORMAT' && !error.message.includes('secret'))
+      file.close()
+    })
   })
 
   it('takes files beside it alone, and no index that is none', async () => {
