@@ -3,7 +3,8 @@
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
-// and so does each file that is in no list. CI runs everything in Node; in browsers, test/browser/run.js leaves out what the lists say, but with --all.
+// and so does each file that is in no list. CI runs the rest natively, and nearly all of it in Chromium; .ci/full runs everything. In browsers, test/browser/run.js leaves out what the
+// lists say, but with --all.
 
 /** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
@@ -35,7 +36,7 @@ const NATIVE_ONLY = [
   // dtypes, options, and values as NumPy has them
   ...['combine-numpy', 'finfo', 'formats-write', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
   // programs: those of the command line, pages that show memory, examples, neighbours
-  ...['docs', 'esm-cjs', 'examples', 'jest', 'loader', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
+  ...['docs', 'examples', 'jest', 'loader', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
   ...['completion', 'convert', 'doctor', 'files', 'map', 'memory-map-server', 'segments'].map(name => `cli/${name}.test.js`),
   // arithmetic: each function has the same hash on every back end (math/hashes)
