@@ -62,6 +62,12 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
       ring.dispose()
     })
 
+    it('runs by one command', () => {
+      const env = { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' }
+      const said = execFileSync(process.execPath, [path.join(ROOT, 'examples', 'rings.js'), language.toLowerCase()], { encoding: 'utf8', env })
+      assert.match(said, new RegExp(`^  ${language.toLowerCase()}: \\{"whole":\\d+,"torn":0,"lost":\\d+\\}\n  Node: frame 999 begins with 999\n$`))
+    })
+
     it('reads whole frames only of what we write', async () => {
       const ring = ringOf()
       const reader = start('read', ring.name, '2000')

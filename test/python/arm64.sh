@@ -25,9 +25,9 @@ apt update
 apt --yes --no-install-recommends --download-only install python3 python3-numpy
 for package in "$folder"/archives/*.deb; do dpkg -x "$package" "$folder/root"; done
 
-# The emulator makes up a start time for who reads its own /proc/self/stat, which is not the one that others see; it does not know this path.
+# The emulator makes up a start time for a process that reads its own stat, which is not the one that others see; it does not know these paths.
 cp -R src/. "$folder/src"
-sed -i 's#"/proc/self/stat"#"/proc/./self/stat"#' "$folder/src/platform/posix_process.c"
+sed -i -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$folder/src/platform/posix_process.c"
 (
   cd "$folder"
   aarch64-linux-gnu-gcc -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -ffp-contract=off -Isrc -o libsamebytes.so.1 \
