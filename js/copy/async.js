@@ -50,7 +50,7 @@ function wakeNext () {
 
 /** @param {string} what  'tensor' or 'source' */
 function busy (what) {
-  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync, by asynchronous arithmetic, by a model's run or by a message; await it first`)
+  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync, by asynchronous arithmetic, by a load, by a model's run or by a message; await it first`)
 }
 
 /**

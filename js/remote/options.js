@@ -61,8 +61,9 @@ function urlOf (given) {
  * @returns {Opening}
  */
 function openingOf (opts) {
-  const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts)
+  const { fetch, caches, retries, idleTimeout, dtype, signal, mode } = optionsOf(opts)
   if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
+  if (mode !== undefined && mode !== 'r') throw failure('ERR_UNSUPPORTED', `mode is ${show(mode)}; a file at a URL is only read`)
   if (caches !== undefined && typeof caches !== 'boolean') throw failure('ERR_ARGUMENT', `caches is ${show(caches)}; true or false was expected`)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)

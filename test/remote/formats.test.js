@@ -237,6 +237,7 @@ describe('files at URLs', function () {
       assert.equal(await code('a', { onProgress: 5 }), 'ERR_ARGUMENT')
       assert.equal(await code('x'), 'ERR_NOT_FOUND')
       assert.equal(await code(5), 'ERR_ARGUMENT')
+      await assert.rejects(openSafetensors(at('small.safetensors', toSafetensorsBytes({ a: arange(4) })), { mode: 'r+' }), { code: 'ERR_UNSUPPORTED', message: /only read/ })
       const out = empty([4])
       const first = file.load('a', { out })
       assert.equal(await code('a', { out }), 'ERR_BUSY')
