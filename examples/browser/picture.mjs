@@ -122,20 +122,22 @@ function drawState (g, width, height, values) {
   g.globalAlpha = 1
 }
 
-/** Curves from each reader to the stripes that it names in data-sees or data-copies. */
+/** Lines from each reader to the stripes that it names in data-sees or data-copies: a tensor's lines run along a height of its own. */
 export function connect (svg, bar, readers) {
   const frame = svg.getBoundingClientRect()
+  const all = [...bar.querySelectorAll('[data-tensor]')].map(({ dataset }) => dataset.tensor)
   svg.replaceChildren()
   for (const reader of readers) {
     const box = reader.getBoundingClientRect()
-    const order = [...readers].indexOf(reader)
-    const names = namesOf(reader).sort((a, b) => place(bar, a) - place(bar, b)) // so that few lines cross
+    const names = namesOf(reader).sort((a, b) => all.indexOf(a) - all.indexOf(b))
+    const copies = reader.dataset.copies !== undefined
     names.forEach((name, i) => {
       const stripe = bar.querySelector(`[data-tensor="${name}"]`)?.getBoundingClientRect()
       if (!stripe) return
       const x = box.left + box.width * (i + 1) / (names.length + 1) - frame.left
-      const to = stripe.left + stripe.width * (order + 1) / (readers.length + 1) - frame.left
-      svg.append(curve(to, x, frame.height, name, reader.dataset.copies !== undefined))
+      const from = stripe.left + stripe.width * (copies ? 2 : 1) / 3 - frame.left
+      const height = frame.height * (all.length - all.indexOf(name)) / (all.length + 1)
+      svg.append(line(from, x, height, frame.height, name, copies))
     })
   }
 }
@@ -144,14 +146,9 @@ function namesOf ({ dataset: { sees, copies } }) {
   return (sees ?? copies ?? '').split(' ').filter(Boolean)
 }
 
-/** Which stripe from the left it is. */
-function place (bar, name) {
-  return [...bar.children].findIndex(({ dataset }) => dataset.tensor === name)
-}
-
-function curve (from, to, height, name, copies) {
+function line (from, to, turn, height, name, copies) {
   const path = document.createElementNS(SVG, 'path')
-  path.setAttribute('d', `M${from} 0 C${from} ${height * 0.6} ${to} ${height * 0.4} ${to} ${height}`)
+  path.setAttribute('d', `M${from} 0 V${turn} H${to} V${height}`)
   path.setAttribute('class', copies ? 'copies' : 'sees')
   path.style.stroke = `var(--${name})`
   return path

@@ -199,7 +199,7 @@ class Backend {
     const address = f64[this.tables.frame.RESULTS + 1]
     const storage = this.hold(handle, address, nbytes)
     const extra = /** @type {OptionalFields} */ (storage.extra)
-    extra.ballast = ballastOf(nbytes)
+    extra.ballast = ballastOf(nbytes, this.inUse) // uses the call buffer
     return storage
   }
 

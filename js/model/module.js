@@ -8,6 +8,7 @@ const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./sig
 const { Run } = require('./run')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
+/** @typedef {import('./gpu-output').GpuOutput} GpuOutput */
 /** @typedef {import('./signature').ValueInfo} ValueInfo */
 /** @typedef {import('./run').Method} Method */
 
@@ -15,17 +16,17 @@ const { Run } = require('./run')
  * A value for an input. Tensors and typed arrays of the input's dtype are read in place. Numbers, booleans and lists are copied into a
  * tensor of the input's dtype, with leading axes of one element if the input has more axes.
  *
- * @typedef {Tensor | number | bigint | boolean | string | readonly any[] | ArrayBufferView | { type: string, dims: readonly number[], data: any, location: string }} ModelValue
+ * @typedef {Tensor | number | bigint | boolean | string | readonly any[] | ArrayBufferView | GpuOutput | { type: string, dims: readonly number[], data: any, location: string }} ModelValue
  */
 
-/** A result. @typedef {Tensor | import('../base/types').NestedArray<string>} ModelResult */
+/** A result. @typedef {Tensor | GpuOutput | import('../base/types').NestedArray<string>} ModelResult */
 
 /**
  * What a program knows of a model: by name, what goes in and what comes out. `{ outputs: { label: string[] } }` has an output of strings.
  *
  * @typedef {{ inputs?: object, outputs?: object }} ModelSignature
  */
-/** A value of which no tensor of another dtype is one. @typedef {number | bigint | boolean | string | readonly any[] | (ArrayBufferView & { readonly BYTES_PER_ELEMENT: number }) | { type: string, dims: readonly number[], data: any, location: string, dtype?: undefined }} OtherValue */
+/** A value of which no tensor of another dtype is one. @typedef {number | bigint | boolean | string | readonly any[] | (ArrayBufferView & { readonly BYTES_PER_ELEMENT: number }) | GpuOutput | { type: string, dims: readonly number[], data: any, location: string, dtype?: undefined }} OtherValue */
 /** Inputs by name. @template M @typedef {import('../base/types').IsAny<M> extends true ? Readonly<Record<string, ModelValue | undefined>> : M extends { inputs: infer I } ? { readonly [K in keyof I]?: I[K] | OtherValue | undefined } : Readonly<Record<string, ModelValue | undefined>>} InputsOf */
 /** Results by name; tensors where nothing is known. @template M @typedef {import('../base/types').IsAny<M> extends true ? Record<string, Tensor> : M extends { outputs: infer O } ? O : Record<string, Tensor>} OutputsOf */
 /** Results by index. @template M @typedef {[OutputsOf<M>[keyof OutputsOf<M>], ...OutputsOf<M>[keyof OutputsOf<M>][]]} ResultsOf */
@@ -456,7 +457,7 @@ class Module {
  *
  * @param {import('./signature').Slot} slot
  * @param {unknown} value
- * @returns {Tensor | import('./signature').Strings}
+ * @returns {Tensor | import('./signature').Strings | GpuOutput}
  */
 function givenOf (slot, value) {
   const { Tensor, keep } = instance()
@@ -471,7 +472,7 @@ function givenOf (slot, value) {
   }
 }
 
-/** @param {Tensor | import('./signature').Strings | undefined} given */
+/** @param {Tensor | import('./signature').Strings | GpuOutput | undefined} given */
 function forget (given) {
   if (instance().Tensor.isTensor(given)) given.dispose()
 }

@@ -6,6 +6,7 @@ const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
 const { abilitiesOf, messageOf } = require('./sessions')
 const { discard } = require('./discard')
+const { GpuOutput } = require('./gpu-output')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
@@ -23,7 +24,7 @@ const { discard } = require('./discard')
  * @property {Slot[]} inputs
  * @property {Slot[]} outputs
  * @property {number[]} all  indices of the outputs that are tensors
- * @property {(Tensor | import('./signature').Strings | undefined)[]} given  setInput's values by index; of tensors, the module's own views
+ * @property {(Tensor | import('./signature').Strings | GpuOutput | undefined)[]} given  setInput's values by index; of tensors, the module's own views
  * @property {(Tensor | undefined)[]} targets  setOutput's tensors by index
  * @property {any[] | null} results  of the last successful run, by index; null: none yet
  */
@@ -92,7 +93,7 @@ class Run {
     /** a target's shape in this run is unknown before it */
     this.isOpen = false
     const { inputs, outputs } = method
-    /** @type {(Tensor | import('./signature').Strings | undefined)[]} */
+    /** @type {(Tensor | import('./signature').Strings | GpuOutput | undefined)[]} */
     const read = []
     for (let i = 0; i < inputs.length; i++) read.push(values[i] === undefined ? undefined : readOf(inputs[i], values[i]))
     // No code of the caller's runs from here on.
@@ -134,7 +135,10 @@ class Run {
   /** Keeps the bytes of inputs and outputs, and marks them busy, until unpin. */
   pin () {
     const { beginUse, stats } = instance()
-    for (const { layout } of this.operands) if (layout !== null) beginUse(layout.storage, 0)
+    for (const { layout, output } of this.operands) {
+      if (layout !== null) beginUse(layout.storage, 0)
+      if (output !== null) GpuOutput.pin(output)
+    }
     for (const { layout } of this.targets) beginUse(layout.storage, 1)
     stats.inFlight++
   }
@@ -143,7 +147,10 @@ class Run {
     const { endUse, stats } = instance()
     stats.inFlight--
     for (const { layout } of this.targets) endUse(layout.storage, 1)
-    for (const { layout } of this.operands) if (layout !== null) endUse(layout.storage, 0)
+    for (const { layout, output } of this.operands) {
+      if (layout !== null) endUse(layout.storage, 0)
+      if (output !== null) GpuOutput.unpin(output)
+    }
   }
 
   /** Runs the session. @returns {Promise<any[]>} the wanted results, by output's index */
@@ -157,6 +164,7 @@ class Run {
     } catch (error) {
       found = await this.#retry(error)
     }
+    for (const { slot, isCopied } of this.targets) if (isCopied && isOnGpu(found[slot.name])) await found[slot.name].getData(true)
     const values = this.#valuesOf(found)
     this.#checkIntact()
     return values
@@ -194,7 +202,7 @@ class Run {
   /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
   #resizeTargets () {
     const { inputs } = this.method
-    const shapes = this.operands.map(({ layout, strings }) => layout === null ? /** @type {any} */ (strings).dims : layout.shape)
+    const shapes = this.operands.map(({ layout, strings, output }) => layout?.shape ?? output?.shape ?? /** @type {any} */ (strings).dims)
     const named = namedExtents(inputs, shapes)
     for (const target of this.targets) {
       const shape = expectedShape(target.slot, named)
@@ -313,7 +321,7 @@ class Run {
    * @returns {any[]} by output's index
    */
   #valuesOf (found) {
-    const { targets, wanted, method: { outputs } } = this
+    const { targets, wanted, method: { outputs, runtime } } = this
     /** @type {any[]} */
     const values = []
     for (let i = 0; i < outputs.length; i++) values.push(undefined)
@@ -321,7 +329,7 @@ class Run {
       const slot = outputs[wanted[k]]
       const theirs = found[slot.name]
       const target = targets.length === 0 ? undefined : targets.find(each => each.slot === slot)
-      values[slot.index] = target === undefined ? valueOf(slot, theirs) : written(target, theirs)
+      values[slot.index] = target === undefined ? valueOf(slot, theirs, runtime.ort) : written(target, theirs)
     }
     return values
   }
@@ -330,13 +338,15 @@ class Run {
 rootless(Run)
 
 /**
- * A result as a tensor or strings.
+ * A result as a tensor, strings or an output on the GPU.
  *
  * @param {Slot} slot
  * @param {any} theirs  onnxruntime's tensor
+ * @param {any} ort
  * @returns {any}
  */
-function valueOf (slot, theirs) {
+function valueOf (slot, theirs, ort) {
+  if (isOnGpu(theirs)) return GpuOutput.of(theirs, ort)
   if (theirs.type === 'string') return nestedStrings(theirs.data, theirs.dims)
   try {
     return instance().fromOrt(theirs)
@@ -439,6 +449,9 @@ function wrongShape ({ slot, layout, tensor }, shape, cause) {
   return error
 }
 
+/** @param {any} theirs  onnxruntime's tensor */
+const isOnGpu = theirs => theirs.location === 'gpu-buffer'
+
 /** @param {Layout} layout */
 function isShared ({ storage: { kind, buffer } }) {
   const { ffi: { backend }, isSharedArrayBuffer } = instance()
@@ -486,7 +499,8 @@ function typedArrayOf (layout) {
  * @param {import('./sessions').Abilities | null} abilities
  * @returns {any} an input as a session takes it
  */
-function feedOf ({ layout, strings }, abilities) {
+function feedOf ({ layout, strings, output }, abilities) {
+  if (output !== null) return GpuOutput.pinned(output)
   if (layout === null) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }

@@ -3,6 +3,7 @@
 // output, what was expected and what was given.
 
 const { instance } = require('./internals')
+const { GpuOutput } = require('./gpu-output')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
@@ -19,7 +20,7 @@ const { instance } = require('./internals')
 
 /** @typedef {{ strings: string[], dims: number[] }} Strings */
 
-/** A checked value of an input: a tensor's layout, or strings. @typedef {{ layout: Layout | null, strings: Strings | null }} Operand */
+/** A checked value of an input: a tensor's layout, strings, or an output on the GPU. @typedef {{ layout: Layout | null, strings: Strings | null, output: GpuOutput | null }} Operand */
 
 /** One input or output of a method. */
 class Slot {
@@ -191,11 +192,11 @@ function checkKind (slot) {
  *
  * @param {Slot} slot
  * @param {unknown} value
- * @returns {Tensor | Strings} a tensor as it is, or one of the input's dtype
+ * @returns {Tensor | Strings | GpuOutput} a tensor as it is, or one of the input's dtype
  */
 function readOf (slot, value) {
   checkKind(slot)
-  if (instance().Tensor.isTensor(value)) return value
+  if (instance().Tensor.isTensor(value) || GpuOutput.isOne(value)) return value
   return stringsOf(slot, value) ?? tensorOf(slot, value)
 }
 
@@ -203,12 +204,13 @@ function readOf (slot, value) {
  * Checks a value against its input. Runs no code of the caller's.
  *
  * @param {Slot} slot
- * @param {Tensor | Strings} value  from readOf
+ * @param {Tensor | Strings | GpuOutput} value  from readOf
  * @returns {Operand}
  */
 function operandOf (slot, value) {
   const { Tensor, dtypes } = instance()
-  if (!Tensor.isTensor(value)) return { layout: null, strings: /** @type {Strings} */ (value) }
+  if (GpuOutput.isOne(value)) return gpuOperandOf(slot, value)
+  if (!Tensor.isTensor(value)) return { layout: null, strings: /** @type {Strings} */ (value), output: null }
   const t = /** @type {Tensor} */ (value)
   let layout
   try {
@@ -220,7 +222,19 @@ function operandOf (slot, value) {
   checkDtype(slot, layout)
   checkShape(slot, layout.shape)
   checkDense(slot, layout)
-  return { layout, strings: null }
+  return { layout, strings: null, output: null }
+}
+
+/**
+ * @param {Slot} slot
+ * @param {GpuOutput} output
+ * @returns {Operand}
+ */
+function gpuOperandOf (slot, output) {
+  const { type, dims } = naming(slot, () => GpuOutput.living(output))
+  if (slot.dtype !== null && type !== slot.dtype) throw instance().failure('ERR_DTYPE', `${slot.title} is of ${slot.dtype}; an output of ${type} was given`)
+  checkShape(slot, dims)
+  return { layout: null, strings: null, output }
 }
 
 /**

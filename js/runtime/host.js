@@ -221,9 +221,10 @@ function refuseTransfer () {
  * Node's ArrayBuffers take memory before anybody touches them: no tensor has ballast (ballast.browser.js).
  *
  * @param {number} nbytes
+ * @param {() => number} inUse
  * @returns {ArrayBuffer | null}
  */
-const ballastOf = nbytes => null
+const ballastOf = (nbytes, inUse) => null
 
 /** @param {ArrayBuffer} ballast */
 function keepSpare (ballast) {}

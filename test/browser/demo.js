@@ -58,6 +58,8 @@ const tests = {
     for (const [name, { shown, address, isSame }] of Object.entries(seen.stripes)) {
       assert.deepEqual([shown, isSame], ['0x' + address.toString(16).padStart(6, '0'), true], name)
     }
+    const heights = new Map(seen.wires)
+    assert.ok(seen.wires.length > 8 && new Set(heights.values()).size === heights.size && seen.wires.every(([of, at]) => heights.get(of) === at), `each tensor's wires run at a height of their own: ${seen.wires.join(' ')}`)
     assert.ok(seen.slip < 2, `the module's label is ${seen.slip} pixels from the middle of its stripe`)
     assert.match(seen.fact, new RegExp(`from ${seen.stripes.samples.shown}$`))
     const { samples, speech, levels, recording } = seen
@@ -188,6 +190,7 @@ async function lookedUp () {
   return {
     stripes,
     slip: Math.hypot(box.left + box.right - text.left - text.right, bar.top + bar.bottom - text.top - text.bottom) / 2,
+    wires: [...document.querySelectorAll('#links path')].map(path => [path.style.stroke, path.getAttribute('d').match(/^M[\d.]+ 0 V([\d.]+) H[\d.]+ V[\d.]+$/)?.[1]]),
     fact: document.getElementById('js-fact').textContent,
     samples: [...job.samples.data],
     speech: [...job.speech.data],

@@ -7,6 +7,7 @@ const { describeError } = require('../describe')
 const { ROOT } = require('./bundle')
 const { launch, titleOf } = require('./launch')
 const { serve } = require('./server')
+const gpuOutputs = require('./gpu-outputs')
 const pageMemory = require('./page-memory')
 const threads = require('./threads')
 
@@ -418,7 +419,7 @@ async function testInit ({ browser: name, total, fail, grep }) {
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
   let browser = await launch(name)
   try {
-    const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...threads.TESTS]
+    const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS, ...threads.TESTS]
     for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
       if (!browser.connected) browser = await launch(name) // the test before ended it

@@ -14,7 +14,7 @@ const BROWSERS = {
     options: {
       browser: 'chrome',
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--js-flags=--expose-gc', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
+      args: ['--no-sandbox', '--js-flags=--expose-gc', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']
     }
   },
   firefox: {

@@ -1,0 +1,134 @@
+'use strict'
+// An output that onnxruntime-web keeps in a buffer of WebGPU.
+
+const { instance } = require('./internals')
+
+/** required by the constructor */
+const KEY = Symbol('samebytes/module')
+
+const MAP_READ_COPY_DST = 1 | 8 // GPUBufferUsage
+const MAP_MODE_READ = 1
+
+/** Releases outputs that nobody holds. */
+const registry = new FinalizationRegistry((/** @type {any} */ theirs) => { theirs.dispose() })
+
+/**
+ * A result on the GPU, of a module that was loaded with `preferredOutputLocation: 'gpu-buffer'`. As an input it is read where it is, by modules
+ * over the same onnxruntime. It belongs to the caller, and is released when it is disposed or collected.
+ */
+class GpuOutput {
+  #theirs
+  #ort
+  #isDisposed = false
+  /** pending calls that read it */
+  #uses = 0
+
+  /**
+   * @param {symbol} key
+   * @param {any} theirs  onnxruntime's tensor
+   * @param {any} ort
+   * @private
+   */
+  constructor (key, theirs, ort) {
+    if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'outputs on a GPU are made by a run of a model')
+    this.#theirs = theirs
+    this.#ort = ort
+    registry.register(this, theirs, this)
+  }
+
+  /** @param {any} theirs  onnxruntime's tensor @param {any} ort @returns {GpuOutput} */
+  static of (theirs, ort) { return new GpuOutput(KEY, theirs, ort) }
+
+  /** @param {any} value @returns {value is GpuOutput} */
+  static isOne (value) { return value !== null && typeof value === 'object' && #theirs in value }
+
+  /** Where it is: 'gpu-buffer'. @returns {string} */
+  get location () { return 'gpu-buffer' }
+  /** @returns {string} */
+  get dtype () { return this.#theirs.type }
+  /** A copy. @returns {number[]} */
+  get shape () { return [...this.#theirs.dims] }
+  /** Was dispose called? @returns {boolean} */
+  get isDisposed () { return this.#isDisposed }
+  /** WebGPU's buffer, of onnxruntime's device (`ort.env.webgpu.device`). @returns {any} a GPUBuffer @throws ERR_DISPOSED */
+  get gpuBuffer () { return GpuOutput.living(this).gpuBuffer }
+
+  /**
+   * Copies it into a tensor of the CPU's memory; it stays where it is.
+   *
+   * @param {'cpu'} [device]
+   * @returns {Promise<import('../tensor/tensor').Tensor>} a new tensor
+   * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE · ERR_DEVICE another device, or WebGPU failed; each as a rejection
+   */
+  async toAsync (device = 'cpu') {
+    const { dtypes, failure, fromBlob, itemsizes, show } = instance()
+    if (device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; outputs on a GPU go to 'cpu'`)
+    const { type, dims, gpuBuffer } = GpuOutput.living(this)
+    const itemsize = itemsizes[dtypes.findIndex(({ name }) => name === type)]
+    if (itemsize === undefined) throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
+    const nbytes = dims.reduce((/** @type {number} */ n, /** @type {number} */ extent) => n * extent, itemsize)
+    let bytes
+    try {
+      bytes = await bytesOf(await this.#ort.env.webgpu.device, gpuBuffer, nbytes)
+    } catch (cause) {
+      const error = failure('ERR_DEVICE', `the output could not be read from the GPU: ${/** @type {any} */ (cause)?.message ?? cause}`)
+      error.cause = cause
+      throw error
+    }
+    return fromBlob(bytes, [...dims], /** @type {any} */ (type))
+  }
+
+  /** Releases the GPU's memory, once no pending call reads it. Again: nothing. */
+  dispose () {
+    if (this.#isDisposed) return
+    this.#isDisposed = true
+    this.#free()
+  }
+
+  #free () {
+    if (!this.#isDisposed || this.#uses > 0) return
+    registry.unregister(this)
+    this.#theirs.dispose()
+  }
+
+  /** @param {GpuOutput} it @returns {any} onnxruntime's tensor @throws ERR_DISPOSED */
+  static living (it) {
+    if (it.#isDisposed) throw instance().failure('ERR_DISPOSED', 'the output on the GPU was disposed')
+    return it.#theirs
+  }
+
+  /** @param {GpuOutput} it  pinned; it may have been disposed since @returns {any} onnxruntime's tensor */
+  static pinned (it) { return it.#theirs }
+
+  /** Keeps it until unpin. @param {GpuOutput} it */
+  static pin (it) { it.#uses++ }
+
+  /** @param {GpuOutput} it */
+  static unpin (it) {
+    it.#uses--
+    it.#free()
+  }
+}
+
+/**
+ * @param {any} device  a GPUDevice
+ * @param {any} buffer  a GPUBuffer of it
+ * @param {number} nbytes
+ * @returns {Promise<Uint8Array>}
+ */
+async function bytesOf (device, buffer, nbytes) {
+  if (nbytes === 0) return new Uint8Array(0)
+  const size = Math.ceil(nbytes / 4) * 4 // WebGPU copies words
+  const staging = device.createBuffer({ size, usage: MAP_READ_COPY_DST })
+  try {
+    const encoder = device.createCommandEncoder()
+    encoder.copyBufferToBuffer(buffer, 0, staging, 0, size)
+    device.queue.submit([encoder.finish()])
+    await staging.mapAsync(MAP_MODE_READ)
+    return new Uint8Array(staging.getMappedRange()).slice(0, nbytes)
+  } finally {
+    staging.destroy()
+  }
+}
+
+module.exports = { GpuOutput }
