@@ -3,8 +3,8 @@
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
-// and so does each file that is in no list. CI runs the rest natively, and nearly all of it in Chromium; .ci/full runs everything. In browsers, test/browser/run.js leaves out what the
-// lists say, but with --all.
+// and so does each file that is in no list. CI runs the rest natively, and nearly all of it in Chromium; .ci/full runs everything. In browsers,
+// test/browser/run.js leaves out what the lists say, but with --all.
 
 /** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
