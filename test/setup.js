@@ -196,6 +196,19 @@ async function quietMemory () {
 /** Tensors that are alive, without those that a collection would find dead. */
 const alive = () => settledMemory().tensors
 
+/** fn must make no tensor that outlives it, not even one that a collection would take. Fewer than before are no answer, as for leavesNothing. */
+function makesNothing (fn) {
+  let before
+  let after
+  for (let attempt = 0; attempt < 5; attempt++) {
+    before = alive()
+    fn()
+    after = memory().tensors
+    if (after >= before) break
+  }
+  assert.equal(after, before)
+}
+
 /** ms of processor time of this process; pages have none, and take real time that counts as little as a limit does. */
 function processorTime () {
   if (isPage) return performance.now() / PATIENCE
@@ -361,6 +374,7 @@ module.exports = {
   isPage,
   isWasm,
   leavesNothing,
+  makesNothing,
   nativeOnly,
   needs,
   needsMemory,

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const {
   Generator, empty, emptyLike, fromBlob, fullLike, memory, onesLike, rand, randLike, randint, randintLike, randn, randnLike, tensor, zeros, zerosLike
 } = require('samebytes')
-const { ALL_SHARED, NO_CUDA, alive, fails, generator, hex, refuses } = require('../setup')
+const { ALL_SHARED, NO_CUDA, alive, fails, generator, hex, makesNothing, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const MAKERS = {
@@ -68,16 +68,16 @@ describe('…Like', () => {
       const gone = zeros([2], dtype)
       gone.dispose()
       const t = zeros([2], dtype)
-      const before = alive()
-      for (const bad of [undefined, null, 3, [1, 2], {}, new Float32Array(2)]) fails(() => make(bad), TypeError, 'ERR_ARGUMENT', /tensor/)
-      fails(() => make(gone), Error, 'ERR_DISPOSED')
-      refuses(() => make(t, 'float'), 'ERR_DTYPE')
-      refuses(() => make(t, { device: 'cuda:0' }), NO_CUDA)
-      refuses(() => make(t, { order: 'A' }), 'ERR_ARGUMENT')
-      refuses(() => make(t, { dynamism: 'some' }), 'ERR_ARGUMENT')
-      refuses(() => make(t, { pinMemory: true }), 'ERR_UNSUPPORTED')
-      refuses(() => make(t, 5), 'ERR_ARGUMENT')
-      assert.equal(memory().tensors, before)
+      makesNothing(() => {
+        for (const bad of [undefined, null, 3, [1, 2], {}, new Float32Array(2)]) fails(() => make(bad), TypeError, 'ERR_ARGUMENT', /tensor/)
+        fails(() => make(gone), Error, 'ERR_DISPOSED')
+        refuses(() => make(t, 'float'), 'ERR_DTYPE')
+        refuses(() => make(t, { device: 'cuda:0' }), NO_CUDA)
+        refuses(() => make(t, { order: 'A' }), 'ERR_ARGUMENT')
+        refuses(() => make(t, { dynamism: 'some' }), 'ERR_ARGUMENT')
+        refuses(() => make(t, { pinMemory: true }), 'ERR_UNSUPPORTED')
+        refuses(() => make(t, 5), 'ERR_ARGUMENT')
+      })
     })
   }
 
@@ -132,16 +132,16 @@ describe('…Like', () => {
 
   it('refuse values and bounds that do not fit the dtype taken over; nothing is left', () => {
     const bytes = zeros([2], 'uint8')
-    const before = alive()
-    fails(() => fullLike(bytes, 300), TypeError, 'ERR_CAST')
-    fails(() => fullLike(bytes, 1.5), TypeError, 'ERR_CAST')
-    fails(() => fullLike(bytes), TypeError, 'ERR_ARGUMENT')
-    fails(() => randintLike(bytes, 0, 257), TypeError, 'ERR_CAST')
-    fails(() => randintLike(bytes, 3, 3), RangeError, 'ERR_BOUNDS', /below/)
-    fails(() => randintLike(bytes, 4, 3), RangeError, 'ERR_BOUNDS', /below/)
-    fails(() => randintLike(bytes, 0.5, 3), TypeError, 'ERR_ARGUMENT', /low/)
-    fails(() => randintLike(bytes, 0), TypeError, 'ERR_ARGUMENT', /high/)
-    assert.equal(memory().tensors, before)
+    makesNothing(() => {
+      fails(() => fullLike(bytes, 300), TypeError, 'ERR_CAST')
+      fails(() => fullLike(bytes, 1.5), TypeError, 'ERR_CAST')
+      fails(() => fullLike(bytes), TypeError, 'ERR_ARGUMENT')
+      fails(() => randintLike(bytes, 0, 257), TypeError, 'ERR_CAST')
+      fails(() => randintLike(bytes, 3, 3), RangeError, 'ERR_BOUNDS', /below/)
+      fails(() => randintLike(bytes, 4, 3), RangeError, 'ERR_BOUNDS', /below/)
+      fails(() => randintLike(bytes, 0.5, 3), TypeError, 'ERR_ARGUMENT', /low/)
+      fails(() => randintLike(bytes, 0), TypeError, 'ERR_ARGUMENT', /high/)
+    })
   })
 
   it('keep the order of axes of random layouts, as clone does', () => {

@@ -2,9 +2,9 @@
 // …Strided: strides that the caller gives, over just as many bytes as they reach.
 const assert = require('node:assert/strict')
 const {
-  Generator, emptyStrided, fullStrided, memory, onesStrided, rand, randStrided, randint, randintStrided, randn, randnStrided, zerosStrided
+  Generator, emptyStrided, fullStrided, onesStrided, rand, randStrided, randint, randintStrided, randn, randnStrided, zerosStrided
 } = require('samebytes')
-const { NO_CUDA, alive, fails, generator, refuses } = require('../setup')
+const { NO_CUDA, fails, generator, makesNothing, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const FILLED = {
@@ -85,23 +85,23 @@ describe('…Strided', () => {
     })
 
     it(`${name} refuses negative strides, other counts, and what cannot be had, and leaves nothing`, () => {
-      const before = alive()
-      fails(() => make([2, 3], [-3, 1]), RangeError, 'ERR_BOUNDS', /strides\[0\] is -3/)
-      fails(() => make([0], [-1]), RangeError, 'ERR_BOUNDS', /strides\[0\]/)
-      fails(() => make([1], [-1]), RangeError, 'ERR_BOUNDS', /strides\[0\]/)
-      fails(() => make([2, 3], [1]), RangeError, 'ERR_SHAPE', /strides has 1 entries; the shape has 2/)
-      fails(() => make([2], [1, 1]), RangeError, 'ERR_SHAPE', /strides/)
-      fails(() => make([-2], [1]), RangeError, 'ERR_SHAPE')
-      for (const bad of [undefined, null, 1, 'float32', {}, [1.5], ['1']]) refuses(() => make([2], bad), 'ERR_ARGUMENT', 'ERR_BOUNDS')
-      for (const bad of [undefined, null, 'float32', {}]) refuses(() => make(bad, [1]), 'ERR_ARGUMENT')
-      refuses(() => make([2, 2], [2 ** 40, 1]), 'ERR_MEMORY', 'ERR_SHAPE')
-      refuses(() => make([5, 2], [2 ** 52, 1]), 'ERR_MEMORY')
-      refuses(() => make([5, 2], [2 ** 52, 1], { shared: true }), 'ERR_MEMORY')
-      refuses(() => make([2 ** 40, 2], [2 ** 40, 1]), 'ERR_BOUNDS', 'ERR_SHAPE')
-      refuses(() => make([2], [1], 'float'), 'ERR_DTYPE')
-      refuses(() => make([2], [1], { device: 'cuda:0' }), NO_CUDA)
-      refuses(() => make([2], [1], { pinMemory: true }), 'ERR_UNSUPPORTED')
-      assert.equal(memory().tensors, before)
+      makesNothing(() => {
+        fails(() => make([2, 3], [-3, 1]), RangeError, 'ERR_BOUNDS', /strides\[0\] is -3/)
+        fails(() => make([0], [-1]), RangeError, 'ERR_BOUNDS', /strides\[0\]/)
+        fails(() => make([1], [-1]), RangeError, 'ERR_BOUNDS', /strides\[0\]/)
+        fails(() => make([2, 3], [1]), RangeError, 'ERR_SHAPE', /strides has 1 entries; the shape has 2/)
+        fails(() => make([2], [1, 1]), RangeError, 'ERR_SHAPE', /strides/)
+        fails(() => make([-2], [1]), RangeError, 'ERR_SHAPE')
+        for (const bad of [undefined, null, 1, 'float32', {}, [1.5], ['1']]) refuses(() => make([2], bad), 'ERR_ARGUMENT', 'ERR_BOUNDS')
+        for (const bad of [undefined, null, 'float32', {}]) refuses(() => make(bad, [1]), 'ERR_ARGUMENT')
+        refuses(() => make([2, 2], [2 ** 40, 1]), 'ERR_MEMORY', 'ERR_SHAPE')
+        refuses(() => make([5, 2], [2 ** 52, 1]), 'ERR_MEMORY')
+        refuses(() => make([5, 2], [2 ** 52, 1], { shared: true }), 'ERR_MEMORY')
+        refuses(() => make([2 ** 40, 2], [2 ** 40, 1]), 'ERR_BOUNDS', 'ERR_SHAPE')
+        refuses(() => make([2], [1], 'float'), 'ERR_DTYPE')
+        refuses(() => make([2], [1], { device: 'cuda:0' }), NO_CUDA)
+        refuses(() => make([2], [1], { pinMemory: true }), 'ERR_UNSUPPORTED')
+      })
     })
   }
 
@@ -142,10 +142,10 @@ describe('…Strided', () => {
     assert.equal(fullStrided([2], [2], 1n).dtype, 'int64')
     assert.equal(fullStrided([2], [2], true).dtype, 'bool')
     assert.equal(fullStrided([2], [2], [1, 2]).dtype, 'complex64')
-    const before = alive()
-    fails(() => fullStrided([2], [2], 300, 'uint8'), TypeError, 'ERR_CAST')
-    fails(() => fullStrided([2], [2]), TypeError, 'ERR_ARGUMENT')
-    assert.equal(memory().tensors, before)
+    makesNothing(() => {
+      fails(() => fullStrided([2], [2], 300, 'uint8'), TypeError, 'ERR_CAST')
+      fails(() => fullStrided([2], [2]), TypeError, 'ERR_ARGUMENT')
+    })
   })
 
   for (const [name, make] of Object.entries(FILLED)) {
@@ -167,13 +167,13 @@ describe('…Strided', () => {
 
   for (const [name, make] of Object.entries(RANDOM)) {
     it(`${name} refuses elements that share bytes, and leaves nothing`, () => {
-      const before = alive()
-      const numbers = new Generator(3)
-      for (const strides of [[0, 1], [1, 1], [2, 2], [0, 0]]) {
-        fails(() => make([3, 2], strides, { generator: numbers }), Error, 'ERR_OVERLAP')
-      }
-      assert.equal(numbers.offset, 0n)
-      assert.equal(memory().tensors, before)
+      makesNothing(() => {
+        const numbers = new Generator(3)
+        for (const strides of [[0, 1], [1, 1], [2, 2], [0, 0]]) {
+          fails(() => make([3, 2], strides, { generator: numbers }), Error, 'ERR_OVERLAP')
+        }
+        assert.equal(numbers.offset, 0n)
+      })
     })
   }
 
@@ -195,14 +195,14 @@ describe('…Strided', () => {
   })
 
   it('have no random numbers of other kinds, and bounds in order; nothing is left', () => {
-    const before = alive()
-    fails(() => randStrided([2], [1], 'int32'), TypeError, 'ERR_DTYPE')
-    fails(() => randnStrided([2], [1], 'complex64'), TypeError, 'ERR_DTYPE')
-    fails(() => randintStrided(0, 2, [2], [1], 'float32'), TypeError, 'ERR_DTYPE')
-    fails(() => randintStrided(2, 2, [2], [1]), RangeError, 'ERR_BOUNDS', /below/)
-    fails(() => randintStrided(3, 2, [2], [1]), RangeError, 'ERR_BOUNDS', /below/)
-    fails(() => randintStrided(0, 300, [2], [1], 'uint8'), TypeError, 'ERR_CAST')
-    fails(() => randintStrided('0', 2, [2], [1]), TypeError, 'ERR_ARGUMENT', /low/)
-    assert.equal(memory().tensors, before)
+    makesNothing(() => {
+      fails(() => randStrided([2], [1], 'int32'), TypeError, 'ERR_DTYPE')
+      fails(() => randnStrided([2], [1], 'complex64'), TypeError, 'ERR_DTYPE')
+      fails(() => randintStrided(0, 2, [2], [1], 'float32'), TypeError, 'ERR_DTYPE')
+      fails(() => randintStrided(2, 2, [2], [1]), RangeError, 'ERR_BOUNDS', /below/)
+      fails(() => randintStrided(3, 2, [2], [1]), RangeError, 'ERR_BOUNDS', /below/)
+      fails(() => randintStrided(0, 300, [2], [1], 'uint8'), TypeError, 'ERR_CAST')
+      fails(() => randintStrided('0', 2, [2], [1]), TypeError, 'ERR_ARGUMENT', /low/)
+    })
   })
 })

@@ -27,7 +27,7 @@ const ELSEWHERE = {
   'docs/c-api.md': 'test/native/docs-blocks.test.js' // declarations: the header is compiled with every C block
 }
 
-const REASONS = [/^needs (a GPU|nats-py|three servers)\b/, /^a picture of bytes\b/, /^what is printed\b/, /^a part of (test|examples)\/\S+/]
+const REASONS = [/^needs (a GPU|nats-py|three servers|WebGPU)\b/, /^a picture of bytes\b/, /^what is printed\b/, /^a part of (test|examples)\/\S+/]
 
 const LANGUAGES = ['js', 'mjs', 'cjs', 'ts', 'py', 'python', 'c', 'cpp', 'sh', 'json', 'html', 'gyp', 'text']
 

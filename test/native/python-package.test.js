@@ -178,6 +178,7 @@ for array, index, lost in frames:
   seen += 1
   if seen == 300: break
 frames.close()
+input() # the other one writes no more
 say(ring.write(5, timeout=9))`, ring.name)
     assert.equal(await reader.next(), 'there')
     for (let i = 0; i < 300; i++) {
@@ -185,6 +186,7 @@ say(ring.write(5, timeout=9))`, ring.name)
       if (i === 0) assert.equal(await reader.next(), 'ERR_BUSY')
     }
     ring.dispose()
+    reader.send('')
     assert.equal(await reader.next(), '300')
     await ended(reader)
     const slow = SharedRing.open(ring.name)
