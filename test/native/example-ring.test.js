@@ -22,8 +22,8 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
     nativeOnly()
     let folder
     before(function () {
-      if (process.env.SAMEBYTES_SANITIZED) skip(this, 'compilers do not run with a sanitizer in them')
       folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
+      if (process.env.SAMEBYTES_SANITIZED) skip(this, 'compilers do not run with a sanitizer in them')
       try {
         execFileSync(compiler, argumentsOf(path.join(folder, 'ring')), { cwd: path.join(ROOT, 'examples', `ring-in-${language.toLowerCase()}`), stdio: 'pipe', env: { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' } })
       } catch (error) {
