@@ -13,6 +13,20 @@ const MAP_MODE_READ = 1
 const registry = new FinalizationRegistry((/** @type {any} */ theirs) => { theirs.dispose() })
 
 /**
+ * What runs do with outputs, which programs cannot.
+ *
+ * @typedef {object} Access
+ * @property {(theirs: any, ort: any) => GpuOutput} of  theirs: onnxruntime's tensor
+ * @property {(value: any) => value is GpuOutput} isOne
+ * @property {(it: GpuOutput) => any} living  onnxruntime's tensor; throws ERR_DISPOSED
+ * @property {(it: GpuOutput) => any} pinned  likewise, of one that is pinned and may have been disposed since
+ * @property {(it: GpuOutput) => void} pin  keeps it until unpin
+ * @property {(it: GpuOutput) => void} unpin
+ */
+/** @type {Access} */
+let gpuOutputs
+
+/**
  * A result on the GPU, of a module that was loaded with `preferredOutputLocation: 'gpu-buffer'`. As an input it is read where it is, by modules
  * over the same onnxruntime. It belongs to the caller, and is released when it is disposed or collected.
  */
@@ -22,6 +36,23 @@ class GpuOutput {
   #isDisposed = false
   /** pending calls that read it */
   #uses = 0
+
+  static {
+    gpuOutputs = {
+      of: (theirs, ort) => new GpuOutput(KEY, theirs, ort),
+      isOne: /** @returns {value is GpuOutput} */ value => value !== null && typeof value === 'object' && #theirs in value,
+      living (it) {
+        if (it.#isDisposed) throw instance().failure('ERR_DISPOSED', 'the output on the GPU was disposed')
+        return it.#theirs
+      },
+      pinned: it => it.#theirs,
+      pin (it) { it.#uses++ },
+      unpin (it) {
+        it.#uses--
+        it.#free()
+      }
+    }
+  }
 
   /**
    * @param {symbol} key
@@ -36,12 +67,6 @@ class GpuOutput {
     registry.register(this, theirs, this)
   }
 
-  /** @param {any} theirs  onnxruntime's tensor @param {any} ort @returns {GpuOutput} */
-  static of (theirs, ort) { return new GpuOutput(KEY, theirs, ort) }
-
-  /** @param {any} value @returns {value is GpuOutput} */
-  static isOne (value) { return value !== null && typeof value === 'object' && #theirs in value }
-
   /** Where it is: 'gpu-buffer'. @returns {string} */
   get location () { return 'gpu-buffer' }
   /** @returns {string} */
@@ -51,30 +76,34 @@ class GpuOutput {
   /** Was dispose called? @returns {boolean} */
   get isDisposed () { return this.#isDisposed }
   /** WebGPU's buffer, of onnxruntime's device (`ort.env.webgpu.device`). @returns {any} a GPUBuffer @throws ERR_DISPOSED */
-  get gpuBuffer () { return GpuOutput.living(this).gpuBuffer }
+  get gpuBuffer () { return gpuOutputs.living(this).gpuBuffer }
 
   /**
-   * Copies it into a tensor of the CPU's memory; it stays where it is.
+   * Copies it into a tensor of the CPU's memory, counted; it stays where it is, and is kept until then where it is disposed meanwhile.
    *
    * @param {'cpu'} [device]
    * @returns {Promise<import('../tensor/tensor').Tensor>} a new tensor
    * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE · ERR_DEVICE another device, or WebGPU failed; each as a rejection
    */
   async toAsync (device = 'cpu') {
-    const { dtypes, failure, fromBlob, itemsizes, show } = instance()
+    const { countCopy, dtypes, failure, fromBlob, itemsizes, show } = instance()
     if (device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; outputs on a GPU go to 'cpu'`)
-    const { type, dims, gpuBuffer } = GpuOutput.living(this)
+    const { type, dims, gpuBuffer } = gpuOutputs.living(this)
     const itemsize = itemsizes[dtypes.findIndex(({ name }) => name === type)]
     if (itemsize === undefined) throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
     const nbytes = dims.reduce((/** @type {number} */ n, /** @type {number} */ extent) => n * extent, itemsize)
     let bytes
+    gpuOutputs.pin(this)
     try {
       bytes = await bytesOf(await this.#ort.env.webgpu.device, gpuBuffer, nbytes)
     } catch (cause) {
       const error = failure('ERR_DEVICE', `the output could not be read from the GPU: ${/** @type {any} */ (cause)?.message ?? cause}`)
       error.cause = cause
       throw error
+    } finally {
+      gpuOutputs.unpin(this)
     }
+    countCopy('toAsync', nbytes)
     return fromBlob(bytes, [...dims], /** @type {any} */ (type))
   }
 
@@ -89,24 +118,6 @@ class GpuOutput {
     if (!this.#isDisposed || this.#uses > 0) return
     registry.unregister(this)
     this.#theirs.dispose()
-  }
-
-  /** @param {GpuOutput} it @returns {any} onnxruntime's tensor @throws ERR_DISPOSED */
-  static living (it) {
-    if (it.#isDisposed) throw instance().failure('ERR_DISPOSED', 'the output on the GPU was disposed')
-    return it.#theirs
-  }
-
-  /** @param {GpuOutput} it  pinned; it may have been disposed since @returns {any} onnxruntime's tensor */
-  static pinned (it) { return it.#theirs }
-
-  /** Keeps it until unpin. @param {GpuOutput} it */
-  static pin (it) { it.#uses++ }
-
-  /** @param {GpuOutput} it */
-  static unpin (it) {
-    it.#uses--
-    it.#free()
   }
 }
 
@@ -131,4 +142,6 @@ async function bytesOf (device, buffer, nbytes) {
   }
 }
 
-module.exports = { GpuOutput }
+Object.freeze(gpuOutputs)
+
+module.exports = { GpuOutput, gpuOutputs }

@@ -6,9 +6,10 @@ const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
 const { abilitiesOf, messageOf } = require('./sessions')
 const { discard } = require('./discard')
-const { GpuOutput } = require('./gpu-output')
+const { gpuOutputs } = require('./gpu-output')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
+/** @typedef {import('./gpu-output').GpuOutput} GpuOutput */
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
 /** @typedef {import('./signature').Slot} Slot */
 /** @typedef {import('./signature').Operand} Operand */
@@ -137,7 +138,7 @@ class Run {
     const { beginUse, stats } = instance()
     for (const { layout, output } of this.operands) {
       if (layout !== null) beginUse(layout.storage, 0)
-      if (output !== null) GpuOutput.pin(output)
+      if (output !== null) gpuOutputs.pin(output)
     }
     for (const { layout } of this.targets) beginUse(layout.storage, 1)
     stats.inFlight++
@@ -149,7 +150,7 @@ class Run {
     for (const { layout } of this.targets) endUse(layout.storage, 1)
     for (const { layout, output } of this.operands) {
       if (layout !== null) endUse(layout.storage, 0)
-      if (output !== null) GpuOutput.unpin(output)
+      if (output !== null) gpuOutputs.unpin(output)
     }
   }
 
@@ -164,10 +165,20 @@ class Run {
     } catch (error) {
       found = await this.#retry(error)
     }
-    for (const { slot, isCopied } of this.targets) if (isCopied && isOnGpu(found[slot.name])) await found[slot.name].getData(true)
+    await this.#fetchTargets(found)
     const values = this.#valuesOf(found)
     this.#checkIntact()
     return values
+  }
+
+  /** Brings results on the GPU to the CPU that are copied into given tensors. @param {Record<string, any>} found  onnxruntime's tensors by name */
+  async #fetchTargets (found) {
+    try {
+      for (const { slot, isCopied } of this.targets) if (isCopied && isOnGpu(found[slot.name])) await found[slot.name].getData(true)
+    } catch (error) {
+      for (const theirs of Object.values(found)) if (isOnGpu(theirs)) theirs.dispose() // nobody gets them
+      throw error
+    }
   }
 
   /** Checks that mapped files that onnxruntime read or wrote have not got shorter meanwhile. */
@@ -202,7 +213,7 @@ class Run {
   /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
   #resizeTargets () {
     const { inputs } = this.method
-    const shapes = this.operands.map(({ layout, strings, output }) => layout?.shape ?? output?.shape ?? /** @type {any} */ (strings).dims)
+    const shapes = this.operands.map(({ layout, strings, output }) => layout?.shape ?? (output === null ? /** @type {any} */ (strings) : gpuOutputs.pinned(output)).dims)
     const named = namedExtents(inputs, shapes)
     for (const target of this.targets) {
       const shape = expectedShape(target.slot, named)
@@ -346,7 +357,7 @@ rootless(Run)
  * @returns {any}
  */
 function valueOf (slot, theirs, ort) {
-  if (isOnGpu(theirs)) return GpuOutput.of(theirs, ort)
+  if (isOnGpu(theirs)) return gpuOutputs.of(theirs, ort)
   if (theirs.type === 'string') return nestedStrings(theirs.data, theirs.dims)
   try {
     return instance().fromOrt(theirs)
@@ -500,7 +511,7 @@ function typedArrayOf (layout) {
  * @returns {any} an input as a session takes it
  */
 function feedOf ({ layout, strings, output }, abilities) {
-  if (output !== null) return GpuOutput.pinned(output)
+  if (output !== null) return gpuOutputs.pinned(output)
   if (layout === null) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }

@@ -3,9 +3,10 @@
 // output, what was expected and what was given.
 
 const { instance } = require('./internals')
-const { GpuOutput } = require('./gpu-output')
+const { gpuOutputs } = require('./gpu-output')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
+/** @typedef {import('./gpu-output').GpuOutput} GpuOutput */
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
 
 /**
@@ -196,7 +197,7 @@ function checkKind (slot) {
  */
 function readOf (slot, value) {
   checkKind(slot)
-  if (instance().Tensor.isTensor(value) || GpuOutput.isOne(value)) return value
+  if (instance().Tensor.isTensor(value) || gpuOutputs.isOne(value)) return value
   return stringsOf(slot, value) ?? tensorOf(slot, value)
 }
 
@@ -209,7 +210,7 @@ function readOf (slot, value) {
  */
 function operandOf (slot, value) {
   const { Tensor, dtypes } = instance()
-  if (GpuOutput.isOne(value)) return gpuOperandOf(slot, value)
+  if (gpuOutputs.isOne(value)) return gpuOperandOf(slot, value)
   if (!Tensor.isTensor(value)) return { layout: null, strings: /** @type {Strings} */ (value), output: null }
   const t = /** @type {Tensor} */ (value)
   let layout
@@ -231,7 +232,7 @@ function operandOf (slot, value) {
  * @returns {Operand}
  */
 function gpuOperandOf (slot, output) {
-  const { type, dims } = naming(slot, () => GpuOutput.living(output))
+  const { type, dims } = naming(slot, () => gpuOutputs.living(output))
   if (slot.dtype !== null && type !== slot.dtype) throw instance().failure('ERR_DTYPE', `${slot.title} is of ${slot.dtype}; an output of ${type} was given`)
   checkShape(slot, dims)
   return { layout: null, strings: null, output }

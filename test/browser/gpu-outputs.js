@@ -45,6 +45,31 @@ const TESTS = [
     assert.match(errors[0].message, /^input 'a' \(0\): the output on the GPU was disposed$/)
     assert.equal(isDisposed, true)
     assert.deepEqual(values, Array(3).fill('1,2'))
+  }, true],
+  ['an output on WebGPU that is disposed while toAsync reads it is kept until it was read', async page => {
+    const found = await page.evaluate(async ({ folder, model }) => {
+      if (!await navigator.gpu?.requestAdapter()) return null
+      const [{ init, memory, tensor }, { Module }, ort] = [await load(), await import('/dist/samebytes-module.mjs'), await import(`${folder}ort.webgpu.min.mjs`)]
+      await init()
+      ort.env.wasm.wasmPaths = folder
+      ort.env.wasm.numThreads = 1
+      ort.env.logLevel = 'error'
+      let answer
+      const device = new Promise(resolve => { answer = resolve })
+      const late = { ...ort, env: { webgpu: { device } } } // where toAsync looks for it
+      const module = await Module.load(Uint8Array.from(model.match(/../g), pair => parseInt(pair, 16)), { ort: late, executionProviders: ['webgpu'], preferredOutputLocation: 'gpu-buffer' })
+      const [output] = await module.forward(tensor([1, 2]))
+      const before = memory().copied.toAsync ?? { count: 0, bytes: 0 }
+      const pending = output.toAsync('cpu')
+      output.dispose()
+      for (let i = 0; i < 3; i++) await module.forward(tensor([7, 7])) // a released buffer would be written again, or be gone
+      answer(await ort.env.webgpu.device)
+      const t = await pending
+      const after = memory().copied.toAsync
+      return { values: t.toArray(), copies: [after.count - before.count, after.bytes - before.bytes] }
+    }, { folder: `/files${AS_SEEN}/node_modules/onnxruntime-web/dist/`, model: IDENTITY })
+    if (found === null) return assert.match(await page.browser().version(), /firefox/i, 'Chromium has no WebGPU')
+    assert.deepEqual(found, { values: [1, 2], copies: [1, 8] })
   }, true]
 ]
 
