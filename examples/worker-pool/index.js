@@ -143,13 +143,15 @@ async function main () {
   const before = JSON.stringify(memory().copied)
   const [stopped, killed] = pool.workers
   const death = once(killed, 'exit')
+  let isStopped = false
   let wasHeldBack = false
 
   await pool.run(written => {
-    if (written === Math.floor(count / 4)) stopped.kill('SIGSTOP')
+    if (written === Math.floor(count / 4)) isStopped = stopped.kill('SIGSTOP')
     if (written > count / 2 && !killed.killed && (pool.hasDearJob(2) || written > count * 3 / 4)) killed.kill('SIGKILL')
   }, message => {
-    if (!message.startsWith(`process ${stopped.pid} `) || wasHeldBack) return
+    if (!isStopped || !message.startsWith(`process ${stopped.pid} `)) return // it may be slow before
+    isStopped = false
     wasHeldBack = true
     console.log(`  ${message}: it was stopped; now it is continued`)
     stopped.kill('SIGCONT')

@@ -419,7 +419,7 @@ async function testInit ({ browser: name, total, fail, grep }) {
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
   let browser = await launch(name)
   try {
-    const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS, ...threads.TESTS]
+    const named = [...threads.TESTS, ...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS]
     for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
       if (!browser.connected) browser = await launch(name) // the test before ended it
