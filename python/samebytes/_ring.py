@@ -18,7 +18,7 @@ _MOST_NAME = 247
 _MAGICS = 0x31676e69722d6273, 0x32676e69722d6273  # 'sb-ring1', 'sb-ring2'
 _SLOTS, _BYTES, _READERS, _COUNT, _FIRST, _PLACE = 1, 2, 5, 8, 16, 4
 _MOST_READERS = 1024
-_LOOK = 100_000_000  # nanoseconds between looks for signals of the system
+_LOOK = 100_000_000  # nanoseconds between looks for signals of the system, and for a `close` just before the wait, which wakes nobody
 _TRIES = 100
 _POLL = 0.001  # seconds, without the library
 
@@ -102,7 +102,7 @@ class _PlainWords:
         return bool(self.words[_FIRST + index % self.slots] == 2 * index + 2)
 
     def wait(self, count: int, timeout: int) -> None:
-        time.sleep(_POLL if timeout < 0 else min(_POLL, timeout / 1e9))
+        time.sleep(min(_POLL, timeout / 1e9))
 
     def wake(self) -> None:
         pass
@@ -157,10 +157,8 @@ class Ring:
         library = _library.find()
         self._words: Any = (_PlainWords(control, slots, self._frame_bytes) if library is None else
                             _Words(library, control, slots, self._frame_bytes))
-        self._lock = threading.Lock()
-        self._users = 0  # calls in progress
-        self._is_open = True
-        self._end = weakref.finalize(self, self._words.close)
+        self._use = _Use(self._words)
+        self._end = weakref.finalize(self, self._use.close)
 
     @classmethod
     def create(cls, name: str, slots: int, shape: Union[int, Sequence[int]], dtype: Any = 'float32', *, mode: int = 0o600,
@@ -203,9 +201,6 @@ class Ring:
         """Removes both names; processes that have the ring open keep it. Raises Error: ERR_NOT_FOUND, ERR_IO."""
         _library.need('Ring.unlink').call('ring_unlink', name_of(name, _MOST_NAME).encode())
 
-    def _use(self) -> '_Use':
-        return _Use(self)
-
     @property
     def name(self) -> str:
         return self._name
@@ -243,7 +238,7 @@ class Ring:
     @property
     def count(self) -> int:
         """Committed frames; also the index of the next one."""
-        with self._use() as words:
+        with self._use as words:
             return words.count()
 
     def _frame(self, index: int, writes: bool) -> Any:
@@ -259,18 +254,18 @@ class Ring:
         left = nanoseconds(timeout)
         end = None if left < 0 else time.monotonic_ns() + left
         while self._readers:
-            with self._use() as words:
+            with self._use as words:
                 left = _LOOK if end is None else max(0, end - time.monotonic_ns())
                 if words.room(min(left, _LOOK)):
                     break
             if end is not None and time.monotonic_ns() >= end:
                 raise TimeoutError(f'a reader of the ring {self._name!r} still needs the slot after {timeout} s')
-        with self._use() as words:
+        with self._use as words:
             return self._frame(words.begin(), True)
 
     def commit(self) -> int:
         """Publishes the frame that `next` began, wakes readers, and gives its index. Raises Error: ERR_STALE none was begun."""
-        with self._use() as words:
+        with self._use as words:
             words.commit()
             return words.count() - 1
 
@@ -288,7 +283,7 @@ class Ring:
 
     def intact(self, index: int) -> bool:
         """Is a frame still in its slot? If so, all that was read of it before belongs to it."""
-        with self._use() as words:
+        with self._use as words:
             return words.has(index)
 
     def read(self, from_: Optional[int] = None, timeout: Optional[float] = None) -> Iterator[Frame]:
@@ -307,17 +302,17 @@ class Ring:
 
     def _holding(self, at: Optional[int], timeout: int) -> Iterator[Frame]:
         reader, lost = _Reader(-1 if at is None else at, 0, False), 0
-        with self._use() as words:
+        with self._use as words:
             mine = words.again()
         try:
             while True:
                 try:
-                    with self._use() as words:
+                    with self._use as words:
                         index = mine.read(reader)
                         if index < 0 and self._awaited(words, reader.next, timeout) is None:
                             return
                 except Error as error:
-                    if error.code == 'ERR_DISPOSED' and not self._is_open:
+                    if error.code == 'ERR_DISPOSED' and not self._use.is_open:
                         return
                     raise
                 if index < 0:
@@ -334,7 +329,7 @@ class Ring:
         lost, is_started = 0, False
         while True:
             try:
-                with self._use() as words:
+                with self._use as words:
                     count = self._awaited(words, at, timeout)
                     if count is None:
                         return
@@ -347,7 +342,7 @@ class Ring:
                     index, at = at, at + 1
                     is_whole = words.has(index)
             except Error as error:
-                if error.code == 'ERR_DISPOSED' and not self._is_open:
+                if error.code == 'ERR_DISPOSED' and not self._use.is_open:
                     return
                 raise
             if not is_whole:
@@ -361,26 +356,19 @@ class Ring:
         end = None if timeout < 0 else time.monotonic_ns() + timeout
         while True:
             count = words.count()
-            if not self._is_open:
+            if not self._use.is_open:
                 return None
             if count > (at or 0):
                 return count
-            left = -1 if end is None else end - time.monotonic_ns()
-            if end is not None and left <= 0:
+            left = _LOOK if end is None else end - time.monotonic_ns()
+            if left <= 0:
                 raise TimeoutError(f'the ring {self._name!r} got no frame for {timeout / 1e9} s')
-            words.wait(count, left)
+            words.wait(count, min(left, _LOOK))
 
     def close(self) -> None:
         """Closes the ring in this process: loops over `read` end, and another process may write. Arrays that were taken keep the memory, and
         the names stay. A second close does nothing."""
-        with self._lock:
-            if not self._is_open:
-                return
-            self._is_open = False
-            if self._users == 0:
-                self._end()
-            else:
-                self._words.wake()  # the last one that waits ends it
+        self._end()
 
     def __enter__(self) -> 'Ring':
         return self
@@ -393,22 +381,33 @@ class Ring:
 
 
 class _Use:
-    """A call in progress: the words stay as long."""
+    """Calls in progress, of any thread: the words stay as long, also at the end of the process, where daemon threads go on. A handler of
+    signals may close the ring at any place of this."""
 
-    def __init__(self, ring: Ring) -> None:
-        self._ring = ring
+    def __init__(self, words: Any) -> None:
+        self._words = words
+        self._lock = threading.RLock()
+        self._calls = 0
+        self.is_open = True
 
     def __enter__(self) -> Any:
-        ring = self._ring
-        with ring._lock:
-            if not ring._is_open:
-                raise Error('ERR_DISPOSED', 'the ring was closed')
-            ring._users += 1
-        return ring._words
+        with self._lock:
+            self._calls += 1
+            if self.is_open:
+                return self._words
+        self.__exit__()
+        raise Error('ERR_DISPOSED', 'the ring was closed')
 
     def __exit__(self, *_: Any) -> None:
-        ring = self._ring
-        with ring._lock:
-            ring._users -= 1
-            if not ring._is_open and ring._users == 0:
-                ring._end()
+        with self._lock:
+            self._calls -= 1
+            if not self.is_open and self._calls == 0:
+                self._words.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self.is_open = False
+            if self._calls == 0:
+                self._words.close()
+            else:
+                self._words.wake()  # the last one that waits closes them

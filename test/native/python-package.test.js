@@ -244,6 +244,38 @@ except KeyboardInterrupt: say('interrupted')`, ring.name)
     ring.dispose()
   })
 
+  it('ends a loop also where it was closed just before it slept', async () => {
+    const ring = ringOf()
+    const other = peer(`
+import threading
+ring = Ring.open(name)
+ring._words.wake = lambda: None # too early
+threading.Timer(0.05, ring.close).start()
+say(list(ring.read()))`, ring.name)
+    assert.equal(await other.next(), '[]')
+    await ended(other)
+    ring.dispose()
+  })
+
+  it('refuses what daemon threads ask for at the end of the process, when its rings are closed', async () => {
+    const ring = ringOf()
+    const other = peer(`
+import atexit, threading
+def run():
+  while True:
+    count = code(lambda: ring.count)
+    if count != 1: return say(count)
+atexit.register(lambda: thread.join())
+ring = Ring.open(name) # is closed before that
+ring.write(1)
+thread = threading.Thread(target=run, daemon=True)
+thread.start()`, ring.name)
+    assert.equal(await other.next(), 'ERR_DISPOSED')
+    await ended(other)
+    assert.equal(ring.write(2), 1)
+    ring.dispose()
+  })
+
   it('refuses what makes no sense, with our codes', async () => {
     const name = fresh()
     const held = SharedTensor.create(name, [3], { dtype: 'float32' })
