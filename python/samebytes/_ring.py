@@ -11,13 +11,14 @@ from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library
 from ._errors import Error
-from ._segments import FOLDER, Segment, dtype_of, name_of, shape_of
+from ._segments import FOLDER, Segment, dtype_of, integer, name_of, shape_of
 from ._shared_tensor import flags_of, nanoseconds
 
 _MOST_NAME = 247
 _MAGICS = 0x31676e69722d6273, 0x32676e69722d6273  # 'sb-ring1', 'sb-ring2'
 _SLOTS, _BYTES, _READERS, _COUNT, _FIRST, _PLACE = 1, 2, 5, 8, 16, 4
 _MOST_READERS = 1024
+_MOST_FRAME = 2 ** 53 - 1  # of all indices
 _LOOK = 100_000_000  # nanoseconds between looks for signals of the system, and for a `close` just before the wait, which wakes nobody
 _TRIES = 100
 _POLL = 0.001  # seconds, without the library
@@ -168,9 +169,8 @@ class Ring:
         slots: frames kept at a time. shape: of a frame. readers: loops over `read` at a time, of all processes, that the writer waits for, at
         most 1024; 0: it waits for none. The others, and what is raised, as of SharedTensor.create; name: at most 247 bytes.
         """
-        called, extents, kind = name_of(name, _MOST_NAME), shape_of(shape), dtype_of(dtype)
-        if not 0 <= readers <= _MOST_READERS:
-            raise Error('ERR_BOUNDS', f'readers is {readers}; 0 to {_MOST_READERS} were expected')
+        called, extents, kind, mode = name_of(name, _MOST_NAME), shape_of(shape), dtype_of(dtype), integer('mode', mode, 0, 0o777)
+        slots, readers = integer('slots', slots, 1, 2 ** 63 - 1), integer('readers', readers, 0, _MOST_READERS)
         flags = flags_of(if_exists, persist) + readers * 65536
         library = _library.need('Ring.create')
         handle = C.c_void_p()
@@ -284,7 +284,7 @@ class Ring:
     def intact(self, index: int) -> bool:
         """Is a frame still in its slot? If so, all that was read of it before belongs to it."""
         with self._use as words:
-            return words.has(index)
+            return bool(words.has(integer('index', index, 0, _MOST_FRAME)))
 
     def read(self, from_: Optional[int] = None, timeout: Optional[float] = None) -> Iterator[Frame]:
         """Iterates over frames as they are published, from the oldest one in the ring unless told.
@@ -296,8 +296,8 @@ class Ring:
         asks for the next one. Its place is free again when the loop ends. Raises Error: ERR_BUSY all places are taken.
         """
         end = nanoseconds(timeout)
-        if from_ is not None and from_ < 0:
-            raise Error('ERR_BOUNDS', f'from_ is {from_}; frames count from 0')
+        if from_ is not None:
+            from_ = integer('from_', from_, 0, _MOST_FRAME)
         return self._holding(from_, end) if self._readers else self._reading(from_, end)
 
     def _holding(self, at: Optional[int], timeout: int) -> Iterator[Frame]:

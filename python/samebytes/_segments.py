@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import mmap
+import operator
 import os
 import stat
 import struct
@@ -32,9 +33,26 @@ def name_of(name: Any, most: int = 255) -> str:
     if not isinstance(name, str):
         raise Error('ERR_ARGUMENT', f'name is {name!r}; a string was expected')
     called = name[1:] if name.startswith('/') else name
-    if called in ('', '.', '..') or '/' in called or '\0' in called or called.startswith(_MARK) or len(os.fsencode(called)) > most:
+    try:
+        size = len(called.encode())
+    except UnicodeEncodeError:
+        size = most + 1  # half a character
+    if called in ('', '.', '..') or '/' in called or '\0' in called or called.startswith(_MARK) or size > most:
         raise Error('ERR_ARGUMENT', f'name is {name!r}; 1 to {most} bytes without a slash were expected')
     return called
+
+
+def integer(what: str, value: Any, least: int, most: int, code: str = 'ERR_BOUNDS') -> int:
+    """An integer of Python's or NumPy's types, checked here: ctypes would cut its upper bits off."""
+    try:
+        n = operator.index(value)
+    except TypeError:
+        n = None
+    if n is None or isinstance(value, bool):
+        raise Error('ERR_ARGUMENT', f'{what} is {value!r}; an integer was expected')
+    if not least <= n <= most:
+        raise Error(code, f'{what} is {n}; {least} to {most} were expected')
+    return n
 
 
 def dtype_of(dtype: Any) -> str:
@@ -53,9 +71,15 @@ def dtype_of(dtype: Any) -> str:
 
 
 def shape_of(shape: Any) -> Tuple[int, ...]:
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    for extent in extents:
-        if isinstance(extent, bool) or not hasattr(extent, '__index__') or extent.__index__() < 0:
+    try:
+        extents: Any = (operator.index(shape),)
+    except TypeError:
+        try:
+            extents = tuple(shape)
+        except TypeError:
+            raise Error('ERR_SHAPE', f'shape is {shape!r}; integers were expected') from None
+    for extent in (shape,) if isinstance(shape, bool) else extents:
+        if isinstance(extent, bool) or not hasattr(extent, '__index__') or not 0 <= extent.__index__() < 2 ** 63:
             raise Error('ERR_SHAPE', f'shape has {extent!r}; extents are integers from 0 on')
     return tuple(extent.__index__() for extent in extents)
 
@@ -104,6 +128,8 @@ class Segment:
             raise Error('ERR_NOT_FOUND', f'{path} is not there') from None
         except OSError as error:
             raise Error('ERR_IO', f'{path}: {error.strerror}') from None
+        except (OverflowError, ValueError) as error:
+            raise Error('ERR_ARGUMENT', f'{path!r} is no path and no open file: {error}') from None
         try:
             header, self.begin = _read_header(fd, path)
             if header['fortran_order'] and len(header['shape']) > 1:

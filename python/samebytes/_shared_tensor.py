@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes as C
+import numbers
 from typing import Any, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library
 from ._errors import Error
-from ._segments import DTYPES, FOLDER, Segment, dtype_of, name_of, shape_of
+from ._segments import DTYPES, FOLDER, Segment, dtype_of, integer, name_of, shape_of
 
 REPLACE, PERSIST = 1, 2  # SB_SEGMENT_
 _ANSWERS = ('ok', 'not-equal', 'timed-out')  # by sb_wait_result
@@ -18,6 +19,8 @@ def nanoseconds(timeout: Optional[float]) -> int:
     """-1: without an end."""
     if timeout is None:
         return -1
+    if not isinstance(timeout, numbers.Real):
+        raise Error('ERR_ARGUMENT', f'timeout is {timeout!r}; seconds, or None, were expected')
     if not timeout >= 0:
         raise Error('ERR_BOUNDS', f'timeout is {timeout!r}; seconds from 0 on, or None, were expected')
     return min(int(timeout * 1e9), _ALL) if timeout < 1e9 else -1
@@ -51,9 +54,10 @@ class SharedTensor:
 
         shape: extents, in elements. dtype: samebytes' name of one ('bfloat16' as well), or NumPy's dtype. mode: permissions.
         if_exists: 'error'; 'open': an existing one of this dtype and shape is opened; 'replace': who has the old one keeps it.
-        persist: `samebytes sweep` leaves it. Raises Error: ERR_EXISTS, ERR_MEMORY, ERR_ARGUMENT, ERR_DTYPE, ERR_SHAPE, ERR_UNSUPPORTED.
+        persist: `samebytes sweep` leaves it. Raises Error: ERR_EXISTS, ERR_MEMORY, ERR_ARGUMENT, ERR_BOUNDS, ERR_DTYPE,
+        ERR_SHAPE, ERR_UNSUPPORTED.
         """
-        called, extents, kind = name_of(name), shape_of(shape), dtype_of(dtype)
+        called, extents, kind, mode = name_of(name), shape_of(shape), dtype_of(dtype), integer('mode', mode, 0, 0o777)
         flags = flags_of(if_exists, persist)
         library = _library.need('SharedTensor.create')
         t = library.tensor()
@@ -78,6 +82,8 @@ class SharedTensor:
         """
         kind = None if dtype is None else dtype_of(dtype)
         if isinstance(where, Mapping):
+            if not isinstance(where.get('path'), str):
+                raise Error('ERR_ARGUMENT', f'path is {where.get("path")!r}; a descriptor of a SharedTensor with a name was expected')
             segment = Segment(where['path'], kind or where.get('dtype'))
             if 'id' in where and str(where['id']).split('-')[-1] != str(segment.inode):
                 raise Error('ERR_STALE', f'{where["path"]} is another segment now')
@@ -132,27 +138,30 @@ class SharedTensor:
         itemsize = DTYPES[segment.dtype][1]
         if segment.dtype not in ('int32', 'uint32', 'int64', 'uint64'):
             raise Error('ERR_DTYPE', f'a {segment.dtype} is no word to wait on; int32, uint32, int64 and uint64 are')
-        if not 0 <= index < segment.nbytes // itemsize:
-            raise Error('ERR_BOUNDS', f'index is {index}; there are {segment.nbytes // itemsize} elements')
-        return C.c_uint32.from_buffer(segment.map, segment.begin + index * itemsize)
+        i = integer('index', index, 0, segment.nbytes // itemsize - 1)
+        return C.c_uint32.from_buffer(segment.map, segment.begin + i * itemsize)
 
     def wait(self, index: int, expected: int, timeout: Optional[float] = None) -> str:
         """Sleeps until `notify` is called for an element by any process, if it still has the expected value; other threads run meanwhile.
 
-        index: of an element in row-major order. timeout: seconds. Gives 'ok' (look at the element again, as after any futex),
-        'not-equal' or 'timed-out'. Signals are handled, and end it as 'ok'.
+        index: of an element in row-major order. expected: of the element's dtype. timeout: seconds. Gives 'ok' (look at the element again,
+        as after any futex), 'not-equal' or 'timed-out'. Signals are handled, and end it as 'ok'. Raises Error: ERR_ARGUMENT, ERR_BOUNDS, ERR_CAST,
+        ERR_DTYPE.
 
         >>> while state.array[0] == 0:
         ...     state.wait(0, 0)
         """
         library = _library.need('wait')
         word, how = self._word(index), C.c_int()
-        library.call('word_wait', C.byref(word), int(expected) & 0xffffffff, nanoseconds(timeout), C.byref(how))
+        bits = 8 * DTYPES[self.dtype][1]
+        least = 0 if self.dtype.startswith('u') else -2 ** (bits - 1)
+        value = integer('expected', expected, least, least + 2 ** bits - 1, 'ERR_CAST')
+        library.call('word_wait', C.byref(word), value & 0xffffffff, nanoseconds(timeout), C.byref(how))
         return _ANSWERS[how.value]
 
     def notify(self, index: int, n: Optional[int] = None) -> int:
         """Wakes those that wait on an element, of any process: at most n. Change it first. Gives how many were woken."""
-        return _library.need('notify').integer('word_wake', C.byref(self._word(index)), _ALL if n is None else n)
+        return _library.need('notify').integer('word_wake', C.byref(self._word(index)), _ALL if n is None else integer('n', n, 0, _ALL))
 
     def close(self) -> None:
         """Lets the mapping go; arrays that were taken keep it, and the name stays."""

@@ -288,6 +288,34 @@ say([code(fn) for fn in [lambda: SharedTensor.open(''), lambda: SharedTensor.ope
     held.dispose()
   })
 
+  it('takes no numbers whose upper bits C would not see, and leaves nothing where it refused', async () => {
+    const name = fresh()
+    const ring = ringOf()
+    ring.write(0)
+    const words = SharedTensor.create(name, [3], { dtype: 'int32' })
+    const other = peer(`
+import os
+ring, words = Ring.open(${JSON.stringify(ring.name)}), SharedTensor.open(name)
+made = lambda *args, **more: code(lambda: Ring.create(name + '-r', *args, **more))
+say(made(2 ** 64 + 1, 1), made(4, 2 ** 64), made(4, None), made('4', 1), made(4, 1, readers=2.5), made(4, 1, mode=2 ** 32))
+say(*[code(lambda: SharedTensor.create(name + '-t', shape)) for shape in [2 ** 64 + 1, [2 ** 64 + 1], 2.5]])
+say([it for it in sorted(os.listdir('/dev/shm')) if it.startswith(name + '-')])
+say(ring.intact(0), *[code(lambda: ring.intact(index)) for index in [2 ** 64, -1, 1.0]], *[code(lambda: ring.read(from_=index)) for index in [2 ** 64, -1, '0']])
+say(*[code(lambda: words.wait(*args, timeout=0)) for args in [(0, 0), (0, 2 ** 32), (0, 0.0), (2 ** 64, 0), (0, -1)]], code(lambda: words.wait(0, 0, 'soon')))
+say(*[code(lambda: words.notify(0, n)) for n in [2 ** 64, -1, '1', 1]])
+say(*[code(lambda: SharedTensor.open(where)) for where in ['\\ud800', '/dev/shm/a\\0b', 2 ** 40, {}]])`, name)
+    assert.equal(await other.next(), 'ERR_BOUNDS ERR_SHAPE ERR_SHAPE ERR_ARGUMENT ERR_ARGUMENT ERR_BOUNDS')
+    assert.equal(await other.next(), 'ERR_SHAPE ERR_SHAPE ERR_SHAPE')
+    assert.equal(await other.next(), '[]')
+    assert.equal(await other.next(), 'True ERR_BOUNDS ERR_BOUNDS ERR_ARGUMENT ERR_BOUNDS ERR_BOUNDS ERR_ARGUMENT')
+    assert.equal(await other.next(), 'timed-out ERR_CAST ERR_ARGUMENT ERR_BOUNDS not-equal ERR_ARGUMENT')
+    assert.equal(await other.next(), 'ERR_BOUNDS ERR_BOUNDS ERR_ARGUMENT 0')
+    assert.equal(await other.next(), 'ERR_ARGUMENT ERR_ARGUMENT ERR_ARGUMENT ERR_ARGUMENT')
+    await ended(other)
+    ring.dispose()
+    words.dispose()
+  })
+
   it('without the library writes nothing, and says what is missing', async function () {
     skipElsewhere(this)
     const ring = ringOf()
