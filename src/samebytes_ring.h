@@ -87,8 +87,18 @@ static inline void sbr__moved(sbr_ring *r) {
   if (r->words[SBR_SLEEPS]) syscall(SYS_futex, &r->words[SBR_MOVES], 1, INT32_MAX, NULL, NULL, 0);
 }
 
+/* A child that was forked has its parent's words, but neither its role nor its place. */
+static inline void sbr__forget_parent(sbr_ring *r) {
+  const uint64_t me = (uint64_t)getpid();
+  if (r->place && r->reader >> 42 != me) r->place = NULL;
+  if (r->mine >> 42 == me) return;
+  r->mine = 0;
+  r->is_begun = false;
+}
+
 /* Gives a reader's place up. */
 static inline void sbr_leave(sbr_ring *r) {
+  sbr__forget_parent(r);
   if (!r->place) return;
   if (r->place[0] == r->reader) {
     r->place[1] = 0;
@@ -199,9 +209,15 @@ static inline int sbr__claim(sbr_ring *r) {
   do {
     if (!sbr__has_ended(before, r->words[SBR_NAMESPACE])) return EBUSY;
   } while (!atomic_compare_exchange_strong(&r->words[SBR_WRITER], &before, mine));
+  const uint64_t count = r->words[SBR_COUNT];
+  if (count >> 53) { /* no ring has so many frames: another process wrote nonsense */
+    before = mine;
+    atomic_compare_exchange_strong(&r->words[SBR_WRITER], &before, 0);
+    return EINVAL;
+  }
   r->words[SBR_NAMESPACE] = sbr__namespace();
   r->mine = mine;
-  r->next = sbr_count(r);
+  r->next = (int64_t)count;
   if (sbr_has(r, r->next)) sbr__count(r, ++r->next); /* it was whole, and not counted yet */
   for (int64_t i = 0; i < r->slots; i++)
     if (r->words[SBR_FIRST + i] % 2) r->words[SBR_FIRST + i] = 0; /* half-written */
@@ -211,6 +227,7 @@ static inline int sbr__claim(sbr_ring *r) {
 /* Takes a reader's place, and gives the first frame that the writer keeps for it: the newest. EBUSY: there is none. */
 static inline int sbr_join(sbr_ring *r, int64_t *next) {
   char state = 0;
+  sbr__forget_parent(r);
   const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
   for (int64_t i = 0; i < r->readers && !r->place; i++) {
     _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
@@ -234,6 +251,7 @@ static inline int sbr_join(sbr_ring *r, int64_t *next) {
 
 /* Done with all frames before next. ESTALE: the place is another one's. */
 static inline int sbr_advance(sbr_ring *r, int64_t next) {
+  sbr__forget_parent(r);
   if (!r->place || r->place[0] != r->reader) return ESTALE;
   atomic_thread_fence(memory_order_seq_cst); /* after the frame was read */
   r->place[2] = (uint64_t)next;
@@ -257,6 +275,7 @@ static inline bool sbr__is_free(sbr_ring *r, int64_t n) {
  * EAGAIN: a reader still needs the slot. */
 static inline int sbr_room(sbr_ring *r) {
   const struct timespec t = {0, 100000000};
+  sbr__forget_parent(r);
   const int error = r->mine ? 0 : sbr__claim(r);
   if (error || r->is_begun || sbr__is_free(r, r->next)) return error;
   r->words[SBR_SLEEPS] = 1;
@@ -267,8 +286,10 @@ static inline int sbr_room(sbr_ring *r) {
   return is_free ? 0 : EAGAIN;
 }
 
-/* Begins frame n, whose slot may then be written. EBUSY: another process, which has not ended, writes. EAGAIN: as sbr_room. */
+/* Begins frame n, whose slot may then be written. EBUSY: another process, which has not ended, writes. EAGAIN: as sbr_room.
+ * EINVAL: the ring's count is none. */
 static inline int sbr_begin(sbr_ring *r, int64_t *n) {
+  sbr__forget_parent(r);
   const int error = r->mine ? 0 : sbr__claim(r);
   if (error) return error;
   if (r->words[SBR_WRITER] != r->mine) return EBUSY;
@@ -282,6 +303,7 @@ static inline int sbr_begin(sbr_ring *r, int64_t *n) {
 
 /* Publishes it. EINVAL: none was begun. */
 static inline int sbr_commit(sbr_ring *r) {
+  sbr__forget_parent(r);
   if (!r->is_begun) return EINVAL;
   atomic_thread_fence(memory_order_seq_cst); /* after its last one */
   r->words[SBR_FIRST + r->next % r->slots] = 2 * (uint64_t)r->next + 2;

@@ -146,6 +146,25 @@ describe('rings and C', function () {
     other.dispose()
   })
 
+  it('ring-page: a child that was forked has neither the role nor the place of its parent', async () => {
+    const ring = SharedRing.create(fresh(), { slots: 2, readers: 1, shape: [2, 50], dtype: 'int32' })
+    assert.deepEqual(await start('ring-page', 'fork', ring.name).exit, { code: 0, signal: null, errors: '' })
+    assert.equal(ring.write(0), 1)
+    ring.dispose()
+  })
+
+  it('ring-page: nothing is written where another process made nonsense of the count', async () => {
+    const ring = ringOf(fresh())
+    const words = SharedTensor.open(`${ring.name}.control`)
+    for (const count of [2n ** 53n, 2n ** 63n - 1n, 2n ** 64n - 1n]) {
+      words.tensor.set(count, 8)
+      assert.deepEqual(await start('ring-page', 'write', ring.name).exit, { code: 1, signal: null, errors: 'begin: Invalid argument\n' })
+      assert.deepEqual([words.tensor.get(3), words.tensor.get(8)], [0n, count])
+    }
+    words.dispose()
+    ring.dispose()
+  })
+
   it('a C program and we wake each other', async () => {
     const shared = SharedTensor.create(fresh(), [2], { dtype: 'int32' })
     const other = peer('wait', shared.name)

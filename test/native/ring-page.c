@@ -1,6 +1,8 @@
 /* ring-peer.c's commands write, hang and read, by samebytes_ring.h alone. */
 #include <samebytes_ring.h>
 
+#include <sys/wait.h>
+
 static void check(int error, const char *what) {
   if (!error) return;
   if (error == EBUSY) fprintf(stderr, "ERR_BUSY: process 0 writes the ring");
@@ -58,6 +60,25 @@ static void hold_frames(sbr_ring *r, int64_t count) {
   printf("%lld\n", (long long)next);
 }
 
+/* A child has neither the role nor the place, and takes neither from its parent. */
+static void fork_after(sbr_ring *r) {
+  int64_t n = 0;
+  int status = 0;
+  check(sbr_join(r, &n), "join");
+  check(sbr_begin(r, &n), "begin");
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool refused =
+        sbr_commit(r) == EINVAL && sbr_begin(r, &n) == EBUSY && sbr_advance(r, 5) == ESTALE;
+    sbr_close(r);
+    _exit(refused ? 0 : 1);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || status) check(ECHILD, "child");
+  check(sbr_commit(r), "commit");
+  check(sbr_advance(r, n + 1), "advance");
+  check(sbr_begin(r, &n), "begin again");
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   const int64_t count = argc > 3 ? atoll(argv[3]) : 1;
@@ -70,6 +91,8 @@ int main(int argc, char **argv) {
     read_frames(&r, count - 1);
   } else if (!strcmp(what, "hold")) {
     hold_frames(&r, count);
+  } else if (!strcmp(what, "fork")) {
+    fork_after(&r);
   } else {
     for (int64_t i = 0; i < count; i++) {
       while (r.readers) {
