@@ -12,7 +12,7 @@ from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 from . import _library
 from ._errors import Error
 from ._segments import FOLDER, Segment, dtype_of, integer, name_of, shape_of
-from ._shared_tensor import flags_of, nanoseconds
+from ._shared_tensor import flags_of, made_or_opened, nanoseconds
 
 _MOST_NAME = 247
 _MAGICS = 0x31676e69722d6273, 0x32676e69722d6273  # 'sb-ring1', 'sb-ring2'
@@ -174,14 +174,13 @@ class Ring:
         flags = flags_of(if_exists, persist) + readers * 65536
         library = _library.need('Ring.create')
         handle = C.c_void_p()
-        try:
+
+        def make() -> None:
             library.call('ring_create', called.encode(), slots, library.dtypes[kind], len(extents), library.shape(extents), mode, flags,
                          C.byref(handle))
             library.close_ring(handle)
-        except Error as error:
-            if error.code != 'ERR_EXISTS' or if_exists != 'open':
-                raise
-        ring = cls.open(called, kind)
+
+        ring = made_or_opened(make, lambda: cls.open(called, kind), if_exists)
         if (ring.slots, ring.shape) != (slots, extents):
             raise Error('ERR_SHAPE', f'{ring.path} has {ring.slots} slots of shape {list(ring.shape)}')
         if ring.readers != readers:

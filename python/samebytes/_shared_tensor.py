@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes as C
 import numbers
-from typing import Any, Mapping, Optional, Sequence, Tuple, Union
+import time
+from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 from . import _library
 from ._errors import Error
@@ -13,6 +14,8 @@ from ._segments import DTYPES, FOLDER, Segment, dtype_of, integer, name_of, shap
 REPLACE, PERSIST = 1, 2  # SB_SEGMENT_
 _ANSWERS = ('ok', 'not-equal', 'timed-out')  # by sb_wait_result
 _ALL = 2 ** 63 - 1
+_TRIES = 100  # while other processes make or remove what 'open' is to open; they take a second together
+Made = TypeVar('Made')
 
 
 def nanoseconds(timeout: Optional[float]) -> int:
@@ -30,6 +33,27 @@ def flags_of(if_exists: str, persist: bool) -> int:
     if if_exists not in ('error', 'open', 'replace'):
         raise Error('ERR_ARGUMENT', f"if_exists is {if_exists!r}; 'error', 'open' or 'replace' was expected")
     return (REPLACE if if_exists == 'replace' else 0) | (PERSIST if persist else 0)
+
+
+def made_or_opened(make: Callable[[], None], find: Callable[[], Made], if_exists: str) -> Made:
+    """What is there once it was made; for 'open' also what others make meanwhile, whose second segment may be missing yet."""
+    for tries in range(_TRIES + 1):
+        exists = None
+        try:
+            make()
+        except Error as error:
+            if error.code != 'ERR_EXISTS' or if_exists != 'open':
+                raise
+            exists = error
+        try:
+            return find()
+        except Error as error:
+            if error.code != 'ERR_NOT_FOUND' or if_exists != 'open':
+                raise
+            if tries == _TRIES:
+                raise (exists or error) from None
+        time.sleep(tries * 2e-4)
+    raise AssertionError
 
 
 class SharedTensor:
@@ -61,13 +85,12 @@ class SharedTensor:
         flags = flags_of(if_exists, persist)
         library = _library.need('SharedTensor.create')
         t = library.tensor()
-        try:
+
+        def make() -> None:
             library.call('segment_create', called.encode(), library.dtypes[kind], len(extents), library.shape(extents), mode, flags, t)
             library.release_tensor(t)
-        except Error as error:
-            if error.code != 'ERR_EXISTS' or if_exists != 'open':
-                raise
-        made = cls.open(called, kind)
+
+        made = made_or_opened(make, lambda: cls.open(called, kind), if_exists)
         if made.shape != extents:
             raise Error('ERR_SHAPE', f'{made.path} has shape {list(made.shape)}, not {list(extents)}')
         return made

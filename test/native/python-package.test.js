@@ -316,6 +316,25 @@ say(*[code(lambda: SharedTensor.open(where)) for where in ['\\ud800', '/dev/shm/
     words.dispose()
   })
 
+  it('opens a ring that another process is making, once it is there', async () => {
+    const name = fresh()
+    const words = SharedTensor.create(`${name}.control`, [20], { dtype: 'uint64' }) // as one that is killed between its two segments
+    const other = peer(`
+time.sleep = lambda _: None
+say(code(lambda: Ring.create(name, 4, 2, if_exists='open')), code(lambda: Ring.open(name)))
+time.sleep = lambda _: say('waits') or input()
+ring = Ring.create(name, 4, 2, if_exists='open')
+say(ring.write(1), code(lambda: Ring.create(name, 4, 2, 'int8', if_exists='open')), code(lambda: Ring.create(name, 5, 2, if_exists='open')))`, name)
+    assert.equal(await other.next(), 'ERR_EXISTS ERR_NOT_FOUND')
+    assert.equal(await other.next(), 'waits')
+    const ring = SharedRing.create(name, { slots: 4, shape: [2], ifExists: 'replace' })
+    other.send('')
+    assert.equal(await other.next(), '0 ERR_DTYPE ERR_SHAPE')
+    await ended(other)
+    words.dispose()
+    ring.dispose()
+  })
+
   it('without the library writes nothing, and says what is missing', async function () {
     skipElsewhere(this)
     const ring = ringOf()
