@@ -249,18 +249,25 @@ class Ring:
         """Begins the next frame, and gives its slot to write to in place (an array, or a memoryview without NumPy); `commit` publishes it.
         The first call makes this ring the writer, until it is closed, collected, or the process ends. A second call before `commit` gives the
         same slot. Of a ring with readers it waits until none of them needs what is in the slot, and handles signals of the system meanwhile.
-        timeout: seconds, after which TimeoutError is raised. Raises Error: ERR_BUSY there is another writer, whose process has not ended."""
+        timeout: seconds, after which TimeoutError is raised, which names the process that is slowest. Raises Error: ERR_BUSY there is another
+        writer, whose process has not ended."""
         left = nanoseconds(timeout)
         end = None if left < 0 else time.monotonic_ns() + left
-        while self._readers:
+        is_late = False
+        while self._readers and not is_late:
             with self._use as words:
                 left = _LOOK if end is None else max(0, end - time.monotonic_ns())
                 if words.room(min(left, _LOOK)):
                     break
-            if end is not None and time.monotonic_ns() >= end:
-                raise TimeoutError(f'a reader of the ring {self._name!r} still needs the slot after {timeout} s')
-        with self._use as words:
-            return self._frame(words.begin(), True)
+            is_late = end is not None and time.monotonic_ns() >= end
+        try:
+            with self._use as words:
+                return self._frame(words.begin(), True)
+        except Error as error:
+            if not is_late or error.code != 'ERR_BUSY':
+                raise
+            which = str(error).partition(': ')[2]
+            raise TimeoutError(f'the ring {self._name!r} has no free slot after {timeout} s: {which}') from None
 
     def commit(self) -> int:
         """Publishes the frame that `next` began, wakes readers, and gives its index. Raises Error: ERR_STALE none was begun."""
