@@ -5,14 +5,14 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
-const { receiver, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { receiver, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { onNextTurn } = require('../runtime/host')
 const { signalOf, checkSignal } = require('../base/signals')
 const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
 const { TRIES, newWords, controlOf, makeRing, openRing, close } = require('./ring-segments')
-const { SharedTensor, unless, codeOf } = require('./shared-tensor')
+const { SharedTensor, permissionsOf, unless, codeOf } = require('./shared-tensor')
 
 const { backend, opcodes, READ_ONLY } = ffi
 
@@ -135,7 +135,7 @@ class SharedRing {
    * const ring = () => SharedRing.create('levels', { slots: 64, shape: [2], ifExists: 'replace' })
    */
   static create (name, opts) {
-    const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode, ifExists, persist } = optionsOf(opts)
+    const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts)
     const { nameOf, checkPlatform } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
@@ -147,6 +147,7 @@ class SharedRing {
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
+    const [mode, persist] = [permissionsOf(permissions), boolean('persist', stays)] // before a ring is replaced
     checkPlatform()
     for (let tries = 0; ; tries++) {
       if (which === 1) {

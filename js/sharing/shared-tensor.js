@@ -165,9 +165,8 @@ class SharedTensor {
     const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
-    const permissions = mode === undefined ? 0o600 : integer('mode', mode)
+    const permissions = permissionsOf(mode)
     const stays = boolean('persist', persist)
-    if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
     const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) {
@@ -570,4 +569,11 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
   return { dtype: /** @type {DtypeName} */ (name), shape: arraySlice(bare.shape), make }
 }
 
-module.exports = { SharedTensor, unless, codeOf }
+/** @param {unknown} mode */
+function permissionsOf (mode) {
+  const permissions = mode === undefined ? 0o600 : integer('mode', mode)
+  if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
+  return permissions
+}
+
+module.exports = { SharedTensor, permissionsOf, unless, codeOf }

@@ -25,6 +25,11 @@ sb_status sb__segment_name(const char *given, size_t most, const char **out) {
   return SB_OK;
 }
 
+sb_status sb__segment_flags(uint32_t mode, uint32_t flags) {
+  if (mode <= 0777 && (flags & ~(SB_SEGMENT_REPLACE | SB_SEGMENT_PERSIST)) == 0) return SB_OK;
+  return sb__fail(SB_ERR_ARGUMENT, "there are no permissions %o or no flags %u", mode, flags);
+}
+
 sb_status sb__segment_failed(const char *name, int error) {
   switch (error) {
     case ENOENT: return sb__fail(SB_ERR_NOT_FOUND, "there is no segment \"%s\"", name);
@@ -99,9 +104,8 @@ sb_status sb_segment_create(const char *name, sb_dtype dtype, int32_t ndim, cons
   int error = 0;
   sb_status status = sb__segment_name(name, NAME_BYTES, &called);
   if (!status) status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &t);
+  if (!status) status = sb__segment_flags(mode, flags);
   if (status) return status;
-  if (mode > 0777 || (flags & ~(SB_SEGMENT_REPLACE | SB_SEGMENT_PERSIST)) != 0)
-    return sb__fail(SB_ERR_ARGUMENT, "there are no permissions %o or no flags %u", mode, flags);
   const int64_t begin = (int64_t)npy_header(&t, header);
   const int file = sb__os_segment_new(false, mode, begin + sb_tensor_nbytes(&t), &error);
   if (file < 0) return sb__segment_failed(called, error);

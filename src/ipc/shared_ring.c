@@ -153,6 +153,8 @@ sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype, int32_
   if (status) return status;
   if (slots < 1)
     return sb__fail(SB_ERR_BOUNDS, "slots is %lld; at least 1 was expected", (long long)slots);
+  status = sb__segment_flags(mode, flags % SB_RING_READERS(1));
+  if (status) return status;
   if (flags / SB_RING_READERS(1) > SB__RING_MOST_READERS)
     return sb__fail(SB_ERR_BOUNDS, "a ring has places for %d readers at most",
                     SB__RING_MOST_READERS);

@@ -456,6 +456,16 @@ say(whole > 0, torn)
     assert.equal(fs.existsSync(other.path), true)
   })
 
+  it('is there as before where it was to be replaced by what makes no sense', () => {
+    const ring = SharedRing.create(newName(), { slots: 4, shape: [2] })
+    ring.write(7)
+    for (const [more, code] of [[{ mode: 0o1777 }, 'ERR_BOUNDS'], [{ mode: '7' }, 'ERR_ARGUMENT'], [{ persist: 1 }, 'ERR_ARGUMENT'], [{ dtype: 'x' }, 'ERR_DTYPE'], [{ readers: -1 }, 'ERR_BOUNDS']]) {
+      assert.throws(() => SharedRing.create(ring.name, { slots: 4, shape: [2], ifExists: 'replace', ...more }), { code })
+    }
+    assert.equal(SharedRing.open(ring.name).count, 1)
+    ring.dispose()
+  })
+
   it('refuses what makes no sense, and says what is wrong', async () => {
     const name = newName()
     const good = { slots: 2, shape: [1] }
