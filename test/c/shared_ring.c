@@ -127,6 +127,10 @@ static void in_one_process(void) {
   put(other, 30); /* the next writer goes on with the next index */
   EQ(sb_ring_count(other, &count), SB_OK);
   EQ(count, 12);
+  EQ(sb_ring_create(name, 2, SB_INT64, 1, shape, 01000, SB_SEGMENT_REPLACE, &more),
+     SB_ERR_ARGUMENT); /* it is there as before */
+  EQ(sb_ring_open(name, NULL, &ring), SB_OK);
+  sb_ring_close(&ring);
   EQ(sb_ring_create(name, 2, SB_INT64, 1, shape, 0600, SB_SEGMENT_REPLACE, &more), SB_OK);
   EQ(frame_of(other, 11)[0], 30); /* who had it keeps it */
   EQ(sb_ring_open(name, NULL, &ring), SB_OK);
