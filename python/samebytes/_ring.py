@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library
 from ._errors import Error
@@ -308,8 +308,7 @@ class Ring:
 
     def _holding(self, at: Optional[int], timeout: int) -> Iterator[Frame]:
         reader, lost = _Reader(-1 if at is None else at, 0, False), 0
-        with self._use as words:
-            mine = words.again()
+        mine = self._use.open_again()
         try:
             while True:
                 try:
@@ -327,7 +326,7 @@ class Ring:
                 lost, at = reader.lost, index
                 yield Frame(self._frame(index, False), index, passed)
         finally:
-            mine.close()
+            self._use.close_again(mine)
 
     __iter__ = read
 
@@ -372,7 +371,7 @@ class Ring:
             words.wait(count, min(left, _LOOK))
 
     def close(self) -> None:
-        """Closes the ring in this process: loops over `read` end, and another process may write. Arrays that were taken keep the memory, and
+        """Closes the ring in this process: loops over `read` end and have no place, and another process may write. Arrays keep the memory, and
         the names stay. A second close does nothing."""
         self._end()
 
@@ -394,6 +393,7 @@ class _Use:
         self._words = words
         self._lock = threading.RLock()
         self._calls = 0
+        self._more: List[Any] = []  # of loops that have a place
         self.is_open = True
 
     def __enter__(self) -> Any:
@@ -408,12 +408,28 @@ class _Use:
         with self._lock:
             self._calls -= 1
             if not self.is_open and self._calls == 0:
-                self._words.close()
+                self._close_all()
+
+    def _close_all(self) -> None:
+        for words in [*self._more, self._words]:
+            words.close()
+        self._more.clear()
+
+    def open_again(self) -> Any:
+        with self as words, self._lock:
+            self._more.append(words.again())
+            return self._more[-1]
+
+    def close_again(self, words: Any) -> None:
+        with self._lock:
+            if words in self._more:
+                self._more.remove(words)
+                words.close()
 
     def close(self) -> None:
         with self._lock:
             self.is_open = False
             if self._calls == 0:
-                self._words.close()
+                self._close_all()
             else:
                 self._words.wake()  # the last one that waits closes them
