@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -117,7 +118,7 @@ static inline void sbr_close(sbr_ring *r) {
   memset(r, 0, sizeof *r);
 }
 
-static inline int sbr_open(sbr_ring *r, const char *name) {
+static inline int sbr__open(sbr_ring *r, const char *name) {
   char *words = NULL;
   memset(r, 0, sizeof *r);
   int error = sbr__map(name, "", &r->maps[0], &r->mapped[0], &r->frames);
@@ -140,6 +141,26 @@ static inline int sbr_open(sbr_ring *r, const char *name) {
     r->frame_bytes = (int64_t)bytes;
   }
   if (error) sbr_close(r);
+  return error;
+}
+
+static inline uint64_t sbr__inode(const char *name) {
+  char path[300];
+  struct stat status;
+  snprintf(path, sizeof path, "/dev/shm/%s", name);
+  return lstat(path, &status) ? 0 : (uint64_t)status.st_ino;
+}
+
+/* ENOENT: there is no such ring. EINVAL: this is none. ESTALE: other processes replace it all the time. */
+static inline int sbr_open(sbr_ring *r, const char *name) {
+  int error = ESTALE;
+  for (int tries = 0; error == ESTALE && tries < 100; tries++) {
+    const uint64_t before = sbr__inode(name);
+    error = sbr__open(r, name);
+    if (before == sbr__inode(name)) continue;
+    sbr_close(r); /* the words may be another ring's */
+    error = ESTALE;
+  }
   return error;
 }
 

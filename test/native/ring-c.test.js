@@ -153,6 +153,21 @@ describe('rings and C', function () {
     ring.dispose()
   })
 
+  it('ring-page: frames and words are of one ring, also where it is replaced meanwhile', async () => {
+    const name = fresh()
+    const opens = start('ring-page', 'open', name)
+    for (let i = 1000; i >= 0; i--) {
+      const mark = i || -1
+      const ring = SharedRing.create(name, { slots: 4, shape: [2], dtype: 'int32', ifExists: 'replace' })
+      const words = SharedTensor.open(`${name}.control`)
+      ring.write(mark)
+      words.tensor.set(BigInt.asUintN(64, BigInt(mark)), 9)
+      words.dispose()
+      ring.dispose()
+    }
+    assert.equal(await opens.next(), '0')
+  })
+
   it('ring-page: nothing is written where another process made nonsense of the count', async () => {
     const ring = ringOf(fresh())
     const words = SharedTensor.open(`${ring.name}.control`)

@@ -79,11 +79,33 @@ static void fork_after(sbr_ring *r) {
   check(sbr_begin(r, &n), "begin again");
 }
 
+/* Opens a ring that is replaced meanwhile, until its mark is negative: the mark in word 9 is that of the first frame. */
+static void open_often(const char *name) {
+  int64_t mixed = 0, mark = 0;
+  while (mark >= 0) {
+    sbr_ring r;
+    const int error = sbr_open(&r, name);
+    if (error && error != ENOENT && error != ESTALE) check(error, "open");
+    if (error) continue;
+    const uint64_t word = r.words[9];
+    if (word) {
+      mark = *(const volatile int32_t *)sbr_frame(&r, 0);
+      mixed += (uint64_t)mark != word;
+    }
+    sbr_close(&r);
+  }
+  printf("%lld\n", (long long)mixed);
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   const int64_t count = argc > 3 ? atoll(argv[3]) : 1;
   int64_t n = 0;
   sbr_ring r;
+  if (!strcmp(what, "open")) {
+    open_often(argv[2]);
+    return 0;
+  }
   check(sbr_open(&r, argc > 2 ? argv[2] : ""), "open");
   if (!strcmp(what, "read")) {
     printf("ready\n");
