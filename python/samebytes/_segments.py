@@ -15,7 +15,7 @@ from ._errors import Error
 
 FOLDER = '/dev/shm'
 _MARK = '.samebytes-'
-_MOST_HEADER = 1 << 20
+_MOST_HEADER = 10_000  # bytes, as of NumPy's load: a longer one takes Python seconds to judge
 
 # samebytes' name: NumPy's, bytes of an element, what memoryview calls it; NumPy has no bfloat16 and no float8: raw bytes
 DTYPES = {

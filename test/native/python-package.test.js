@@ -324,6 +324,23 @@ say(*[code(lambda: SharedTensor.open(where)) for where in ['\\ud800', '/dev/shm/
     words.dispose()
   })
 
+  it('does not read headers that are longer than those that NumPy reads', async () => {
+    const held = SharedTensor.create(fresh(), [20000], { format: 'raw', dtype: 'uint8' })
+    const header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }"
+    const other = peer(`
+say(SharedTensor.open(name).shape)
+input()
+say(code(lambda: SharedTensor.open(name)))`, held.name)
+    const write = length => fs.writeFileSync(held.path, Buffer.concat([Buffer.from([0x93, ...Buffer.from('NUMPY'), 2, 0, length & 255, length >> 8, 0, 0]), Buffer.from(header.padEnd(length, ' '))]), { flag: 'r+' })
+    write(10000)
+    assert.equal(await other.next(), '(1,)')
+    write(10001)
+    other.send('')
+    assert.equal(await other.next(), 'ERR_FORMAT')
+    await ended(other)
+    held.dispose()
+  })
+
   it('opens a ring that another process is making, once it is there', async () => {
     const name = fresh()
     const words = SharedTensor.create(`${name}.control`, [20], { dtype: 'uint64' }) // as one that is killed between its two segments
