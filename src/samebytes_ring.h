@@ -226,6 +226,7 @@ static inline bool sbr__has_ended(uint64_t writer, uint64_t space) {
 static inline int sbr__claim(sbr_ring *r) {
   char state = 0;
   const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
+  const uint64_t space = sbr__namespace(); /* before: who is killed without it counts as alive */
   uint64_t before = r->words[SBR_WRITER];
   do {
     if (!sbr__has_ended(before, r->words[SBR_NAMESPACE])) return EBUSY;
@@ -236,7 +237,7 @@ static inline int sbr__claim(sbr_ring *r) {
     atomic_compare_exchange_strong(&r->words[SBR_WRITER], &before, 0);
     return EINVAL;
   }
-  r->words[SBR_NAMESPACE] = sbr__namespace();
+  r->words[SBR_NAMESPACE] = space;
   r->mine = mine;
   r->next = (int64_t)count;
   if (sbr_has(r, r->next)) sbr__count(r, ++r->next); /* it was whole, and not counted yet */
@@ -250,6 +251,7 @@ static inline int sbr_join(sbr_ring *r, int64_t *next) {
   char state = 0;
   sbr__forget_parent(r);
   const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
+  const uint64_t space = sbr__namespace();
   for (int64_t i = 0; i < r->readers && !r->place; i++) {
     _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
     uint64_t before = at[0];
@@ -257,7 +259,7 @@ static inline int sbr_join(sbr_ring *r, int64_t *next) {
     while (is_free && !atomic_compare_exchange_strong(&at[0], &before, mine))
       is_free = sbr__has_ended(before, at[1]);
     if (!is_free) continue;
-    at[1] = sbr__namespace();
+    at[1] = space;
     r->place = at;
     r->reader = mine;
   }

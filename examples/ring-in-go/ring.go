@@ -125,6 +125,7 @@ func hasEnded(word, of uint64) bool {
 func (r *ring) claim() (next uint64, err error) {
 	_, start, _ := stat("self")
 	r.mine = uint64(os.Getpid())<<startBits | start
+	own := space() // before: who is killed without it counts as alive
 	for {
 		before := r.load(writer)
 		if before != 0 && !hasEnded(before, r.load(namespace)) {
@@ -134,7 +135,7 @@ func (r *ring) claim() (next uint64, err error) {
 			break
 		}
 	}
-	r.store(namespace, space())
+	r.store(namespace, own)
 	next = r.load(count)
 	if r.has(next) { // it was whole, and not counted yet
 		next++

@@ -101,6 +101,7 @@ impl Ring {
 
     fn claim(&self) -> io::Result<(u64, u64)> {
         let mine = (process::id() as u64) << 42 | stat("self").map_or(0, |(_, start)| start);
+        let own = space(); // before: who is killed without it counts as alive
         loop {
             let before = self.load(WRITER);
             if before != 0 && !has_ended(before, self.load(NAMESPACE)) {
@@ -110,7 +111,7 @@ impl Ring {
                 break;
             }
         }
-        self.store(NAMESPACE, space());
+        self.store(NAMESPACE, own);
         let mut next = self.load(COUNT);
         if self.has(next) {
             next += 1; // it was whole, and not counted yet
