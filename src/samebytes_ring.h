@@ -15,6 +15,9 @@
  * A reader copies sbr_frame(&r, n) for n below sbr_count(&r), then asks sbr_has(&r, n): if so, the copy is whole. */
 #ifndef SAMEBYTES_RING_H
 #define SAMEBYTES_RING_H
+#ifdef __cplusplus
+# error samebytes_ring.h is C: compile it as C11, and call your functions from C++
+#endif
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* syscall; of use before the first header of the system alone */
 #endif
@@ -32,6 +35,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#ifndef O_CLOEXEC
+# error with -std=c11 samebytes_ring.h comes before the headers of the system, or -D_GNU_SOURCE is given
+#endif
 
 enum {
   SBR_SLOTS = 1,

@@ -168,6 +168,13 @@ describe('rings and C', function () {
     assert.equal(await opens.next(), '0')
   })
 
+  it('ring-page: says what is wrong where it is compiled as C++, or after headers that hid what it needs', () => {
+    const compile = (...args) => execFileSync(process.env.CC ?? 'gcc', ['-I', include, '-fsyntax-only', ...args, '-xc', path.join(__dirname, 'ring-page.c')], { stdio: 'pipe' })
+    assert.throws(() => compile('-std=c11', '-include', 'stdio.h'), /error:? "?with -std=c11 samebytes_ring\.h comes before/)
+    assert.throws(() => compile('-D__cplusplus'), /error:? "?samebytes_ring\.h is C/)
+    compile('-std=c11', '-D_GNU_SOURCE', '-include', 'stdio.h')
+  })
+
   it('ring-page: who is killed while it comes leaves neither the role nor a place taken', async () => {
     const ring = SharedRing.create(fresh(), { slots: 2, readers: 1, shape: [2, 50], dtype: 'int32' })
     for (const what of ['write', 'hold']) assert.equal((await start('ring-page', what, ring.name, '1', 'die').exit).signal, 'SIGKILL')
