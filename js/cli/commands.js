@@ -63,7 +63,7 @@ const commands = [
     name: 'top',
     operands: '',
     text: 'show the shared segments live, with rates of rings and holders',
-    more: ['On a terminal it goes on until q or Ctrl-C; the keys n, s, r and h sort by name, size, rate and number of holders. Elsewhere it prints the table once.',
+    more: ['On a terminal it goes on until q or Ctrl-C; the keys n, s, r and h sort by name, size, rate and number of holders. Elsewhere it prints the table once. A single look, as with --once and --json, has no rates: programs look twice, and compare `frames`.',
       'Processes of other users are held back by the system: what they hold is not shown. Nothing is written to any segment.'],
     examples: [['samebytes top --sort rate', 'the busiest rings first'], ['samebytes top --filter camera --json', 'some segments, for programs']],
     options: {
