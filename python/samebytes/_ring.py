@@ -297,7 +297,8 @@ class Ring:
 
         from_: index of the first frame (`ring.count`: only new ones; after a kill: the one after the last that was seen).
         timeout: seconds without a frame, after which TimeoutError is raised, and the loop is over: go on by another one with `from_`. A writer
-        that has died wakes nobody. Ends when the ring is closed. A reader that was overtaken goes on half a ring behind the writer. Signals are handled while it waits.
+        that has died wakes nobody. Ends when the ring is closed. A reader that was overtaken goes on half a ring behind the writer. Signals
+        are handled while it waits.
         Of a ring with readers the loop begins with the newest frame unless told, and the writer waits for it: a frame is the loop's until it
         asks for the next one. Its place is free again when the loop ends. Raises Error: ERR_BUSY all places are taken.
         """
