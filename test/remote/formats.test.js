@@ -333,6 +333,8 @@ describe('files at URLs', function () {
     try {
       const file = await openSafetensors(at('many.safetensors', toSafetensorsBytes(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`t${i}`, arange(10000)])))))
       assert.equal(Object.keys(await file.loadAll()).length, 40)
+      const { signal } = new AbortController()
+      await Promise.all([...file.keys()].map(name => file.load(name, { signal })))
       file.close()
       await new Promise(resolve => setImmediate(resolve))
       assert.deepEqual(warnings, [])
