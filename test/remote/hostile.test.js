@@ -303,7 +303,7 @@ describe('servers', function () {
   })
 
   describe('that redirect', () => {
-    for (const [to, code] of [['file:///etc/passwd', 'ERR_UNSUPPORTED'], ['data:,x', 'ERR_UNSUPPORTED'], ['ftp://localhost/a', 'ERR_UNSUPPORTED'], ['http://[', 'ERR_FORMAT'], [undefined, 'ERR_FORMAT'], ['/a.safetensors', 'ERR_IO']]) {
+    for (const [to, code] of [['file:///etc/passwd', 'ERR_UNSUPPORTED'], ['data:,x', 'ERR_UNSUPPORTED'], ['ftp://localhost/a', 'ERR_UNSUPPORTED'], ['//user:secret@localhost:1/a', 'ERR_UNSUPPORTED'], ['http://[', 'ERR_FORMAT'], [undefined, 'ERR_FORMAT'], ['/a.safetensors', 'ERR_IO']]) {
       it(`to ${to}`, async () => {
         await start((request, response) => response.writeHead(302, to === undefined ? {} : { location: to }).end())
         await assert.rejects(all(), { code })
