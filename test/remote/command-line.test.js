@@ -58,6 +58,7 @@ describe('the command line, of URLs', function () {
     const place = put('colons.safetensors', toSafetensorsBytes({ 'a:b': arange(3) }))
     assert.match((await same(['show', 'FILE:a:b'], place)).stdout, /int32 \[3\]/)
     assert.match((await same(['show', 'FILE:a:c'], place)).stderr, /has no tensor "a:c"; did you mean a:b\?/)
+    for (const [colon, code] of [['%3A', 0], [':', 1]]) assert.equal((await cli(['show', `${place.url}?key=x${colon}y:a:b`])).code, code, colon)
   })
 
   describe('fetches only what it shows:', () => {
