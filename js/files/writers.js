@@ -8,6 +8,7 @@ const { textOf, bytesOf } = require('../runtime/host')
 const { show, optionsOf } = require('../base/validate')
 const { countCopy, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { isSameShape } = require('../layout/layouts')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
@@ -53,8 +54,9 @@ class LatePiece {
     this.content = null
   }
 
-  /** @param {Tensor} t  of this dtype and shape; taken over */
+  /** @param {Tensor} t  taken over @throws ERR_STALE it has another dtype or shape */
   come (t) {
+    if (t.dtype !== this.dtype || !isSameShape(t.shape, this.shape)) throw failure('ERR_STALE', `${show(this.name)} is another array than before: the file was changed while it was read`)
     const made = compact(t)
     this.content = new TensorPiece(made)
     if (made !== t) t.dispose()
