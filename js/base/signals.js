@@ -51,26 +51,61 @@ class Signal {
    * @returns {() => void} ends that; throws nothing
    */
   follow (stop) {
-    let follows = true
-    const listener = () => {
-      if (!follows) return
-      this.#learn(() => true)
+    const given = this.#given
+    /** @param {() => boolean} asked */
+    const follower = asked => {
+      this.#learn(asked)
       stop()
     }
-    try {
-      this.#given.addEventListener('abort', listener)
-    } catch (error) {
-      this.#learn(() => { throw error })
-      stop()
-    }
-    return () => {
-      follows = false
-      try {
-        this.#given.removeEventListener('abort', listener)
-      } catch {} // the listener does nothing any more
-    }
+    const group = followers.get(given) ?? new Followers(given)
+    group.add(follower)
+    return () => group.remove(follower)
   }
 }
+
+/** What was called by a signal, or what it threw @typedef {(asked: () => boolean) => void} Follower */
+
+/** All who follow a caller's signal at a time, by one listener: of more than ten Node warns. */
+class Followers {
+  /** @param {AbortSignal} given */
+  constructor (given) {
+    this.given = given
+    /** @type {Set<Follower>} */
+    this.all = new Set()
+    this.listener = () => this.tell(() => true)
+  }
+
+  /** @param {Follower} follower */
+  add (follower) {
+    this.all.add(follower)
+    if (followers.get(this.given) === this) return
+    followers.set(this.given, this)
+    try {
+      this.given.addEventListener('abort', this.listener)
+    } catch (error) {
+      followers.delete(this.given) // the next one asks it again
+      this.tell(() => { throw error })
+    }
+  }
+
+  /** @param {Follower} follower */
+  remove (follower) {
+    this.all.delete(follower)
+    if (this.all.size > 0 || followers.get(this.given) !== this) return
+    followers.delete(this.given)
+    try {
+      this.given.removeEventListener('abort', this.listener)
+    } catch {} // the listener has nobody to tell any more
+  }
+
+  /** @param {() => boolean} asked */
+  tell (asked) {
+    for (const follower of [...this.all]) if (this.all.has(follower)) follower(asked)
+  }
+}
+
+/** @type {WeakMap<AbortSignal, Followers>} */
+const followers = new WeakMap()
 
 /** A signal of ours, that many may follow: of an AbortSignal with more than ten listeners Node warns. */
 class Stop extends Signal {

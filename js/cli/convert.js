@@ -6,6 +6,7 @@ const path = require('node:path')
 const { failure } = require('../base/errors')
 const samebytes = require('..')
 const { NUMPY_TYPES } = require('../files/npy')
+const { saveLate } = require('../files/save')
 const { dtypeOf } = require('../backend/dtypes')
 const { findPlace, openPlace, isRaw: isRawArray } = require('./open')
 const { chosenNames, checkKnown } = require('./show')
@@ -131,6 +132,25 @@ function tensorIn (file, name, label, dtype) {
   return made
 }
 
+/**
+ * Some tensors in the dtype of B. Nothing else has them.
+ *
+ * @param {Content} file
+ * @param {string[]} names
+ * @param {string[]} all  that are asked for in the end
+ * @param {string} label
+ * @param {any} dtype  undefined: as they are
+ * @returns {Promise<Tensor[]>}
+ */
+async function tensorsOf (file, names, all, label, dtype) {
+  await file.fetch?.(names, () => null, all)
+  return names.map(name => {
+    const t = tensorIn(file, name, label, dtype)
+    file.drop?.(name, t)
+    return t
+  })
+}
+
 /** @param {string} dtype */
 const isInteger = dtype => /^u?int/.test(dtype)
 
@@ -173,13 +193,21 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
     if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
     if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
     for (const name of names) checkTarget(file.info(name), label, extension, dtype)
-    await about(label, async () => file.fetch?.(names, () => null))
     const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
     const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
-    const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), tensorIn(file, name, label, dtype)])))
-    if (extension === '.npy') await samebytes.saveNpy(to, tensors[0][1], options)
-    else if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
-    else await samebytes.saveSafetensors(to, tensors, options)
+    if (extension === '.npy') {
+      await about(label, async () => file.fetch?.(names, () => null))
+      await samebytes.saveNpy(to, about(label, () => tensorIn(file, names[0], label, dtype)), options)
+    } else if (file.fetch === undefined && dtype === undefined) { // mapped
+      const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), tensorIn(file, name, label, dtype)])))
+      if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
+      else await samebytes.saveSafetensors(to, tensors, options)
+    } else {
+      const sources = new Map(names.map(name => [called ?? nameIn(name, to), name]))
+      const specs = [...sources].map(([name, source]) => ({ name, dtype: dtype ?? file.info(source).dtype, shape: file.info(source).shape }))
+      const come = (/** @type {string[]} */ some) => about(label, () => tensorsOf(file, some.map(name => /** @type {string} */ (sources.get(name))), names, label, dtype))
+      await saveLate(to, specs, come, file.fetch === undefined ? options : { ...options, onProgress: undefined }) // what is fetched is told
+    }
     return { label, count: names.length, nbytes: fs.statSync(to).size, isRaw: extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype) }
   } finally {
     end()

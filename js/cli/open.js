@@ -92,8 +92,9 @@ function formatOf (source, name) {
  * @property {Record<string, any>} metadata
  * @property {string[]} names  of its tensors; '': the tensor has no name
  * @property {(names: string[]) => Promise<void>} [describe]  fetches what info will be asked for: of a file at a URL
- * @property {(names: string[], rowsOf: (info: TensorInfo) => [number, number][] | null) => Promise<void>} [fetch]  what get will be asked for,
- * and which rows of it are looked at, [from, end] each; null: all
+ * @property {(names: string[], rowsOf: (info: TensorInfo) => [number, number][] | null, all?: string[]) => Promise<void>} [fetch]  what get will be asked for,
+ * and which rows of it are looked at, [from, end] each; null: all. all: names that it is called with in the end, whose bytes are told as one
+ * @property {(name: string, but: import('../tensor/tensor').Tensor) => void} [drop]  forgets what was fetched, and frees it unless it is that tensor
  * @property {(name: string) => TensorInfo} info
  * @property {(name: string) => import('../tensor/tensor').Tensor} get
  * @property {() => void} close

@@ -60,6 +60,8 @@ class RemoteContent {
   #infos = new Map()
   /** @type {Map<string, Tensor>} */
   #tensors = new Map()
+  /** @type {(() => Loading) | undefined} */
+  #newLoading
 
   /**
    * @param {Format} format
@@ -94,16 +96,18 @@ class RemoteContent {
   /**
    * @param {string[]} names  that get will be asked for
    * @param {(info: TensorInfo) => Rows | null} rowsOf  what of it is looked at; null: all
+   * @param {string[]} [all]  names of all calls, whose progress is told as one
    */
-  async fetch (names, rowsOf) {
-    await this.describe(names)
-    const wanted = names.map(name => {
+  async fetch (names, rowsOf, all = names) {
+    await this.describe(all)
+    const wantedOf = (/** @type {string} */ name) => {
       const info = this.info(name)
       const rows = this.plan.hasRows ? rowsOf(info) : null
       return { name, info, rows: info.shape.length > 0 && info.nbytes > 0 ? rows : null }
-    })
-    const total = wanted.reduce((sum, { info, rows }) => sum + bytesOf(info, rows), 0)
-    const newLoading = loadingsOf(this.loading, total)
+    }
+    this.#newLoading ??= loadingsOf(this.loading, all.map(wantedOf).reduce((sum, { info, rows }) => sum + bytesOf(info, rows), 0))
+    const newLoading = this.#newLoading
+    const wanted = names.map(wantedOf)
     await Promise.all(wanted.map(async ({ name, info, rows }) => {
       this.#tensors.set(name, rows === null ? await this.plan.load(name, newLoading()) : await this.someRows(info, rows, newLoading))
     }))
@@ -129,6 +133,13 @@ class RemoteContent {
 
   /** @param {string} name */
   get (name) { return /** @type {Tensor} */ (this.#tensors.get(name)) }
+
+  /** @param {string} name @param {Tensor} but */
+  drop (name, but) {
+    const t = this.get(name)
+    this.#tensors.delete(name)
+    if (t !== but) t.dispose()
+  }
 
   close () { this.plan.close() }
 }

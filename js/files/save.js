@@ -13,7 +13,7 @@ const { systemError } = require('./system-errors')
 const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
 const writers = require('./writers')
 
-const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = writers
+const { TensorPiece, ChecksummedTensor, LatePiece, contentOf, lateOf, withPart, sizeOf } = writers
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -22,6 +22,11 @@ const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = writers
 /** @typedef {import('./transfers').Transfer} Transfer */
 /** @typedef {import('./writers').Tensors} Tensors */
 /** @typedef {import('./writers').Piece} Piece */
+/** @typedef {InstanceType<typeof LatePiece>} Late */
+
+const AHEAD = 2 ** 25 // bytes of tensors that come together, where no one has more
+
+/** Gives tensors that come late, by their names @typedef {(names: string[]) => Promise<import('../tensor/tensor').Tensor[]>} Come */
 
 /**
  * A buffer for copies of parts: of tensors whose checksum is needed, because others may write to them between the checksum and the
@@ -82,8 +87,9 @@ function writeSync (file, pieces) {
  * @param {string} file
  * @param {Piece[]} pieces
  * @param {Transfer} options
+ * @param {Come} [come]
  */
-async function writeAsync (file, pieces, { signal, onProgress, replace }) {
+async function writeAsync (file, pieces, { signal, onProgress, replace }, come) {
   const held = newList() // storages, which no program may see
   for (let i = 0; i < pieces.length; i++) {
     const piece = contentOf(pieces[i])
@@ -96,7 +102,7 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }) {
     checkSignal(signal) // runs the caller's code, which cannot change the pieces any more
     const temporary = new TemporaryFile(file)
     try {
-      await writeInto(temporary.fd, pieces, signal, onProgress)
+      await writeInto(temporary.fd, pieces, signal, onProgress, come)
       if (!isRestricted()) await callback(done => { fs.fdatasync(temporary.fd, done) })
       checkSignal(signal)
       temporary.publish(replace)
@@ -118,12 +124,16 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }) {
  * @param {Piece[]} pieces
  * @param {Signal | undefined} signal
  * @param {Function | undefined} onProgress
+ * @param {Come} [come]
  */
-async function writeInto (fd, pieces, signal, onProgress) {
+async function writeInto (fd, pieces, signal, onProgress, come) {
   const total = totalOf(pieces)
   let done = 0
   const own = copyBuffer(pieces)
-  for (const piece of pieces) {
+  for (let i = 0; i < pieces.length; i++) {
+    const piece = pieces[i]
+    const late = lateOf(piece)
+    if (late !== null && late.content === null && come !== undefined) await nextOf(pieces, i, come)
     for (let at = 0, n = sizeOf(piece); at < n;) {
       const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
         const bytes = stableBytes(piece, part, own)
@@ -142,7 +152,29 @@ async function writeInto (fd, pieces, signal, onProgress) {
       onProgress?.({ done, total })
     }
     if (piece instanceof ChecksummedTensor) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
+    late?.end()
   }
+}
+
+/**
+ * Has the next tensors come: several where they are small.
+ *
+ * @param {Piece[]} pieces
+ * @param {number} from
+ * @param {Come} come
+ */
+async function nextOf (pieces, from, come) {
+  /** @type {Late[]} */
+  const group = []
+  for (let i = from, nbytes = 0; i < pieces.length; i++) {
+    const late = lateOf(pieces[i])
+    if (late === null) continue
+    nbytes += late.nbytes
+    if (group.length > 0 && nbytes > AHEAD) break
+    group.push(late)
+  }
+  const tensors = await come(group.map(({ name }) => name))
+  group.forEach((late, i) => late.come(tensors[i]))
 }
 
 /**
@@ -150,7 +182,10 @@ async function writeInto (fd, pieces, signal, onProgress) {
  *
  * @param {Piece} piece
  */
-const mayMove = piece => piece instanceof TensorPiece && !backend.isFixed(piece.layout.storage)
+function mayMove (piece) {
+  const what = piece instanceof ChecksummedTensor ? piece : contentOf(piece)
+  return what instanceof LatePiece || (what instanceof TensorPiece && !backend.isFixed(what.layout.storage))
+}
 
 /** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
 function claim (storage) {
@@ -298,4 +333,21 @@ async function save (path, tensors, opts) {
   return extension === '.npz' ? saveNpz(path, /** @type {any} */ (tensors), opts) : saveSafetensors(path, /** @type {any} */ (tensors), opts)
 }
 
-module.exports = { saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save }
+/**
+ * Writes tensors that are there one after the other, as saveNpz or saveSafetensors does.
+ *
+ * @param {string} path  its extension says which
+ * @param {{ name: string, dtype: string, shape: readonly number[] }[]} specs
+ * @param {Come} come
+ * @param {SaveOptions} opts
+ * @returns {Promise<void>}
+ */
+async function saveLate (path, specs, come, opts) {
+  const options = transferOptions(opts)
+  const entries = specs.map(({ name, dtype, shape }) => /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]))
+  const isZip = extensionOf(path, ['.npz', '.safetensors']) === '.npz'
+  const pieces = isZip ? writers.npzPieces(entries, 'saveNpz') : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata), 'saveSafetensors')
+  return writeAsync(path, pieces, options, come)
+}
+
+module.exports = { saveLate, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save }

@@ -8,6 +8,7 @@ const { textOf, bytesOf } = require('../runtime/host')
 const { show, optionsOf } = require('../base/validate')
 const { countCopy, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { isSameShape } = require('../layout/layouts')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
@@ -21,7 +22,7 @@ const { NUMPY_TYPES } = require('./npy')
 /**
  * A piece of a file. A tensor's bytes are looked up at each use, because WASM memory may grow (withPart).
  *
- * @typedef {Uint8Array | TensorPiece | ChecksummedTensor} Piece
+ * @typedef {Uint8Array | TensorPiece | LatePiece | ChecksummedTensor} Piece
  */
 
 /** A tensor as it was when the file's header was made. */
@@ -41,12 +42,40 @@ class TensorPiece {
 
 rootless(TensorPiece)
 
+/** A tensor that is there only while its bytes are written (saveLate). */
+class LatePiece {
+  /** @param {string} name @param {string} dtype @param {readonly number[]} shape */
+  constructor (name, dtype, shape) {
+    this.name = name
+    this.dtype = dtype
+    this.shape = shape
+    this.nbytes = shape.reduce((n, extent) => n * extent, dtypeOf(dtype).itemsize)
+    /** null: it did not come yet, or was written @type {TensorPiece | null} */
+    this.content = null
+  }
+
+  /** @param {Tensor} t  taken over @throws ERR_STALE it has another dtype or shape */
+  come (t) {
+    if (t.dtype !== this.dtype || !isSameShape(t.shape, this.shape)) throw failure('ERR_STALE', `${show(this.name)} is another array than before: the file was changed while it was read`)
+    const made = compact(t)
+    this.content = new TensorPiece(made)
+    if (made !== t) t.dispose()
+  }
+
+  end () {
+    this.content?.tensor.dispose()
+    this.content = null
+  }
+}
+
+rootless(LatePiece)
+
 /**
  * A tensor in a zip. Others may write to it meanwhile, so its checksum is taken of the bytes that were written.
  */
 class ChecksummedTensor {
   /**
-   * @param {TensorPiece} content
+   * @param {TensorPiece | LatePiece} content
    * @param {number} crc  of the bytes before it in its member
    */
   constructor (content, crc) {
@@ -253,19 +282,22 @@ function safetensorsHeader (specs, metadata) {
 }
 
 /**
- * @param {[string, Tensor][]} entries
+ * @param {[string, Tensor | LatePiece][]} entries
  * @param {[string, string][]} metadata
  * @param {string} reason
  * @returns {Piece[]}
  */
 function safetensorsPieces (entries, metadata, reason) {
   const specs = arrayMap(entries, entry => {
-    const piece = new TensorPiece(entry[1])
+    const t = entry[1]
+    if (t instanceof LatePiece) return { name: entry[0], dtype: t.dtype, shape: t.shape, nbytes: t.nbytes, piece: t }
+    const piece = new TensorPiece(t)
     const { layout, nbytes } = piece
     return { name: entry[0], dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
   })
   const { header, order } = safetensorsHeader(specs, metadata)
   return arrayConcat(/** @type {Piece[]} */ ([header]), arrayMap(order, ({ spec }) => {
+    if (spec.piece instanceof LatePiece) return spec.piece
     spec.piece.check()
     return new TensorPiece(compact(spec.piece.tensor))
   }))
@@ -274,7 +306,7 @@ function safetensorsPieces (entries, metadata, reason) {
 /**
  * A zip of stored .npy files, each array at a multiple of 64.
  *
- * @param {[string, Tensor][]} entries
+ * @param {[string, Tensor | LatePiece][]} entries
  * @param {string} reason
  * @returns {Piece[]}
  */
@@ -286,7 +318,7 @@ function npzPieces (entries, reason) {
   const all = []
   let at = 0
   for (const [name, t] of entries) {
-    const array = npyPieces(t, reason)
+    const array = t instanceof LatePiece ? /** @type {const} */ ([npyHeader(t.dtype, t.shape, false), t]) : npyPieces(t, reason)
     const size = lengthOf(array[0]) + array[1].nbytes
     const summed = new ChecksummedTensor(array[1], crc32(array[0], 0))
     const file = bytesOf(`${name}.npy`)
@@ -369,8 +401,17 @@ function joined (...parts) {
   return bytes
 }
 
-/** @param {Piece} piece @returns {Uint8Array | TensorPiece} */
-const contentOf = piece => piece instanceof ChecksummedTensor ? piece.content : piece
+/** @param {Piece} piece  no LatePiece that did not come, but in save.js @returns {Uint8Array | TensorPiece} */
+function contentOf (piece) {
+  const what = piece instanceof ChecksummedTensor ? piece.content : piece
+  return what instanceof LatePiece ? what.content ?? /** @type {any} */ (what) : what
+}
+
+/** @param {Piece} piece @returns {LatePiece | null} */
+function lateOf (piece) {
+  const what = piece instanceof ChecksummedTensor ? piece.content : piece
+  return what instanceof LatePiece ? what : null
+}
 
 /**
  * Calls use with some bytes of a piece, which may be gone afterwards.
@@ -391,8 +432,8 @@ function withPart (piece, at, nbytes, use) {
 
 /** @param {Piece} piece */
 function sizeOf (piece) {
-  const what = contentOf(piece)
-  return what instanceof TensorPiece ? what.nbytes : lengthOf(what)
+  const what = lateOf(piece) ?? contentOf(piece)
+  return what instanceof TensorPiece || what instanceof LatePiece ? what.nbytes : lengthOf(what)
 }
 
 /**
@@ -472,4 +513,4 @@ function toSafetensorsBytes (tensors, opts) {
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
 
-module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, npzEntriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf }
+module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, npzEntriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, TensorPiece, ChecksummedTensor, LatePiece, lateOf, contentOf, withPart, sizeOf }

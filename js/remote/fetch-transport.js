@@ -24,16 +24,32 @@ const PIECE = 2 ** 18 // bytes of one at most
  * @typedef {(url: string, headers: Record<string, string>, stop: AbortSignal, place: string) => Promise<Answer>} Transport  place: the URL in messages
  */
 
+/**
+ * Calls ask, which asks what a caller's fetch gave; what that throws, the request failed by.
+ *
+ * @template R
+ * @param {string} place
+ * @param {() => R} ask
+ * @returns {R}
+ */
+function asked (place, ask) {
+  try {
+    return ask()
+  } catch (error) {
+    throw networkTrouble(place, error)
+  }
+}
+
 /** @implements {Answer} */
 class FetchAnswer {
-  /** @param {Response} response @param {string} url @param {string} place @param {AbortSignal} stop */
-  constructor (response, url, place, stop) {
+  /** @param {Pick<Response, 'status' | 'headers' | 'body'>} response @param {string} url @param {string} place @param {AbortSignal} stop */
+  constructor ({ status, headers, body }, url, place, stop) {
     this.url = url // not the response's: what a caller's fetch adds is for this host
     this.place = place
     this.stop = stop
-    this.status = response.status
-    this.headers = response.headers
-    this.body = response.body
+    this.status = status
+    this.headers = headers
+    this.body = body
     /** what the stop ends @type {{ cancel: () => unknown } | null} */
     this.source = this.body
     /** ends the read that is waited for */
@@ -46,24 +62,24 @@ class FetchAnswer {
 
   /** @param {string} name */
   header (name) {
-    const value = this.headers.get(name)
+    const value = asked(this.place, () => this.headers.get(name))
     if (value !== null && typeof value !== 'string') throw failure('ERR_ARGUMENT', `fetch gave a response whose header ${name} is ${show(value)}; a string or null was expected`)
     return value
   }
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
   async pump (take) {
-    const { body } = this
+    const { body, place } = this
     if (body === null || body === undefined) return
-    if (typeof body.getReader !== 'function') throw failure('ERR_ARGUMENT', `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`)
-    if (body.locked) throw failure('ERR_ARGUMENT', 'fetch gave a response whose body somebody else reads, or has read')
-    const reader = this.source = readerOf(body)
+    if (asked(place, () => typeof body.getReader) !== 'function') throw failure('ERR_ARGUMENT', `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`)
+    if (asked(place, () => body.locked)) throw failure('ERR_ARGUMENT', 'fetch gave a response whose body somebody else reads, or has read')
+    const reader = this.source = asked(place, () => readerOf(body))
     try {
       for (;;) {
         const { done, value } = await this.next(reader)
         if (done) return
         const piece = pieceOf(value)
-        if (piece === null) throw failure('ERR_FORMAT', `${this.place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        if (piece === null) throw failure('ERR_FORMAT', `${place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
         if (piece.length > 0) await take(piece)
         else await new Promise(resolve => onNextTurn(() => resolve(undefined))) // pieces without an end leave the idle limit its turns
       }
@@ -75,8 +91,9 @@ class FetchAnswer {
 
   /** What the reader gives, or a rejection once the request is stopped. @param {Reader} reader @returns {Promise<{ done: boolean, value?: unknown }>} */
   async next (reader) {
+    let result
     try {
-      return await new Promise((resolve, reject) => {
+      result = await new Promise((resolve, reject) => {
         this.interrupt = () => reject(this.stop.reason)
         if (this.stop.aborted) this.interrupt()
         Promise.resolve(reader.read()).then(resolve, reject)
@@ -84,6 +101,8 @@ class FetchAnswer {
     } catch (error) {
       throw networkTrouble(this.place, error)
     }
+    if (typeof result !== 'object' || result === null) throw failure('ERR_ARGUMENT', `fetch gave a body whose read gives ${show(result)}; { done, value } was expected`)
+    return asked(this.place, () => ({ done: result.done, value: result.value }))
   }
 }
 
@@ -121,7 +140,7 @@ function readerOf (body) {
   return {
     async read () {
       const result = await reader.read(new Uint8Array(buffer))
-      if (result.value !== undefined) buffer = result.value.buffer
+      if (result?.value !== undefined) buffer = result.value.buffer
       return result
     },
     cancel: () => reader.cancel()
@@ -131,17 +150,21 @@ function readerOf (body) {
 /** Is it of another host than the page? @param {URL} url */
 const isElsewhere = url => typeof location === 'object' && location !== null && url.origin !== location.origin
 
-/** @param {(url: string, options: RequestInit) => Promise<Response>} given @returns {Transport} */
-const fetchTransport = given => async (url, headers, stop, place) => {
+/** @param {(url: string, options: RequestInit) => Promise<Response>} fetch @returns {Transport} */
+const fetchTransport = fetch => async (url, headers, stop, place) => {
   let response
   try {
-    response = await responseOf(async () => given(url, { headers, signal: stop, cache: 'no-store' }), stop) // Chromium's cache has one request of a URL wait for the other
+    response = await responseOf(async () => fetch(url, { headers, signal: stop, cache: 'no-store' }), stop) // Chromium's cache has one request of a URL wait for the other
   } catch (error) {
     throw networkTrouble(place, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
   }
-  if (typeof response?.status !== 'number' || typeof response.headers?.get !== 'function') throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
-  if (response.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${response.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
-  return new FetchAnswer(response, url, place, stop)
+  const given = asked(place, () => {
+    const { status, headers, body, type } = response ?? Object(null) // each is asked once
+    return { status, headers, body, type, hasHeaders: typeof headers?.get === 'function' }
+  })
+  if (typeof given.status !== 'number' || !given.hasHeaders) throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
+  if (given.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
+  return new FetchAnswer(given, url, place, stop)
 }
 
 /**

@@ -30,7 +30,7 @@ const { Turns } = require('./turns')
  *
  * @template {DtypeName} [D=any]
  * @typedef {object} LoadOptions
- * @property {AnyTensor | undefined} [out]  gets the elements, of the same shape, also cast ('same_kind') and in any layout; nobody else may use it meanwhile
+ * @property {AnyTensor | undefined} [out]  gets the elements, of the same shape, also cast ('same_kind') and in any layout; nobody else may use it meanwhile, but other loads those parts of its memory that do not overlap it
  * @property {D | undefined} [dtype]  of a new tensor, where it is not to be the file's; elements are cast ('same_kind') as they come
  * @property {import('../base/types').Signal | undefined} [signal]
  * @property {((progress: { done: number, total: number }) => void) | undefined} [onProgress]  bytes of the tensor in the file; what it throws ends the load

@@ -137,24 +137,29 @@ class RangeReader {
     if (signal?.look()) run.cancel(signal.reason)
     if (this.ended !== null) run.cancel(this.ended.reason)
     this.runs.add(run)
+    let watch = new Watch(this.idleTimeout)
     try {
       for (let failures = 0, mark = run.at; this.version === null || run.at < run.end;) {
         run.check()
         const from = run.at
         try {
-          await this.attempt(run, first)
+          await this.attempt(run, watch, first)
           if (run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answers have none of the bytes that were asked for`))
         } catch (error) {
           if (!(error instanceof Trouble)) throw error
           if (run.at - mark >= PROGRESS) failures = 0
           if (failures++ >= this.retries) throw error.error
+          this.current = this.url // where it was redirected to may be gone
+          watch.end()
           await run.pause(Math.max(error.wait, Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY) * (0.5 + Math.random() / 2)))
+          watch = new Watch(this.idleTimeout)
         }
         if (run.at - mark >= PROGRESS) mark = run.at
       }
       run.check()
     } finally {
       leave?.()
+      watch.end()
       this.runs.delete(run)
     }
   }
@@ -163,12 +168,12 @@ class RangeReader {
    * One request; the run is advanced by what came.
    *
    * @param {Run} run
+   * @param {Watch} watch  of all requests since the last one that failed
    * @param {{ range: string, began: () => void } | undefined} first
    */
-  async attempt (run, first) {
+  async attempt (run, watch, first) {
     const controller = new AbortController()
-    run.interrupt = () => controller.abort()
-    const watch = new Watch(this.idleTimeout, () => controller.abort())
+    run.interrupt = watch.stop = () => controller.abort()
     let isDone = false
     try {
       const answer = await this.transport(this.current, this.headersFor(run, first), controller.signal, this.place)
@@ -184,8 +189,7 @@ class RangeReader {
       if (watch.isOver) throw new Trouble(failure('ERR_IO', `${this.place}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`))
       throw error
     } finally {
-      watch.end()
-      run.interrupt = () => {}
+      run.interrupt = watch.stop = () => {}
       if (!isDone) controller.abort()
     }
   }
@@ -262,17 +266,18 @@ function accept (run, body, piece, place) {
   return wait.then(() => { throw ENOUGH })
 }
 
-/** Ends a request that brings too little. While we are not done with a piece, no time passes. */
+/** Ends requests that bring too little, each or one after the other. While we are not done with a piece, no time passes. */
 class Watch {
-  /** @param {number} ms @param {() => void} stop */
-  constructor (ms, stop) {
+  /** @param {number} ms */
+  constructor (ms) {
+    this.stop = () => {}
     this.isOver = false
     this.isWaiting = false
     this.came = 0
     this.timer = setInterval(() => {
       if (!this.isWaiting && this.came < LEAST) {
         this.isOver = true
-        stop()
+        this.stop()
       }
       this.came = 0
     }, ms)

@@ -1,6 +1,7 @@
 'use strict'
 // A file at a URL: its header, by the parsers of files/, and its tensors.
 
+const ffi = require('../backend/calls')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { checkSignal, unlessAborted } = require('../base/signals')
 const { beginUse, endUse } = require('../copy/async')
@@ -11,6 +12,7 @@ const { keptTransport } = require('./range-cache')
 const { FIRST, RangeReader } = require('./range-reader')
 const { targetFor } = require('./targets')
 
+/** @typedef {import('../backend/storage').Storage} Storage */
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {import('../files/entries').TensorInfo} TensorInfo */
@@ -136,8 +138,11 @@ function rowsOf (wanted, rows) {
   return { ...wanted, shape: [end - from, ...rest], begin: wanted.begin + from * row, nbytes: (end - from) * row }
 }
 
+/** Bytes of storages that loads write, [low, high] each @type {WeakMap<Storage, [number, number][]>} */
+const written = new WeakMap()
+
 /**
- * Runs work with a tensor that is busy meanwhile.
+ * Runs work with a tensor that is busy meanwhile. Other loads may have other parts of its storage.
  *
  * @template R
  * @param {TensorOf | undefined} out
@@ -146,13 +151,27 @@ function rowsOf (wanted, rows) {
  */
 async function whileBusy (out, work) {
   if (out === undefined) return work()
-  const { storage } = Tensor.writableOf(out)
+  const { storage, bytes } = partOf(out)
+  const parts = written.get(storage) ?? []
+  Tensor.writableOf(out, parts.some(([low, high]) => low < bytes[1] && bytes[0] < high) ? 0 : parts.length)
+  written.set(storage, parts)
+  parts.push(bytes)
   beginUse(storage, 1)
   try {
     return await work()
   } finally {
+    parts.splice(parts.indexOf(bytes), 1)
     endUse(storage, 1)
   }
+}
+
+/** @param {TensorOf} out @returns {{ storage: Storage, bytes: [number, number] }} from the first byte that it has to the one behind its last */
+function partOf (out) {
+  const layout = Tensor.attachedOf(out)
+  const { storage, offset, dtype, size } = layout
+  const { itemsize } = dtypes[dtype]
+  const { low, high } = size === 0 ? { low: 0, high: -1 } : ffi.extent(layout)
+  return { storage, bytes: [(offset + low) * itemsize, (offset + high + 1) * itemsize] }
 }
 
 module.exports = { RemoteSource, rowsOf, wantedOf, wantedOfArray, whileBusy }

@@ -39,6 +39,7 @@ function redirected (from, location, place) {
   if (to.protocol !== 'https:' && (to.protocol !== 'http:' || from.startsWith('https:'))) {
     throw failure('ERR_UNSUPPORTED', `${place} is redirected to a URL of ${to.protocol}; ${from.startsWith('https:') ? 'https:' : 'http: or https:'} was expected`)
   }
+  if (to.username !== '' || to.password !== '') throw failure('ERR_UNSUPPORTED', `${place} is redirected to a URL with a user or a password; one without was expected`)
   return to.href
 }
 

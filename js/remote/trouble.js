@@ -2,6 +2,7 @@
 // What may go better at another attempt.
 
 const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
 
 /** A request that failed, and may be tried again. */
 class Trouble extends Error {
@@ -28,12 +29,19 @@ const LASTING = /^(HPE_|ERR_TLS|ERR_SSL|ERR_INVALID|CERT_|UNABLE_TO_|DEPTH_ZERO_
  * @returns {Error} a Trouble unless it is lasting
  */
 function networkTrouble (place, cause, hint = '') {
-  const inner = typeof cause?.cause?.code === 'string' ? cause.cause : cause // of Node's fetch
-  const error = Object.assign(failure('ERR_IO', `${place} could not be read: ${textOf(inner)}${hint}`), { cause })
-  return LASTING.test(inner?.code) ? error : new Trouble(error)
+  const { text, isLasting } = told(cause)
+  const error = Object.assign(failure('ERR_IO', `${place} could not be read: ${text}${hint}`), { cause })
+  return isLasting ? error : new Trouble(error)
 }
 
-/** @param {any} error */
-const textOf = error => String(error?.message || error?.code || error).split('\n')[0]
+/** What an error says of itself; a caller's fetch may throw anything. @param {any} cause @returns {{ text: string, isLasting: boolean }} */
+function told (cause) {
+  try {
+    const error = typeof cause?.cause?.code === 'string' ? cause.cause : cause // of Node's fetch
+    return { text: String(error?.message || error?.code || error).split('\n')[0], isLasting: LASTING.test(error?.code) }
+  } catch {
+    return { text: show(cause), isLasting: false }
+  }
+}
 
 module.exports = { Trouble, networkTrouble }

@@ -112,13 +112,14 @@ function notBusy (t) {
 
 /**
  * @param {Tensor} t
+ * @param {number} [elsewhere]  pending operations that use other bytes of the storage
  * @returns {InstanceType<typeof Layout>} that may be written
  */
-function writable (t) {
+function writable (t, elsewhere = 0) {
   const layout = attached(t)
   const { extra } = layout.storage
   if (layout.flags & READ_ONLY) throw readOnly(layout.storage)
-  if (extra !== null && extra.busy > 0) throw asyncCopies().busy('tensor')
+  if (extra !== null && extra.busy > elsewhere) throw asyncCopies().busy('tensor')
   return layout
 }
 
@@ -233,11 +234,12 @@ class Tensor {
 
   /**
    * @param {Tensor} t
+   * @param {number} [elsewhere]  pending operations that use other bytes of the storage
    * @returns {InstanceType<typeof Layout>} that may be written
    * @ignore
    */
-  static writableOf (t) {
-    return writable(t)
+  static writableOf (t, elsewhere) {
+    return writable(t, elsewhere)
   }
 
   /**

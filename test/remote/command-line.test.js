@@ -4,10 +4,13 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const zlib = require('node:zlib')
-const { arange, toNpyBytes, toNpzBytes, toSafetensorsBytes } = require('samebytes')
+const { arange, memory, toNpyBytes, toNpzBytes, toSafetensorsBytes } = require('samebytes')
+const { convertFile } = require('../../js/cli/convert')
 const { openPlace, findPlace } = require('../../js/cli/open')
+const { saveLate } = require('../../js/files/save')
 const { crc32, floats, gguf, npyOf, safetensors, zip } = require('../files')
 const { cli, folder } = require('../cli/cli')
+const { honest, rangeOf, startHostile } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
 const FIRST = 2 ** 19 // bytes of the first request
@@ -56,6 +59,7 @@ describe('the command line, of URLs', function () {
     const place = put('colons.safetensors', toSafetensorsBytes({ 'a:b': arange(3) }))
     assert.match((await same(['show', 'FILE:a:b'], place)).stdout, /int32 \[3\]/)
     assert.match((await same(['show', 'FILE:a:c'], place)).stderr, /has no tensor "a:c"; did you mean a:b\?/)
+    for (const [colon, code] of [['%3A', 0], [':', 1]]) assert.equal((await cli(['show', `${place.url}?key=x${colon}y:a:b`])).code, code, colon)
   })
 
   describe('fetches only what it shows:', () => {
@@ -109,6 +113,49 @@ describe('the command line, of URLs', function () {
       assert.deepEqual(found, { ...expected, stdout: expected.stdout.replace('disk', 'web') })
       assert.ok(fs.readFileSync(at(`web-${to}`)).equals(fs.readFileSync(at(`disk-${to}`))))
     }
+  })
+
+  it('converts one large tensor after the other, and small ones together', async () => {
+    const [large, small] = [17 * 2 ** 20, 4096] // bytes
+    let nbytes = 0
+    const header = safetensors(Object.fromEntries(Array.from({ length: 50 }, (_, i) => {
+      const n = i < 3 ? large : small
+      nbytes += n
+      return [`t${i}`, { dtype: 'U8', shape: [n], data_offsets: [nbytes - n, nbytes] }]
+    })))
+    const size = header.length + nbytes
+    let most = 0
+    const hostile = await startHostile((request, response) => {
+      const [from, end] = rangeOf(request, size)
+      const { v8, native, wasm } = memory().bytes
+      most = Math.max(most, v8 + native + wasm - before)
+      response.writeHead(206, { 'content-range': `bytes ${from}-${end - 1}/${size}`, 'content-length': end - from })
+      response.write(header.subarray(from, end))
+      response.end(Buffer.alloc(end - Math.min(end, Math.max(from, header.length)), 7))
+    })
+    const { v8, native, wasm } = memory().bytes
+    const before = v8 + native + wasm
+    try {
+      await convertFile(hostile.url, at('late.safetensors'), {})
+    } finally {
+      hostile.close()
+    }
+    assert.equal(fs.statSync(at('late.safetensors')).size % 64, 0)
+    assert.ok(hostile.asked.length <= 6, hostile.asked.join(' '))
+    assert.ok(most < 2 * large, `${most} bytes`)
+    fs.rmSync(at('late.safetensors'))
+  })
+
+  it('leaves nothing where the server ends in the middle of it', async () => {
+    const bytes = Buffer.from(toSafetensorsBytes({ a: arange(2 ** 18), b: arange(2 ** 18) }))
+    const hostile = await startHostile((request, response) => rangeOf(request, bytes.length)[0] === 0 ? honest(bytes, request, response) : response.writeHead(404).end())
+    const { code, stderr } = await cli(['convert', hostile.url, at('half.npz')])
+    hostile.close()
+    assert.equal(code, 1)
+    assert.match(stderr, /status 404 \(ERR_NOT_FOUND\)/)
+    assert.equal(fs.existsSync(at('half.npz')), false)
+    for (const t of [arange(4), arange(3).astype('float32')]) await assert.rejects(saveLate(at('half.npz'), [{ name: 'a', dtype: 'int32', shape: [3] }], async () => [t], {}), { code: 'ERR_STALE' })
+    assert.equal(fs.existsSync(at('half.npz')), false)
   })
 
   it('reads an index as one file', async () => {

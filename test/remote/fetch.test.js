@@ -44,8 +44,15 @@ describe('a fetch of the caller\'s', function () {
     'no body': [(_, options) => answer(options, () => null), 'ERR_IO'],
     'pieces that are no bytes': [(_, options) => answer(options, () => streamOf('text')), 'ERR_FORMAT'],
     'pieces that are empty, without an end': [(_, options) => answer(options, () => new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(0)) })), 'ERR_IO'],
-    'a reader that gives nothing': [(_, options) => answer(options, () => ({ getReader: () => ({ read () {}, cancel () { throw new Error('no') } }) })), 'ERR_IO'],
+    'a reader that gives nothing': [(_, options) => answer(options, () => ({ getReader: () => ({ read () {}, cancel () { throw new Error('no') } }) })), 'ERR_ARGUMENT'],
+    'a reader without buffers that gives nothing': [(_, options) => answer(options, () => ({ getReader (mode) { if (mode !== undefined) throw new TypeError('no'); return { read () {}, cancel () {} } } })), 'ERR_ARGUMENT'],
+    'a stream that gives no reader': [(_, options) => answer(options, () => ({ getReader () { throw new Error('no') } })), 'ERR_IO'],
+    'a Response whose status throws': [() => ({ get status () { throw new Error('no') } }), 'ERR_IO'],
+    'headers that throw': [() => ({ status: 206, headers: { get () { throw new Error('no') } } }), 'ERR_IO'],
+    'headers once, and nothing the next time': [() => ({ status: 206, n: 0, get headers () { return this.n++ === 0 ? new Headers() : undefined } }), 'ERR_UNSUPPORTED'],
     'a reader that never gives anything': [(_, options) => answer(options, () => ({ getReader: () => ({ read: () => new Promise(() => {}), cancel: () => new Promise(() => {}) }) })), 'ERR_IO'],
+    'an error without text': [async () => { throw Object.create(null) }, 'ERR_IO'],
+    'an error whose text throws': [async () => { throw Object.defineProperty(new Error('no'), 'message', { get () { throw new Error('no') } }) }, 'ERR_IO'],
     'an error at once': [() => { throw new TypeError('no') }, 'ERR_IO'],
     'a promise that never settles': [() => new Promise(() => {}), 'ERR_IO']
   }

@@ -248,6 +248,20 @@ describe('files at URLs', function () {
       assert.equal(await code('a'), 'ERR_DISPOSED')
     })
 
+    it('into parts of one tensor at once, which may not overlap', async () => {
+      const file = await openSafetensors(at('parts.safetensors', toSafetensorsBytes({ a: arange(4), b: arange(4, 8), none: arange(0) })))
+      const all = zeros([8], { dtype: 'int32' })
+      await file.loadAll({ out: { a: all.slice('4:'), b: all.slice(':4').flip(0), none: all.slice('2:2') } })
+      assert.deepEqual(all.toArray(), [7, 6, 5, 4, 0, 1, 2, 3])
+      const [first, ...overlapping] = ['2:6', ':4', '3:7', '4:'].map(part => file.load('a', { out: all.slice(part) }))
+      assert.throws(() => all.fill(0), { code: 'ERR_BUSY' })
+      await Promise.all([first, ...overlapping.map(load => assert.rejects(load, { code: 'ERR_BUSY' }))])
+      const copied = all.copyFromAsync(zeros([8], { dtype: 'int32' }))
+      await Promise.all([copied, ...['4:', ':4'].map(part => assert.rejects(file.load('a', { out: all.slice(part) }), { code: 'ERR_BUSY' }))])
+      all.fill(0)
+      file.close()
+    })
+
     it('are bytes where a type is none of ours, and are not cast then', async () => {
       const file = await openGguf(at('q.gguf', gguf([], [['q', [64, 2], 2, 0]], Buffer.alloc(96, 9))))
       assert.deepEqual([(await file.load('q')).dtype, [...(await file.load('q')).shape]], ['uint8', [2, 36]])
@@ -319,6 +333,8 @@ describe('files at URLs', function () {
     try {
       const file = await openSafetensors(at('many.safetensors', toSafetensorsBytes(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`t${i}`, arange(10000)])))))
       assert.equal(Object.keys(await file.loadAll()).length, 40)
+      const { signal } = new AbortController()
+      await Promise.all([...file.keys()].map(name => file.load(name, { signal })))
       file.close()
       await new Promise(resolve => setImmediate(resolve))
       assert.deepEqual(warnings, [])

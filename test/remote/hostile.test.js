@@ -282,6 +282,15 @@ describe('servers', function () {
       assert.equal(server.asked.length, 2)
     })
 
+    it('end by it where each of many answers has one byte', async () => {
+      await start((request, response) => {
+        const [from] = rangeOf(request, bytes.length)
+        setTimeout(() => response.writeHead(206, { 'content-range': `bytes ${from}-${from}/${bytes.length}`, 'content-length': 1 }).end(bytes.subarray(from, from + 1)), 100)
+      })
+      await assert.rejects(all({ retries: 1 }), { code: 'ERR_IO', message: /idleTimeout/ })
+      assert.ok(server.asked.length < 20, `${server.asked.length} requests`)
+    })
+
     it('end by a signal while the next attempt is waited for', async () => {
       const stop = new AbortController()
       const reason = new Error('enough')
@@ -294,7 +303,7 @@ describe('servers', function () {
   })
 
   describe('that redirect', () => {
-    for (const [to, code] of [['file:///etc/passwd', 'ERR_UNSUPPORTED'], ['data:,x', 'ERR_UNSUPPORTED'], ['ftp://localhost/a', 'ERR_UNSUPPORTED'], ['http://[', 'ERR_FORMAT'], [undefined, 'ERR_FORMAT'], ['/a.safetensors', 'ERR_IO']]) {
+    for (const [to, code] of [['file:///etc/passwd', 'ERR_UNSUPPORTED'], ['data:,x', 'ERR_UNSUPPORTED'], ['ftp://localhost/a', 'ERR_UNSUPPORTED'], ['//user:secret@localhost:1/a', 'ERR_UNSUPPORTED'], ['http://[', 'ERR_FORMAT'], [undefined, 'ERR_FORMAT'], ['/a.safetensors', 'ERR_IO']]) {
       it(`to ${to}`, async () => {
         await start((request, response) => response.writeHead(302, to === undefined ? {} : { location: to }).end())
         await assert.rejects(all(), { code })
@@ -317,6 +326,17 @@ describe('servers', function () {
       valid = 2
       await file.load('b')
       assert.deepEqual(paths.slice(3), ['/signed?key=1', '/a.safetensors', '/signed?key=2'])
+      file.close()
+    })
+
+    it('are asked again when nobody is there any more', async () => {
+      const edge = await startHostile((request, response) => honest(bytes, request, response))
+      let isGone = false
+      await start((request, response) => isGone ? honest(bytes, request, response) : response.writeHead(302, { location: edge.url }).end())
+      const file = await openSafetensors(server.url, FAST)
+      edge.close()
+      isGone = true
+      await file.load('b')
       file.close()
     })
   })
