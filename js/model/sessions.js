@@ -229,7 +229,7 @@ async function copiesThrough (ort, session, from, to) {
   try {
     const feeds = { a: new ort.Tensor('float32', from, [2]) }
     const { b } = to === null ? await session.run(feeds) : await session.run(feeds, { b: new ort.Tensor('float32', to, [2]) })
-    const seen = to ?? b.data
+    const seen = to ?? (b.location === 'gpu-buffer' ? await b.getData(true) : b.data)
     return seen[0] === from[0] && seen[1] === from[1]
   } catch {
     return false
