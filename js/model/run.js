@@ -4,7 +4,7 @@
 const { arraySlice, rootless } = require('../base/primordials')
 const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
-const { abilitiesOf, messageOf } = require('./sessions')
+const { abilitiesOf, inTurn, messageOf } = require('./sessions')
 const { discard } = require('./discard')
 const { gpuOutputs } = require('./gpu-output')
 
@@ -289,9 +289,9 @@ class Run {
    * @returns {Promise<Record<string, any>>}
    */
   #runSession (feeds, fetches, options) {
-    const { session } = this.method
-    const found = fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
-    return found.catch(throwSessionError)
+    const { session, runtime } = this.method
+    const run = () => fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
+    return inTurn(session, runtime, run).catch(throwSessionError)
   }
 
   #wantsAll () {

@@ -131,6 +131,20 @@ const TESTS = [
     })
     if (found !== null) assert.deepEqual(found, [1, 2])
   }, true],
+  ['modules on WebGPU that are called at the same time run one after the other, and go on after one that failed', async page => {
+    const found = await inPage(page, { IDENTITY, TWO }, async models => {
+      const { loadModel, tensor, zeros } = await startGpu() ?? {}
+      if (loadModel === undefined) return null
+      const modules = [await loadModel(models.IDENTITY), await loadModel(models.TWO), await loadModel(models.IDENTITY)]
+      const given = modules.map(() => zeros([2]))
+      const failing = modules[0].run([tensor([1, 2])], { outputs: [zeros([1])] }).catch(({ code }) => code)
+      const runs = modules.map((module, i) => module.run([tensor([i, i + 1])], { outputs: [given[i]] }))
+      const [more] = await modules[1].forward(tensor([7, 8]))
+      await Promise.all(runs)
+      return [await failing, ...given.map(t => t.toArray().join()), (await more.toAsync()).toArray().join()]
+    })
+    if (found !== null) assert.deepEqual(found, ['ERR_SHAPE', '0,1', '2,4', '2,3', '14,16'])
+  }, true],
   ['inputs in shared memory are not staged where outputs stay on WebGPU', async page => {
     const found = await inPage(page, IDENTITY, async model => {
       const { loadModel, memory, tensor } = await startGpu({ shared: true }) ?? {}
