@@ -34,13 +34,17 @@ class SessionHold {
   }
 }
 
-/** What is released with an output. source: pinned. @typedef {{ theirs: any, hold: SessionHold, source: GpuOutput | null }} Held */
+/** What is released with an output. source: pinned. @typedef {{ theirs: any, nbytes: number, hold: SessionHold, source: GpuOutput | null }} Held */
+
+/** bytes of outputs that were not released */
+let inUse = 0
 
 /** Releases outputs that nobody holds. */
 const registry = new FinalizationRegistry(release)
 
 /** @param {Held} held */
-function release ({ theirs, hold, source }) {
+function release ({ theirs, nbytes, hold, source }) {
+  inUse -= nbytes
   theirs.dispose()
   if (source !== null) gpuOutputs.unpin(source)
   hold.drop()
@@ -73,6 +77,8 @@ class GpuOutput {
   #ort
   /** @type {Held} */
   #held
+  /** makes the collector see how large it is (runtime/ballast.browser.js) @type {ArrayBuffer | null} */
+  #ballast
   #isDisposed = false
   /** pending calls that read it */
   #uses = 0
@@ -107,7 +113,10 @@ class GpuOutput {
     if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'outputs on a GPU are made by a run of a model')
     this.#theirs = theirs
     this.#ort = ort
-    this.#held = { theirs, hold, source }
+    const nbytes = nbytesOf(theirs) ?? 0
+    this.#held = { theirs, nbytes, hold, source }
+    this.#ballast = instance().ballastOf(nbytes, () => inUse)
+    inUse += nbytes
     hold.count++
     if (source !== null) gpuOutputs.pin(source)
     registry.register(this, this.#held, this)
@@ -132,12 +141,12 @@ class GpuOutput {
    * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE another device, or WebGPU failed; each as a rejection
    */
   async toAsync (device = 'cpu') {
-    const { countCopy, dtypes, failure, fromBlob, itemsizes, show } = instance()
+    const { countCopy, failure, fromBlob, show } = instance()
     if (device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; outputs on a GPU go to 'cpu'`)
-    const { type, dims, gpuBuffer } = gpuOutputs.living(own(this))
-    const itemsize = itemsizes[dtypes.findIndex(({ name }) => name === type)]
-    if (itemsize === undefined) throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
-    const nbytes = dims.reduce((/** @type {number} */ n, /** @type {number} */ extent) => n * extent, itemsize)
+    const theirs = gpuOutputs.living(own(this))
+    const { type, dims, gpuBuffer } = theirs
+    const nbytes = nbytesOf(theirs)
+    if (nbytes === null) throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
     let bytes
     gpuOutputs.pin(this)
     try {
@@ -163,8 +172,21 @@ class GpuOutput {
   #free () {
     if (!this.#isDisposed || this.#uses > 0) return
     registry.unregister(this)
+    if (this.#ballast !== null) instance().keepSpare(this.#ballast)
+    this.#ballast = null
     release(this.#held)
   }
+}
+
+/**
+ * @param {any} theirs  onnxruntime's tensor
+ * @returns {number | null} null: samebytes has no such dtype
+ */
+function nbytesOf ({ type, dims }) {
+  const { dtypes, itemsizes } = instance()
+  const itemsize = itemsizes[dtypes.findIndex(({ name }) => name === type)]
+  if (itemsize === undefined) return null
+  return dims.reduce((/** @type {number} */ n, /** @type {number} */ extent) => n * extent, itemsize)
 }
 
 /**

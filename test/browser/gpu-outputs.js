@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { onnx } = require('../onnx')
 const { AS_SEEN } = require('./bundle')
 
-/* global load, refusal, plain, startGpu */
+/* global load, refusal, plain, startGpu, turn */
 
 /** Run in the page first: startGpu gives samebytes, onnxruntime and how models are loaded that leave their outputs on the GPU; null: there is no WebGPU. */
 function prepare (folder) {
@@ -144,6 +144,25 @@ const TESTS = [
       return [await failing, ...given.map(t => t.toArray().join()), (await more.toAsync()).toArray().join()]
     })
     if (found !== null) assert.deepEqual(found, ['ERR_SHAPE', '0,1', '2,4', '2,3', '14,16'])
+  }, true],
+  ['outputs on WebGPU that nobody disposes are collected in time', async page => {
+    const most = await inPage(page, IDENTITY, async model => {
+      const { loadModel, ort, zeros } = await startGpu() ?? {}
+      if (loadModel === undefined) return null
+      const { dispose } = ort.Tensor.prototype
+      let living = 0
+      ort.Tensor.prototype.dispose = function () { living--; return dispose.call(this) }
+      const module = await loadModel(model)
+      const t = zeros([2 ** 20])
+      let most = 0
+      for (let i = 0; i < 200; i++) {
+        await module.forward(t)
+        most = Math.max(most, ++living)
+        await turn()
+      }
+      return most
+    })
+    if (most !== null) assert.ok(most < 64, `${most} of 4 MiB`)
   }, true],
   ['inputs in shared memory are not staged where outputs stay on WebGPU', async page => {
     const found = await inPage(page, IDENTITY, async model => {
