@@ -169,7 +169,7 @@ class Module {
    * @returns {Promise<ResultsOf<M>>} an array of results; given outputs are the same tensors, written in place, or copied into, counted, by an onnxruntime that cannot
    * @throws {TypeError} ERR_DTYPE, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE too many inputs, another shape, not contiguous, an output without room; ERR_BOUNDS ·
    *   ERR_NOT_FOUND · ERR_BUSY · ERR_OVERLAP an output over an input's bytes · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
-   *   ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
+   *   ERR_DEVICE an output on the GPU for a module without WebGPU · ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
    * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
    */
   /**

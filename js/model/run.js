@@ -4,7 +4,7 @@
 const { arraySlice, rootless } = require('../base/primordials')
 const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
-const { abilitiesOf, inTurn, messageOf } = require('./sessions')
+const { abilitiesOf, inTurn, messageOf, usesGpu } = require('./sessions')
 const { discard } = require('./discard')
 const { gpuOutputs } = require('./gpu-output')
 
@@ -104,7 +104,9 @@ class Run {
     for (let i = 0; i < inputs.length; i++) {
       const value = read[i] ?? method.given[i]
       if (value === undefined) throw failure('ERR_ARGUMENT', `${inputs[i].title} has no value: neither the call nor setInput gave one`)
-      this.operands.push(operandOf(inputs[i], value))
+      const operand = operandOf(inputs[i], value)
+      if (operand.output !== null && !usesGpu(method.runtime.options)) throw onGpu(inputs[i])
+      this.operands.push(operand)
     }
     /** @type {Target[]} */
     this.targets = []
@@ -425,6 +427,11 @@ function copiedTo (target, theirs) {
 /** @param {unknown} error  onnxruntime's */
 function throwSessionError (error) {
   throw new SessionError(error)
+}
+
+/** @param {Slot} slot  of a method that would take the GPU's address for one of its own memory */
+function onGpu (slot) {
+  return instance().failure('ERR_DEVICE', `${slot.title}: the output is on the GPU, which this module does not use (executionProviders: ['webgpu']); await toAsync('cpu') brings it to the CPU`)
 }
 
 /**

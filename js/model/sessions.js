@@ -150,7 +150,7 @@ function placementOptions ({ executionProviders, preferredOutputLocation }) {
   return executionProviders === undefined ? where : { ...where, executionProviders }
 }
 
-/** ends of the last runs on a GPU, by onnxruntime's session class @type {WeakMap<object, Promise<void>>} */
+/** ends of the last runs where some are on WebGPU, by onnxruntime's session class @type {WeakMap<object, Promise<void>>} */
 const turns = new WeakMap()
 
 /** @param {Record<string, unknown>} options  of sessions */
@@ -159,7 +159,8 @@ function usesGpu ({ executionProviders }) {
 }
 
 /**
- * Runs a session; on WebGPU after other sessions' runs, because onnxruntime-web's memory breaks where one begins before another has ended.
+ * Runs a session. onnxruntime-web's memory breaks where a session runs while another one's run waits for WebGPU: so from the first run on WebGPU
+ * on they run one after the other.
  *
  * @param {any} session
  * @param {Runtime} runtime
@@ -167,9 +168,10 @@ function usesGpu ({ executionProviders }) {
  * @returns {Promise<any>} what run gives
  */
 function inTurn (session, { ort, options }, run) {
-  if (!usesGpu(options)) return run()
   const kind = kindOf(session, ort)
-  const found = (turns.get(kind) ?? Promise.resolve()).then(run)
+  const before = turns.get(kind)
+  if (before === undefined && !usesGpu(options)) return run()
+  const found = before === undefined ? run() : before.then(run)
   turns.set(kind, found.then(() => {}, () => {}))
   return found
 }
@@ -262,4 +264,4 @@ async function copiesThrough (runtime, session, from, to) {
   }
 }
 
-module.exports = { runtimeOf, openSession, abilitiesOf, inTurn, close, messageOf }
+module.exports = { runtimeOf, openSession, abilitiesOf, inTurn, usesGpu, close, messageOf }

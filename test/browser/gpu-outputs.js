@@ -15,7 +15,8 @@ function prepare (folder) {
     ort.env.wasm.wasmPaths = folder
     ort.env.wasm.numThreads = 1
     ort.env.logLevel = 'error'
-    const loadModel = (bytes, theirs = ort) => Module.load(Uint8Array.from(bytes), { ort: theirs, executionProviders: ['webgpu'], preferredOutputLocation: 'gpu-buffer' })
+    const onGpu = { executionProviders: ['webgpu'], preferredOutputLocation: 'gpu-buffer' }
+    const loadModel = (bytes, theirs = ort, options = onGpu) => Module.load(Uint8Array.from(bytes), { ort: theirs, ...options })
     return { ...samebytes, ort, loadModel }
   }
 }
@@ -133,17 +134,21 @@ const TESTS = [
   }, true],
   ['modules on WebGPU that are called at the same time run one after the other, and go on after one that failed', async page => {
     const found = await inPage(page, { IDENTITY, TWO }, async models => {
-      const { loadModel, tensor, zeros } = await startGpu() ?? {}
+      const { loadModel, ort, tensor, zeros } = await startGpu() ?? {}
       if (loadModel === undefined) return null
-      const modules = [await loadModel(models.IDENTITY), await loadModel(models.TWO), await loadModel(models.IDENTITY)]
+      const onCpu = await loadModel(models.TWO, ort, {}) // has the same memory
+      const modules = [await loadModel(models.IDENTITY), await loadModel(models.TWO), onCpu, await loadModel(models.IDENTITY)]
       const given = modules.map(() => zeros([2]))
       const failing = modules[0].run([tensor([1, 2])], { outputs: [zeros([1])] }).catch(({ code }) => code)
       const runs = modules.map((module, i) => module.run([tensor([i, i + 1])], { outputs: [given[i]] }))
       const [more] = await modules[1].forward(tensor([7, 8]))
       await Promise.all(runs)
-      return [await failing, ...given.map(t => t.toArray().join()), (await more.toAsync()).toArray().join()]
+      const { code, message } = await refusal(() => onCpu.forward(more))
+      return [await failing, ...given.map(t => t.toArray().join()), (await more.toAsync()).toArray().join(), code, message]
     })
-    if (found !== null) assert.deepEqual(found, ['ERR_SHAPE', '0,1', '2,4', '2,3', '14,16'])
+    if (found === null) return
+    assert.match(found.pop(), /^input 'a' \(0\): the output is on the GPU, which this module does not use \(executionProviders: \['webgpu'\]\); await toAsync\('cpu'\)/)
+    assert.deepEqual(found, ['ERR_SHAPE', '0,1', '2,4', '4,6', '3,4', '14,16', 'ERR_DEVICE'])
   }, true],
   ['outputs on WebGPU that nobody disposes are collected in time', async page => {
     const most = await inPage(page, IDENTITY, async model => {
