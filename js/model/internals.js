@@ -10,6 +10,7 @@ const { stats, counts, countCopy, countStaged } = require('../backend/storage')
 const { show, receiver, shapeOf } = require('../base/validate')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
+const { ballastOf, keepSpare } = require('../runtime/host')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { dataOf } = require('../layout/data')
 const { isSameShape } = require('../layout/layouts')
@@ -41,6 +42,8 @@ const parts = {
   shapeOf,
   valuesOfIterable,
   checkHeap,
+  ballastOf,
+  keepSpare,
   dtypes,
   itemsizes,
   dataOf,

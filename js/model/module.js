@@ -6,6 +6,7 @@ const { instance } = require('./internals')
 const { runtimeOf, openSession, close } = require('./sessions')
 const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./signature')
 const { Run } = require('./run')
+const { SessionHold } = require('./gpu-output')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
 /** @typedef {import('./gpu-output').GpuOutput} GpuOutput */
@@ -128,7 +129,7 @@ class Module {
         const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
         const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
         for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)
-        methods.set(String(name), { name: String(name), session, runtime, abilities: null, inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
+        methods.set(String(name), { name: String(name), session, runtime, abilities: null, hold: new SessionHold(), inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
       }
     } catch (error) {
       for (const { session } of methods.values()) await close(session)
@@ -168,7 +169,7 @@ class Module {
    * @returns {Promise<ResultsOf<M>>} an array of results; given outputs are the same tensors, written in place, or copied into, counted, by an onnxruntime that cannot
    * @throws {TypeError} ERR_DTYPE, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE too many inputs, another shape, not contiguous, an output without room; ERR_BOUNDS ·
    *   ERR_NOT_FOUND · ERR_BUSY · ERR_OVERLAP an output over an input's bytes · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
-   *   ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
+   *   ERR_DEVICE an output on the GPU for a module without WebGPU · ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
    * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
    */
   /**
@@ -361,7 +362,8 @@ class Module {
   }
 
   /**
-   * Releases the sessions, after pending calls have settled. Later calls throw ERR_DISPOSED. Results stay valid.
+   * Releases the sessions, after pending calls have settled; one with outputs on the GPU when the last of these is disposed or collected.
+   * Later calls throw ERR_DISPOSED. Results stay valid.
    *
    * @returns {Promise<void>} the same promise each time
    * @throws nothing
@@ -382,7 +384,7 @@ class Module {
       for (const given of method.given.splice(0)) forget(given)
       method.targets = []
       method.results = null
-      await close(method.session)
+      await method.hold.end(() => close(method.session))
     }
   }
 

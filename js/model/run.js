@@ -4,7 +4,7 @@
 const { arraySlice, rootless } = require('../base/primordials')
 const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
-const { abilitiesOf, messageOf } = require('./sessions')
+const { abilitiesOf, inTurn, messageOf, usesGpu } = require('./sessions')
 const { discard } = require('./discard')
 const { gpuOutputs } = require('./gpu-output')
 
@@ -22,6 +22,7 @@ const { gpuOutputs } = require('./gpu-output')
  * @property {any} session
  * @property {import('./sessions').Runtime} runtime
  * @property {import('./sessions').Abilities | null} abilities  of the session; null: not tried yet
+ * @property {import('./gpu-output').SessionHold} hold  keeps the session open for outputs on the GPU
  * @property {Slot[]} inputs
  * @property {Slot[]} outputs
  * @property {number[]} all  indices of the outputs that are tensors
@@ -103,7 +104,9 @@ class Run {
     for (let i = 0; i < inputs.length; i++) {
       const value = read[i] ?? method.given[i]
       if (value === undefined) throw failure('ERR_ARGUMENT', `${inputs[i].title} has no value: neither the call nor setInput gave one`)
-      this.operands.push(operandOf(inputs[i], value))
+      const operand = operandOf(inputs[i], value)
+      if (operand.output !== null && !usesGpu(method.runtime.options)) throw onGpu(inputs[i])
+      this.operands.push(operand)
     }
     /** @type {Target[]} */
     this.targets = []
@@ -165,19 +168,40 @@ class Run {
     } catch (error) {
       found = await this.#retry(error)
     }
-    await this.#fetchTargets(found)
-    const values = this.#valuesOf(found)
-    this.#checkIntact()
-    return values
+    try {
+      await this.#fetchTargets(found)
+      const values = this.#valuesOf(found)
+      this.#checkIntact()
+      this.#wrapOnGpu(found, values)
+      return values
+    } catch (error) {
+      disposeOnGpu(found) // nobody gets them
+      throw error
+    }
   }
 
   /** Brings results on the GPU to the CPU that are copied into given tensors. @param {Record<string, any>} found  onnxruntime's tensors by name */
   async #fetchTargets (found) {
-    try {
-      for (const { slot, isCopied } of this.targets) if (isCopied && isOnGpu(found[slot.name])) await found[slot.name].getData(true)
-    } catch (error) {
-      for (const theirs of Object.values(found)) if (isOnGpu(theirs)) theirs.dispose() // nobody gets them
-      throw error
+    for (const { slot, isCopied } of this.targets) {
+      if (!isCopied || !isOnGpu(found[slot.name])) continue
+      try {
+        await found[slot.name].getData(true)
+      } catch (cause) {
+        throw this.#failed(cause)
+      }
+    }
+  }
+
+  /** Makes outputs of results that stay on the GPU. @param {Record<string, any>} found @param {any[]} values  by output's index */
+  #wrapOnGpu (found, values) {
+    const { wanted, operands, method: { outputs, runtime, hold } } = this
+    for (let k = 0; k < wanted.length; k++) {
+      const { name, index } = outputs[wanted[k]]
+      const theirs = found[name]
+      if (values[index] !== theirs || !isOnGpu(theirs)) continue
+      const { gpuBuffer } = theirs
+      const source = operands.find(({ output }) => output !== null && gpuOutputs.pinned(output).gpuBuffer === gpuBuffer)
+      values[index] = gpuOutputs.of(theirs, runtime.ort, hold, source?.output ?? null)
     }
   }
 
@@ -267,9 +291,9 @@ class Run {
    * @returns {Promise<Record<string, any>>}
    */
   #runSession (feeds, fetches, options) {
-    const { session } = this.method
-    const found = fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
-    return found.catch(throwSessionError)
+    const { session, runtime } = this.method
+    const run = () => fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
+    return inTurn(session, runtime, run).catch(throwSessionError)
   }
 
   #wantsAll () {
@@ -296,10 +320,14 @@ class Run {
       if (!(later instanceof SessionError)) throw later
       error = later
     }
-    const { cause } = /** @type {SessionError} */ (error)
+    throw this.#failed(/** @type {SessionError} */ (error).cause)
+  }
+
+  /** @param {unknown} cause  onnxruntime's error */
+  #failed (cause) {
     const reported = instance().failure('ERR_MODEL', `method '${this.method.name}' failed: ${messageOf(cause)}`)
     reported.cause = cause
-    throw reported
+    return reported
   }
 
   /** Checks that no buffer was transferred while the call waited. */
@@ -324,15 +352,16 @@ class Run {
       changed = true
       resizeTarget(target, [...dims])
     }
+    disposeOnGpu(found)
     return changed
   }
 
   /**
    * @param {Record<string, any>} found
-   * @returns {any[]} by output's index
+   * @returns {any[]} by output's index; of what is on the GPU, onnxruntime's tensors
    */
   #valuesOf (found) {
-    const { targets, wanted, method: { outputs, runtime } } = this
+    const { targets, wanted, method: { outputs } } = this
     /** @type {any[]} */
     const values = []
     for (let i = 0; i < outputs.length; i++) values.push(undefined)
@@ -340,7 +369,7 @@ class Run {
       const slot = outputs[wanted[k]]
       const theirs = found[slot.name]
       const target = targets.length === 0 ? undefined : targets.find(each => each.slot === slot)
-      values[slot.index] = target === undefined ? valueOf(slot, theirs, runtime.ort) : written(target, theirs)
+      values[slot.index] = target === undefined ? valueOf(slot, theirs) : written(target, theirs)
     }
     return values
   }
@@ -349,15 +378,14 @@ class Run {
 rootless(Run)
 
 /**
- * A result as a tensor, strings or an output on the GPU.
+ * A result as a tensor or strings; on the GPU, onnxruntime's tensor.
  *
  * @param {Slot} slot
  * @param {any} theirs  onnxruntime's tensor
- * @param {any} ort
  * @returns {any}
  */
-function valueOf (slot, theirs, ort) {
-  if (isOnGpu(theirs)) return gpuOutputs.of(theirs, ort)
+function valueOf (slot, theirs) {
+  if (isOnGpu(theirs)) return theirs
   if (theirs.type === 'string') return nestedStrings(theirs.data, theirs.dims)
   try {
     return instance().fromOrt(theirs)
@@ -399,6 +427,11 @@ function copiedTo (target, theirs) {
 /** @param {unknown} error  onnxruntime's */
 function throwSessionError (error) {
   throw new SessionError(error)
+}
+
+/** @param {Slot} slot  of a method that would take the GPU's address for one of its own memory */
+function onGpu (slot) {
+  return instance().failure('ERR_DEVICE', `${slot.title}: the output is on the GPU, which this module does not use (executionProviders: ['webgpu']); await toAsync('cpu') brings it to the CPU`)
 }
 
 /**
@@ -461,7 +494,12 @@ function wrongShape ({ slot, layout, tensor }, shape, cause) {
 }
 
 /** @param {any} theirs  onnxruntime's tensor */
-const isOnGpu = theirs => theirs.location === 'gpu-buffer'
+const isOnGpu = theirs => theirs?.location === 'gpu-buffer'
+
+/** @param {Record<string, any>} found  onnxruntime's tensors by name */
+function disposeOnGpu (found) {
+  for (const theirs of Object.values(found)) if (isOnGpu(theirs)) theirs.dispose()
+}
 
 /** @param {Layout} layout */
 function isShared ({ storage: { kind, buffer } }) {

@@ -150,6 +150,32 @@ function placementOptions ({ executionProviders, preferredOutputLocation }) {
   return executionProviders === undefined ? where : { ...where, executionProviders }
 }
 
+/** ends of the last runs where some are on WebGPU, by onnxruntime's session class @type {WeakMap<object, Promise<void>>} */
+const turns = new WeakMap()
+
+/** @param {Record<string, unknown>} options  of sessions */
+function usesGpu ({ executionProviders }) {
+  return Array.isArray(executionProviders) && executionProviders.some(each => (typeof each === 'string' ? each : each?.name) === 'webgpu')
+}
+
+/**
+ * Runs a session. onnxruntime-web's memory breaks where a session runs while another one's run waits for WebGPU: so from the first run on WebGPU
+ * on they run one after the other.
+ *
+ * @param {any} session
+ * @param {Runtime} runtime
+ * @param {() => Promise<any>} run
+ * @returns {Promise<any>} what run gives
+ */
+function inTurn (session, { ort, options }, run) {
+  const kind = kindOf(session, ort)
+  const before = turns.get(kind)
+  if (before === undefined && !usesGpu(options)) return run()
+  const found = before === undefined ? run() : before.then(run)
+  turns.set(kind, found.then(() => {}, () => {}))
+  return found
+}
+
 /**
  * What sessions like this one can do, tried once with a minimal model. If new sessions have another back end than this one
  * (onnxruntime-node was loaded after onnxruntime-web, and they share a registry), nothing is assumed to work.
@@ -204,13 +230,14 @@ async function probe (ort, options, kind) {
     await close(session)
     return null
   }
+  const runtime = { ort, options }
   const plain = new Float32Array(2)
   const shared = typeof SharedArrayBuffer === 'function' ? new Float32Array(new SharedArrayBuffer(8)) : null
   try {
     return {
-      inPlace: await copiesThrough(ort, session, Float32Array.of(1, 2), plain),
-      readsShared: shared !== null && await copiesThrough(ort, session, shared.fill(3), null),
-      writesShared: shared !== null && await copiesThrough(ort, session, Float32Array.of(1, 2), shared.fill(0))
+      inPlace: await copiesThrough(runtime, session, Float32Array.of(1, 2), plain),
+      readsShared: shared !== null && await copiesThrough(runtime, session, shared.fill(3), null),
+      writesShared: shared !== null && await copiesThrough(runtime, session, Float32Array.of(1, 2), shared.fill(0))
     }
   } finally {
     await close(session)
@@ -220,20 +247,21 @@ async function probe (ort, options, kind) {
 /**
  * Does the session copy these values through the identity model?
  *
- * @param {any} ort
+ * @param {Runtime} runtime
  * @param {any} session
  * @param {Float32Array} from
  * @param {Float32Array | null} to  a given output; null: onnxruntime makes one
  */
-async function copiesThrough (ort, session, from, to) {
+async function copiesThrough (runtime, session, from, to) {
   try {
-    const feeds = { a: new ort.Tensor('float32', from, [2]) }
-    const { b } = to === null ? await session.run(feeds) : await session.run(feeds, { b: new ort.Tensor('float32', to, [2]) })
-    const seen = to ?? b.data
+    const { Tensor } = runtime.ort
+    const feeds = { a: new Tensor('float32', from, [2]) }
+    const { b } = await inTurn(session, runtime, () => to === null ? session.run(feeds) : session.run(feeds, { b: new Tensor('float32', to, [2]) }))
+    const seen = to ?? (b.location === 'gpu-buffer' ? await b.getData(true) : b.data)
     return seen[0] === from[0] && seen[1] === from[1]
   } catch {
     return false
   }
 }
 
-module.exports = { runtimeOf, openSession, abilitiesOf, close, messageOf }
+module.exports = { runtimeOf, openSession, abilitiesOf, inTurn, usesGpu, close, messageOf }

@@ -15,6 +15,7 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const { launch, serve, resultOf, lineOf } = require('./pages')
 const { readGuide } = require('./guide')
+const { onnx } = require('../onnx')
 const { ROOT, STEP_LIMIT_MS, scratchFolder, runAll, step: test, ended, packedIn, ...steps } = require('../steps')
 
 const scratch = scratchFolder('bundlers')
@@ -273,6 +274,15 @@ async function testPrograms (browser) {
     assert.match(elsewhere.modules.sort().join(), /^samebytes-\w{8}\.wasm,samebytes-algorithms-\w{8}\.wasm,samebytes-math-\w{8}\.wasm$/)
     const { value, modules } = await opened(lineOf, browser, { policy: `${policy}; connect-src 'none'`, entry: 'single-sum.js' })
     assert.deepEqual({ value, modules }, { value: '2', modules: [] })
+  })
+  await test('a model runs over the smaller build of onnxruntime-web', async () => {
+    fs.symlinkSync(path.join(ROOT, 'node_modules', 'onnxruntime-web'), path.join(app, 'node_modules', 'onnxruntime-web'))
+    await follow('Models')
+    fs.writeFileSync(path.join(dist, 'model.onnx'), onnx({ inputs: { a: 'float32[2]' }, nodes: ['Add(a, a) -> b'], outputs: { b: 'float32[2]' } }))
+    const { value, modules } = await opened(lineOf, browser, { policy, entry: 'model.js' })
+    assert.equal(value, '[2, 4]')
+    assert.deepEqual(modules.sort(), ['ort-wasm-simd-threaded.wasm', 'samebytes.wasm'])
+    assert.ok(fs.statSync(path.join(dist, 'model.js')).size < 400_000, 'it has the larger build, too')
   })
   await test('an import of samebytes/math without a name makes it known to init', async () => {
     await run('bash', ['-euc', 'esbuild src/unnamed.js --bundle --format=esm --outdir=dist; cp node_modules/samebytes/dist/*.wasm dist'])
