@@ -813,7 +813,7 @@ SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
  *
  * Named segments, rings of frames, and words to wait on, which other processes have, too: Node by SharedTensor and SharedRing,
  * Python by the package samebytes. On Linux; elsewhere all of it is SB_ERR_UNSUPPORTED. A peer may write any values, and may make
- * a segment shorter: whoever uses bytes that are gone gets SIGBUS. docs/rings.md has the protocol. */
+ * a segment shorter: whoever uses bytes that are gone gets SIGBUS. docs/ring-protocol.md has the protocol. */
 
 #define SB_SEGMENT_REPLACE \
  1u /* the name is taken from another segment, which its users keep; else SB_ERR_EXISTS */

@@ -1,5 +1,5 @@
 /* A SharedRing in one header, for C11 on 64-bit Linux: needs nothing of samebytes, neither a library nor another header. One process
- * writes frames, others read them; docs/rings.md specifies the words. The ring is made by others: SharedRing.create in Node,
+ * writes frames, others read them; docs/ring-protocol.md specifies the words. The ring is made by others: SharedRing.create in Node,
  * Ring.create in Python, sb_ring_create in C. Functions give 0, or an error number of the system.
  *
  *   sbr_ring r;

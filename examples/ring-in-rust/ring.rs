@@ -1,4 +1,4 @@
-// A ring of samebytes in Rust, by the standard library alone; docs/rings.md has the protocol.
+// A ring of samebytes in Rust, by the standard library alone; docs/ring-protocol.md has the protocol.
 //
 //   ring write NAME COUNT    writes frames of int32 whose elements are all the frame's index
 //   ring read NAME COUNT     reads up to that frame, and says how many were whole, torn, and lost

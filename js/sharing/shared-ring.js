@@ -1,5 +1,5 @@
 'use strict'
-// SharedRing: frames that one process writes and others read, in two segments of shared memory. docs/rings.md describes the control
+// SharedRing: frames that one process writes and others read, in two segments of shared memory. docs/ring-protocol.md describes the control
 // words. C reads and writes them (src/ipc/ring.c); their values are untrusted, and none is used as an index here.
 
 const ffi = require('../backend/calls')

@@ -1,4 +1,4 @@
-"""Ring: frames that one process writes and others read. docs/rings.md has the protocol."""
+"""Ring: frames that one process writes and others read. docs/ring-protocol.md has the protocol."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /* The control words of a SharedRing: 64-bit words of shared memory that one process writes and others read. No process
- * trusts another. docs/rings.md specifies them for programs without this library.
+ * trusts another. docs/ring-protocol.md specifies them for programs without this library.
  *
  * A slot's word is 2 n + 1 while frame n is being written, 2 n + 2 once it is complete, 0 before the first frame. */
 #ifndef SB_RING_H

@@ -1,4 +1,4 @@
-"""Writes frames into a ring that Node made: one for each line that it is sent. What the words mean is in docs/rings.md."""
+"""Writes frames into a ring that Node made: one for each line that it is sent. What the words mean is in docs/ring-protocol.md."""
 import ctypes
 import os
 import platform
