@@ -4,7 +4,7 @@
 const { arraySlice, rootless } = require('../base/primordials')
 const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
-const { abilitiesOf, inTurn, messageOf, usesGpu } = require('./sessions')
+const { abilitiesOf, messageOf, runInTurn, usesGpu } = require('./sessions')
 const { discard } = require('./discard')
 const { gpuOutputs } = require('./gpu-output')
 
@@ -293,7 +293,7 @@ class Run {
   #runSession (feeds, fetches, options) {
     const { session, runtime } = this.method
     const run = () => fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
-    return inTurn(session, runtime, run).catch(throwSessionError)
+    return runInTurn(session, runtime, run).catch(throwSessionError)
   }
 
   #wantsAll () {

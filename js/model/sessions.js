@@ -46,10 +46,9 @@ async function openSession (title, source, runtime) {
   const { Tensor } = instance()
   const storage = Tensor.isTensor(source) && !source.isDisposed ? Tensor.layoutOf(source).storage : null
   const model = await modelOf(title, source)
-  const { ort, options } = runtime
   let session
   try {
-    session = await ort.InferenceSession.create(model, options)
+    session = await newSession(model, runtime)
   } catch (cause) {
     checkIntact(storage)
     throw await whyNot(title, cause, runtime)
@@ -85,7 +84,7 @@ async function whyNot (title, cause, { ort, options }) {
   const said = messageOf(cause)
   let error
   try {
-    await close(await ort.InferenceSession.create(IDENTITY, withoutModel(options)))
+    await close(await newSession(IDENTITY, { ort, options: withoutModel(options) }))
     error = failure('ERR_FORMAT', `${title} is no model that onnxruntime can load: ${said}`)
   } catch {
     error = failure('ERR_UNSUPPORTED', `onnxruntime cannot work as sessionOptions say: ${said}`)
@@ -150,7 +149,7 @@ function placementOptions ({ executionProviders, preferredOutputLocation }) {
   return executionProviders === undefined ? where : { ...where, executionProviders }
 }
 
-/** ends of the last runs where some are on WebGPU, by onnxruntime's session class @type {WeakMap<object, Promise<void>>} */
+/** ends of the last calls where some are on WebGPU, by the class whose calls wait for each other @type {WeakMap<object, Promise<void>>} */
 const turns = new WeakMap()
 
 /** @param {Record<string, unknown>} options  of sessions */
@@ -159,22 +158,36 @@ function usesGpu ({ executionProviders }) {
 }
 
 /**
- * Runs a session. onnxruntime-web's memory breaks where a session runs while another one's run waits for WebGPU: so from the first run on WebGPU
- * on they run one after the other.
+ * Calls onnxruntime. onnxruntime-web's memory breaks where a session runs while another one's run waits for WebGPU, and it refuses two that are
+ * made at a time: so from the first call on WebGPU on they are made one after the other.
  *
- * @param {any} session
- * @param {Runtime} runtime
- * @param {() => Promise<any>} run
- * @returns {Promise<any>} what run gives
+ * @param {object} kind  of calls that wait for each other
+ * @param {Record<string, unknown>} options  of the session
+ * @param {() => Promise<any>} call
+ * @returns {Promise<any>} what it gives
  */
-function inTurn (session, { ort, options }, run) {
-  const kind = kindOf(session, ort)
+function inTurn (kind, options, call) {
   const before = turns.get(kind)
-  if (before === undefined && !usesGpu(options)) return run()
-  const found = before === undefined ? run() : before.then(run)
+  if (before === undefined && !usesGpu(options)) return call()
+  const found = before === undefined ? call() : before.then(call)
   turns.set(kind, found.then(() => {}, () => {}))
   return found
 }
+
+/**
+ * @param {any} model  bytes or a path
+ * @param {Runtime} runtime
+ * @returns {Promise<any>} rejected by onnxruntime
+ */
+const newSession = (model, { ort: { InferenceSession }, options }) => inTurn(InferenceSession, options, async () => InferenceSession.create(model, options))
+
+/**
+ * @param {any} session
+ * @param {Runtime} runtime
+ * @param {() => Promise<any>} run
+ * @returns {Promise<any>} what it gives
+ */
+const runInTurn = (session, { ort, options }, run) => inTurn(kindOf(session, ort), options, run)
 
 /**
  * What sessions like this one can do, tried once with a minimal model. If new sessions have another back end than this one
@@ -220,7 +233,7 @@ function kindOf (session, ort) {
 async function probe (ort, options, kind) {
   let session
   try {
-    session = await ort.InferenceSession.create(IDENTITY, { ...options, logSeverityLevel: 4 })
+    session = await newSession(IDENTITY, { ort, options: { ...options, logSeverityLevel: 4 } })
   } catch (cause) {
     const error = instance().failure('ERR_MODEL', `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`)
     error.cause = cause
@@ -256,7 +269,7 @@ async function copiesThrough (runtime, session, from, to) {
   try {
     const { Tensor } = runtime.ort
     const feeds = { a: new Tensor('float32', from, [2]) }
-    const { b } = await inTurn(session, runtime, () => to === null ? session.run(feeds) : session.run(feeds, { b: new Tensor('float32', to, [2]) }))
+    const { b } = await runInTurn(session, runtime, () => to === null ? session.run(feeds) : session.run(feeds, { b: new Tensor('float32', to, [2]) }))
     const seen = to ?? (b.location === 'gpu-buffer' ? await b.getData(true) : b.data)
     return seen[0] === from[0] && seen[1] === from[1]
   } catch {
@@ -264,4 +277,4 @@ async function copiesThrough (runtime, session, from, to) {
   }
 }
 
-module.exports = { runtimeOf, openSession, abilitiesOf, inTurn, usesGpu, close, messageOf }
+module.exports = { runtimeOf, openSession, abilitiesOf, runInTurn, usesGpu, close, messageOf }

@@ -150,6 +150,19 @@ const TESTS = [
     assert.match(found.pop(), /^input 'a' \(0\): the output is on the GPU, which this module does not use \(executionProviders: \['webgpu'\]\); await toAsync\('cpu'\)/)
     assert.deepEqual(found, ['ERR_SHAPE', '0,1', '2,4', '4,6', '3,4', '14,16', 'ERR_DEVICE'])
   }, true],
+  ['modules on WebGPU can be loaded at the same time, also while one runs, and after one that could not', async page => {
+    const found = await inPage(page, { IDENTITY, TWO }, async models => {
+      const { loadModel, ort, tensor } = await startGpu() ?? {}
+      if (loadModel === undefined) return null
+      const bad = loadModel([1, 2, 3]).catch(({ code }) => code)
+      const [one, two, onCpu] = await Promise.all([loadModel(models.IDENTITY), loadModel(models.TWO), loadModel(models.TWO, ort, {})])
+      const [[first], third, [second]] = await Promise.all([one.forward(tensor([1, 2])), loadModel(models.IDENTITY), two.forward(tensor([3, 4]))])
+      const outputs = [first, second, ...await third.forward(tensor([5, 6]))]
+      const [sum] = await onCpu.forward(tensor([7, 8]))
+      return [await bad, ...await Promise.all(outputs.map(async output => (await output.toAsync()).toArray().join())), sum.toArray().join()]
+    })
+    if (found !== null) assert.deepEqual(found, ['ERR_FORMAT', '1,2', '6,8', '5,6', '14,16'])
+  }, true],
   ['outputs on WebGPU that nobody disposes are collected in time', async page => {
     const most = await inPage(page, IDENTITY, async model => {
       const { loadModel, ort, zeros } = await startGpu() ?? {}
