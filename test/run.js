@@ -323,10 +323,10 @@ function reportLeftOut (leftOut) {
 }
 
 function report ({ passed, failed, skipped, failures }) {
-  for (const [i, { title, text }] of failures.entries()) {
+  const count = reportSkips(skipped)
+  for (const [i, { title, text }] of failures.entries()) { // behind what was skipped: of a log often only the end is kept
     process.stdout.write(`\n${i + 1}) ${title}\n${text.replace(/^/gm, '   ')}\n`)
   }
-  const count = reportSkips(skipped)
   const tail = count > 0 ? `, ${count} skipped` : ''
   process.stdout.write(`\n${passed} passed, ${failed} failed${tail}\n`)
   return failed ? 1 : 0
