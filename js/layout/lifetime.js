@@ -3,7 +3,6 @@
 // tidy, scope and keep: which tensors are disposed together. Takes any object with dispose() for a tensor.
 
 const { failure } = require('../base/errors')
-const { onNextTurn } = require('../runtime/host')
 const { MOST_PARTS: MOST_TRACKED, show, receiver } = require('../base/validate')
 
 /** the innermost tidy that runs, with the tensors made in it @type {{ made: any[] } | null} */
@@ -100,15 +99,17 @@ function disposeExcept (tensors, result, isTensor) {
 let isWatched = false
 
 /**
- * Forgets a tidy whose function was stopped (vm's timeout, Ctrl+C in a REPL) and will not return: when a turn of the event loop
- * begins, no tidy runs.
+ * Forgets a tidy whose function was stopped (vm's timeout, Ctrl+C in a REPL) and will not return: when microtasks run, no tidy does.
  */
+async function forgetStopped () {
+  await undefined
+  current = null
+  tracking.on = isWatched = false
+}
+
 function watch () {
   if (isWatched) return
-  onNextTurn(() => {
-    current = null
-    tracking.on = isWatched = false
-  })
+  forgetStopped()
   isWatched = true
 }
 

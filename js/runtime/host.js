@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
-const { setImmediate } = require('node:timers') // some test environments have no global one
+const { setImmediate } = require('node:timers') // test tools replace or remove the global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 const { failure } = require('../base/errors')
 
@@ -30,8 +30,16 @@ function rootFolder (folder) {
 /** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
 
-/** Calls a function on a later turn of the event loop. Taken now, because test tools replace or remove the global. @type {(fn: () => void) => void} */
-const onNextTurn = setImmediate
+/**
+ * Calls a function on a later turn of the event loop. A setImmediate that is stopped in its middle (vm's timeout) leaves Node's event
+ * loop spinning for ever, so it is called where nothing is stopped: in a microtask.
+ *
+ * @param {() => void} fn
+ */
+async function onNextTurn (fn) {
+  await undefined
+  setImmediate(fn)
+}
 
 /** Does NODE_DEBUG name samebytes? Callers ask before they put together what to log. */
 const isLogged = debuglog('samebytes').enabled === true

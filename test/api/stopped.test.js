@@ -89,6 +89,7 @@ describe('a call that is stopped in its middle', function () {
   it('in a tidy: what is made in a later turn is nobody\'s', async () => {
     const found = await childJson(`${STOPS}
       const { tidy, zeros, memory } = require('samebytes')
+      tidy(() => zeros([4])) // reads its file: half a file is what Node leaves of a require that is stopped
       stopped(() => tidy(() => { for (;;) zeros([4]).dispose() }), 1)
       setImmediate(() => setImmediate(async () => {
         let gone = 0
@@ -101,6 +102,30 @@ describe('a call that is stopped in its middle', function () {
         console.log(gone)
       }))`, { flags: ['--expose-gc'] })
     assert.ok(found >= 49, `${found} of 50 were collected`)
+  })
+
+  it('is not inside setImmediate, of which half makes the event loop spin for ever', async () => {
+    const found = await childJson(`
+      const timers = require('node:timers')
+      let inside = 0
+      let isIn = false
+      const { setImmediate } = timers
+      timers.setImmediate = (...args) => {
+        if (isIn) inside++
+        return setImmediate(...args)
+      }
+      const { tidy, zeros, fromBlob } = require('samebytes')
+      let freed = 0
+      isIn = true
+      tidy(() => zeros([4]).clone())
+      fromBlob(new Float32Array(4), [4], { deleter: () => { freed++ } }).dispose()
+      isIn = false
+      const until = setInterval(() => {
+        if (freed === 0) return
+        clearInterval(until)
+        console.log(JSON.stringify({ inside, freed }))
+      }, 1)`)
+    assert.deepEqual(found, { inside: 0, freed: 1 })
   })
 })
 
