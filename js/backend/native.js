@@ -6,7 +6,7 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
-const { log, root, textOf } = require('../runtime/host')
+const { log, onNextTurn, root, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
@@ -659,7 +659,7 @@ class Backend {
 
   /** Waits until deleters and finalizers that are due have run. */
   async flush () {
-    const turn = () => new Promise(resolve => setImmediate(resolve))
+    const turn = () => new Promise(resolve => onNextTurn(() => resolve(undefined)))
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
   }

@@ -110,15 +110,16 @@ describe('a call that is stopped in its middle', function () {
       let inside = 0
       let isIn = false
       const { setImmediate } = timers
-      timers.setImmediate = (...args) => {
+      timers.setImmediate = globalThis.setImmediate = (...args) => {
         if (isIn) inside++
         return setImmediate(...args)
       }
-      const { tidy, zeros, fromBlob } = require('samebytes')
+      const { tidy, zeros, flush, fromBlob } = require('samebytes')
       let freed = 0
       isIn = true
       tidy(() => zeros([4]).clone())
       fromBlob(new Float32Array(4), [4], { deleter: () => { freed++ } }).dispose()
+      flush()
       isIn = false
       const until = setInterval(() => {
         if (freed === 0) return
