@@ -109,10 +109,10 @@ describe('a call that is stopped in its middle', function () {
       const timers = require('node:timers')
       let inside = 0
       let isIn = false
-      const { setImmediate } = timers
+      const { setImmediate: original } = timers
       timers.setImmediate = globalThis.setImmediate = (...args) => {
         if (isIn) inside++
-        return setImmediate(...args)
+        return original(...args)
       }
       const { tidy, zeros, flush, fromBlob } = require('samebytes')
       let freed = 0
