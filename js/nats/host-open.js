@@ -6,6 +6,7 @@ const { timingSafeEqual } = require('node:crypto')
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
+const { Part } = require('../files/byte-source')
 const { MappedFile } = require('../files/mapped-file')
 const { log } = require('../runtime/host')
 const { TICKET_BYTES, TICKETS } = require('./host-pool')
@@ -178,13 +179,31 @@ class Mappings {
 /** of this thread */
 const mappings = new Mappings()
 
+/** What a mapping lends, as a file. */
+class Borrowed extends Part {
+  #lent
+
+  /** @param {Mapping} mapping @param {Ticket} ticket */
+  constructor ({ file, lent }, { at, nbytes }) {
+    super(file, at, nbytes)
+    this.#lent = lent
+  }
+
+  /** @param {number} from @param {number} nbytes @param {number} alignment @override */
+  place (from, nbytes, alignment) {
+    const storage = super.place(from, nbytes, alignment)
+    if (storage !== null) this.#lent.push(storage)
+    return storage
+  }
+}
+
 /**
  * The bytes that a message lends.
  *
  * @param {string | undefined} where  Tensor-Host
  * @param {string | undefined} what  Tensor-Host-Data or Tensor-Host-Reply
  * @param {{ writes: boolean, maxBytes: number }} wanted
- * @returns {{ ticket: Ticket, place (nbytes: number, alignment: number): Storage | null } | null} place: storage of the first bytes; null: they are not aligned
+ * @returns {Borrowed | null}
  */
 function borrow (where, what, { writes, maxBytes }) {
   const place = placeOf(where)
@@ -193,18 +212,11 @@ function borrow (where, what, { writes, maxBytes }) {
   try {
     if (!isInPage(place, ticket.slot, /** @type {string} */ (what))) return null
     const mapping = mappings.find(place.pid, ticket)
-    return mapping === null ? null : { ticket, place: (nbytes, alignment) => placed(mapping, ticket.at, nbytes, alignment) }
+    return mapping === null ? null : new Borrowed(mapping, ticket)
   } catch (error) {
     log('a segment of process %d cannot be used: %s', place.pid, error)
     return null
   }
-}
-
-/** @param {Mapping} mapping @param {number} at @param {number} nbytes @param {number} alignment */
-function placed ({ file, lent }, at, nbytes, alignment) {
-  const storage = file.place(at, nbytes, alignment)
-  if (storage !== null) lent.push(storage)
-  return storage
 }
 
 module.exports = { openSealed, borrow, mappings }

@@ -6,24 +6,27 @@ const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { countCopy, countSent, isOnDevice } = require('../backend/storage')
+const { countSent } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { beginUse, endUse } = require('../copy/async')
-const { denseLayout } = require('../layout/layouts')
+const { Part } = require('../files/byte-source')
 const { fromBlob } = require('../tensor/blob')
-const { Tensor, wrap } = require('../tensor/tensor')
+const { Tensor } = require('../tensor/tensor')
 const { log, now } = require('../runtime/host')
 const { lazyFile } = require('../runtime/lazy')
+const { tensorsOf } = require('./batches')
 const { HeaderBlock, STATUS } = require('./headers')
+const { contentOf, over, copyTo, tensorOver, recordOver } = require('./host-content')
 const { borrow } = require('./host-open')
 const { pool, page } = require('./host-pool')
 const messages = require('./messages')
 
-const { backend, Layout } = ffi
+const { backend } = ffi
 const segments = lazyFile(() => require('../sharing/segments'))
 
 /** @typedef {import('./inbox').Core} Core */
 /** @typedef {import('./batches').Value} Value */
+/** @typedef {import('./host-content').Content} Content */
 /** @typedef {import('./host-pool').Segment} Segment */
 /** @typedef {import('./host-pool').Ticket} Ticket */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -35,6 +38,8 @@ const PAGE = 'Tensor-Host' // of a request: process, descriptor and inode of its
 const DATA = 'Tensor-Host-Data' // a ticket: the request's bytes
 const REPLY = 'Tensor-Host-Reply' // a ticket: where the reply may be written
 const NEEDED = 'Tensor-Host-Needed' // of a refusal: bytes of the reply
+const SIZE = 'Tensor-Host-Size' // of a record that was written: its bytes
+const RECORD_ROOM = 1024 // bytes by which the header of a reply's record may be longer than that of `out`
 const [REFUSED, WRITTEN] = ['refused', 'written']
 
 // ---- The host ----
@@ -99,35 +104,50 @@ function remember (map, key, value) {
  */
 function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   const to = subjectOfHost(subject)
-  if (to === null || !Tensor.isTensor(value)) return null
-  const layout = Tensor.attachedOf(value)
-  const nbytes = layout.size * dtypes[layout.dtype].itemsize
+  if (to === null) return null
   const key = `${method ?? ''} ${subject}`
-  const reply = out === undefined ? stateOf(core).sizes.get(key) ?? 0 : messages.leastBytes(out)
-  if ((nbytes < messages.SMALL && reply < messages.SMALL) || isOnDevice(layout.storage)) return null
-  const fits = nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_ROOM
+  const reply = out === undefined ? stateOf(core).sizes.get(key) ?? 0 : roomFor(out)
+  if (leastBytes(value) < messages.SMALL && reply < messages.SMALL) return null
+  const content = contentOf(value)
+  if (!content.isOnCpu) return null
+  const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_ROOM
   if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
-  const lent = nbytes < messages.SMALL ? null : lend(value, layout, nbytes)
-  if (lent === null && nbytes >= messages.SMALL) return null
-  if (lent !== null) countSent('host', nbytes)
+  const isLarge = content.nbytes >= messages.SMALL
+  const lent = isLarge ? lend(value, content) : null
+  if (lent === null && isLarge) return null
+  if (lent !== null) countSent('host', content.nbytes)
   return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, lent)
+}
+
+/** Bytes of a value's tensors. @param {Value} value */
+const leastBytes = value => tensorsOf(value).reduce((n, t) => n + messages.leastBytes(t), 0)
+
+/** Bytes that a reply into `out` takes. @param {Value} out */
+function roomFor (out) {
+  const least = leastBytes(out)
+  return Tensor.isTensor(out) || least < messages.SMALL ? least : contentOf(out).nbytes + RECORD_ROOM
 }
 
 /** Bytes that are lent. isOurs: a segment of the pool. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
 
-/**
- * @param {Tensor} value
- * @param {InstanceType<typeof Layout>} layout
- * @param {number} nbytes
- * @returns {Lent | null}
- */
-function lend (value, layout, nbytes) {
-  const isDense = ffi.isContiguous(layout)
-  const there = isDense && backend.isFixed(layout.storage) ? segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes) : null
-  if (there !== null) {
-    const ticket = write(there.segment, { writes: false, at: there.at, nbytes })
-    return ticket === null ? null : { segment: there.segment, isOurs: false, ticket, source: null }
-  }
+/** @param {Value} value @param {Content} content @returns {Lent | null} */
+function lend (value, content) {
+  return (Tensor.isTensor(value) ? lendInPlace(value, content.nbytes) : null) ?? lendCopy(value, content)
+}
+
+/** @param {Tensor} value @param {number} nbytes @returns {Lent | null} null: it is in no sealed segment of this process */
+function lendInPlace (value, nbytes) {
+  const layout = Tensor.attachedOf(value)
+  if (!ffi.isContiguous(layout) || !backend.isFixed(layout.storage)) return null
+  const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
+  if (there === null) return null
+  const ticket = write(there.segment, { writes: false, at: there.at, nbytes })
+  return ticket === null ? null : { segment: there.segment, isOurs: false, ticket, source: null }
+}
+
+/** @param {Value} value @param {Content} content @returns {Lent | null} */
+function lendCopy (value, content) {
+  const { nbytes } = content
   const segment = pool.take(nbytes)
   if (segment === null) return null
   const ticket = write(segment, { writes: false, at: 0, nbytes })
@@ -136,11 +156,9 @@ function lend (value, layout, nbytes) {
     return null
   }
   try {
-    const copy = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), layout.dtype, layout.shape, 0)
-    copyTo(copy, value)
-    if (!isDense) return { segment, isOurs: true, ticket, source: copy }
-    copy.dispose()
-    return { segment, isOurs: true, ticket, source: null }
+    content.write(segment)
+    const isDense = Tensor.isTensor(value) && ffi.isContiguous(Tensor.attachedOf(value))
+    return { segment, isOurs: true, ticket, source: isDense ? null : tensorOver(segment, value, nbytes) }
   } catch (error) { // the value's bytes are gone, such as those of a file that was cut
     ticket.close()
     pool.give(segment)
@@ -158,25 +176,6 @@ function write (segment, part) {
   }
 }
 
-/**
- * @param {Storage} storage
- * @param {number} dtype
- * @param {readonly number[]} shape
- * @param {number} flags
- * @returns {Tensor} over it
- */
-function over (storage, dtype, shape, flags) {
-  const bare = denseLayout(dtype, /** @type {number[]} */ (shape))
-  return wrap(new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags))
-}
-
-/** A counted copy. @param {Tensor} target @param {Tensor} source  of the same dtype and shape */
-function copyTo (target, source) {
-  const layout = Tensor.writableOf(target)
-  ffi.copy(layout, Tensor.attachedOf(source), 0)
-  countCopy('host', layout.size * dtypes[layout.dtype].itemsize)
-}
-
 /** Where a reply may be written. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
 /** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
 
@@ -185,6 +184,10 @@ class Offer {
   #core
   #terms
   #lent
+  #isRecord
+  #source
+  /** what headers say of the value */
+  #kind
   /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
   #sent = new Map()
   #hasGrown = false
@@ -194,21 +197,24 @@ class Offer {
   /**
    * @param {Core} core
    * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: the bytes are no more than the server takes; waits: may a service still come? reply: bytes that the reply is thought to have
-   * @param {Tensor} value
+   * @param {Value} value
    * @param {Lent | null} lent  null: the bytes are few, and sent
    */
   constructor (core, terms, value, lent) {
     this.#core = core
     this.#terms = terms
     this.#lent = lent
-    /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment */
-    this.source = lent === null ? null : lent.source ?? value.view()
-    if (this.source !== null) beginUse(this.#storage, 0)
-    this.dtype = value.dtype
-    this.shape = value.shape
+    this.#isRecord = !Tensor.isTensor(value)
+    this.#kind = messages.kindFields(value)
+    /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
+    this.#source = lent === null ? null : lent.source ?? /** @type {Tensor} */ (value).view()
+    if (this.#source !== null) beginUse(this.#storage, 0)
   }
 
-  get #storage () { return Tensor.layoutOf(/** @type {Tensor} */ (this.source)).storage }
+  get #storage () { return Tensor.layoutOf(/** @type {Tensor} */ (this.#source)).storage }
+
+  /** The lent bytes as a message. */
+  outgoing () { return messages.outgoing(this.#source, { isBody: this.#isRecord }) }
 
   /** @returns {string} where it is sent */
   get subject () { return this.#terms.to }
@@ -227,7 +233,7 @@ class Offer {
     const area = this.#area()
     this.#sent.set(reply, area)
     const isLent = this.#lent !== null || area !== null
-    return new HeaderBlock({ 'Tensor-Dtype': this.dtype, 'Tensor-Shape': this.shape.join(','), [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
+    return new HeaderBlock({ ...this.#kind, [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
   }
 
   /** @returns {Area | null} */
@@ -317,7 +323,7 @@ class Offer {
 
   /** The tensor may be written to. Called once, before `end`. */
   release () {
-    if (this.source !== null) endUse(this.#storage, 0)
+    if (this.#source !== null) endUse(this.#storage, 0)
   }
 
   /** Ends it. Memory that somebody may still use is not used again. Called once, when no bytes of `source` are sent any more. */
@@ -328,7 +334,7 @@ class Offer {
     if (this.#lent === null) return
     const { segment, isOurs, ticket } = this.#lent
     ticket.close()
-    this.source?.dispose()
+    this.#source?.dispose()
     if (isOurs) isQuiet ? pool.give(segment) : pool.drop(segment)
   }
 }
@@ -355,13 +361,14 @@ function dropArea ({ segment, ticket }) {
 function readArea (area, headers, out, maxBytes) {
   let isKept = false
   try {
-    const { dtype, shape, nbytes } = messages.kindOf(headers)
+    const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
+    const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
     if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
     if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
-    if (out === undefined) {
-      isKept = true
-      return { made: lentTensor(area, dtype, shape), nbytes }
-    }
+    isKept = out === undefined
+    if (kind === null) return { made: recordIn(area, nbytes, out), nbytes }
+    const { dtype, shape } = kind
+    if (out === undefined) return { made: lentTensor(area, dtype, shape), nbytes }
     messages.checkTarget(out, dtype.name, shape)
     const source = over(/** @type {Storage} */ (area.segment.place(0, nbytes, 1)), dtype.index, shape, 0)
     try {
@@ -373,6 +380,21 @@ function readArea (area, headers, out, maxBytes) {
   } finally {
     if (!isKept) giveArea(area)
   }
+}
+
+/** @param {string | undefined} text  of a header @returns {number} NaN: it is none */
+const sizeOf = text => /^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN
+
+/**
+ * @param {Area} area
+ * @param {number} nbytes  that were written
+ * @param {Value | undefined} out
+ * @returns {Value} out; or over the segment, as of lentTensor
+ */
+function recordIn ({ segment, ticket }, nbytes, out) {
+  if (out !== undefined) return messages.decodeLent(new Part(segment, 0, nbytes), out, copyTo)
+  ticket.close()
+  return recordOver(segment, nbytes, () => pool.give(segment))
 }
 
 /**
@@ -390,18 +412,20 @@ function lentTensor ({ segment, ticket }, dtype, shape) {
 // ---- The service ----
 
 /**
- * The tensor of a request.
+ * What a request lends.
  *
  * @param {Map<string, string>} headers
  * @param {{ maxBytes: number }} limits
- * @returns {Tensor | null} read-only, over the caller's memory, which the caller may write to; null: the caller has to send bytes
+ * @returns {Value | null} read-only, over the caller's memory, which the caller may write to; null: the caller has to send bytes
  */
 function accept (headers, { maxBytes }) {
   try {
-    const { dtype, shape, nbytes } = messages.kindOf(headers)
+    const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
     const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), { writes: false, maxBytes })
-    if (found === null || found.ticket.nbytes !== nbytes) return null
-    const storage = found.place(nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
+    if (found === null) return null
+    if (kind === null) return messages.decodeLent(found)
+    const { dtype, shape, nbytes } = kind
+    const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
     return storage === null ? null : over(storage, dtype.index, shape, ffi.READ_ONLY)
   } catch (error) {
     log('a descriptor is refused: %s', error)
@@ -421,22 +445,15 @@ const isLent = headers => headers.has(DATA.toLowerCase())
  */
 function put (headers, result) {
   const what = headers.get(REPLY.toLowerCase())
-  if (what === undefined || !Tensor.isTensor(result)) return null
-  const layout = Tensor.attachedOf(result)
-  const nbytes = layout.size * dtypes[layout.dtype].itemsize
-  if (nbytes < messages.SMALL || isOnDevice(layout.storage)) return null
+  if (what === undefined) return null
+  const content = contentOf(result)
+  const { nbytes } = content
+  if (nbytes < messages.SMALL || !content.isOnCpu) return null
   const found = borrow(headers.get(PAGE.toLowerCase()), what, { writes: true, maxBytes: Infinity })
-  if (found === null || found.ticket.nbytes < nbytes) return null
-  const storage = found.place(nbytes, 1)
-  if (storage === null) return null
-  const target = over(storage, layout.dtype, layout.shape, 0)
-  try {
-    copyTo(target, result)
-  } finally {
-    target.dispose()
-  }
+  if (found === null || found.size < nbytes) return null
+  content.write(found)
   countSent('host', nbytes)
-  return { 'Tensor-Dtype': result.dtype, 'Tensor-Shape': layout.shape.join(','), [PAGE]: WRITTEN }
+  return { ...messages.kindFields(result), [PAGE]: WRITTEN, ...!Tensor.isTensor(result) && { [SIZE]: String(nbytes) } }
 }
 
 /**
@@ -447,8 +464,7 @@ function put (headers, result) {
  * @returns {Record<string, string>}
  */
 function needed (headers, result) {
-  if (!headers.has(PAGE.toLowerCase()) || !Tensor.isTensor(result)) return {}
-  return { [NEEDED]: String(messages.leastBytes(result)) }
+  return headers.has(PAGE.toLowerCase()) ? { [NEEDED]: String(contentOf(result).nbytes) } : {}
 }
 
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */

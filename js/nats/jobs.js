@@ -2,7 +2,8 @@
 // Requests as a service receives them: what kind of tensors they have, and how their bytes come into a batch.
 
 const { now } = require('../runtime/host')
-const { axisOf, keyOf, tensorsOf } = require('./batches')
+const { Tensor } = require('../tensor/tensor')
+const { axisOf, keyOf, mapTensors, tensorsOf } = require('./batches')
 const { HeaderBlock } = require('./headers')
 const host = require('./host')
 const messages = require('./messages')
@@ -22,7 +23,7 @@ class MessageJob {
   #terms
   /** bytes of the result that could not be sent @type {Record<string, string>} */
   #needed = {}
-  /** over the caller's memory; null: the message has the bytes @type {import('../tensor/tensor').Tensor | null} */
+  /** over the caller's memory; null: the message has the bytes @type {Value | null} */
   #lent
   /** of a record, read when it came @type {Record<string, import('../tensor/tensor').Tensor> | null} */
   #record = null
@@ -31,7 +32,7 @@ class MessageJob {
 
   /**
    * @param {Core} core
-   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, lent?: import('../tensor/tensor').Tensor | null }} message  lent: of the caller's memory
+   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, lent?: Value | null }} message  lent: of the caller's memory
    * @param {Terms} terms
    * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
    */
@@ -43,7 +44,7 @@ class MessageJob {
     this.#terms = terms
     this.#lent = lent
     this.method = headers.get('tensor-method') ?? ''
-    this.nbytes = lent === null ? data.length : lent.nbytes
+    this.nbytes = lent === null ? data.length : tensorsOf(lent).reduce((n, t) => n + t.nbytes, 0)
     this.expiresAt = expiryOf(headers.get('tensor-deadline'))
     /** @type {string | null} */
     this.key = null
@@ -66,8 +67,9 @@ class MessageJob {
 
   /** @returns {Record<string, Kind>} */
   #kindsOfRecord () {
-    this.#record = /** @type {any} */ (messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes }))
-    return Object.fromEntries(Object.entries(/** @type {any} */ (this.#record)).map(([name, { dtype, shape }]) => [name, { dtype, shape }]))
+    /** @type {any} */
+    const record = this.#lent ?? (this.#record = /** @type {any} */ (messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes })))
+    return Object.fromEntries(Object.entries(record).map(([name, { dtype, shape }]) => [name, { dtype, shape }]))
   }
 
   kinds () { return this.#kinds }
@@ -85,7 +87,7 @@ class MessageJob {
     return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out })
   }
 
-  /** @returns {import('../tensor/tensor').Tensor | null} the reader's to dispose */
+  /** @returns {Value | null} the reader's to dispose */
   #takeLent () {
     const lent = this.#lent
     this.#lent = null
@@ -128,15 +130,17 @@ class MessageJob {
 
   /** What was not read. */
   #drop () {
-    this.#lent?.dispose()
-    for (const t of tensorsOf(this.#record ?? {})) t.dispose()
+    for (const t of [...tensorsOf(this.#lent ?? {}), ...tensorsOf(this.#record ?? {})]) t.dispose()
   }
 }
 
-/** @param {Value} out  of the same kind @param {import('../tensor/tensor').Tensor} lent  is disposed */
+/** @param {Value} out  of the same kind @param {Value} lent  is disposed */
 function copyInto (out, lent) {
-  host.copyTo(/** @type {import('../tensor/tensor').Tensor} */ (out), lent)
-  lent.dispose()
+  mapTensors(lent, (t, name) => {
+    host.copyTo(name === '' && Tensor.isTensor(out) ? out : /** @type {any} */ (out)[name], t)
+    t.dispose()
+    return t
+  })
   return out
 }
 

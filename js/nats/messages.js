@@ -11,7 +11,9 @@ const { readBytes } = require('../layout/data')
 const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
 const { fromBytes } = require('../tensor/creation')
+const { Part } = require('../files/byte-source')
 const { parseSafetensors } = require('../files/parse')
+const { safetensorsFile } = require('../files/safetensors')
 const { tensorGiven, toSafetensorsBytes } = require('../files/writers')
 const { CUT } = require('./frames')
 const { HeaderBlock, readHeaders } = require('./headers')
@@ -19,6 +21,9 @@ const { markStable } = require('./payloads')
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {Record<string, Tensor>} TensorRecord */
+/** @typedef {import('../files/byte-source').Source} Source */
+/** @typedef {import('../files/entries').TensorInfo} TensorInfo */
+/** @typedef {import('../files/tensor-file').TensorFile} TensorFile */
 
 /**
  * What a message is made of.
@@ -36,6 +41,7 @@ const MOST_NAMES = 2 ** 14 // of a record
 const RECORD_HEADER = 2 ** 20 // bytes of a record's JSON that are read
 const SHAPE = /^(?:(?:0|[1-9]\d{0,15})(?:,(?:0|[1-9]\d{0,15}))*)?$/
 const SAFETENSORS = 'safetensors'
+const RECORD = { 'Tensor-Format': SAFETENSORS }
 
 /** @param {string} reason */
 const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
@@ -46,25 +52,34 @@ const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
  * A value as a message.
  *
  * @param {any} value  a tensor on the CPU, or tensors by name
- * @param {{ seq?: string, reply?: string, fields?: Record<string, string | number | undefined> }} [options]  seq: Tensor-Seq; fields: other headers
+ * @param {{ seq?: string, isBody?: boolean, fields?: Record<string, string | number | undefined> }} [options]  seq: Tensor-Seq; isBody: the tensor has the bytes of
+ *   a record; fields: other headers
  * @returns {Encoded} payload: the tensor's own bytes if it is contiguous and they stay where they are, else a counted copy
  * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_BUSY something writes it · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
  */
-function encode (value, { seq, fields } = {}) {
-  return Tensor.isTensor(value) ? encodeTensor(value, seq, fields) : encodeRecord(value, seq, fields)
+function encode (value, { seq, isBody = false, fields } = {}) {
+  return Tensor.isTensor(value) ? encodeTensor(value, isBody, { 'Tensor-Seq': seq, ...fields }) : encodeRecord(value, { 'Tensor-Seq': seq, ...fields })
 }
 
 /**
+ * What the headers say of a value.
+ *
+ * @param {any} value
+ * @returns {Record<string, string>}
+ */
+const kindFields = value => Tensor.isTensor(value) ? { 'Tensor-Dtype': value.dtype, 'Tensor-Shape': value.shape.join(',') } : RECORD
+
+/**
  * @param {Tensor} t
- * @param {string | undefined} seq
- * @param {Record<string, string | number | undefined> | undefined} fields
+ * @param {boolean} isBody
+ * @param {Record<string, string | number | undefined>} fields
  * @returns {Encoded}
  */
-function encodeTensor (t, seq, fields) {
+function encodeTensor (t, isBody, fields) {
   const layout = Tensor.attachedOf(tensorGiven(t, 'value'))
   if ((layout.storage.extra?.written ?? 0) > 0) throw busy('tensor')
-  const { name } = dtypes[layout.dtype]
-  const headers = new HeaderBlock({ 'Tensor-Dtype': name, 'Tensor-Shape': layout.shape.join(','), 'Tensor-Seq': seq, ...fields })
+  const kind = isBody ? RECORD : { 'Tensor-Dtype': dtypes[layout.dtype].name, 'Tensor-Shape': layout.shape.join(',') }
+  const headers = new HeaderBlock({ ...kind, ...fields })
   const stays = ffi.isContiguous(layout) && layout.size > 0 && staysInPlace(layout.storage)
   const payload = stays ? bytesOfLayout(layout) : copyOfBytes(t)
   return { headers, payload, parts: [payload], storage: stays ? layout.storage : null }
@@ -104,16 +119,15 @@ function newBuffer (nbytes) {
 
 /**
  * @param {any} record
- * @param {string | undefined} seq
- * @param {Record<string, string | number | undefined> | undefined} fields
+ * @param {Record<string, string | number | undefined>} fields
  * @returns {Encoded}
  */
-function encodeRecord (record, seq, fields) {
+function encodeRecord (record, fields) {
   if (record === null || typeof record !== 'object' || Array.isArray(record) || ArrayBuffer.isView(record)) {
     throw failure('ERR_ARGUMENT', `value is ${show(record)}; a tensor, or tensors by name, was expected`)
   }
   const payload = toSafetensorsBytes(record)
-  const headers = new HeaderBlock({ 'Tensor-Format': SAFETENSORS, 'Tensor-Seq': seq, ...fields })
+  const headers = new HeaderBlock({ ...RECORD, ...fields })
   return { headers, payload, parts: [payload], storage: null }
 }
 
@@ -121,7 +135,7 @@ function encodeRecord (record, seq, fields) {
  * A value as a message that is about to be sent: small bytes are copied now, others stay in place, their tensor busy until `release`.
  *
  * @param {any} value
- * @param {{ seq?: string, fields?: Record<string, string | number | undefined> }} [options]  as of encode
+ * @param {{ seq?: string, isBody?: boolean, fields?: Record<string, string | number | undefined> }} [options]  as of encode
  * @returns {Encoded & { release (): void }}  release: to be called once; also after failures
  * @throws as encode
  */
@@ -172,10 +186,14 @@ function decodeParts (fields, data, { maxBytes = Infinity, out } = {}) {
   if (data.length > maxBytes) throw failure('ERR_TOO_LARGE', `the message has ${data.length} bytes; maxBytes is ${maxBytes}`)
   const cut = fields.get(CUT.toLowerCase())
   if (cut !== undefined) throw failure('ERR_TOO_LARGE', `the message had ${cut.slice(0, 16)} bytes, which the transport did not take`)
+  return isRecord(fields) ? decodeRecord(data, out) : decodeTensor(fields, data, out)
+}
+
+/** @param {Map<string, string>} fields @throws ERR_FORMAT it is in a format that is not read */
+function isRecord (fields) {
   const format = fields.get('tensor-format')
-  if (format === undefined) return decodeTensor(fields, data, out)
-  if (format !== SAFETENSORS) throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)
-  return decodeRecord(data, out)
+  if (format !== undefined && format !== SAFETENSORS) throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)
+  return format !== undefined
 }
 
 /**
@@ -295,36 +313,87 @@ function fill (out, data) {
  */
 function decodeRecord (data, out) {
   if (data.length < 8) throw malformed('is too short for a .safetensors body')
-  const header = new DataView(data.buffer, data.byteOffset, 8).getBigUint64(0, true)
-  if (header > RECORD_HEADER) throw malformed(`says that its JSON has ${header} bytes; ${RECORD_HEADER} are read`)
-  const file = parsed(out === undefined ? owned(data) : data)
+  const open = () => {
+    checkHeader(data)
+    return parseSafetensors(out === undefined ? owned(data) : data)
+  }
+  return readRecord(open, out, (target, { byteOffset, nbytes }) => fill(target, data.subarray(byteOffset, byteOffset + nbytes)))
+}
+
+/**
+ * The record in memory that others may write to.
+ *
+ * @param {Source} source  a .safetensors file
+ * @param {any} [out]
+ * @param {(target: Tensor, source: Tensor) => void} [copy]  with out
+ * @returns {TensorRecord} over the source; or out
+ * @throws as decode
+ */
+function decodeLent (source, out, copy = () => {}) {
+  return readRecord(() => safetensorsFile(new Lent(source)), out, (target, { name }, file) => {
+    const t = file.get(name)
+    copy(target, t)
+    t.dispose()
+  })
+}
+
+/** A file whose beginning may change after it was looked at, and whose tensors are copied where they are not aligned, whoever may write to it. */
+class Lent extends Part {
+  /** @param {Source} source */
+  constructor (source) {
+    super(source, 0, source.size)
+    this.writes = false
+  }
+
+  /** @param {number} from @param {number} nbytes @override */
+  read (from, nbytes) {
+    const bytes = super.read(from, nbytes)
+    if (from === 0 && nbytes >= 8) checkHeader(bytes)
+    return bytes
+  }
+}
+
+/** @param {Uint8Array} bytes  of a .safetensors file, its first 8 or more */
+function checkHeader (bytes) {
+  const header = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
+  if (header > RECORD_HEADER) throw failure('ERR_FORMAT', `its JSON has ${header} bytes; ${RECORD_HEADER} are read`)
+}
+
+/**
+ * @param {() => TensorFile} open
+ * @param {any} out
+ * @param {(target: Tensor, info: TensorInfo, file: TensorFile) => void} fill
+ * @returns {TensorRecord}
+ */
+function readRecord (open, out, fill) {
+  const file = parsed(open)
   try {
     if (file.size > MOST_NAMES) throw malformed(`has ${file.size} tensors; ${MOST_NAMES} are read`)
-    return out === undefined ? recordOf(file) : fillRecord(file, data, out)
+    return out === undefined ? recordOf(file) : fillRecord(file, out, fill)
   } finally {
     file.close()
   }
 }
 
-/** @param {Uint8Array} data */
-function parsed (data) {
+/** @param {() => TensorFile} open */
+function parsed (open) {
   try {
-    return parseSafetensors(data)
+    return open()
   } catch (/** @type {any} */ error) {
     if (error?.code !== 'ERR_FORMAT') throw error
     throw Object.assign(malformed(`is no .safetensors body: ${error.message}`), { cause: error })
   }
 }
 
-/** @param {import('../files/tensor-file').TensorFile} file */
+/** @param {TensorFile} file */
 const recordOf = file => Object.fromEntries([...file.keys()].map(name => [name, file.get(name)]))
 
 /**
- * @param {import('../files/tensor-file').TensorFile} file
- * @param {Uint8Array} data
+ * @param {TensorFile} file
  * @param {any} out
+ * @param {(target: Tensor, info: TensorInfo, file: TensorFile) => void} fill
  */
-function fillRecord (file, data, out) {
+function fillRecord (file, out, fill) {
   if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) throw malformed(`has tensors by name; out is ${show(out)}`)
   const infos = [...file.keys()].map(name => file.info(name))
   const targets = infos.map(({ name }) => {
@@ -332,8 +401,8 @@ function fillRecord (file, data, out) {
     return out[name] // once: it may be a getter
   })
   infos.forEach(({ name, dtype, shape }, i) => checkTarget(targets[i], dtype, shape, `out.${name}`))
-  infos.forEach(({ byteOffset, nbytes }, i) => fill(targets[i], data.subarray(byteOffset, byteOffset + nbytes)))
+  infos.forEach((info, i) => fill(targets[i], info, file))
   return out
 }
 
-module.exports = { SMALL, encode, outgoing, leastBytes, decode, decodeParts, kindOf, checkTarget, readHeaders }
+module.exports = { SMALL, encode, kindFields, isRecord, outgoing, leastBytes, decode, decodeParts, decodeLent, kindOf, checkTarget, readHeaders }

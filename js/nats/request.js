@@ -304,7 +304,7 @@ class Request {
   }
 
   /** What is sent as bytes. */
-  #bytes () { return (this.#outgoing ??= messages.outgoing(this.#offer?.source)) }
+  #bytes () { return (this.#outgoing ??= /** @type {InstanceType<typeof host.Offer>} */ (this.#offer).outgoing()) }
 
   /** @param {string} to @param {string} reply @param {{ headers: InstanceType<typeof import('./headers').HeaderBlock>, payload: Uint8Array }} [message] */
   #send (to, reply, { headers, payload } = this.#bytes()) {

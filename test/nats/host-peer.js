@@ -27,6 +27,7 @@ const commands = {
 const FUNCTIONS = {
   add: x => add(x, 1),
   same: x => x,
+  one: ({ image }) => image.narrow(0, 0, 1).clone(),
   first: x => x.narrow(0, 0, 1).clone(),
   die: () => { process.kill(process.pid, 'SIGKILL') },
   never: () => new Promise(() => {})

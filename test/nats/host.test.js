@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { fork, spawn } = require('node:child_process')
+const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
@@ -14,6 +14,7 @@ const host = require('../../js/nats/host')
 const { mappings } = require('../../js/nats/host-open')
 const { SegmentPool, TicketPage, TICKETS, page, pool } = require('../../js/nats/host-pool')
 const { parseBlock } = require('../../js/nats/headers')
+const { startPeer } = require('./host-parent')
 const { startServer } = require('./server')
 
 const LARGE = 2 ** 18 // elements of float32: 1 MiB
@@ -32,24 +33,6 @@ const turns = async (n = 20) => { for (let i = 0; i < n; i++) await new Promise(
 
 /** Waits until something is so; a hang ends with the test. */
 async function until (isSo) { while (!(await isSo())) await turns(1) }
-
-/** A process that does what host-peer.js can. */
-function startPeer () {
-  const child = fork(path.join(__dirname, 'host-peer.js'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const waiting = new Map()
-  const ended = new Promise(resolve => child.once('exit', resolve))
-  child.on('message', ({ id, result, error }) => {
-    const { resolve, reject } = waiting.get(id)
-    waiting.delete(id)
-    error === undefined ? resolve(result) : reject(new Error(error))
-  })
-  let next = 0
-  const ask = (name, value) => new Promise((resolve, reject) => {
-    waiting.set(next, { resolve, reject })
-    child.send({ id: next++, name, value })
-  })
-  return { pid: child.pid, ended, ask, kill: () => { child.kill('SIGKILL'); return ended } }
-}
 
 describe('NATS: on one host', () => {
   let server
@@ -142,12 +125,12 @@ describe('NATS: on one host', () => {
       await assert.rejects(bus.request('large', x), { code: 'ERR_TOO_LARGE' })
     })
 
-    it('of few bytes and of records are sent as bytes', async () => {
+    it('of few bytes are sent as bytes', async () => {
       const service = await remote.serve(x => x, 'few')
       const before = hostCopies()
       await bus.request('few', full([4], 1))
-      const record = await bus.request('few', { a: full([2 ** 15], 1) })
-      assert.equal(record.a.get(3), 1)
+      const record = await bus.request('few', { a: full([2 ** 13], 1), b: full([4], 2) })
+      assert.deepEqual([record.a.get(3), record.b.get(3)], [1, 2])
       assert.deepEqual(hostCopies(), before)
       await service.drain()
     })

@@ -31,11 +31,13 @@ async function main () {
   await ask('connect', server.url)
   await ask('serve', ['first', 'first'])
   await ask('serve', ['same', 'same'])
+  await ask('serve', ['one', 'one'])
   const connection = await connect({ servers: server.url })
   const bus = tensors(connection, { maxBytes: 2 ** 30 })
   const x = full([MIB * 2 ** 18], 1)
   const out = zeros([MIB * 2 ** 18])
   const few = full([16], 1)
+  const record = { image: x.narrow(0, 0, x.size / 2), mask: x.narrow(0, x.size / 2, x.size / 2) }
   const options = { deadline: 60_000 }
   const byBytes = subject => host.stateOf(TensorBus.coreOf(bus)).away.set(subject, Infinity)
   const byHost = subject => host.stateOf(TensorBus.coreOf(bus)).away.delete(subject)
@@ -43,6 +45,7 @@ async function main () {
     'an empty request': () => bus.request('first', few, options),
     'a copy (memcpy)': () => out.copyFrom(x),
     'a request, the reply a few bytes': () => bus.request('first', x, options),
+    'a request of a record, the reply a few bytes': () => bus.request('one', record, options),
     'a request and a reply as large, into out': () => bus.request('same', x, { ...options, out }),
     'the same, a new tensor': async () => (await bus.request('same', x, options)).dispose()
   }
@@ -50,6 +53,10 @@ async function main () {
     rows['bytes through the server, the reply a few bytes'] = async () => {
       byBytes('first')
       await bus.request('first', x, options).finally(() => byHost('first'))
+    }
+    rows['a record through the server, the reply a few bytes'] = async () => {
+      byBytes('one')
+      await bus.request('one', record, options).finally(() => byHost('one'))
     }
   }
   const times = Object.fromEntries(Object.keys(rows).map(name => [name, []]))
