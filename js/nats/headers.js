@@ -26,9 +26,11 @@ class HeaderBlock {
   /** as encoded last, before a field changed @type {Uint8Array | null} */
   #bytes = null
 
-  /** @param {Record<string, string | number | undefined>} [fields]  undefined: no such field */
-  constructor (fields = {}) {
-    for (const [name, value] of Object.entries(fields)) if (value !== undefined) this.set(name, String(value))
+  /** @param {(Record<string, string | number | undefined> | undefined)[]} all  fields; undefined: no such field */
+  constructor (...all) {
+    for (const fields of all) {
+      for (const name of Object.keys(fields ?? {})) if (fields?.[name] !== undefined) this.set(name, String(fields[name]))
+    }
   }
 
   /**

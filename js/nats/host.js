@@ -233,7 +233,7 @@ class Offer {
     const area = this.#area()
     this.#sent.set(reply, area)
     const isLent = this.#lent !== null || area !== null
-    return new HeaderBlock({ ...this.#kind, [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
+    return new HeaderBlock(this.#kind, { [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
   }
 
   /** @returns {Area | null} */

@@ -105,7 +105,7 @@ class MessageJob {
   #answer (result) {
     const written = host.put(this.#headers, result)
     if (written !== null) {
-      post(this.#core, this.#reply, undefined, new HeaderBlock({ ...written, 'Tensor-Replica': this.#terms.replica }))
+      post(this.#core, this.#reply, undefined, new HeaderBlock(written, { 'Tensor-Replica': this.#terms.replica }))
       return false
     }
     try {

@@ -31,7 +31,6 @@ const { markStable } = require('./payloads')
  * @typedef {object} Encoded
  * @property {HeaderBlock} headers
  * @property {Uint8Array} payload
- * @property {Uint8Array[]} parts  the payload's, in order
  * @property {Storage | null} storage  whose own bytes the payload is; null: the payload is a copy
  */
 
@@ -52,13 +51,12 @@ const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
  * A value as a message.
  *
  * @param {any} value  a tensor on the CPU, or tensors by name
- * @param {{ seq?: string, isBody?: boolean, fields?: Record<string, string | number | undefined> }} [options]  seq: Tensor-Seq; isBody: the tensor has the bytes of
- *   a record; fields: other headers
+ * @param {{ isBody?: boolean, fields?: Record<string, string | number | undefined> }} [options]  isBody: the tensor has the bytes of a record; fields: other headers
  * @returns {Encoded} payload: the tensor's own bytes if it is contiguous and they stay where they are, else a counted copy
  * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_BUSY something writes it · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
  */
-function encode (value, { seq, isBody = false, fields } = {}) {
-  return Tensor.isTensor(value) ? encodeTensor(value, isBody, { 'Tensor-Seq': seq, ...fields }) : encodeRecord(value, { 'Tensor-Seq': seq, ...fields })
+function encode (value, { isBody = false, fields } = {}) {
+  return Tensor.isTensor(value) ? encodeTensor(value, isBody, fields) : encodeRecord(value, fields)
 }
 
 /**
@@ -72,17 +70,17 @@ const kindFields = value => Tensor.isTensor(value) ? { 'Tensor-Dtype': value.dty
 /**
  * @param {Tensor} t
  * @param {boolean} isBody
- * @param {Record<string, string | number | undefined>} fields
+ * @param {Record<string, string | number | undefined>} [fields]
  * @returns {Encoded}
  */
 function encodeTensor (t, isBody, fields) {
   const layout = Tensor.attachedOf(tensorGiven(t, 'value'))
   if ((layout.storage.extra?.written ?? 0) > 0) throw busy('tensor')
   const kind = isBody ? RECORD : { 'Tensor-Dtype': dtypes[layout.dtype].name, 'Tensor-Shape': layout.shape.join(',') }
-  const headers = new HeaderBlock({ ...kind, ...fields })
+  const headers = new HeaderBlock(kind, fields)
   const stays = ffi.isContiguous(layout) && layout.size > 0 && staysInPlace(layout.storage)
   const payload = stays ? bytesOfLayout(layout) : copyOfBytes(t)
-  return { headers, payload, parts: [payload], storage: stays ? layout.storage : null }
+  return { headers, payload, storage: stays ? layout.storage : null }
 }
 
 /** Do a storage's bytes stay at their address while it is in use? WASM memory moves when it grows. @param {Storage} storage */
@@ -119,7 +117,7 @@ function newBuffer (nbytes) {
 
 /**
  * @param {any} record
- * @param {Record<string, string | number | undefined>} fields
+ * @param {Record<string, string | number | undefined>} [fields]
  * @returns {Encoded}
  */
 function encodeRecord (record, fields) {
@@ -127,31 +125,29 @@ function encodeRecord (record, fields) {
     throw failure('ERR_ARGUMENT', `value is ${show(record)}; a tensor, or tensors by name, was expected`)
   }
   const payload = toSafetensorsBytes(record)
-  const headers = new HeaderBlock({ ...RECORD, ...fields })
-  return { headers, payload, parts: [payload], storage: null }
+  const headers = new HeaderBlock(RECORD, fields)
+  return { headers, payload, storage: null }
 }
 
 /**
  * A value as a message that is about to be sent: small bytes are copied now, others stay in place, their tensor busy until `release`.
  *
  * @param {any} value
- * @param {{ seq?: string, isBody?: boolean, fields?: Record<string, string | number | undefined> }} [options]  as of encode
+ * @param {{ isBody?: boolean, fields?: Record<string, string | number | undefined> }} [options]  as of encode
  * @returns {Encoded & { release (): void }}  release: to be called once; also after failures
  * @throws as encode
  */
 function outgoing (value, options) {
-  const encoded = encode(value, options)
-  const { storage, payload } = encoded
+  const { headers, payload, storage } = encode(value, options)
   countSent('message', payload.length)
   if (payload.length >= SMALL) markStable(payload, storage)
-  if (storage === null) return { ...encoded, release () {} }
+  if (storage === null) return { headers, payload, storage, release () {} }
   if (payload.length >= SMALL) {
     beginUse(storage, 0)
-    return { ...encoded, release () { endUse(storage, 0) } }
+    return { headers, payload, storage, release () { endUse(storage, 0) } }
   }
   countCopy('nats', payload.length)
-  const copy = payload.slice()
-  return { ...encoded, payload: copy, parts: [copy], storage: null, release () {} }
+  return { headers, payload: payload.slice(), storage: null, release () {} }
 }
 
 /**

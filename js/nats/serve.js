@@ -195,7 +195,7 @@ class TensorService {
   /** The descriptor of a request cannot be used. @param {string} reply */
   #askForBytes (reply) {
     this.#stats.requests-- // it will come again
-    post(this.#core, reply, undefined, new HeaderBlock({ ...host.pleaseSendBytes(), 'Tensor-Replica': this.id }))
+    post(this.#core, reply, undefined, new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }))
   }
 
   /** @param {string} reply */

@@ -1,7 +1,8 @@
 'use strict'
 // The other process of messages.js: receives and answers, by the stock client, by a bus or by a bare socket; and counts what JavaScript copies.
 
-const { connect: stock } = require('@nats-io/transport-node')
+const { connect: stock, headers } = require('@nats-io/transport-node')
+const { Svcm } = require('@nats-io/services')
 const { fromBlob, zeros } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
 const { BareClient } = require('./raw')
@@ -79,6 +80,15 @@ const ROLES = {
   async stockService (url) {
     const connection = await stock({ servers: url })
     connection.subscribe('echo.stock', { queue: 'q', callback (_, message) { message.respond(message.data) } })
+    const service = await new Svcm(connection).add({ name: 'echo', version: '1.0.0', queue: 'q' })
+    service.addEndpoint('run', {
+      subject: 'echo.service',
+      handler (_, message) {
+        const fields = headers()
+        for (const name of ['Tensor-Dtype', 'Tensor-Shape']) fields.set(name, message.headers.get(name))
+        message.respond(message.data.slice(), { headers: fields })
+      }
+    })
     await connection.flush()
   },
   async busService (url) {
