@@ -340,11 +340,11 @@
 /** @template A @template B @typedef {A extends B ? A : A extends 'bool' ? B : B extends 'bool' ? A : [Extract<A | B, Complex>] extends [never] ? PromoteReals<A, B> : PromoteComplex<A, B>} PromotePair */
 
 /**
- * The dtype in which two meet: promoteTypes' rules.
+ * The dtype in which two meet: promoteTypes' rules. By `infer R` compilers see that it is a dtype without going through all pairs, which took them 15 seconds.
  *
  * @template A
  * @template B
- * @typedef {IsAny<A> extends true ? any : IsAny<B> extends true ? any : A extends DtypeName ? (B extends DtypeName ? PromotePair<A, B> : never) : never} Promote
+ * @typedef {(IsAny<A> extends true ? any : IsAny<B> extends true ? any : A extends DtypeName ? (B extends DtypeName ? PromotePair<A, B> : never) : never) extends infer R extends DtypeName ? R : never} Promote
  */
 
 /** What float functions of a dtype give. @template D @typedef {IsAny<D> extends true ? any : D extends Signed | Unsigned | 'bool' ? 'float32' : D} Floated */

@@ -44,8 +44,9 @@ const RUNS = {
 /** What runs in Firefox unless more is asked for. */
 const BRIEF = ['wasm-isolated', 'init']
 
-/** What runs at the same time: each list one by one. */
-const LANES = [['wasm-isolated', 'wasm'], ['wasm-shared', 'init']]
+/** Jobs, each the run of all files, or of one share of them, in a browser of its own; two at a time, in this order: the longest first. */
+const JOBS = [['init'], ['wasm-isolated', 0, 2], ['wasm-isolated', 1, 2], ['wasm-shared', 0, 1], ['wasm', 0, 1]]
+const AT_ONCE = 2
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>samebytes</title><body>
 <script src="/mocha.js"></script>
@@ -79,12 +80,26 @@ async function main () {
   const usesShared = []
   const out = isBrief ? `${wanted.length - few.length} of ${wanted.length} files left out` : `${wanted.length - files.length} of ${wanted.length} files left out, ${files.length - few.length} in one page only`
   if (!isWhole) process.stdout.write(`${out}; --all: all in all\n`)
-  const run = async name => {
+  /** of runs, by name @type {Record<string, Promise<void>[]>} */
+  const begun = {}
+  const run = async ([name, share, shares]) => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
-    if (name === 'init' && isWanted(name)) await testInit({ browser, total, fail, grep })
-    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { browser, files: isBrief || RUNS[name].isShort ? few : files, tests, grep, total, usesShared }).all()
+    if (name === 'init') return isWanted(name) ? testInit({ browser, total, fail, grep }) : undefined
+    if (!isWanted(name) && !isNeeded) return
+    const kind = RUNS[name]
+    const its = (isBrief || kind.isShort ? few : files).filter((_, i) => i % shares === share)
+    if (its.length === 0) return
+    await Promise.all(begun[kind.after] ?? [])
+    await new Run(kind, { browser, files: its, tests, grep, total, usesShared }).all()
   }
-  await Promise.all(LANES.map(async names => { for (const name of names) await run(name) }))
+  const jobs = JOBS.values()
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (const job of jobs) {
+      const running = run(job)
+      ;(begun[job[0]] ??= []).push(running)
+      await running
+    }
+  }))
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
   return report(total)
 }
