@@ -22,6 +22,7 @@ const PAGE = /^(\d{1,10}) (\d{1,10}) (\d{1,20}-\d{1,20})$/
 const TICKET = /^[0-9a-f]{32} (\d{1,4}) ([rw]) (\d{1,10}) (\d{1,20}-\d{1,20}) (\d{1,15}) (\d{1,15})$/
 const MOST_MAPPED = 64 // segments that stay mapped
 const MOST_BYTES = 2 ** 36 // of them, which are addresses, not memory
+const MOST_LENT = 1024 // parts of one, after which it is mapped anew: views that a function leaves to be collected are not released
 const IDLE_MS = 5000 // after which one that nobody uses is unmapped, because it keeps its memory
 const MOST_INTEGER = 2 ** 31 - 1
 
@@ -114,7 +115,7 @@ class Mappings {
   find (pid, { fd, id, writes, at, nbytes }) {
     const key = [pid, fd, id, writes].join()
     let found = this.#all.get(key)
-    if (found !== undefined && !writes && found.lent.some(({ isShown }) => isShown)) { // a program may have written to the private pages of this mapping
+    if (found !== undefined && !writes && (found.lent.length > MOST_LENT || found.lent.some(({ isShown }) => isShown))) { // a program may have written to the private pages of this mapping
       this.#drop(key, found)
       found = undefined
     }

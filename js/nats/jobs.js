@@ -54,9 +54,11 @@ class MessageJob {
 
   /** Finds out which requests it may run with. @param {number} axis */
   #sort (axis) {
-    const kinds = this.#headers.has('tensor-format') ? this.#kindsOfRecord() : kindsOfTensor(this.#headers, this.nbytes)
+    const isRecord = this.#headers.has('tensor-format')
+    const kinds = isRecord ? this.#kindsOfRecord() : kindsOfTensor(this.#headers, this.nbytes)
     if (kinds === null) return
     const all = Object.entries(kinds)
+    if (isRecord && all.length === 1 && all[0][0] === '') return // in a batch it would be a tensor without a name
     const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
     const [rows] = extents
     if (extents.size !== 1 || rows === undefined) return

@@ -381,8 +381,19 @@ function parsed (open) {
   }
 }
 
-/** @param {TensorFile} file */
-const recordOf = file => Object.fromEntries([...file.keys()].map(name => [name, file.get(name)]))
+/** @param {TensorFile} file @returns {TensorRecord} */
+function recordOf (file) {
+  /** @type {[string, Tensor][]} */
+  const made = []
+  try {
+    for (const name of file.keys()) made.push([name, file.get(name)])
+  } catch (/** @type {any} */ error) { // the others would keep the bytes until they are collected
+    for (const [, t] of made) t.dispose()
+    if (error?.code === 'ERR_SHAPE' || error?.code === 'ERR_BOUNDS') throw Object.assign(malformed(`has a shape that no tensor has: ${error.message}`), { cause: error }) // 0 elements, a huge axis
+    throw error
+  }
+  return Object.fromEntries(made)
+}
 
 /**
  * @param {TensorFile} file

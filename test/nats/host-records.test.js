@@ -175,6 +175,32 @@ describe('NATS: records on one host', () => {
     await service.drain()
   })
 
+  it('run alone if their one tensor is called \'\', as a tensor without a name is no record', async () => {
+    const service = await remote.serve(x => x, 'nameless', { batch: { max: 2, wait: 30_000 } })
+    for (const n of [4, LARGE]) { // by bytes, by descriptor
+      const all = [1, 2].map(value => bus.request('nameless', { '': full([1, n], value) }))
+      assert.deepEqual((await Promise.all(all)).map(record => [Object.keys(record), record[''].get(0, 3)]), [[[''], 1], [[''], 2]])
+    }
+    await service.drain()
+  })
+
+  it('of many tensors whose views are left to be collected do not pile up', async () => {
+    const mapped = new Set()
+    const { find } = mappings
+    mappings.find = function (...all) {
+      const found = find.apply(this, all)
+      mapped.add(found)
+      return found
+    }
+    const service = await remote.serve(record => { for (const t of Object.values(record)) t.view(); return full([1], 2) }, 'views-left')
+    const record = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`t${i}`, full([64], i)]))
+    for (let i = 0; i < 8; i++) await bus.request('views-left', record)
+    mappings.find = find
+    const most = Math.max(...Array.from(mapped, ({ lent }) => lent.length))
+    assert.ok(most < 2000, `${most} parts of a segment are kept`)
+    await service.drain()
+  })
+
   it('give the memory of replies back with the last of their tensors', async () => {
     const service = await remote.serve(({ x }) => ({ a: x, b: add(x, 1), none: zeros([0]) }), 'again')
     const x = full([4 * LARGE], 1)
@@ -262,6 +288,18 @@ describe('NATS: records on one host', () => {
       assert.equal(accepted(withHeader(entry(0, 16)), 2 ** 19), null, 'bytes behind its end')
       disposeAll(accepted(withHeader(entry(0, 16).padEnd(2 ** 20))))
       assert.equal(accepted(withHeader(entry(0, 16).padEnd(2 ** 20 + 8))), null, 'a header of more than 1 MiB')
+    })
+
+    it('of a shape that no tensor has: those before it are released', async () => {
+      const body = withHeader(`{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"z":{"dtype":"F32","shape":[0,${2 ** 53}],"data_offsets":[16,16]}}`)
+      const { tensors } = memory()
+      assert.equal(accepted(body), null)
+      assert.ok(memory().tensors <= tensors)
+      const own = host.offer(coreOf(bus), 'shape', { x: full([LARGE], 1) }, { out: { x: zeros([LARGE]) } })
+      const before = memory().tensors
+      assert.throws(() => replied(own, body, body.length), { code: 'ERR_FORMAT', message: /no tensor has/ })
+      assert.ok(memory().tensors <= before)
+      finish(own)
     })
 
     it('of a format', () => {
