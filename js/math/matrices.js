@@ -55,11 +55,13 @@ const SAME_KIND = 1
 /** @param {unknown} accuracy @returns {number} as C numbers it */
 const accuracyOf = accuracy => accuracy === undefined ? 0 : oneOf('accuracy', accuracy, ACCURACIES)
 
+/** @param {number} dtype  of an operand, which may be bool or float8 beside numbers */
+const isNumbers = dtype => dtypes[dtype].kind !== 'BOOLEAN' && (dtypes[dtype].itemsize > 1 || dtypes[dtype].kind !== 'FLOATING')
+
 /** @param {number} dtype @returns {number} the same */
 function checkNumbers (dtype) {
-  const { kind, itemsize, name } = dtypes[dtype]
-  if (kind !== 'BOOLEAN' && (itemsize > 1 || kind !== 'FLOATING')) return dtype
-  throw failure('ERR_DTYPE', `there are no products of ${name}; astype converts`)
+  if (isNumbers(dtype)) return dtype
+  throw failure('ERR_DTYPE', `there are no products of ${dtypes[dtype].name}; astype converts`)
 }
 
 /** @param {Layout} layout @param {number} axis  of the new one */
@@ -254,6 +256,14 @@ function release ({ made }) {
 /** @param {Layout} to @param {Layout} from @param {number} casting */
 const copyInto = (to, from, casting) => { elementwise(ops.positive, to, from, null, null, NONE, casting) }
 
+/** @param {Layout} layout @param {number} dtype  numbers @param {How} how @returns {Layout} a copy, which is counted */
+function copied (layout, dtype, how) {
+  const copy = temporary(how, dtype, layout.shape)
+  elementwise(ops.positive, copy, layout, null, null, dtype, SAME_KIND)
+  countCopy(how.name, copy.size * itemsizes[dtype])
+  return copy
+}
+
 /** @param {Layout} layout @param {number[]} shape @returns {Layout | null} a view; null: strides do not allow it */
 function reshaped (layout, shape) {
   if (isSameShape(layout.shape, shape)) return layout
@@ -270,10 +280,7 @@ function reshaped (layout, shape) {
 function merged (layout, shape, how) {
   const view = reshaped(layout, shape)
   if (view !== null) return view
-  const copy = temporary(how, layout.dtype, layout.shape)
-  copyInto(copy, layout, SAME_KIND)
-  countCopy(how.name, copy.size * itemsizes[copy.dtype])
-  return /** @type {Layout} */ (reshaped(copy, shape))
+  return /** @type {Layout} */ (reshaped(copied(layout, isNumbers(layout.dtype) ? layout.dtype : how.dtype, how), shape))
 }
 
 /**
@@ -287,7 +294,7 @@ function summed (x, isKept, how) {
   if (gone.length === 0) return x
   const labels = those(x.labels, isKept)
   const to = temporary(how, how.dtype, extentsOf(x, labels))
-  sumInto(to, x, labels, gone, { dtype: how.dtype, casting: SAME_KIND })
+  sumInto(to, isNumbers(x.layout.dtype) ? x : converted(x, how), labels, gone, { dtype: how.dtype, casting: SAME_KIND })
   return { layout: to, labels }
 }
 
@@ -297,10 +304,7 @@ function summed (x, isKept, how) {
  * @returns {Labelled} a copy in the dtype in which operands meet
  */
 function converted ({ layout, labels }, how) {
-  const copy = temporary(how, how.dtype, layout.shape)
-  copyInto(copy, layout, SAME_KIND)
-  countCopy(how.name, copy.size * itemsizes[copy.dtype])
-  return { layout: copy, labels }
+  return { layout: copied(layout, how.dtype, how), labels }
 }
 
 /**
@@ -564,9 +568,13 @@ function simplified (layout, given, inputs, layouts) {
   for (let d = labels.length - 1; d >= 0; d--) {
     const first = placeOf(labels, labels[d])
     const isShort = view.shape[d] === 1 && isLonger(labels[d], inputs, layouts)
-    if (isShort) view = ffi.viewByList(opcodes.squeeze, view, [d])
-    if (isShort) labels = without(labels, d)
-    if (isShort || first === d) continue
+    if (isShort) {
+      view = ffi.viewByList(opcodes.squeeze, view, [d])
+      labels = without(labels, d)
+      d = labels.length // begins anew: what waited for it
+      continue
+    }
+    if (first === d) continue
     if (view.shape[first] === 1 && view.shape[d] !== 1) continue // it is dropped when its turn comes
     view = ffi.viewByNumbers(opcodes.diagonal, view, 0, first, d)
     const label = labels[d]
@@ -626,9 +634,11 @@ function cosineSimilarity (x1, x2, opts) {
     const dots = temporary(how, computed, along.shape)
     const lengths = temporary(how, computed, along.shape)
     const others = temporary(how, computed, along.shape)
-    multiplyVectors(dots, floated(along.a, computed, how), floated(along.b, computed, how), { casting: SAME_KIND, accuracy: 0 })
-    lengthsInto(lengths, along.a, computed, eps)
-    lengthsInto(others, along.b, computed, eps)
+    const first = floated(along.a, computed, how)
+    const second = floated(along.b, computed, how)
+    multiplyVectors(dots, first, second, { casting: SAME_KIND, accuracy: 0 })
+    lengthsInto(lengths, first, computed, eps)
+    lengthsInto(others, second, computed, eps)
     elementwise(ops.multiply, lengths, lengths, others, null, NONE, SAME_KIND)
     elementwise(ops.divide, to, dots, lengths, null, NONE, casting)
   } finally {
@@ -644,12 +654,6 @@ function lengthsInto (to, from, dtype, eps) {
 }
 
 /** @param {Layout} layout @param {number} dtype @param {How} how @returns {Layout} itself, if it is of floats */
-function floated (layout, dtype, how) {
-  if (dtypes[layout.dtype].kind === 'FLOATING') return layout
-  const copy = temporary(how, dtype, layout.shape)
-  elementwise(ops.positive, copy, layout, null, null, dtype, SAME_KIND)
-  countCopy(how.name, copy.size * itemsizes[dtype])
-  return copy
-}
+const floated = (layout, dtype, how) => dtypes[layout.dtype].kind === 'FLOATING' && isNumbers(layout.dtype) ? layout : copied(layout, dtype, how)
 
 module.exports = { matmul, vecdot, tensordot, outer, einsum, cosineSimilarity }

@@ -276,6 +276,7 @@ function unique (x, opts, find) {
  * @param {number} index  dtype
  */
 function counted (from, index) {
+  if (dtypes[from.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `unique has no ${dtypes[from.dtype].name}, which have no order`)
   const sorted = made(from.dtype, from.shape)
   run(rows.sort, [layoutOf(sorted)], [from], { numbers: [from.shape.length, 0, 0] })
   run(rows.count_runs, [], [layoutOf(sorted)])

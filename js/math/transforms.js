@@ -29,7 +29,7 @@ const MOST = 2 ** 48 // elements of a transform
 /** @param {string} name @param {unknown} value @returns {number} 1 or more */
 function count (name, value) {
   const n = integer(name, value)
-  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 or more was expected`)
+  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 to ${MOST} was expected`)
   return n
 }
 

@@ -286,6 +286,12 @@ describe('linalg', () => {
         assert.deepEqual(linalg.matrixRank(t).toArray(), [5, 0])
       }
     }
+    for (const bad of [NaN, Infinity]) { // in what is not read
+      const t = tensor([[2, bad], [0, 3]], 'float64')
+      assert.deepEqual(linalg.eigvalsh(t).toArray(), [2, 3])
+      assert.deepEqual(linalg.eigh(t).eigenvalues.toArray(), [2, 3])
+      assert.deepEqual(linalg.eigvalsh(tensor([[[2, bad], [bad, 0]], [[0, 0], [3, 0]]], 'complex128')).toArray(), [2, 3])
+    }
     assert.ok(Number.isNaN(linalg.det(tensor([[NaN, 1], [1, 1]])).item()))
     assert.ok(linalg.inv(tensor([[0, 1], [NaN, 1]])).toArray().flat().every(Number.isNaN))
     assert.equal(hex(linalg.det(tensor([[NaN, 1], [1, 1]], 'float64'))), hex(tensor(NaN, 'float64')))

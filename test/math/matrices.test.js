@@ -340,6 +340,19 @@ describe('tensordot, outer and einsum', () => {
     assert.deepEqual([...einsum('cc->c', t).shape], [1])
     assert.equal(einsum('cc,c->', t, full([3], 1)).item(), 9)
     assert.equal(einsum('bcb,c', zeros([1, 2, 1]), full([2], 1)).item(), 0)
+    for (const shape of [[1, 2, 2], [2, 1, 2], [2, 2, 1]]) assert.deepEqual(einsum('ccc->c', tensor([1, 2, 3, 4]).reshape(shape)).toArray(), [1, 4])
+  })
+
+  it('take bool and float8 beside numbers, whatever has to be copied or summed', () => {
+    for (const dtype of ['bool', 'float8_e5m2']) {
+      const [a, b] = [full([3], 1, dtype), full([3, 4, 5], 1, dtype)]
+      const beside = full([3], 2)
+      assert.equal(einsum('a,b,b->', a, a, beside).item(), 18)
+      assert.deepEqual(einsum('i,i,i->i', a, a, beside).toArray(), [2, 2, 2])
+      assert.deepEqual(einsum('jik,kj->i', b, full([5, 3], 2)).toArray(), [30, 30, 30, 30])
+      assert.deepEqual(tensordot(b, full([5, 3], 2), { axes: [[0, 2], [1, 0]] }).toArray(), [30, 30, 30, 30])
+      assert.equal(cosineSimilarity(a, beside).item(), 1)
+    }
   })
 
   it('compute in the dtype in which all operands meet', () => {
