@@ -191,8 +191,8 @@ static double float_below(double x) {
 
 static sb_status select_dense(selection *s, const double *scores, const int64_t *classes, int64_t n,
                               double least, int32_t *to, double *found) {
-  const size_t room = (size_t)n * (8 + 2 * sizeof(item) + 5 * 8 + 2 * 4 + 1);
-  char *memory = sb__alloc_aligned(room);
+  const int64_t room = n * (int64_t)(8 + 2 * sizeof(item) + 5 * 8 + 2 * 4 + 1);
+  char *memory = sb__alloc_bytes(room);
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for nms", (long long)room);
   s->order = (int64_t *)(void *)memory;
   s->items = (item *)(void *)(memory + 8 * n);

@@ -148,7 +148,7 @@ static sb_status run(walk *w) {
   w->parts = least(least(worth, w->boxes), least(2 * threads, MOST_PARTS));
   if (threads < 2 || w->parts < 2) w->parts = 1;
   const int64_t nbytes = w->parts * w->nbytes;
-  char *memory = nbytes > (int64_t)sizeof small ? sb__alloc_aligned((size_t)nbytes) : small;
+  char *memory = nbytes > (int64_t)sizeof small ? sb__alloc_bytes(nbytes) : small;
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for %s", (long long)nbytes, w->f->name);
   w->scratch = memory;
   sb__parallel((int)w->parts, run_part, w);

@@ -341,7 +341,7 @@ static sb_status numbers_of(const sb_tensor *t, double **out) {
   if (status) return status;
   status = sb_copy(&copy, t, SB_CASTING_UNSAFE, NULL);
   if (!status) {
-    *out = sb__alloc_aligned((size_t)(n ? n : 1) * sizeof(double));
+    *out = sb__alloc_bytes((n ? n : 1) * (int64_t)sizeof(double));
     if (*out && n) memcpy(*out, sb_tensor_data(&copy), (size_t)n * sizeof(double));
     if (!*out)
       status = sb__fail(SB_ERR_MEMORY, "%lld numbers of a window or of filters", (long long)n);
@@ -405,7 +405,7 @@ sb_status sb__frames_mel(const sb_tensor *to, const sb_tensor *frames, const sb_
   if (!status) status = numbers_of(window, &numbers);
   if (!status) status = numbers_of(filters, &weights);
   if (!status) {
-    bands = sb__alloc_aligned((size_t)(2 * f.mels + 1) * sizeof *bands);
+    bands = sb__alloc_bytes((2 * f.mels + 1) * (int64_t)sizeof *bands);
     if (!bands) status = sb__fail(SB_ERR_MEMORY, "%lld filters", (long long)f.mels);
   }
   if (!status) {

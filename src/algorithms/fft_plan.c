@@ -10,7 +10,7 @@
 
 /* Memory for numbers. */
 static double *numbers(int64_t count) {
-  return sb__alloc_aligned((size_t)(count ? count : 1) * sizeof(double));
+  return sb__alloc_bytes((count ? count : 1) * (int64_t)sizeof(double));
 }
 
 static sb_status no_memory(int64_t n) {

@@ -369,7 +369,7 @@ static sb_status run(product *p) {
   choose_scratch(p);
   const int64_t count = threads < 1 ? 1 : least(threads, p->tasks);
   const int64_t nbytes = count * p->nbytes;
-  char *memory = nbytes > (int64_t)sizeof small ? sb__alloc_aligned((size_t)nbytes) : small;
+  char *memory = nbytes > (int64_t)sizeof small ? sb__alloc_bytes(nbytes) : small;
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for matmul", (long long)nbytes);
   p->scratch = memory;
   sb__parallel((int)count, run_part, p);
@@ -382,7 +382,7 @@ static sb_status run_long_dot(product *p) {
   const int64_t blocks = p->k / SB__MATMUL_BLOCK, rest = p->k % SB__MATMUL_BLOCK;
   const int64_t nbytes = (blocks + 1) * p->itemsize;
   product q = *p;
-  char *sums = sb__alloc_aligned((size_t)nbytes);
+  char *sums = sb__alloc_bytes(nbytes);
   if (!sums) return sb__fail(SB_ERR_MEMORY, "%lld bytes for matmul", (long long)nbytes);
   q.c = sums;
   q.c_dtype = p->made;

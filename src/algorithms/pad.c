@@ -168,7 +168,7 @@ sb_status sb__resize_within(const sb_tensor *to, const sb_tensor *from, const sb
   if (!status) status = sb__check_target(to);
   if (status) return status;
   narrow(to, &inside, before, &f.box);
-  double *items = sb__alloc_aligned((size_t)n * sizeof *items); /* before anything is written */
+  double *items = sb__alloc_bytes(n * (int64_t)sizeof *items); /* before anything is written */
   if (!items) return sb__fail(SB_ERR_MEMORY, "%lld bytes for letterbox", (long long)(8 * n));
   status = sb__resize(&f.box, from, factors, call, staged);
   if (!status && sb_tensor_numel(to)) {

@@ -172,7 +172,7 @@ static sb_status make_axis(axis *a, int method, bool is_wide, bool is_double) {
   const int64_t table = rounded(4 * a->to), item = is_double ? 8 : 4;
   const int64_t room = (int64_t)(width + 8) * 8; /* for weights of 0 as well */
   const int64_t nbytes = 2 * table + rounded(a->to * a->most * item) + room;
-  char *memory = sb__alloc_aligned((size_t)nbytes);
+  char *memory = sb__alloc_bytes(nbytes);
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for weights", (long long)nbytes);
   a->first = (int32_t *)(void *)memory;
   a->count = (int32_t *)(void *)(memory + table);
@@ -479,7 +479,7 @@ static sb_status run(image *m) {
   if (parts > MOST_PARTS) parts = MOST_PARTS;
   m->parts = threads < 2 || parts < 2 ? 1 : parts;
   plan_rows(m);
-  if (m->nbytes && !(m->scratch = sb__alloc_aligned((size_t)(m->parts * m->nbytes))))
+  if (m->nbytes && !(m->scratch = sb__alloc_bytes(m->parts * m->nbytes)))
     return sb__fail(SB_ERR_MEMORY, "%lld bytes for resize", (long long)(m->parts * m->nbytes));
   sb__parallel((int)m->parts, run_part, m);
   if (m->scratch) sb__free_aligned(m->scratch);

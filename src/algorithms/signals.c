@@ -111,7 +111,7 @@ sb_status sb__mel_filters(const sb_tensor *to, int64_t n, bool is_htk, bool is_a
     return sb__fail(SB_ERR_SHAPE,
                     "mel filters have 2 axes, of which the last has nFft / 2 + 1 elements");
   const int64_t rows = to->shape[0];
-  double *edges = sb__alloc_aligned((size_t)(rows + 2) * sizeof *edges);
+  double *edges = sb__alloc_bytes((rows + 2) * (int64_t)sizeof *edges);
   if (!edges) return sb__fail(SB_ERR_MEMORY, "%lld filters", (long long)rows);
   const double first = mel_of(low, is_htk), last = mel_of(high, is_htk);
   for (int64_t i = 0; i < rows + 2; i++)
@@ -247,7 +247,7 @@ sb_status sb__overlap_add(const sb_tensor *to, const sb_tensor *frames, const sb
   o.skipped = skipped;
   o.count = last_of(to);
   o.whole = o.frames ? (o.frames - 1) * hop + o.n : 0;
-  double *memory = sb__alloc_aligned((size_t)(o.n + o.whole + 1) * sizeof *memory);
+  double *memory = sb__alloc_bytes((o.n + o.whole + 1) * (int64_t)sizeof *memory);
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld elements of frames", (long long)o.whole);
   sb_tensor copy;
   status = sb_tensor_empty(SB_FLOAT64, 1, window->shape, &copy);

@@ -28,6 +28,11 @@ void sb__fail_allocation(int64_t n); /* the n-th from now fails on this thread, 
 int64_t sb__live_allocations(void);  /* of all threads */
 #endif
 
+/* The same; NULL also where size_t, which has 32 bits in WebAssembly, has no such number. */
+static inline void *sb__alloc_bytes(int64_t nbytes) {
+  return nbytes <= PTRDIFF_MAX ? sb__alloc_aligned((size_t)nbytes) : NULL;
+}
+
 /* storage.c: where bytes are, and who frees them. The struct is complete here, because bindings put one on the stack for
  * memory that the caller owns during one call. */
 typedef enum sb__storage_kind {

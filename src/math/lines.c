@@ -142,7 +142,7 @@ static sb_status run(walk *w, const char *name) {
   if (threads < 2 || w->parts < 2) w->parts = 1;
   const int64_t nbytes = w->parts * (w->made + w->tile);
   if (nbytes > (int64_t)sizeof small) {
-    memory = sb__alloc_aligned((size_t)nbytes);
+    memory = sb__alloc_bytes(nbytes);
     if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for %s", (long long)nbytes, name);
   }
   w->scratch = memory ? memory : small;

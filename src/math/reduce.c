@@ -419,7 +419,7 @@ static sb_status run(walk *w) {
   if (threads < 2 || parts < 2) parts = 1;
   const int64_t nbytes = make_room(w, small, &rooms[0]);
   if (parts > 1 || nbytes > (int64_t)sizeof small) {
-    memory = sb__alloc_aligned((size_t)(parts * nbytes));
+    memory = sb__alloc_bytes(parts * nbytes);
     if (!memory)
       return sb__fail(SB_ERR_MEMORY, "%lld bytes for %s", (long long)(parts * nbytes),
                       w->how->name);
