@@ -96,7 +96,7 @@ for array, index, lost in ring.read():
           assert.ok(value.tensor.data.every(x => x === n), `frame ${n} after kill ${i} is not whole`)
           seen++
         }
-        assert.ok(seen >= 3, `${seen} frames after kill ${i}`)
+        assert.ok(seen >= Math.min(3, count), `${seen} frames of ${count} after kill ${i}`) // a slow writer was killed at its first ones
         reader.dispose()
       }
       assert.equal(ring.write(0), count)
