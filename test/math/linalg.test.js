@@ -386,6 +386,7 @@ describe('linalg', () => {
     fails(() => linalg.cholesky(t, { upper: 1 }), TypeError, 'ERR_ARGUMENT')
     fails(() => linalg.svdvals(zeros([1, 1], 'float64').broadcastTo([2 ** 28, 1])), RangeError, 'ERR_MEMORY', /268435456 rows/)
     fails(() => linalg.svdvals(zeros([1, 1], 'float64').broadcastTo([2 ** 26, 2 ** 26])), RangeError, 'ERR_MEMORY')
+    fails(() => linalg.det(zeros([1, 1]).broadcastTo([2 ** 20, 2 ** 20])), RangeError, 'ERR_MEMORY', /\d{14} bytes/) // of more digits than 32 bits have
   })
 
   it('takes a tensor as the tolerance of ranks', () => {
