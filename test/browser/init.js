@@ -12,6 +12,7 @@ const pageMemory = require('./page-memory')
 const threads = require('./threads')
 
 const TEST_LIMIT_MS = 600_000
+const RUNS = 4 // of a test whose browser did not do its part
 
 const dist = name => fs.readFileSync(path.join(ROOT, 'dist', name))
 const { version } = require('../../package.json')
@@ -422,18 +423,26 @@ async function testInit ({ browser: name, total, fail, grep }) {
     const named = [...threads.TESTS, ...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS]
     for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
-      if (!browser.connected) browser = await launch(name) // the test before ended it
-      const context = await browser.createBrowserContext()
-      const fresh = () => newPage(context, (isIsolated ? isolated : open).url)
-      try {
-        await within(TEST_LIMIT_MS, (async () => test(await fresh(), fresh))())
-        total.passed++
-        process.stdout.write('.')
-      } catch (error) {
-        fail(total, title, describeError(error))
-        process.stdout.write('!')
+      for (let runs = 1; ; runs++) {
+        if (!browser.connected) browser = await launch(name) // the test before ended it
+        const context = await browser.createBrowserContext()
+        const fresh = () => newPage(context, (isIsolated ? isolated : open).url)
+        try {
+          await within(TEST_LIMIT_MS, (async () => test(await fresh(), fresh))())
+          total.passed++
+          process.stdout.write('.')
+        } catch (error) {
+          if (error instanceof threads.Again && runs < RUNS) {
+            process.stdout.write(`\n${title}: ${error.message}, once more\n`)
+            await browser.close()
+            continue
+          }
+          fail(total, title, describeError(error))
+          process.stdout.write('!')
+        }
+        await context.close().catch(() => {}) // with the browser
+        break
       }
-      await context.close().catch(() => {}) // with the browser
     }
   } finally {
     await browser.close()

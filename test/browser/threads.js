@@ -2,6 +2,7 @@
 // Threads over one memory, and memory that becomes another, in fresh pages; init.js runs them. Nothing is measured by time:
 // what comes later is waited for.
 const assert = require('node:assert/strict')
+const { PATIENCE } = require('../limits')
 
 /** Run in the page first: what the tests call there. */
 function prepare () {
@@ -42,29 +43,33 @@ function prepare () {
 
 /* global load, shared, thread, turn, until, AudioContext, AudioWorkletNode, Blob, Worker, document, fetch, location */
 
-/** how a thread goes → what it does, after it holds a million float32; is it terminated? its last word; rounds */
+/** how a thread goes → what it does, after it holds a million float32; is it terminated? what it says then; rounds */
 const ENDS = {
   'is terminated with a thread of its own': [`
-    const source = "import * as s from '" + location.origin + "/dist/samebytes.mjs'; onmessage = async ({ data }) => { await s.init({ from: data }); globalThis.held = s.full([1000], 4); postMessage('there') }"
+    const source = "const message = new Promise(resolve => { onmessage = ({ data }) => resolve(data) }); postMessage('started'); const s = await import('" + location.origin + "/dist/samebytes.mjs'); await s.init({ from: await message }); globalThis.held = s.full([1000], 4); postMessage('there')"
     const below = new Worker(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })), { type: 'module' })
-    below.onmessage = () => postMessage('below')
-    below.postMessage(token)`, true, 'below', 15],
+    below.onmessage = ({ data }) => postMessage(data)
+    below.postMessage(token)`, true, ['started', 'there'], 15],
   'is terminated': ['setInterval(() => {}, 1000)', true],
-  'is terminated in an endless loop of calls': ['const view = held.slice("5:"); for (;;) view.get(1)', true, 'there', 8], // Chromium waits for two seconds
+  'is terminated in an endless loop of calls': ['const view = held.slice("5:"); for (;;) view.get(1)', true, [], 8], // Chromium waits for two seconds
   'closes itself': ['close()', false]
 }
 
 /**
- * The first of all tests, once: in Firefox 153, workers of workers sometimes never start after others were terminated, with nothing of ours
- * as well.
+ * Firefox 153 sometimes starts no worker of a worker, in a page without anything of ours as well: more often after others were terminated,
+ * so this test comes first there, and ends one only; where none starts, it is run again in another browser (Again).
  */
 const FIRST_IN_FIREFOX = 'is terminated with a thread of its own'
+const START_LIMIT_MS = 6_000 * PATIENCE
+
+/** What a browser did not do, whatever we do: the test is to be run again in a fresh one. */
+class Again extends Error {}
 
 /** [title, test, is the page isolated?] */
 const TESTS = [
-  ...Object.entries(ENDS).map(([how, [source, isEnded, word = 'there', most = 25]]) => [`a worker that ${how} leaves no bytes behind, ${most} times`, async page => {
+  ...Object.entries(ENDS).map(([how, [source, isEnded, words = [], most = 25]]) => [`a worker that ${how} leaves no bytes behind, ${most} times`, async page => {
     const rounds = how === FIRST_IN_FIREFOX && (await page.browser().version()).startsWith('firefox/') ? 1 : most
-    const [before, during, after, sizes] = await page.evaluate(async ([source, isEnded, word, rounds]) => {
+    const seen = await page.evaluate(async ([source, isEnded, words, rounds, limit]) => {
       const { memory, share, wasmMemory, zeros } = await shared()
       const t = zeros([1])
       const bytes = () => memory().bytes.wasm
@@ -75,14 +80,19 @@ const TESTS = [
         const token = share(t, { uses: 2 })
         const worker = thread(`const token = await next(); await s.init({ from: token }); globalThis.held = s.full([1000000], 3); const one = s.fromShared(token); postMessage(s.memory().bytes.wasm); ${source}`, token)
         during.push(await worker.next())
-        if (word === 'below') await worker.next()
+        for (const word of words) {
+          const said = await (word === 'started' ? Promise.race([worker.next(), new Promise(resolve => setTimeout(resolve, limit, 'nothing'))]) : worker.next())
+          if (said !== word) return said
+        }
         if (isEnded) worker.end()
         await until(() => bytes() === before)
         ;(await load()).unshare(token)
         sizes.push(wasmMemory().buffer.byteLength)
       }
       return [before, during, bytes(), sizes]
-    }, [source, isEnded, word, rounds])
+    }, [source, isEnded, words, rounds, START_LIMIT_MS])
+    if (seen === 'nothing') throw new Again('a worker of a worker did not start')
+    const [before, during, after, sizes] = seen
     assert.deepEqual([during, after], [Array(rounds).fill(before + 4000000), before])
     assert.equal(sizes.at(-1), sizes.at(Math.min(4, rounds - 1)), 'the stacks and tables of those that are gone are used again')
   }, true]),
@@ -379,4 +389,4 @@ const TESTS = [
   }, isolated])
 ]
 
-module.exports = { TESTS, prepare }
+module.exports = { Again, TESTS, prepare }
