@@ -31,12 +31,8 @@ const ROLES = {
       }
     })()
   },
-  async bareReceiver (url) {
-    let left = -1
-    process.on('message', count => { left = count; process.send('counting') })
-    const client = await BareClient.connect(url, () => { if (--left === 0) process.send('done') })
-    await client.subscribe('one.bare')
-  },
+  bareReceiver: url => bareReceiver(url, 'bare', false),
+  keepingReceiver: url => bareReceiver(url, 'keeping', true),
   /** Bytes that JavaScript copies, and what a message holds and where it lies, of one message of so many bytes. */
   async copies (url, size) {
     const counter = countCopies()
@@ -106,6 +102,13 @@ const ROLES = {
     const connection = await transport.connect({ servers: url })
     await tensors(connection).serve(async x => { await new Promise(resolve => setTimeout(resolve, 50)); return x.clone() }, 'sleep', { maxQueued: 256 })
   }
+}
+
+async function bareReceiver (url, name, keeps) {
+  let left = -1
+  process.on('message', count => { left = count; process.send('counting') })
+  const client = await BareClient.connect(url, () => { if (--left === 0) process.send('done') }, keeps)
+  await client.subscribe(`one.${name}`)
 }
 
 /** The bytes of the next message. */

@@ -1,5 +1,6 @@
 'use strict'
-// The least that a client of NATS can do: a socket, lines that are looked for by hand, payloads read into memory that is there already and used again.
+// The least that a client of NATS can do: a socket, lines that are looked for by hand, payloads read into memory that is there already and used again,
+// or into new memory each, as for who keeps them.
 
 const net = require('node:net')
 const { once } = require('node:events')
@@ -7,10 +8,10 @@ const { once } = require('node:events')
 const MOST = 2 ** 26 + 2 // bytes of a payload and its end of line
 
 class BareClient {
-  /** @param {string} url  HOST:PORT @param {() => void} onMessage  a payload has come */
-  static async connect (url, onMessage = () => {}) {
+  /** @param {string} url  HOST:PORT @param {() => void} onMessage  a payload has come @param {boolean} keeps  each into new memory */
+  static async connect (url, onMessage = () => {}, keeps = false) {
     const [host, port] = url.split(':')
-    const client = new BareClient(onMessage)
+    const client = new BareClient(onMessage, keeps)
     client.socket = net.connect({ host, port: Number(port), onread: { buffer: () => client.target(), callback: n => client.took(n) } })
     client.socket.setNoDelay(true)
     await once(client.socket, 'connect')
@@ -19,8 +20,9 @@ class BareClient {
     return client
   }
 
-  constructor (onMessage) {
+  constructor (onMessage, keeps) {
     this.onMessage = onMessage
+    this.keeps = keeps
     this.lines = Buffer.alloc(2 ** 16)
     this.body = Buffer.alloc(MOST)
     this.line = ''
@@ -51,6 +53,7 @@ class BareClient {
     if (this.line.startsWith('MSG')) {
       this.left = Number(this.line.slice(this.line.lastIndexOf(' '))) + 2
       this.got = 0
+      if (this.keeps) this.body = Buffer.allocUnsafeSlow(this.left)
     } else if (this.line.startsWith('PONG')) {
       this.waiting.shift()()
     } else if (this.line.startsWith('PING')) {
