@@ -2,14 +2,14 @@
 
 // The runner behind `npm test`: one suite on every back end.
 //
-//   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest] [--jobs n] [--times] [-- node flags]
+//   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest | --brief] [--jobs n] [--times] [-- node flags]
 //
 // test/api and test/math run on each back end, test/cli and test/remote on native and wasm, test/wasm-shared on that one, test/nats, test/native and test/cuda on the native one,
 // with the test addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node); test/cuda on the fake driver
 // (.ci/build fakecuda), or with SAMEBYTES_TEST_CUDA=1 on the machine's own.
 //
 // Without options everything runs on native, and on the other two, but for what test/plan.js leaves out. --all: everything;
-// so it is with a path, a back end or a text as well. --rest: only what is left out.
+// so it is with a path, a back end or a text as well, but with --brief. --rest: only what is left out.
 //
 // Files run in processes of a dozen, one more than there are cores at a time (--jobs), those that test/plan.js wants alone at the end. A process
 // notes down every result as it comes; if it dies, the test that ran counts as failed and a new process goes on with the next
@@ -63,6 +63,7 @@ function readArguments () {
       grep: { type: 'string', short: 'g' },
       all: { type: 'boolean' },
       rest: { type: 'boolean' },
+      brief: { type: 'boolean' },
       jobs: { type: 'string', short: 'j' },
       times: { type: 'boolean' }
     },
@@ -87,7 +88,7 @@ function readArguments () {
     filters,
     backends: values.backend ? [values.backend] : BACKENDS,
     grep: values.grep,
-    which: values.rest ? 'rest' : values.all || isNarrowed ? 'all' : 'default',
+    which: values.rest ? 'rest' : values.all || (isNarrowed && !values.brief) ? 'all' : 'default',
     jobs,
     times: values.times,
     nodeFlags
