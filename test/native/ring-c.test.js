@@ -21,7 +21,7 @@ describe('rings and C', function () {
     const compile = (program, ...more) => execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Wextra', '-Werror', '-I', include, '-o', path.join(folder, program), path.join(__dirname, `${program}.c`), ...more], { stdio: 'pipe' })
     try {
       compile('ring-peer', library, `-Wl,-rpath,${path.dirname(library)}`)
-      compile('ring-page', '-std=c11', '-O2', '-Wconversion', '-U_FORTIFY_SOURCE', '-Wl,--wrap=readlink')
+      compile('ring-page', '-std=c11', '-O2', '-Wconversion', '-U_FORTIFY_SOURCE', '-Wl,--wrap=readlink,--wrap=open')
     } catch (error) {
       if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
       throw error
@@ -163,9 +163,9 @@ describe('rings and C', function () {
       ring.write(mark)
       words.tensor.set(BigInt.asUintN(64, BigInt(mark)), 9)
       words.dispose()
+      if (i === 0) assert.equal(await opens.next(), '0')
       ring.dispose()
     }
-    assert.equal(await opens.next(), '0')
   })
 
   it('ring-page: says what is wrong where it is compiled as C++, or after headers that hid what it needs', () => {

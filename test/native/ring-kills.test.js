@@ -25,7 +25,7 @@ describe('peers of a ring that are killed at random moments', function () {
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-kills-'))
     try {
-      execFileSync(process.env.CC ?? 'gcc', ['-O2', '-I', include, '-U_FORTIFY_SOURCE', '-Wl,--wrap=readlink', '-o', path.join(folder, 'ring-page'), path.join(__dirname, 'ring-page.c')], { stdio: 'pipe' })
+      execFileSync(process.env.CC ?? 'gcc', ['-O2', '-I', include, '-U_FORTIFY_SOURCE', '-Wl,--wrap=readlink,--wrap=open', '-o', path.join(folder, 'ring-page'), path.join(__dirname, 'ring-page.c')], { stdio: 'pipe' })
     } catch (error) {
       if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
       throw error

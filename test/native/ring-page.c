@@ -1,6 +1,7 @@
 /* ring-peer.c's commands write, hang and read, by samebytes_ring.h alone. */
 #include <samebytes_ring.h>
 
+#include <stdlib.h>
 #include <sys/wait.h>
 
 static void check(int error, const char *what) {
@@ -17,6 +18,15 @@ ssize_t __wrap_readlink(const char *path, char *out, size_t room);
 ssize_t __wrap_readlink(const char *path, char *out, size_t room) {
   if (is_to_die) raise(SIGKILL);
   return __real_readlink(path, out, room);
+}
+
+/* And this one, which pauses before it opens a segment while a ring is opened often, so that the other process gets between all of them. */
+static bool is_to_pause;
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) {
+  if (is_to_pause) usleep((useconds_t)(rand() % 1000));
+  return __real_open(path, flags);
 }
 
 static void fill(sbr_ring *r, int64_t n, int32_t value) {
@@ -91,6 +101,7 @@ static void fork_after(sbr_ring *r) {
 /* Opens a ring that is replaced meanwhile, until its mark is negative: the mark in word 9 is that of the first frame. */
 static void open_often(const char *name) {
   int64_t mixed = 0, mark = 0;
+  is_to_pause = true;
   while (mark >= 0) {
     sbr_ring r;
     const int error = sbr_open(&r, name);
