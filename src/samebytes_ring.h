@@ -163,7 +163,7 @@ static inline int sbr_open(sbr_ring *r, const char *name) {
   for (int tries = 0; error == ESTALE && tries < 100; tries++) {
     const uint64_t before = sbr__inode(name);
     error = sbr__open(r, name);
-    if (before == sbr__inode(name) && (before || error == ENOENT)) continue;
+    if (before == sbr__inode(name) && (before || (error && error != EINVAL))) continue;
     sbr_close(r); /* the words may be another ring's */
     error = ESTALE;
   }
