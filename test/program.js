@@ -6,7 +6,7 @@ const { Generator, dtypes, rand, randint, randn, zeros } = require('samebytes')
 const { generator } = require('./setup')
 
 const SIZE = 1 << 17 // bytes of a block
-const LARGE = 14 << 20 // from 12 MiB on copies go past the caches, from 4 MiB on to several threads
+const LARGE = 18 << 20 // from 32 MiB of both sides on copies go past the caches, from 4 MiB of the target on to several threads
 const NAMES = dtypes.filter(name => !name.startsWith('complex'))
 
 /** @returns {string} SHA-256 of all blocks as they were on the way, in hexadecimal */
@@ -90,25 +90,27 @@ function program (rounds) {
 
 /** What is streamed and shared out. */
 function large (numbers, hash) {
-  const [from, to] = [zeros([2 * LARGE], 'uint8'), zeros([LARGE], 'uint8')]
+  const [from, to] = [zeros([2 * LARGE], 'uint8'), zeros([2 * LARGE], 'uint8')]
   const part = (block, dtype, shape, offset) => block.view(dtype).view(shape, { offset })
   const note = t => { hash.update(t.bytes) }
 
   from.view('float32').copyFrom(rand([LARGE / 2], { generator: numbers }))
-  note(part(to, 'float32', [1801, 1799], 3).copyFrom(part(from, 'float32', [1799, 1801], 1).T))
+  note(part(to, 'float32', [2151, 2099], 3).copyFrom(part(from, 'float32', [2099, 2151], 1).T))
   note(part(to, 'float32', [3200003], 1).copyFrom(part(from, 'float64', [3200003], 0)))
   note(part(to, 'bfloat16', [2, 3301, 1000], 0).copyFrom(part(from, 'float32', [1000, 2, 3301], 5).permute([1, 2, 0])))
   from.copyFrom(randint(0, 256, [2 * LARGE], { dtype: 'uint8', generator: numbers }))
-  note(part(to, 'float32', [2, 3, 701, 800], 0)
-    .copyFrom(part(from, 'uint8', [2, 701, 800, 3], 7).permute([0, 3, 1, 2]), { axis: 1, scale: [0.1, 0.3, 0.7], bias: [1, -2, 3] }))
-  note(part(to, 'uint8', [3700, 3600], 1).copyFrom(part(from, 'uint8', [3600, 3700], 2).T))
-  note(part(to, 'int16', [1100, 1500, 4], 0).copyFrom(part(from, 'int16', [4, 1100, 1500], 9).permute([1, 2, 0])))
+  note(part(to, 'float32', [2, 3, 1051, 1080], 0)
+    .copyFrom(part(from, 'uint8', [2, 1051, 1080, 3], 7).permute([0, 3, 1, 2]), { axis: 1, scale: [0.1, 0.3, 0.7], bias: [1, -2, 3] }))
+  note(part(to, 'uint8', [4300, 4100], 1).copyFrom(part(from, 'uint8', [4100, 4300], 2).T))
+  note(part(to, 'int16', [1400, 1520, 4], 0).copyFrom(part(from, 'int16', [4, 1400, 1520], 9).permute([1, 2, 0])))
+  note(part(to, 'float64', [2, 1900001], 1).copyFrom(part(from, 'int16', [2, 1900001], 1), { casting: 'unsafe' }))
+  note(part(to, 'float32', [4300001], 1).copyFrom(part(from, 'int16', [4300001], 3), { scale: 0.3, bias: -1 }))
   note(randn([1 << 21], { generator: numbers }))
   note(to.view('float32').fill(0.3))
   for (const block of [from, to]) block.dispose()
 }
 
 /** What program(4000) gives. */
-const PROGRAM = 'ed95fd775ed530d36a7e436e43aeb09306942a0473bebb2f0de4c88c435e4953'
+const PROGRAM = '627897cb7ba228af5eb9942ffcc0852c55994ed39ab42b9d7f22d2af0ea7913c'
 
 module.exports = { PROGRAM, program }

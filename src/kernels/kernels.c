@@ -13,10 +13,19 @@
 #include "kernels/each_dtype.inc"
 #undef BODY
 
-/* Inlined with a constant size below: five loops. */
+/* Inlined with a constant size below: five loops. Four items are read before they are written, so that none waits; in WebAssembly
+ * that loses. */
 SB_INLINE void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           size_t itemsize) {
-  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) memmove(to, from, itemsize);
+  int64_t i = 0;
+#ifndef __wasm__
+  char items[4][16];
+  for (; i + 4 <= n; i += 4, to += 4 * to_step, from += 4 * from_step) {
+    for (int64_t k = 0; k < 4; k++) memcpy(items[k], from + k * from_step, itemsize);
+    for (int64_t k = 0; k < 4; k++) memcpy(to + k * to_step, items[k], itemsize);
+  }
+#endif
+  for (; i < n; i++, to += to_step, from += from_step) memmove(to, from, itemsize);
 }
 
 __attribute__((noinline)) void sb__copy_items(char *to, int64_t to_step, const char *from,

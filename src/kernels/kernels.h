@@ -71,6 +71,7 @@ typedef struct sb__nontemporal_casts {
   sb__cast f32_from[SB_DTYPE_COUNT];
   sb__scaled_cast scaled_from[SB_DTYPE_COUNT];
   sb__cast from_f32[SB_DTYPE_COUNT];
+  sb__cast f64_from[SB_DTYPE_COUNT];
 } sb__nontemporal_casts;
 
 /* Items have 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
@@ -112,6 +113,9 @@ typedef struct sb__kernels {
   sb__cast f32_from[SB_DTYPE_COUNT];
   sb__scaled_cast scaled_from[SB_DTYPE_COUNT]; /* to float32, with one scale and one bias */
   sb__cast from_f32[SB_DTYPE_COUNT];
+#ifndef __wasm__
+  sb__cast f64_from[SB_DTYPE_COUNT];
+#endif
 } sb__kernels;
 
 /* random.c; base is for levels without a loop of their own. */

@@ -42,6 +42,21 @@ INLINE __m256i f32_from_u8(const char *from) {
   return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x)));
 }
 
+INLINE __m256i f32_from_i8(const char *from) {
+  const __m128i x = _mm_loadl_epi64((const void *)from);
+  return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(x)));
+}
+
+INLINE __m256i f32_from_u16(const char *from) {
+  const __m128i x = _mm_loadu_si128((const void *)from);
+  return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(x)));
+}
+
+INLINE __m256i f32_from_i16(const char *from) {
+  const __m128i x = _mm_loadu_si128((const void *)from);
+  return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(x)));
+}
+
 INLINE __m256i f32_from_i32(const char *from) {
   return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_loadu_si256((const void *)from)));
 }
@@ -65,6 +80,30 @@ INLINE __m256i f64_from_f32(const char *from) {
   const __m256d x = _mm256_cvtps_pd(_mm_loadu_ps((const void *)from));
   const __m256d nan = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff8000000000000));
   return _mm256_castpd_si256(_mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)));
+}
+
+INLINE __m256i doubles(__m128i integers) {
+  return _mm256_castpd_si256(_mm256_cvtepi32_pd(integers));
+}
+
+INLINE __m256i f64_from_u8(const char *from) {
+  return doubles(_mm_cvtepu8_epi32(_mm_loadu_si32(from)));
+}
+
+INLINE __m256i f64_from_i8(const char *from) {
+  return doubles(_mm_cvtepi8_epi32(_mm_loadu_si32(from)));
+}
+
+INLINE __m256i f64_from_u16(const char *from) {
+  return doubles(_mm_cvtepu16_epi32(_mm_loadl_epi64((const void *)from)));
+}
+
+INLINE __m256i f64_from_i16(const char *from) {
+  return doubles(_mm_cvtepi16_epi32(_mm_loadl_epi64((const void *)from)));
+}
+
+INLINE __m256i f64_from_i32(const char *from) {
+  return doubles(_mm_loadu_si128((const void *)from));
 }
 
 INLINE __m256i f16_from_f32(const char *from) {
@@ -119,6 +158,9 @@ INLINE void store_lines(char *to, const char *from, int64_t nbytes, __m256i (*ca
    store_lines(to, from, TO_SIZE *n, TO##_from_##FROM, STEP);                         \
   }
 NONTEMPORAL(f32, u8, 4, 8)
+NONTEMPORAL(f32, i8, 4, 8)
+NONTEMPORAL(f32, u16, 4, 16)
+NONTEMPORAL(f32, i16, 4, 16)
 NONTEMPORAL(f32, i32, 4, 32)
 NONTEMPORAL(f32, f16, 4, 16)
 NONTEMPORAL(f32, bf16, 4, 16)
@@ -126,36 +168,61 @@ NONTEMPORAL(f32, f64, 4, 64)
 NONTEMPORAL(f16, f32, 2, 64)
 NONTEMPORAL(bf16, f32, 2, 64)
 NONTEMPORAL(f64, f32, 8, 16)
+NONTEMPORAL(f64, u8, 8, 4)
+NONTEMPORAL(f64, i8, 8, 4)
+NONTEMPORAL(f64, u16, 8, 8)
+NONTEMPORAL(f64, i16, 8, 8)
+NONTEMPORAL(f64, i32, 8, 16)
 
-/* finite: the factors are, so no result is NaN. */
-INLINE void store_scaled(float *to, const char *from, int64_t n, __m256 scale, __m256 bias,
-                         bool finite) {
+/* step: bytes of the source for eight elements. finite: they and the factors are, so no result is NaN. */
+INLINE void store_scaled(float *to, const char *from, int64_t n, __m256i (*cast)(const char *),
+                         int64_t step, float scale, float bias, bool finite) {
+  const __m256 factor = _mm256_set1_ps(scale), term = _mm256_set1_ps(bias);
   for (int64_t i = 0; i < n; i += 8) {
-    const __m256 x = _mm256_castsi256_ps(f32_from_u8(from + i));
-    const __m256 sum = _mm256_add_ps(_mm256_mul_ps(x, scale), bias);
+    const __m256 x = _mm256_castsi256_ps(cast(from + i / 8 * step));
+    const __m256 sum = _mm256_add_ps(_mm256_mul_ps(x, factor), term);
     _mm256_stream_si256((void *)(to + i), finite ? _mm256_castps_si256(sum) : canonical(sum));
   }
 }
 
-static void nontemporal_scaled_from_u8(float *to, const char *from, int64_t n, float scale,
-                                       float bias) {
-  const __m256 factor = _mm256_set1_ps(scale), term = _mm256_set1_ps(bias);
-  if (fabsf(scale) <= FLT_MAX && fabsf(bias) <= FLT_MAX)
-    store_scaled(to, from, n, factor, term, true);
-  else
-    store_scaled(to, from, n, factor, term, false);
-}
+INLINE __m256i f32_from_f32(const char *from) { return _mm256_castps_si256(floats(from)); }
+
+# define SCALED(FROM, STEP, WHOLE)                                                                \
+  static void nontemporal_scaled_from_##FROM(float *to, const char *from, int64_t n, float scale, \
+                                             float bias) {                                        \
+   if (WHOLE && fabsf(scale) <= FLT_MAX && fabsf(bias) <= FLT_MAX)                                \
+    store_scaled(to, from, n, f32_from_##FROM, STEP, scale, bias, true);                          \
+   else                                                                                           \
+    store_scaled(to, from, n, f32_from_##FROM, STEP, scale, bias, false);                         \
+  }
+SCALED(u8, 8, true)
+SCALED(i8, 8, true)
+SCALED(u16, 16, true)
+SCALED(i16, 16, true)
+SCALED(f32, 32, false)
 
 const sb__nontemporal_casts sb__nontemporal_casts_x86 = {
     {[SB_UINT8] = nontemporal_f32_from_u8,
+     [SB_INT8] = nontemporal_f32_from_i8,
+     [SB_UINT16] = nontemporal_f32_from_u16,
+     [SB_INT16] = nontemporal_f32_from_i16,
      [SB_INT32] = nontemporal_f32_from_i32,
      [SB_FLOAT16] = nontemporal_f32_from_f16,
      [SB_BFLOAT16] = nontemporal_f32_from_bf16,
      [SB_FLOAT64] = nontemporal_f32_from_f64},
-    {[SB_UINT8] = nontemporal_scaled_from_u8},
+    {[SB_UINT8] = nontemporal_scaled_from_u8,
+     [SB_INT8] = nontemporal_scaled_from_i8,
+     [SB_UINT16] = nontemporal_scaled_from_u16,
+     [SB_INT16] = nontemporal_scaled_from_i16,
+     [SB_FLOAT32] = nontemporal_scaled_from_f32},
     {[SB_FLOAT16] = nontemporal_f16_from_f32,
      [SB_BFLOAT16] = nontemporal_bf16_from_f32,
      [SB_FLOAT64] = nontemporal_f64_from_f32},
+    {[SB_UINT8] = nontemporal_f64_from_u8,
+     [SB_INT8] = nontemporal_f64_from_i8,
+     [SB_UINT16] = nontemporal_f64_from_u16,
+     [SB_INT16] = nontemporal_f64_from_i16,
+     [SB_INT32] = nontemporal_f64_from_i32},
 };
 
 # if defined(__clang__)

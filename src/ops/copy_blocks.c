@@ -12,12 +12,13 @@
 #define PIECE_BYTES 8192   /* gathered or converted at a time */
 #define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
 #define FEW_PLANES 4       /* gathered together */
-#define LEAST_PIECE 64     /* blocks, however far apart */
+#define LINE_BYTES \
+ 64 /* of a cache line, which the caches hold for a block, however far apart they are */
 
 #ifdef SB_TEST
 # define LEAST_TILES 0 /* so that tests need no large tensors */
 #else
-# define LEAST_TILES 16 /* for fewer, making the table takes longer than moving each run */
+# define LEAST_TILES 32 /* for fewer, making the table takes longer than moving each run */
 #endif
 
 /* One side of a move: bytes from block to block, and from a block's first element to each; NULL: they lie side by side. */
@@ -112,8 +113,10 @@ static void gather(const sb__runner *r, char *to, int64_t plane_step, const char
 static void write_factors(const sb__runner *r, const sb__blocks *b, sb__factors f, int64_t n,
                           sb__pattern *out) {
   const sb__plan_dim *row = &r->plan->row;
+  const int64_t others = sb__varies(row) ? n : 1; /* blocks until factors are repeated */
+  const int64_t size = r->forms ? sizeof out->both[0][0] : sizeof out->single[0][0];
   int64_t at = 0;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < others; i++) {
     for (int64_t k = 0; k < b->numel; k++, at++) {
       const double scale = sb__factor_at(f.scale + i * row->step[2] + b->factors[0][k]);
       const double bias = sb__factor_at(f.bias + i * row->step[3] + b->factors[1][k]);
@@ -126,6 +129,9 @@ static void write_factors(const sb__runner *r, const sb__blocks *b, sb__factors 
       }
     }
   }
+  for (int32_t i = 0; i < 2 && others < n; i++)
+    repeat(r, r->forms ? (char *)out->both[i] : (char *)out->single[i], at * size,
+           n * b->numel * size);
 }
 
 static sb__factors factors_of(const sb__runner *r, const sb__pattern *p) {
@@ -163,8 +169,14 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
   const sb__blocks *b = r->blocks;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   if (!r->converts && !b->to_dense) {
-    move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
-                r->to_size, b->run);
+    side source = {row->step[1], b->from};
+    if (b->blocks_per_tile) {
+      source = (side){b->numel * r->to_size, NULL};
+      gather(r, gathered, 0, from, n);
+      from = gathered;
+    }
+    move_blocks(to, (side){row->step[0], b->to}, from, source, n, b->numel, r->to_size,
+                b->blocks_per_tile ? b->to_run : b->run);
     return;
   }
   if (!r->converts && !sb__streams(r)) {
@@ -428,13 +440,14 @@ static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
 static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   const sb__plan_dim *row = &r->plan->row;
   const int64_t to_step = sb__absolute(row->step[0]), from_step = sb__absolute(row->step[1]);
-  const int64_t step = greatest(to_step, from_step);
+  const int64_t block = greatest(b->numel * greatest(r->to_size, r->from_size), LINE_BYTES);
+  const int64_t step = sb__least(greatest(to_step, from_step), block);
   int64_t piece = row->n;
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
-    piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
+    piece = CACHED_BYTES / step;
   if (b->floats && !(b->to_dense && !sb__streams(r))) {
     piece = sb__least(piece, PIECE_BYTES / r->to_size / b->numel);
-  } else if (!b->floats && (r->converts || sb__streams(r))) {
+  } else if (!b->floats && (r->converts || sb__streams(r) || !b->to_dense)) {
     const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
     int64_t elements = PIECE_BYTES / b->planes / size;
     if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)
@@ -473,7 +486,8 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
                   : 1;
   choose_factors(r, b);
   find_range(r, b);
-  const bool gathers = !b->from_dense && (r->converts || b->to_dense) && plan->row.step[1];
+  const bool gathers =
+      !b->from_dense && plan->row.step[1] && (r->converts || b->to_dense || b->run < b->to_run);
   const bool tables = gathers && r->kernels->shuffle;
   b->floats = tables && wants_floats(r, b);
   b->piece = plan->row.n;

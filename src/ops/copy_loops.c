@@ -6,32 +6,6 @@
 
 #include "kernels/function.h"
 
-/* Large copies are converted in slices, a slice of each of INTERLEAVED_PAGES pages in turn: hardware prefetchers work
- * within pages, on a few of them at once. Slices are so short that loads never wait for stores.
- * PIECE_PIXELS: pixels per piece where casts store from registers, and in WebAssembly. */
-#ifdef __wasm__
-# define SLICE_ELEMENTS 64
-# define PIECE_PIXELS 256
-#else
-# define SLICE_ELEMENTS 128
-# define PIECE_PIXELS 384
-#endif
-#define INTERLEAVED_PAGES 4
-
-#ifdef SB_TEST
-# define PAGE_ELEMENTS 256 /* so that tests need no large tensors */
-# define LONG_ROW_ELEMENTS 4096
-#else
-# define PAGE_ELEMENTS 2048
-# define LONG_ROW_ELEMENTS (INT64_C(1) << 19)
-#endif
-
-#ifdef __wasm__
-# define INTERLEAVE_FROM_ELEMENTS LONG_ROW_ELEMENTS
-#else
-# define INTERLEAVE_FROM_ELEMENTS INT64_MAX
-#endif
-
 static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, const char *from,
                              int64_t from_step, int64_t n, sb__factors f) {
   sb__chunk chunk;
@@ -109,21 +83,12 @@ static sb__factors factors_after(sb__factors f, int64_t n) {
   return f;
 }
 
-/* Converts and stores at most SLICE_ELEMENTS. */
-static void store_slice_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+/* Converts and stores at most SB__PIECE_ELEMENTS. */
+static void store_piece_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
                                     sb__factors f) {
-  char scratch[SLICE_ELEMENTS * 16] __attribute__((aligned(64)));
+  char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
   sb__convert(r, scratch, from, n, f);
   r->kernels->stream(to, scratch, n * r->to_size);
-}
-
-static void store_pages_nontemporal(const sb__runner *r, char *to, const char *from,
-                                    sb__factors f) {
-  for (int64_t i = 0; i < PAGE_ELEMENTS; i += SLICE_ELEMENTS) {
-    for (int64_t k = i; k < INTERLEAVED_PAGES * PAGE_ELEMENTS; k += PAGE_ELEMENTS)
-      store_slice_nontemporal(r, to + k * r->to_size, from + k * r->from_size, SLICE_ELEMENTS,
-                              factors_after(f, k));
-  }
 }
 
 /* Casts whole lines straight from registers. Returns how many elements that were; 0: no such loop, or the target is not
@@ -146,12 +111,9 @@ static void store_row_nontemporal(const sb__runner *r, char *to, const char *fro
                                   sb__factors f) {
   while (n > 0) {
     int64_t count = store_lines_nontemporal(r, to, from, n, f);
-    if (!count && n >= INTERLEAVED_PAGES * PAGE_ELEMENTS && ((uintptr_t)to & 63u) == 0) {
-      count = INTERLEAVED_PAGES * PAGE_ELEMENTS;
-      store_pages_nontemporal(r, to, from, f);
-    } else if (!count) {
-      count = piece_elements(to, r->to_size, SLICE_ELEMENTS, n);
-      store_slice_nontemporal(r, to, from, count, f);
+    if (!count) {
+      count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n);
+      store_piece_nontemporal(r, to, from, count, f);
     }
     to += count * r->to_size;
     from += count * r->from_size;
@@ -160,28 +122,12 @@ static void store_row_nontemporal(const sb__runner *r, char *to, const char *fro
   }
 }
 
-/* One cast loop; long rows in WebAssembly are interleaved, as above, with ordinary stores. */
-static void convert_row(const sb__runner *r, char *to, const char *from, int64_t n) {
-  const int64_t to_size = r->to_size, from_size = r->from_size;
-  int64_t left = n;
-  while (n >= INTERLEAVE_FROM_ELEMENTS && left >= INTERLEAVED_PAGES * PAGE_ELEMENTS) {
-    for (int64_t i = 0; i < PAGE_ELEMENTS; i += SLICE_ELEMENTS) {
-      for (int64_t k = i; k < INTERLEAVED_PAGES * PAGE_ELEMENTS; k += PAGE_ELEMENTS)
-        r->direct(to + k * to_size, from + k * from_size, SLICE_ELEMENTS);
-    }
-    to += INTERLEAVED_PAGES * PAGE_ELEMENTS * to_size;
-    from += INTERLEAVED_PAGES * PAGE_ELEMENTS * from_size;
-    left -= INTERLEAVED_PAGES * PAGE_ELEMENTS;
-  }
-  r->direct(to, from, left);
-}
-
 /* Converts a row without a scratch buffer. False: there is no such loop. Scaled rows in WebAssembly gain nothing by it. */
 static bool convert_row_directly(const sb__runner *r, char *to, const char *from, int64_t n,
                                  sb__factors f) {
   if (sb__streams(r) || r->job->in_place) return false;
   if (r->direct) {
-    convert_row(r, to, from, n);
+    r->direct(to, from, n);
     return true;
   }
   if (!SB__CAN_STREAM || !r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step)

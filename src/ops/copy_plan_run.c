@@ -6,13 +6,13 @@
 #include "ops/copy_loops.h"
 #include "ops/parallel.h"
 
-/* From these sizes on, stores are non-temporal: the caches could not hold the target anyway. */
+/* From these sizes on, of both sides together, stores are non-temporal: the caches could not hold them anyway. */
 #ifdef SB_TEST
 # define STREAM_FROM_BYTES 4096 /* so that tests need no large tensors */
 # define STREAM_FILL_FROM_BYTES 4096
 # define PATTERN_BYTES 256
 #else
-# define STREAM_FROM_BYTES (INT64_C(12) << 20)
+# define STREAM_FROM_BYTES (INT64_C(32) << 20)
 # define STREAM_FILL_FROM_BYTES (INT64_C(64) << 20) /* a large third-level cache may hold less */
 # define PATTERN_BYTES 4096                         /* repeated in a buffer, then stored from it */
 #endif
@@ -26,19 +26,31 @@ static bool passes_float32(sb_dtype from, sb_dtype to) {
 
 static void choose_loops(sb__runner *r) {
   const sb_dtype from = r->job->from, to = r->job->to;
+  const bool scaled = r->job->scaled;
   r->load = r->kernels->f32_from[from];
   r->store = r->kernels->from_f32[to];
   const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
-  const sb__nontemporal_casts *casts = r->kernels->nontemporal;
-  const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
-  r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
-  if (!r->forms && !r->job->scaled && !(r->load && r->store))
-    r->direct = r->load ? r->load : r->store;
-  if (!SB__CAN_STREAM || !casts || r->forms) return;
-  if (r->job->scaled)
+  const sb__nontemporal_casts *casts = SB__CAN_STREAM ? r->kernels->nontemporal : NULL;
+  const bool once = to == SB_FLOAT32 || passes_float32(from, to) || scaled;
+#ifndef __wasm__
+  if (!scaled && to == SB_FLOAT64 && r->kernels->f64_from[from]) {
+    r->direct = r->kernels->f64_from[from];
+    r->nontemporal = casts ? casts->f64_from[from] : NULL;
+    return;
+  }
+#endif
+  r->forms = !has_load || !has_store || !once || (scaled && !r->single);
+  if (!r->forms && !scaled && !(r->load && r->store)) r->direct = r->load ? r->load : r->store;
+  if (!casts || r->forms) return;
+  if (scaled)
     r->nontemporal_scaled = to == SB_FLOAT32 ? casts->scaled_from[from] : NULL;
-  else if (!r->load || !r->store)
+  else if (r->direct)
     r->nontemporal = r->load ? casts->f32_from[from] : casts->from_f32[to];
+}
+
+/* By way of a buffer, non-temporal stores gain only where the source is in the caches, or small: measured. */
+static bool stores_from_registers(const sb__runner *r) {
+  return r->nontemporal || (r->nontemporal_scaled && !sb__varies(&r->plan->row));
 }
 
 bool sb__computes_in_float64(sb_dtype dtype) {
@@ -73,6 +85,19 @@ static void run_part(void *context, int i) {
   sb__float_mode_restore(mode);
 }
 
+static int64_t span_of_dim(const sb__plan_dim *dim, int32_t operand) {
+  return (dim->n - 1) * sb__absolute(dim->step[operand]);
+}
+
+/* Bytes from an operand's first to its last one. */
+static int64_t span_of(const sb__plan *plan, int32_t operand, int64_t size) {
+  int64_t span = size + span_of_dim(&plan->row, operand) + span_of_dim(&plan->column, operand) +
+                 span_of_dim(&plan->more, operand);
+  for (int32_t d = 0; d < plan->ninner; d++) span += span_of_dim(&plan->inner[d], operand);
+  for (int32_t d = 0; d < plan->ndim; d++) span += span_of_dim(&plan->outer[d], operand);
+  return span;
+}
+
 void sb__run_job(const sb__job *job) {
   const sb__plan *plan = job->plan;
   sb__blocks blocks;
@@ -83,12 +108,16 @@ void sb__run_job(const sb__job *job) {
   if (job->in_place && !r.converts) return; /* nothing would change */
   r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
-  r.streams = SB__CAN_STREAM && r.kernels->stream && nbytes >= STREAM_FROM_BYTES;
+  r.streams = SB__CAN_STREAM && r.kernels->stream &&
+              nbytes + span_of(plan, 1, r.from_size) >= STREAM_FROM_BYTES;
   if (r.converts) choose_loops(&r);
+  if (SB__CAN_STREAM && plan->kind == SB__PLAN_ROWS && r.converts && !stores_from_registers(&r))
+    r.streams = false;
   if (plan->kind == SB__PLAN_BLOCKS) {
     sb__blocks_make(&r, &blocks);
     r.blocks = &blocks;
-    r.streams = r.streams && blocks.to_dense;
+    const bool from_memory = r.converts && blocks.from_dense && r.from_size >= r.to_size;
+    r.streams = r.streams && blocks.to_dense && !from_memory;
   }
   const int parts = sb__parts_for(nbytes);
   sb__parallel(parts, run_part, &(shared_job){&r, parts});
@@ -117,7 +146,7 @@ static void run_bytes_part(void *context, int i) {
 void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
   const int parts = sb__parts_for(nbytes);
   const sb__kernels *kernels =
-      SB__CAN_STREAM && nbytes >= STREAM_FROM_BYTES ? sb__kernels_now() : NULL;
+      SB__CAN_STREAM && 2 * nbytes >= STREAM_FROM_BYTES ? sb__kernels_now() : NULL;
   if (kernels && !kernels->stream) kernels = NULL;
   const int64_t each = ((nbytes + parts - 1) / parts + 63) / 64 * 64;
   byte_job job = {to, from, nbytes, each, kernels};

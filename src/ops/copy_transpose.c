@@ -1,9 +1,10 @@
-/* Transposes, in one of three ways:
+/* Transposes, in one of two ways:
  *
- *   directly    by the kernel: with ordinary stores, or non-temporal ones where rows of the target begin at cache lines
- *   by blocks   into a scratch buffer, and from there row by row: casts, and non-temporal stores to all other rows
- *   by columns  in WebAssembly, a few columns at a time: short rows that another dimension continues */
+ *   directly   by the kernel: with ordinary stores, or non-temporal ones where rows of the target begin at cache lines
+ *   by blocks  into a scratch buffer, and from there row by row: casts, and non-temporal stores to all other rows */
 #include "ops/copy_loops.h"
+
+#include <string.h>
 
 /* A block: runs so long that few cache lines of the target are stored in parts, in a buffer that the caches hold;
  * measured. */
@@ -58,31 +59,6 @@ static void transpose_block(const sb__runner *r, char *const at[], int64_t rows,
   }
 }
 
-/* Sizes of matrices, and of the range of memory that a column of one spans, for which this is faster; measured. */
-#define NARROW_FROM_BYTES 32768
-#define NARROW_UNTIL_BYTES (1 << 21)
-#define NARROW_SPAN_BYTES 16384
-
-static bool is_narrow(const sb__plan *plan, int64_t size) {
-  const int64_t nbytes = plan->row.n * plan->column.n * plan->more.n * size;
-  const int64_t span = plan->row.n * plan->row.step[1];
-  return plan->more.n > 1 && size > 1 && nbytes >= NARROW_FROM_BYTES &&
-         nbytes < NARROW_UNTIL_BYTES && span > 0 && span <= NARROW_SPAN_BYTES;
-}
-
-/* Transposes a few columns of all matrices before the next ones, so that stores go on along few rows of the target. */
-static void transpose_narrow(const sb__runner *r, char *const at[]) {
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
-  const int64_t size = r->to_size, width = size < 8 ? 8 : 4;
-  for (int64_t c = 0; c < column->n; c += width) {
-    if (c > column->n - width && column->n > width) c = column->n - width; /* overlaps the last */
-    for (int64_t m = 0; m < more->n; m++)
-      r->kernels->transpose(at[0] + m * more->step[0] + c * column->step[0], column->step[0],
-                            at[1] + m * more->step[1] + c * size, row->step[1], row->n,
-                            sb__least(width, column->n - c), size, false, false);
-  }
-}
-
 static void transpose_directly(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
   for (int64_t m = 0; m < more->n; m++)
@@ -114,14 +90,31 @@ static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
   }
 }
 
+/* The same from the last column to the first. */
+static void turn_columns(const sb__runner *r, char *const at[], sb__plan *plan, sb__runner *turned,
+                         char *first[]) {
+  memcpy(plan, r->plan, offsetof(sb__plan, outer));
+  *turned = *r;
+  turned->plan = plan;
+  for (int32_t k = 0; k < plan->count; k++) {
+    first[k] = at[k] + (plan->column.n - 1) * plan->column.step[k];
+    plan->column.step[k] = -plan->column.step[k];
+  }
+}
+
 void sb__copy_transpose(const sb__runner *r, char *const at[]) {
-  const sb__plan *plan = r->plan;
+  sb__plan plan;
+  sb__runner turned;
+  char *first[SB__PLAN_MAX];
+  if (r->plan->column.step[1] < 0) {
+    turn_columns(r, at, &plan, &turned, first);
+    r = &turned;
+    at = first;
+  }
   const bool aligned =
-      plan->more.n == 1 && (((uintptr_t)at[0] | (uintptr_t)plan->column.step[0]) & 63u) == 0;
+      r->plan->more.n == 1 && (((uintptr_t)at[0] | (uintptr_t)r->plan->column.step[0]) & 63u) == 0;
   if (r->converts || (sb__streams(r) && !aligned))
     transpose_by_blocks(r, at);
-  else if (!SB__CAN_STREAM && is_narrow(plan, r->to_size))
-    transpose_narrow(r, at);
   else
     transpose_directly(r, at);
 }

@@ -67,10 +67,10 @@ static sb__plan_dim remove_dim(sb__plan *plan, int32_t d) {
   return dim;
 }
 
-/* The dimension along which the source is contiguous; the last one if there is none. */
+/* The dimension along which the source is contiguous, forward or backward; the last one if there is none. */
 static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
-    if (plan->outer[d].step[1] == itemsize) return d;
+    if (sb__absolute(plan->outer[d].step[1]) == itemsize) return d;
   }
   return plan->ndim - 1;
 }
@@ -99,8 +99,9 @@ static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_s
 
 static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, int64_t to_size,
                          int64_t from_size) {
-  return row->step[0] == to_size && row->step[1] != 0 && column->step[1] == from_size &&
-         row->n > FEW && column->n > FEW && row->n * column->n > SB__PLAN_BLOCK;
+  return row->step[0] == to_size && row->step[1] != 0 &&
+         sb__absolute(column->step[1]) == from_size && row->n > FEW && column->n > FEW &&
+         row->n * column->n > SB__PLAN_BLOCK;
 }
 
 /* Of a piece of blocks, in runs of elements that are moved one after the other; measured. */

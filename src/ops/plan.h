@@ -12,7 +12,7 @@
 
 typedef enum sb__plan_kind {
   SB__PLAN_ROWS,      /* rows are contiguous in target and source */
-  SB__PLAN_TRANSPOSE, /* rows are contiguous in the target, columns in the source */
+  SB__PLAN_TRANSPOSE, /* rows are contiguous in the target, columns in the source, maybe backward */
   SB__PLAN_BLOCKS, /* anything else: a row is a row of blocks, each of the few elements of the inner dimensions */
 } sb__plan_kind;
 

@@ -247,6 +247,7 @@ static void casts(void) {
         const int64_t n = round % 3 ? random_in(0, 70) : random_in(0, 3000);
         noise(from, 8 * 3000);
         cast_both(l, (sb_dtype)d, SB_FLOAT32, in, n);
+        cast_both(l, (sb_dtype)d, SB_FLOAT64, levels[l]->f64_from[d], n);
         for (int64_t i = 0; i < n; i++) {
           memcpy(from + 4 * i, &(uint32_t){edgy_float()}, 4);
         }
@@ -333,8 +334,13 @@ static void sent(const sb__nontemporal_casts *sends, sb_dtype a, sb_dtype b, int
   const sb__kernels *scalar = levels[0];
   const int64_t size = sb_dtype_itemsize(b), at = 64 * random_in(0, 3);
   const size_t all = (size_t)(at + n * size + 128);
-  const sb__cast cast = b == SB_FLOAT32 ? scalar->f32_from[a] : scalar->from_f32[b];
-  const sb__cast send = b == SB_FLOAT32 ? sends->f32_from[a] : sends->from_f32[b];
+  const bool doubles = b == SB_FLOAT64 && a != SB_FLOAT32;
+  const sb__cast cast = doubles           ? scalar->f64_from[a]
+                        : b == SB_FLOAT32 ? scalar->f32_from[a]
+                                          : scalar->from_f32[b];
+  const sb__cast send = doubles           ? sends->f64_from[a]
+                        : b == SB_FLOAT32 ? sends->f32_from[a]
+                                          : sends->from_f32[b];
   const char *in = (const char *)from + 3 * sb_dtype_itemsize(a);
   if (send) {
     memset(out, GUARD, all);
@@ -378,9 +384,10 @@ static void sends(void) {
           }
         sent(levels[l]->nontemporal, (sb_dtype)d, SB_FLOAT32, n, scale, bias);
         sent(levels[l]->nontemporal, SB_FLOAT32, (sb_dtype)d, n, scale, bias);
+        sent(levels[l]->nontemporal, (sb_dtype)d, SB_FLOAT64, n, scale, bias);
       }
     }
-    CHECK(sends_seen >= 300 * 5);
+    CHECK(sends_seen >= 300 * 20);
   }
 }
 
