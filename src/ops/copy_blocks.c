@@ -39,6 +39,13 @@ static void move_blocks(char *to, side t, const char *from, side f, int64_t n, i
                   run * size);
 }
 
+/* Stores n blocks that lie side by side. */
+static void scatter(const sb__runner *r, char *to, const char *from, int64_t n) {
+  const sb__blocks *b = r->blocks;
+  const side t = {r->plan->row.step[0], b->to}, f = {b->numel * r->to_size, NULL};
+  move_blocks(to, t, from, f, n, b->numel, r->to_size, b->to_run);
+}
+
 /* ---- Gathering ---- */
 
 /* Does the tile whose source begins at `from` read nothing beyond the source? */
@@ -159,8 +166,7 @@ static void convert_piece(const sb__runner *r, char *to, const char *from, int64
     return;
   }
   sb__convert(r, converted, from, n * b->numel, f);
-  move_blocks(to, (side){r->plan->row.step[0], b->to}, converted,
-              (side){b->numel * r->to_size, NULL}, n, b->numel, r->to_size, b->to_run);
+  scatter(r, to, converted, n);
 }
 
 /* Copies n blocks of each plane. */
@@ -169,14 +175,13 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
   const sb__blocks *b = r->blocks;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   if (!r->converts && !b->to_dense) {
-    side source = {row->step[1], b->from};
     if (b->blocks_per_tile) {
-      source = (side){b->numel * r->to_size, NULL};
       gather(r, gathered, 0, from, n);
-      from = gathered;
+      scatter(r, to, gathered, n);
+    } else {
+      move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
+                  r->to_size, b->run);
     }
-    move_blocks(to, (side){row->step[0], b->to}, from, source, n, b->numel, r->to_size,
-                b->blocks_per_tile ? b->to_run : b->run);
     return;
   }
   if (!r->converts && !sb__streams(r)) {
@@ -219,8 +224,7 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
     if (sb__streams(r))
       r->kernels->stream(at, floats + first * block, (last - first) * block);
     else
-      move_blocks(at, (side){row->step[0], b->to}, floats + first * block, (side){block, NULL},
-                  last - first, b->numel, r->to_size, b->to_run);
+      scatter(r, at, floats + first * block, last - first);
   }
   copy_few(r, to, from, first, f);
   copy_few(r, to + last * row->step[0], from + last * row->step[1], n - last, f);
@@ -439,9 +443,9 @@ static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
 /* How many blocks a piece has. Where a piece is walked over once, and nothing is gathered or converted, it is the row. */
 static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   const sb__plan_dim *row = &r->plan->row;
-  const int64_t to_step = sb__absolute(row->step[0]), from_step = sb__absolute(row->step[1]);
-  const int64_t block = greatest(b->numel * greatest(r->to_size, r->from_size), LINE_BYTES);
-  const int64_t step = sb__least(greatest(to_step, from_step), block);
+  const int64_t block = greatest(b->numel * r->from_size, LINE_BYTES);
+  const int64_t step =
+      sb__least(greatest(sb__absolute(row->step[0]), sb__absolute(row->step[1])), block);
   int64_t piece = row->n;
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
     piece = CACHED_BYTES / step;

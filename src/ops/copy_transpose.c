@@ -59,11 +59,22 @@ static void transpose_block(const sb__runner *r, char *const at[], int64_t rows,
   }
 }
 
-static void transpose_directly(const sb__runner *r, char *const at[]) {
+/* width: columns of all matrices at a time. */
+static void transpose_directly(const sb__runner *r, char *const at[], int64_t width) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
-  for (int64_t m = 0; m < more->n; m++)
-    r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
-                          row->step[1], row->n, column->n, r->to_size, sb__streams(r), true);
+  for (int64_t c = 0; c < column->n; c += width)
+    for (int64_t m = 0; m < more->n; m++)
+      r->kernels->transpose(at[0] + m * more->step[0] + c * column->step[0], column->step[0],
+                            at[1] + m * more->step[1] + c * r->to_size, row->step[1], row->n,
+                            sb__least(width, column->n - c), r->to_size, sb__streams(r),
+                            width == column->n);
+}
+
+/* In WebAssembly matrices that continue each other's rows, which are not short, go a few columns at a time, so that stores go on
+ * along few rows of the target; measured. */
+static int64_t width_of(const sb__plan *plan, int64_t size) {
+  const bool few = !SB__CAN_STREAM && plan->more.n > 1 && size > 2 && plan->row.n * size > 64;
+  return few ? 8 : plan->column.n;
 }
 
 static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
@@ -116,5 +127,5 @@ void sb__copy_transpose(const sb__runner *r, char *const at[]) {
   if (r->converts || (sb__streams(r) && !aligned))
     transpose_by_blocks(r, at);
   else
-    transpose_directly(r, at);
+    transpose_directly(r, at, width_of(r->plan, r->to_size));
 }
