@@ -6,6 +6,7 @@
 # include <float.h>
 # include <immintrin.h>
 # include <math.h>
+# include <string.h>
 
 /* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
@@ -86,12 +87,18 @@ INLINE __m256i doubles(__m128i integers) {
   return _mm256_castpd_si256(_mm256_cvtepi32_pd(integers));
 }
 
+INLINE __m128i four_bytes(const char *from) {
+  int32_t x;
+  memcpy(&x, from, sizeof x);
+  return _mm_cvtsi32_si128(x);
+}
+
 INLINE __m256i f64_from_u8(const char *from) {
-  return doubles(_mm_cvtepu8_epi32(_mm_loadu_si32(from)));
+  return doubles(_mm_cvtepu8_epi32(four_bytes(from)));
 }
 
 INLINE __m256i f64_from_i8(const char *from) {
-  return doubles(_mm_cvtepi8_epi32(_mm_loadu_si32(from)));
+  return doubles(_mm_cvtepi8_epi32(four_bytes(from)));
 }
 
 INLINE __m256i f64_from_u16(const char *from) {

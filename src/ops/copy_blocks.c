@@ -12,8 +12,7 @@
 #define PIECE_BYTES 8192   /* gathered or converted at a time */
 #define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
 #define FEW_PLANES 4       /* gathered together */
-#define LINE_BYTES \
- 64 /* of a cache line, which the caches hold for a block, however far apart they are */
+#define LINE_BYTES 64      /* that the caches hold for a small block, however far from others */
 
 #ifdef SB_TEST
 # define LEAST_TILES 0 /* so that tests need no large tensors */
@@ -451,7 +450,8 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
     piece = CACHED_BYTES / step;
   if (b->floats && !(b->to_dense && !sb__streams(r))) {
     piece = sb__least(piece, PIECE_BYTES / r->to_size / b->numel);
-  } else if (!b->floats && (r->converts || sb__streams(r) || !b->to_dense)) {
+  } else if (!b->floats &&
+             (r->converts || sb__streams(r) || (!b->to_dense && b->run < b->to_run))) {
     const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
     int64_t elements = PIECE_BYTES / b->planes / size;
     if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)
