@@ -157,7 +157,8 @@ static inline uint64_t sbr__inode(const char *name) {
   return lstat(path, &status) ? 0 : (uint64_t)status.st_ino;
 }
 
-/* ENOENT: there is no such ring. EINVAL: this is none. ESTALE: other processes replace it all the time. */
+/* ENOENT: there is no such ring. EINVAL: this is none. ESTALE: other processes replace it all the time. Else what the system
+ * says of the file, as ENAMETOOLONG or EACCES. */
 static inline int sbr_open(sbr_ring *r, const char *name) {
   int error = ESTALE;
   for (int tries = 0; error == ESTALE && tries < 100; tries++) {

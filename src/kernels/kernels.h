@@ -114,7 +114,7 @@ typedef struct sb__kernels {
   sb__scaled_cast scaled_from[SB_DTYPE_COUNT]; /* to float32, with one scale and one bias */
   sb__cast from_f32[SB_DTYPE_COUNT];
 #ifndef __wasm__
-  sb__cast f64_from[SB_DTYPE_COUNT];
+  sb__cast f64_from[SB_DTYPE_COUNT]; /* of integers */
 #endif
 } sb__kernels;
 

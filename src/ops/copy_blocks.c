@@ -272,25 +272,6 @@ static int64_t run_of(const sb__plan *plan, int32_t operand, int64_t size) {
   return run;
 }
 
-/* Widens the range of the source's bytes by a dimension. */
-static void widen(sb__blocks *b, const sb__plan_dim *dim) {
-  const int64_t last = (dim->n - 1) * dim->step[1];
-  if (last < 0)
-    b->low += last;
-  else
-    b->high += last;
-}
-
-static void find_range(const sb__runner *r, sb__blocks *b) {
-  const sb__plan *plan = r->plan;
-  b->low = r->job->base[1] + plan->first[1];
-  b->high = b->low + r->from_size;
-  widen(b, &plan->row);
-  widen(b, &plan->column);
-  for (int32_t d = 0; d < plan->ninner; d++) widen(b, &plan->inner[d]);
-  for (int32_t d = 0; d < plan->ndim; d++) widen(b, &plan->outer[d]);
-}
-
 enum { TILE_ITEMS = 384, FARTHEST = 1 << 30 };
 
 /* A tile's items in the target's order: bytes from its first source byte. */
@@ -476,6 +457,7 @@ static void choose_factors(const sb__runner *r, sb__blocks *b) {
 
 void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   const sb__plan *plan = r->plan;
+  int64_t low, high;
   b->numel = 1;
   for (int32_t d = 0; d < plan->ninner; d++) b->numel *= plan->inner[d].n;
   list_offsets(plan, 0, b->to);
@@ -489,7 +471,9 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
                   ? plan->column.n
                   : 1;
   choose_factors(r, b);
-  find_range(r, b);
+  sb__plan_range(plan, 1, r->from_size, &low, &high);
+  b->low = r->job->base[1] + plan->first[1] + low;
+  b->high = r->job->base[1] + plan->first[1] + high;
   const bool gathers =
       !b->from_dense && plan->row.step[1] && (r->converts || b->to_dense || b->run < b->to_run);
   const bool tables = gathers && r->kernels->shuffle;

@@ -83,14 +83,6 @@ static sb__factors factors_after(sb__factors f, int64_t n) {
   return f;
 }
 
-/* Converts and stores at most SB__PIECE_ELEMENTS. */
-static void store_piece_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
-                                    sb__factors f) {
-  char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
-  sb__convert(r, scratch, from, n, f);
-  r->kernels->stream(to, scratch, n * r->to_size);
-}
-
 /* Casts whole lines straight from registers. Returns how many elements that were; 0: no such loop, or the target is not
  * aligned. */
 static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
@@ -107,13 +99,15 @@ static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char
   return count;
 }
 
+/* scratch: for SB__PIECE_ELEMENTS of the target */
 static void store_row_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
-                                  sb__factors f) {
+                                  sb__factors f, char *scratch) {
   while (n > 0) {
     int64_t count = store_lines_nontemporal(r, to, from, n, f);
     if (!count) {
       count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n);
-      store_piece_nontemporal(r, to, from, count, f);
+      sb__convert(r, scratch, from, count, f);
+      r->kernels->stream(to, scratch, count * r->to_size);
     }
     to += count * r->to_size;
     from += count * r->from_size;
@@ -125,7 +119,7 @@ static void store_row_nontemporal(const sb__runner *r, char *to, const char *fro
 /* Converts a row without a scratch buffer. False: there is no such loop. Scaled rows in WebAssembly gain nothing by it. */
 static bool convert_row_directly(const sb__runner *r, char *to, const char *from, int64_t n,
                                  sb__factors f) {
-  if (sb__streams(r) || r->job->in_place) return false;
+  if (r->job->in_place) return false;
   if (r->direct) {
     r->direct(to, from, n);
     return true;
@@ -139,7 +133,7 @@ static bool convert_row_directly(const sb__runner *r, char *to, const char *from
 }
 
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* for in-place copies */
+  char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
   if (!r->converts) {
     if (sb__streams(r))
       r->kernels->stream(to, from, n * r->to_size);
@@ -147,20 +141,16 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
       memcpy(to, from, (size_t)(n * r->to_size));
     return;
   }
-  if (sb__streams(r) && !r->job->in_place) {
-    store_row_nontemporal(r, to, from, n, f);
+  if (sb__streams(r)) {
+    store_row_nontemporal(r, to, from, n, f, scratch);
     return;
   }
   if (convert_row_directly(r, to, from, n, f)) return;
   while (n > 0) {
-    const int64_t count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n),
-                  nbytes = count * r->to_size;
+    const int64_t count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n);
     sb__convert(r, r->job->in_place ? scratch : to, from, count, f);
-    if (sb__streams(r))
-      r->kernels->stream(to, scratch, nbytes);
-    else if (r->job->in_place)
-      memcpy(to, scratch, (size_t)nbytes);
-    to += nbytes;
+    if (r->job->in_place) memcpy(to, scratch, (size_t)(count * r->to_size));
+    to += count * r->to_size;
     from += count * r->from_size;
     f = factors_after(f, count);
     n -= count;

@@ -48,11 +48,6 @@ static void choose_loops(sb__runner *r) {
     r->nontemporal = r->load ? casts->f32_from[from] : casts->from_f32[to];
 }
 
-/* By way of a buffer, non-temporal stores gain only where the source is in the caches, or small: measured. */
-static bool stores_from_registers(const sb__runner *r) {
-  return r->nontemporal || (r->nontemporal_scaled && !sb__varies(&r->plan->row));
-}
-
 bool sb__computes_in_float64(sb_dtype dtype) {
   return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
 }
@@ -85,17 +80,20 @@ static void run_part(void *context, int i) {
   sb__float_mode_restore(mode);
 }
 
-static int64_t span_of_dim(const sb__plan_dim *dim, int32_t operand) {
-  return (dim->n - 1) * sb__absolute(dim->step[operand]);
+static bool is_large(const sb__runner *r, int64_t nbytes) {
+  int64_t low, high;
+  sb__plan_range(r->plan, 1, r->from_size, &low, &high);
+  return nbytes + high - low >= STREAM_FROM_BYTES;
 }
 
-/* Bytes from an operand's first to its last one. */
-static int64_t span_of(const sb__plan *plan, int32_t operand, int64_t size) {
-  int64_t span = size + span_of_dim(&plan->row, operand) + span_of_dim(&plan->column, operand) +
-                 span_of_dim(&plan->more, operand);
-  for (int32_t d = 0; d < plan->ninner; d++) span += span_of_dim(&plan->inner[d], operand);
-  for (int32_t d = 0; d < plan->ndim; d++) span += span_of_dim(&plan->outer[d], operand);
-  return span;
+/* Do non-temporal stores gain? What is converted they take from registers, or from a buffer; measured: the latter gains only
+ * where the source is in the caches, as what is transposed or gathered, or small. */
+static bool gains_by_streaming(const sb__runner *r) {
+  const sb__blocks *b = r->blocks;
+  if (r->job->in_place) return false; /* the caches have the target */
+  if (b) return b->to_dense && !(r->converts && b->from_dense && r->from_size >= r->to_size);
+  if (r->plan->kind != SB__PLAN_ROWS || !r->converts || r->nontemporal) return true;
+  return r->nontemporal_scaled && !sb__varies(&r->plan->row);
 }
 
 void sb__run_job(const sb__job *job) {
@@ -108,17 +106,13 @@ void sb__run_job(const sb__job *job) {
   if (job->in_place && !r.converts) return; /* nothing would change */
   r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
-  r.streams = SB__CAN_STREAM && r.kernels->stream &&
-              nbytes + span_of(plan, 1, r.from_size) >= STREAM_FROM_BYTES;
+  r.streams = SB__CAN_STREAM && r.kernels->stream && is_large(&r, nbytes);
   if (r.converts) choose_loops(&r);
-  if (SB__CAN_STREAM && plan->kind == SB__PLAN_ROWS && r.converts && !stores_from_registers(&r))
-    r.streams = false;
   if (plan->kind == SB__PLAN_BLOCKS) {
     sb__blocks_make(&r, &blocks);
     r.blocks = &blocks;
-    const bool from_memory = r.converts && blocks.from_dense && r.from_size >= r.to_size;
-    r.streams = r.streams && blocks.to_dense && !from_memory;
   }
+  r.streams = r.streams && gains_by_streaming(&r);
   const int parts = sb__parts_for(nbytes);
   sb__parallel(parts, run_part, &(shared_job){&r, parts});
 }

@@ -197,6 +197,22 @@ int64_t sb__plan_numel(const sb__plan *plan) {
   return n;
 }
 
+static void widen(const sb__plan_dim *dim, int32_t operand, int64_t *low, int64_t *high) {
+  const int64_t last = (dim->n - 1) * dim->step[operand];
+  *(last < 0 ? low : high) += last;
+}
+
+void sb__plan_range(const sb__plan *plan, int32_t operand, int64_t size, int64_t *low,
+                    int64_t *high) {
+  *low = 0;
+  *high = size;
+  widen(&plan->row, operand, low, high);
+  widen(&plan->column, operand, low, high);
+  widen(&plan->more, operand, low, high);
+  for (int32_t d = 0; d < plan->ninner; d++) widen(&plan->inner[d], operand, low, high);
+  for (int32_t d = 0; d < plan->ndim; d++) widen(&plan->outer[d], operand, low, high);
+}
+
 /* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` continues. */
 static sb__plan_dim *longest_dim(sb__plan *plan) {
   sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;

@@ -12,7 +12,7 @@
 
 typedef enum sb__plan_kind {
   SB__PLAN_ROWS,      /* rows are contiguous in target and source */
-  SB__PLAN_TRANSPOSE, /* rows are contiguous in the target, columns in the source, maybe backward */
+  SB__PLAN_TRANSPOSE, /* rows are contiguous in the target, columns in the source, or backward there */
   SB__PLAN_BLOCKS, /* anything else: a row is a row of blocks, each of the few elements of the inner dimensions */
 } sb__plan_kind;
 
@@ -51,6 +51,10 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
 void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part);
 
 int64_t sb__plan_numel(const sb__plan *plan);
+
+/* Where an operand's bytes begin and end, counted from the walk's first element. size: bytes of an element. */
+void sb__plan_range(const sb__plan *plan, int32_t operand, int64_t size, int64_t *low,
+                    int64_t *high);
 
 /* Walks the outer dimensions. */
 typedef struct sb__walk {

@@ -56,7 +56,8 @@ const ENDS = {
 }
 
 /**
- * Firefox 153 sometimes starts no worker of a worker: after others were terminated in a page without anything of ours as well, rarely as the first. So this test comes first there, and ends one only; where none starts, it is run again in another browser (Again).
+ * Firefox 153 sometimes starts no worker of a worker: after others were terminated, in a page without anything of ours as well, rarely as the first.
+ * So this test comes first there, and ends one only; where none starts, it is run again in another browser (Again).
  */
 const FIRST_IN_FIREFOX = 'is terminated with a thread of its own'
 const START_LIMIT_MS = 6_000 * PATIENCE

@@ -168,6 +168,19 @@ describe('rings and C', function () {
     }
   })
 
+  it('ring-page: no ring, a name that is too long, and a file that is none are told apart', async () => {
+    const file = fresh()
+    fs.writeFileSync(`/dev/shm/${file}`, 'no ring')
+    try {
+      const errors = async name => (await start('ring-page', 'read', name).exit).errors
+      assert.equal(await errors(fresh()), 'open: No such file or directory\n')
+      assert.equal(await errors('r'.repeat(280)), 'open: File name too long\n')
+      assert.equal(await errors(file), 'open: Invalid argument\n')
+    } finally {
+      fs.unlinkSync(`/dev/shm/${file}`)
+    }
+  })
+
   it('ring-page: says what is wrong where it is compiled as C++, or after headers that hid what it needs', () => {
     const compile = (...args) => execFileSync(process.env.CC ?? 'gcc', ['-I', include, '-fsyntax-only', ...args, '-xc', path.join(__dirname, 'ring-page.c')], { stdio: 'pipe' })
     assert.throws(() => compile('-std=c11', '-include', 'stdio.h'), /error:? "?with -std=c11 samebytes_ring\.h comes before/)
