@@ -70,10 +70,14 @@ static void transpose_directly(const sb__runner *r, char *const at[], int64_t wi
                             width == column->n);
 }
 
-/* In WebAssembly matrices that continue each other's rows, which are not short, go a few columns at a time, so that stores go on
- * along few rows of the target; measured. */
+#define NEAR_BYTES 16384 /* of the source, from a matrix' first row to its last */
+
+/* In WebAssembly matrices that continue each other's rows go a few columns at a time, so that stores go on along few rows of the
+ * target: where rows are not short, and lie so near that they are found again; measured. */
 static int64_t width_of(const sb__plan *plan, int64_t size) {
-  const bool few = !SB__CAN_STREAM && plan->more.n > 1 && size > 2 && plan->row.n * size > 64;
+  const sb__plan_dim *row = &plan->row;
+  const bool few = !SB__CAN_STREAM && plan->more.n > 1 && size > 2 && row->n * size > 64 &&
+                   row->n * row->step[1] <= NEAR_BYTES;
   return few ? 8 : plan->column.n;
 }
 
