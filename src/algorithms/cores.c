@@ -5,8 +5,7 @@
 #include "algorithms/cores.h"
 
 #define BOX_BYTES (INT64_C(1) << 16) /* of scratch, unless a single core has more */
-#define PART_COST (INT64_C(1) << 16) /* additions that are worth a part for a thread */
-#define MOST_PARTS 64
+#define PART_COST (INT64_C(1) << 16) /* additions that are worth a part */
 #define ALIGNED 64
 
 typedef struct place {
@@ -140,13 +139,11 @@ static void choose_boxes(walk *w) {
 
 static sb_status run(walk *w) {
   char small[8192] __attribute__((aligned(ALIGNED)));
-  const int threads = sb__threads_now();
   const int64_t cost = w->f->cost > 0 ? w->f->cost : 1;
   const int64_t worth =
       w->cores >= PART_COST ? w->cores : w->cores * least(cost, PART_COST) / PART_COST;
   choose_boxes(w);
-  w->parts = least(least(worth, w->boxes), least(2 * threads, MOST_PARTS));
-  if (threads < 2 || w->parts < 2) w->parts = 1;
+  w->parts = least(sb__parts_worth(worth), w->boxes);
   const int64_t nbytes = w->parts * w->nbytes;
   char *memory = nbytes > (int64_t)sizeof small ? sb__alloc_bytes(nbytes) : small;
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for %s", (long long)nbytes, w->f->name);

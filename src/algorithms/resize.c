@@ -9,9 +9,8 @@
 
 #define RING 16    /* rows of the source that a part keeps, converted */
 #define BLOCK 2048 /* elements of a row that are summed at a time: they stay in the first cache */
-#define PART_COST (1 << 16) /* multiplications that are worth a part for a thread */
-#define MOST_PARTS 64
-#define MOST_CHANNELS 16 /* of an image whose channels are beside each other */
+#define PART_COST (1 << 16) /* multiplications that are worth a part */
+#define MOST_CHANNELS 16    /* of an image whose channels are beside each other */
 #define ALIGNED 64
 #define LANES 4
 
@@ -469,15 +468,12 @@ static void plan_rows(image *m) {
 }
 
 static sb_status run(image *m) {
-  const int threads = sb__threads_now();
   const double across = m->is_exact ? 0 : (double)m->columns.from * (double)m->rows.most;
   const double cost =
       (across + (double)m->columns.to * (double)m->columns.most) * (double)m->channels;
-  const double wanted = (double)m->total * cost / PART_COST;
-  int64_t parts = wanted < 2 * threads ? (int64_t)wanted : 2 * threads;
-  if (parts > m->total) parts = m->total;
-  if (parts > MOST_PARTS) parts = MOST_PARTS;
-  m->parts = threads < 2 || parts < 2 ? 1 : parts;
+  const double worth = (double)m->total * cost / PART_COST;
+  m->parts = sb__parts_worth(worth < SB__MOST_PARTS ? (int64_t)worth : SB__MOST_PARTS);
+  if (m->parts > m->total) m->parts = m->total;
   plan_rows(m);
   if (m->nbytes && !(m->scratch = sb__alloc_bytes(m->parts * m->nbytes)))
     return sb__fail(SB_ERR_MEMORY, "%lld bytes for resize", (long long)(m->parts * m->nbytes));

@@ -9,8 +9,7 @@
 #define LEAST_LINES 16                   /* there, of a box */
 #define MOST_ELEMENTS (INT64_C(1) << 20) /* of such a box, unless a line has more */
 #define LONG_LINE 1024                   /* is worth a call of its own */
-#define PART_ELEMENTS (INT64_C(1) << 15) /* that are worth a part for a thread */
-#define MOST_PARTS 64
+#define PART_ELEMENTS (INT64_C(1) << 15) /* that are worth a part */
 
 typedef struct walk {
   sb__line_call call;                       /* what all calls have in common */
@@ -136,10 +135,7 @@ static sb_status run(walk *w, const char *name) {
   char small[8192] __attribute__((aligned(64)));
   char *memory = NULL;
   choose_boxes(w);
-  const int threads = sb__threads_now();
-  const int64_t worth = w->boxes * w->lines * w->call.n / PART_ELEMENTS;
-  w->parts = least(least(worth, w->boxes), least(2 * threads, MOST_PARTS));
-  if (threads < 2 || w->parts < 2) w->parts = 1;
+  w->parts = least(sb__parts_worth(w->boxes * w->lines * w->call.n / PART_ELEMENTS), w->boxes);
   const int64_t nbytes = w->parts * (w->made + w->tile);
   if (nbytes > (int64_t)sizeof small) {
     memory = sb__alloc_bytes(nbytes);

@@ -10,7 +10,7 @@
 #define WIDEST_DENSE 4096                /* where rows of them have no gaps */
 #define LEAST_ROW 32                     /* elements of a row; shorter ones are folded as columns */
 #define LEAST_COLUMNS 16                 /* side by side, unless they have no gaps */
-#define PART_ELEMENTS (INT64_C(1) << 17) /* that are worth a part for a thread */
+#define PART_ELEMENTS (INT64_C(1) << 17) /* that are worth a part */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
@@ -405,18 +405,13 @@ static int64_t make_room(const walk *w, char *base, room *m) {
   return at;
 }
 
-#define MOST_PARTS 64
-
 static sb_status run(walk *w) {
   char small[8192] __attribute__((aligned(64)));
-  room rooms[MOST_PARTS];
+  room rooms[SB__MOST_PARTS];
   char *memory = NULL;
   choose_layout(w);
   choose_boxes(w);
-  const int threads = sb__threads_now();
-  int64_t parts =
-      least(w->boxes * w->outputs * w->length / PART_ELEMENTS, least(2 * threads, MOST_PARTS));
-  if (threads < 2 || parts < 2) parts = 1;
+  const int64_t parts = sb__parts_worth(w->boxes * w->outputs * w->length / PART_ELEMENTS);
   const int64_t nbytes = make_room(w, small, &rooms[0]);
   if (parts > 1 || nbytes > (int64_t)sizeof small) {
     memory = sb__alloc_bytes(parts * nbytes);

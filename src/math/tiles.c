@@ -10,7 +10,7 @@
 #define SIDE 64             /* elements of a tile's row where an operand is transposed */
 #define LEAST_RUN 32        /* elements side by side: a loop's call costs as much as that */
 #define FEW 1024            /* elements of a box that are moved before the core has planned it */
-#define PART_COST (1 << 16) /* additions that are worth a part for a thread */
+#define PART_COST (1 << 16) /* additions that are worth a part */
 
 /* One operand's share of a tile. */
 typedef struct side {
@@ -319,13 +319,6 @@ static int32_t split_of(const walk *w) {
   return best;
 }
 
-static int parts_of(const sb__math_work *work, int64_t numel) {
-  const int threads = sb__threads_now();
-  const int64_t parts = numel / (PART_COST / work->cost);
-  if (threads < 2 || parts < 2) return 1;
-  return (int)least(parts, 4 * (int64_t)threads);
-}
-
 void sb__math_run(const sb__math_work *work) {
   walk w;
   w.work = work;
@@ -340,6 +333,6 @@ void sb__math_run(const sb__math_work *work) {
   choose_chunks(&w, TILE_BYTES / widest);
   choose_sides(&w);
   w.split = split_of(&w);
-  w.parts = parts_of(work, sb_tensor_numel(work->tensor[0]));
+  w.parts = sb__parts_worth(sb_tensor_numel(work->tensor[0]) / (PART_COST / work->cost));
   sb__parallel(w.parts, run_part, &w);
 }

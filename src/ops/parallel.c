@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-/* Smaller parts would be done before another thread wakes up. */
 #ifdef SB_TEST
 # define PART_BYTES 1024 /* so that tests need no large tensors */
 #else
 # define PART_BYTES (INT64_C(1) << 20)
 #endif
 #define PARTS_PER_THREAD 4 /* so that a thread that is interrupted leaves the rest to others */
+#define LEAST_PARTS 4      /* fewer are done before another thread wakes up */
 
 static atomic_int threads;
 
@@ -33,13 +33,14 @@ int sb__threads_now(void) {
 
 void sb__threads_use(int count) { atomic_store_explicit(&threads, count, memory_order_relaxed); }
 
-int sb__parts_for(int64_t nbytes) {
-  if (nbytes < 4 * PART_BYTES) return 1;
-  const int count = sb__threads_now();
-  const int64_t most = nbytes / PART_BYTES;
-  if (count == 1) return 1;
-  return most < PARTS_PER_THREAD * (int64_t)count ? (int)most : PARTS_PER_THREAD * count;
+int sb__parts_worth(int64_t worth) {
+  const int64_t helped = worth < LEAST_PARTS ? 1 : sb__threads_now();
+  if (helped == 1) return 1;
+  if (worth > PARTS_PER_THREAD * helped) worth = PARTS_PER_THREAD * helped;
+  return worth < SB__MOST_PARTS ? (int)worth : SB__MOST_PARTS;
 }
+
+int sb__parts_for(int64_t nbytes) { return sb__parts_worth(nbytes / PART_BYTES); }
 
 void sb__parallel(int count, void (*part)(void *context, int i), void *context) {
   sb__os_parallel(sb__threads_now() - 1, count, part, context);

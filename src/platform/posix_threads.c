@@ -31,6 +31,15 @@ __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17
 /* ---- The thread pool ---- */
 
 #define MOST_HELPERS 63
+#define PAUSES 1000 /* at most 50 microseconds */
+
+static void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
 
 /* Runs one job at a time: a caller that finds the pool taken works alone. */
 static struct {
@@ -39,8 +48,9 @@ static struct {
   int helpers;          /* started so far */
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t offered, left;
-  uint64_t job;       /* the latest one's number */
-  int wanted, inside; /* helpers that may still join the job; helpers working on it */
+  uint64_t job;      /* the latest one's number */
+  int wanted;        /* helpers that may still join the job */
+  atomic_int inside; /* helpers working on it */
   void (*part)(void *context, int i);
   void *context;
   int count;
@@ -69,11 +79,11 @@ static void *run_helper(void *nothing) {
     }
     seen = pool.job;
     pool.wanted--;
-    pool.inside++;
+    atomic_fetch_add(&pool.inside, 1);
     pthread_mutex_unlock(&pool.lock);
     run_parts();
     pthread_mutex_lock(&pool.lock);
-    if (--pool.inside == 0) pthread_cond_signal(&pool.left);
+    if (atomic_fetch_sub(&pool.inside, 1) == 1) pthread_cond_signal(&pool.left);
   }
   return NULL;
 }
@@ -133,6 +143,11 @@ void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i),
   run_parts();
   pthread_mutex_lock(&pool.lock);
   pool.wanted = 0; /* helpers that wake up now must not join */
+  pthread_mutex_unlock(&pool.lock);
+  /* Their last parts are about as long as this thread's: sleeping and being woken takes longer than a small one. */
+  for (int i = 0; i < PAUSES && atomic_load_explicit(&pool.inside, memory_order_acquire); i++)
+    pause_briefly();
+  pthread_mutex_lock(&pool.lock);
   while (pool.inside) pthread_cond_wait(&pool.left, &pool.lock);
   pthread_mutex_unlock(&pool.lock);
   atomic_flag_clear_explicit(&pool.taken, memory_order_release);

@@ -14,6 +14,15 @@ const LEVELS = !isNative ? [] : process.arch === 'arm64' ? ['scalar'] : ['scalar
 const threadsFor = level => level === 'scalar' ? '3' : '1'
 const SOURCE = "console.log(JSON.stringify(['hashes', 'algorithm-hashes'].map(name => require('./test/math/' + name).hashes())))"
 
+/** Of operands that are large enough for threads: dense, transposed and repeated ones, converted on the way or not. */
+const LARGE = `
+  const { manualSeed, rand } = require('samebytes')
+  manualSeed(7)
+  const math = require('samebytes/math')
+  const [a, b, row] = [[700, 801], [801, 700], [801]].map(shape => rand(shape))
+  const made = [math.add(a, row), math.multiply(a, b.permute(1, 0)), math.exp(b.permute(1, 0)), math.less(a, b.permute(1, 0).astype('float16'))]
+  console.log(JSON.stringify(made.map(t => require('node:crypto').createHash('sha256').update(t.bytes).digest('hex'))))`
+
 /** What makes no new numbers, and what norms.test.js, quantile.test.js, reductions.test.js and softmax.test.js compare with NumPy, or with a hash. */
 const NOT_LISTED = ['init', 'crop', 'index', 'indexPut', 'nonzero', 'maskedSelect', 'maskedFill', 'diff', 'vectorNorm', 'normalize', 'median', 'quantile', 'softmax', 'logSoftmax', 'logSumExp']
 
@@ -33,6 +42,11 @@ describe('hashes of arithmetic', function () {
   it('are there of each function that makes new numbers', () => {
     const listed = wanted.flatMap(list => Object.keys(list)).map(name => name.split(',')[0])
     assert.deepEqual(namesIn(math).filter(name => !name.endsWith('Async') && !NOT_LISTED.includes(name) && !listed.includes(name) && !isAlias(math, name)), [])
+  })
+
+  it('of large operands are the same with any number of threads', async () => {
+    const [one, three] = await Promise.all(['1', '3'].map(SAMEBYTES_THREADS => childJson(LARGE, { env: { SAMEBYTES_THREADS } })))
+    assert.deepEqual(one, three)
   })
 
   for (const level of LEVELS) {
