@@ -83,8 +83,8 @@ static sb_status check_shape(const sb_tensor *to, const sb_tensor *from, int32_t
 }
 
 #define PLAIN_COST \
- 8192 /* additions of a call without a plan; threads are worth their while from there on */
-#define REPEATED_BYTES 4096 /* of a single element, repeated */
+ (1 << 18) /* additions of a call without a plan: threads are worth their while from there on */
+#define REPEATED_BYTES 8192 /* of a single element, repeated; of a source that is gathered */
 
 /* Row-major, of the target's shape, in memory of the host. */
 static bool is_plain(const sb_tensor *t, sb_dtype dtype, const sb_tensor *to) {
@@ -109,11 +109,34 @@ static void repeat(char *to, const char *item, size_t size, int64_t n) {
     memcpy(to + (size_t)done * size, to, size * (size_t)(done < n - done ? done : n - done));
 }
 
-/* Small tensors without gaps, which are frequent: no plan, no tiles. False: it is another case, and nothing was done. */
-static bool run_plainly(const sb__math_work *w, int32_t count, const sb__math_types *types,
-                        const sb_tensor *to, const sb_tensor *const from[],
-                        const char *const item[]) {
-  char repeated[SB__MATH_OPERANDS - 1][REPEATED_BYTES] __attribute__((aligned(16)));
+/* Gathers a source of any layout, as the target's shape has it. False: it is large, converted, or where the target is written. */
+static bool gather_few(const sb_tensor *t, sb_dtype dtype, const sb_tensor *to, int64_t n,
+                       const char *target, int64_t target_bytes, char *memory) {
+  const int64_t size = sb_dtype_itemsize(dtype);
+  const int32_t added = to->ndim - t->ndim;
+  int64_t steps[SB_MAX_DIMS], low = 0, high = size;
+  if (n * size > REPEATED_BYTES || t->dtype != dtype || added < 0 || !t->storage ||
+      t->storage->device >= 0)
+    return false;
+  for (int32_t d = 0; d < to->ndim; d++) {
+    const int64_t extent = d < added ? 1 : t->shape[d - added];
+    if (extent != 1 && extent != to->shape[d]) return false;
+    steps[d] = extent == 1 ? 0 : t->strides[d - added] * size;
+    *(steps[d] < 0 ? &low : &high) += (extent - 1) * steps[d];
+  }
+  char *first = first_of(t, size);
+  if (first + low < target + target_bytes && target < first + high) return false;
+  sb__math_move_each(size, to->ndim, to->shape, steps, first, memory, false);
+  return true;
+}
+
+/* Small targets without gaps, which are frequent: no plan, no tiles. False: it is another case, and nothing was done.
+ * Not inlined: tiles have the stack to themselves. */
+__attribute__((noinline)) static bool run_plainly(const sb__math_work *w, int32_t count,
+                                                  const sb__math_types *types, const sb_tensor *to,
+                                                  const sb_tensor *const from[],
+                                                  const char *const item[]) {
+  char repeated[SB__MATH_OPERANDS - 1][REPEATED_BYTES] __attribute__((aligned(64)));
   const char *at[SB__MATH_OPERANDS - 1] = {NULL};
   int64_t n = 1, size[SB__MATH_OPERANDS - 1];
   if ((to->flags & SB_READ_ONLY) || !is_plain(to, types->made, to)) return false;
@@ -128,7 +151,12 @@ static bool run_plainly(const sb__math_work *w, int32_t count, const sb__math_ty
       if (piece > REPEATED_BYTES / size[i]) piece = REPEATED_BYTES / size[i];
       continue;
     }
-    if (!is_plain(from[i], types->from[i], to)) return false;
+    if (!is_plain(from[i], types->from[i], to)) {
+      if (!gather_few(from[i], types->from[i], to, n, target, n * to_size, repeated[i]))
+        return false;
+      at[i] = repeated[i];
+      continue;
+    }
     at[i] = first_of(from[i], size[i]);
     const bool is_apart = at[i] + n * size[i] <= target || target + n * to_size <= at[i];
     if (!is_apart && (at[i] != target || size[i] != to_size)) return false;

@@ -102,6 +102,12 @@ typedef struct sb__math_work {
 
 void sb__math_run(const sb__math_work *w);
 
+/* tiles.c: moves elements of one size, one by one, between a place and memory without gaps, along the longest dimension.
+ *
+ *   n, steps  of each dimension, of which there is one at least: elements; bytes between them at the place */
+void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
+                        char *place, char *memory, bool writes);
+
 /* indexing.c: how many elements of a mask, which is bool and without gaps, are true. */
 sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count);
 

@@ -6,7 +6,9 @@
 
 #include "math/math.h"
 
-#define TILE_BYTES 8192     /* of an operand */
+#define SCRATCH_BYTES 65536 /* of a part: tiles of operands that are gathered */
+#define SMALL_BYTES 8192
+#define LINE 64             /* bytes of a cache line */
 #define SIDE 64             /* elements of a tile's row where an operand is transposed */
 #define LEAST_RUN 32        /* elements side by side: a loop's call costs as much as that */
 #define FEW 1024            /* elements of a box that are moved before the core has planned it */
@@ -16,13 +18,13 @@
 typedef struct side {
   bool is_direct;
   int64_t size, from_size; /* bytes of an element as the loop has it, and in the tensor */
-  int64_t run;             /* elements side by side in the tile, in the loop's order */
 } side;
 
 typedef struct walk {
   const sb__math_work *work;
   sb__plan plan;              /* dimensions merged */
   int32_t ndim;               /* of plan.outer */
+  int64_t tile_bytes;         /* of an operand, at most */
   int64_t chunk[SB_MAX_DIMS]; /* elements of a tile along each */
   int32_t split;              /* dimension whose indices threads share */
   int32_t parts; /* of its indices, whole tiles each, so that no two threads share one */
@@ -41,6 +43,7 @@ typedef struct part {
 } part;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most_of(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* How many elements lie side by side, of a tile with these extents. */
 static int64_t run_of(const walk *w, int32_t k, const int64_t *n) {
@@ -53,53 +56,75 @@ static int64_t run_of(const walk *w, int32_t k, const int64_t *n) {
   return run;
 }
 
-/* The dimension along which a source lies side by side, if it is not within the tile and the tile's rows are long: a box of both is read
- * by whole cache lines. -1: none. */
-static int32_t other_side(const walk *w) {
-  const int32_t last = w->ndim - 1;
-  for (int32_t k = 1; k < w->work->count; k++) {
-    if (w->plan.outer[last].step[k] == w->side[k].from_size || !w->plan.outer[last].step[k])
-      continue;
-    for (int32_t d = 0; d < last; d++)
-      if (w->plan.outer[d].step[k] == w->side[k].from_size && w->plan.outer[d].n >= 8 &&
-          w->chunk[d] == 1)
-        return d;
-  }
-  return -1;
+/* Bytes between neighbours along a dimension, in the operand that has them nearest. */
+static int64_t nearest(const walk *w, int32_t d) {
+  const sb__plan_dim *dim = &w->plan.outer[d], *last = &w->plan.outer[w->ndim - 1];
+  int64_t found = INT64_MAX;
+  for (int32_t k = 0; k < w->work->count; k++)
+    if (dim->step[k] && last->step[k]) found = least(found, sb__absolute(dim->step[k]));
+  return found;
 }
 
-/* Chooses how large tiles are along each dimension. */
+/* Chooses how large tiles are along each dimension: first along those whose elements share cache lines in any operand, so that lines are
+ * read once, and written once. */
 static void choose_chunks(walk *w, int64_t most) {
-  int64_t size = 1;
-  for (int32_t d = w->ndim - 1; d >= 0; d--) {
-    w->chunk[d] = least(w->plan.outer[d].n, most / size);
-    if (w->chunk[d] < 1) w->chunk[d] = 1;
+  int64_t step[SB_MAX_DIMS],
+      size = 1, others = 1; /* elements; of dimensions that share lines and have no chunk yet */
+  for (int32_t d = 0; d < w->ndim; d++) size *= w->chunk[d] = w->plan.outer[d].n;
+  if (size <= most) return;
+  size = 1;
+  for (int32_t d = 0; d < w->ndim; d++) {
+    step[d] = nearest(w, d);
+    if (step[d] < LINE) others *= w->plan.outer[d].n;
+  }
+  for (int32_t i = 0; i < w->ndim; i++) {
+    int32_t d = w->ndim - 1;
+    for (int32_t e = d; e >= 0; e--)
+      if (step[e] < step[d]) d = e;
+    const int64_t n = w->plan.outer[d].n, left = most / size;
+    if (step[d] < LINE) others /= n;
+    int64_t chunk = others > 1 ? least(left, most_of(SIDE, left / others)) : left;
+    if (chunk > SIDE) chunk -= chunk % 16;
+    if (n <= least(left, chunk + chunk / 2)) chunk = n;
+    w->chunk[d] = least(n, chunk);
+    step[d] = INT64_MAX;
     size *= w->chunk[d];
   }
-  const int32_t other = w->ndim > 1 ? other_side(w) : -1;
-  if (other < 0) return;
-  const int64_t row = least(w->plan.outer[w->ndim - 1].n, SIDE);
-  const int64_t across = least(w->plan.outer[other].n, most / row);
-  size = row * across;
-  for (int32_t d = w->ndim - 2; d >= 0; d--) {
-    if (d == other) continue;
-    w->chunk[d] = least(w->plan.outer[d].n, most / size);
-    if (w->chunk[d] < 1) w->chunk[d] = 1;
-    size *= w->chunk[d];
-  }
-  w->chunk[w->ndim - 1] = row;
-  w->chunk[other] = across;
 }
 
-static void choose_sides(walk *w) {
-  int64_t tile = 1, need = LEAST_RUN;
-  for (int32_t d = 0; d < w->ndim; d++) tile *= w->chunk[d];
-  need = least(need, tile);
+static bool is_direct(const walk *w, int32_t k, int64_t run, int64_t numel) {
+  return w->work->dtype[k] == w->work->tensor[k]->dtype && run >= least(LEAST_RUN, numel);
+}
+
+/* What a tile of each operand may have, if rows are not cut. Where no more is gathered than elements that are repeated along whole tiles, it
+ * stays in the first cache. */
+static int64_t tile_bytes(const walk *w) {
+  int64_t n[SB_MAX_DIMS], numel = 1, count = 0, repeated = 0;
+  for (int32_t d = 0; d < w->ndim; d++) numel *= n[d] = w->plan.outer[d].n;
   for (int32_t k = 0; k < w->work->count; k++) {
-    side *s = &w->side[k];
-    s->run = run_of(w, k, w->chunk);
-    s->is_direct = w->work->dtype[k] == w->work->tensor[k]->dtype && s->run >= need;
+    if (is_direct(w, k, run_of(w, k, n), numel)) continue;
+    count++;
+    repeated += w->ndim && !w->plan.outer[w->ndim - 1].step[k] && n[w->ndim - 1] >= SMALL_BYTES;
   }
+  return count == repeated ? SMALL_BYTES : SCRATCH_BYTES / count / LINE * LINE;
+}
+
+/* Which operands are direct. Returns bytes of the tiles of all others. */
+static int64_t choose_sides(walk *w) {
+  int64_t tile = 1, nbytes = 0;
+  for (int32_t d = 0; d < w->ndim; d++) tile *= w->chunk[d];
+  for (int32_t k = 0; k < w->work->count; k++) {
+    w->side[k].is_direct = is_direct(w, k, run_of(w, k, w->chunk), tile);
+    if (!w->side[k].is_direct) nbytes += w->tile_bytes;
+  }
+  return nbytes;
+}
+
+static void choose_tiles(walk *w, int64_t nbytes) {
+  int64_t widest = 1;
+  for (int32_t k = 0; k < w->work->count; k++) widest = most_of(widest, w->side[k].size);
+  w->tile_bytes = nbytes;
+  choose_chunks(w, nbytes / widest);
 }
 
 /* The tile of operand k as a tensor of its own, or dense memory of its shape. */
@@ -131,7 +156,9 @@ static void describe(const walk *w, const int64_t *n, int32_t k, bool dense, sb_
 
 static void move_row(int64_t size, int64_t n, char *to, int64_t to_step, const char *from,
                      int64_t from_step) {
-  if (size == 1)
+  if (to_step == size && from_step == size)
+    memcpy(to, from, (size_t)(n * size));
+  else if (size == 1)
     EACH(uint8_t)
   else if (size == 2)
     EACH(uint16_t)
@@ -143,30 +170,28 @@ static void move_row(int64_t size, int64_t n, char *to, int64_t to_step, const c
     EACH(sb_complex128)
 }
 
-/* move for elements of one size, one by one, along the longest dimension. */
-static void move_each(const walk *w, const int64_t *n, int32_t k, char *place, char *memory,
-                      bool writes) {
-  const int64_t size = w->side[k].size;
+void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
+                        char *place, char *memory, bool writes) {
   int64_t index[SB_MAX_DIMS], step[SB_MAX_DIMS], stride = size;
   int32_t along = 0;
-  for (int32_t d = w->ndim - 1; d >= 0; d--) {
+  for (int32_t d = ndim - 1; d >= 0; d--) {
     index[d] = 0;
     step[d] = stride;
     stride *= n[d];
     if (n[d] > n[along]) along = d;
   }
-  const int64_t there = w->plan.outer[along].step[k], here = step[along];
+  const int64_t there = steps[along], here = step[along];
   for (;;) {
     if (writes)
       move_row(size, n[along], place, there, memory, here);
     else
       move_row(size, n[along], memory, here, place, there);
-    int32_t d = w->ndim - 1;
+    int32_t d = ndim - 1;
     for (; d >= 0; d--) {
       if (d == along) continue;
       const bool more = ++index[d] < n[d];
       memory += more ? step[d] : -(n[d] - 1) * step[d];
-      place += (more ? 1 : -(n[d] - 1)) * w->plan.outer[d].step[k];
+      place += (more ? 1 : -(n[d] - 1)) * steps[d];
       if (more) break;
       index[d] = 0;
     }
@@ -188,7 +213,9 @@ static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *
   sb_tensor there, here;
   sb__plan plan;
   if (is_moved_each(w, n, k)) {
-    move_each(w, n, k, place, memory, writes);
+    int64_t steps[SB_MAX_DIMS];
+    for (int32_t d = 0; d < w->ndim; d++) steps[d] = w->plan.outer[d].step[k];
+    sb__math_move_each(w->side[k].size, w->ndim, n, steps, place, memory, writes);
     return;
   }
   const sb_dtype dtype = w->work->tensor[k]->dtype, used = w->work->dtype[k];
@@ -262,12 +289,13 @@ static void run_tile(const walk *w, part *p, const int64_t *n, char *const place
 
 /* All tiles of one part. */
 static void run_tiles(const walk *w, part *p) {
-  char memory[SB__MATH_OPERANDS][TILE_BYTES] __attribute__((aligned(64)));
-  char *const at[] = {memory[0], memory[1], memory[2], memory[3]};
-  char *place[SB__MATH_OPERANDS];
+  char memory[SCRATCH_BYTES] __attribute__((aligned(64)));
+  char *place[SB__MATH_OPERANDS], *at[SB__MATH_OPERANDS], *room = memory;
   int64_t index[SB_MAX_DIMS], n[SB_MAX_DIMS];
   for (int32_t k = 0; k < w->work->count; k++) {
     p->gathered[k].from = NULL;
+    at[k] = room;
+    if (!w->side[k].is_direct) room += w->tile_bytes;
     place[k] = (char *)sb_tensor_data(w->work->tensor[k]) + w->plan.first[k];
     if (w->ndim) place[k] += p->first * w->plan.outer[w->split].step[k];
   }
@@ -322,16 +350,17 @@ static int32_t split_of(const walk *w) {
 void sb__math_run(const sb__math_work *work) {
   walk w;
   w.work = work;
-  int64_t widest = 1;
   for (int32_t k = 0; k < work->count; k++) {
     w.side[k].size = sb_dtype_itemsize(work->dtype[k]);
     w.side[k].from_size = sb_dtype_itemsize(work->tensor[k]->dtype);
-    if (w.side[k].size > widest) widest = w.side[k].size;
   }
   sb__plan_merge(work->count, work->tensor, false, &w.plan);
   w.ndim = w.plan.ndim;
-  choose_chunks(&w, TILE_BYTES / widest);
-  choose_sides(&w);
+  choose_tiles(&w, tile_bytes(&w));
+  if (choose_sides(&w) > SCRATCH_BYTES) {
+    choose_tiles(&w, SCRATCH_BYTES / SB__MATH_OPERANDS);
+    choose_sides(&w);
+  }
   w.split = split_of(&w);
   w.parts = sb__parts_worth(sb_tensor_numel(work->tensor[0]) / (PART_COST / work->cost));
   sb__parallel(w.parts, run_part, &w);
