@@ -2,15 +2,16 @@
  * not depend on the number of threads. */
 #include "ops/parallel.h"
 
-#include <stdlib.h>
+#ifndef __wasm__
+# include <stdlib.h>
 
-#ifdef SB_TEST
-# define PART_BYTES 1024 /* so that tests need no large tensors */
-#else
-# define PART_BYTES (INT64_C(1) << 20)
-#endif
-#define PARTS_PER_THREAD 4 /* so that a thread that is interrupted leaves the rest to others */
-#define LEAST_PARTS 4      /* fewer are done before another thread wakes up */
+# ifdef SB_TEST
+#  define PART_BYTES 1024 /* so that tests need no large tensors */
+# else
+#  define PART_BYTES (INT64_C(1) << 20)
+# endif
+# define PARTS_PER_THREAD 4 /* so that a thread that is interrupted leaves the rest to others */
+# define LEAST_PARTS 4      /* fewer are done before another thread wakes up */
 
 static atomic_int threads;
 
@@ -45,3 +46,5 @@ int sb__parts_for(int64_t nbytes) { return sb__parts_worth(nbytes / PART_BYTES);
 void sb__parallel(int count, void (*part)(void *context, int i), void *context) {
   sb__os_parallel(sb__threads_now() - 1, count, part, context);
 }
+
+#endif
