@@ -100,7 +100,7 @@ typedef struct sb__kernels {
   void (*stream_end)(void);
   const sb__nontemporal_casts *nontemporal; /* NULL: the level has none */
 
-  /* Repeats a pattern of 16 bytes. */
+  /* Repeats a pattern of 16 bytes, which are whole items, as nbytes are. */
   void (*fill)(char *to, const char *pattern, int64_t nbytes);
 
   /* x * scale + bias in float32, each rounded, NaN canonical. */

@@ -8,10 +8,12 @@
 
 #define SCRATCH_BYTES 65536 /* of a part: tiles of operands that are gathered */
 #define SMALL_BYTES 8192
-#define LINE 64             /* bytes of a cache line */
-#define SIDE 64             /* elements of a tile's row where an operand is transposed */
-#define LEAST_RUN 32        /* elements side by side: a loop's call costs as much as that */
-#define FEW 1024            /* elements of a box that are moved before the core has planned it */
+#define LINE 64      /* bytes of a cache line */
+#define SIDE 64      /* elements of a tile's row where an operand is transposed */
+#define LEAST_RUN 32 /* elements side by side: a loop's call costs as much as that */
+#define LEAST_RUN_BYTES \
+ 128             /* of any operand: loops go on by element after whole vectors of the narrowest */
+#define FEW 1024 /* elements of a box that are moved before the core has planned it */
 #define PART_COST (1 << 16) /* additions that are worth a part */
 
 /* One operand's share of a tile. */
@@ -24,6 +26,7 @@ typedef struct walk {
   const sb__math_work *work;
   sb__plan plan;              /* dimensions merged */
   int32_t ndim;               /* of plan.outer */
+  int64_t least_run;          /* elements side by side that are direct */
   int64_t tile_bytes;         /* of an operand, at most */
   int64_t chunk[SB_MAX_DIMS]; /* elements of a tile along each */
   int32_t split;              /* dimension whose indices threads share */
@@ -93,7 +96,7 @@ static void choose_chunks(walk *w, int64_t most) {
 }
 
 static bool is_direct(const walk *w, int32_t k, int64_t run, int64_t numel) {
-  return w->work->dtype[k] == w->work->tensor[k]->dtype && run >= least(LEAST_RUN, numel);
+  return w->work->dtype[k] == w->work->tensor[k]->dtype && run >= least(w->least_run, numel);
 }
 
 /* What a tile of each operand may have, if rows are not cut. Where no more is gathered than elements that are repeated along whole tiles, it
@@ -350,9 +353,11 @@ static int32_t split_of(const walk *w) {
 void sb__math_run(const sb__math_work *work) {
   walk w;
   w.work = work;
+  w.least_run = LEAST_RUN;
   for (int32_t k = 0; k < work->count; k++) {
     w.side[k].size = sb_dtype_itemsize(work->dtype[k]);
     w.side[k].from_size = sb_dtype_itemsize(work->tensor[k]->dtype);
+    w.least_run = most_of(w.least_run, LEAST_RUN_BYTES / w.side[k].size);
   }
   sb__plan_merge(work->count, work->tensor, false, &w.plan);
   w.ndim = w.plan.ndim;

@@ -56,7 +56,7 @@ static bool may_shuffle(const sb__blocks *b, const char *from) {
 static void repeat(const sb__runner *r, char *to, int64_t n, int64_t nbytes) {
   if (n <= 16 && (n & (n - 1)) == 0) {
     char pattern[16];
-    for (int64_t i = 0; i < 16; i += n) memcpy(pattern + i, to, (size_t)n);
+    sb__repeat_item(pattern, to, n);
     r->kernels->fill(to, pattern, nbytes);
     return;
   }
@@ -229,11 +229,25 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
   copy_few(r, to + last * row->step[0], from + last * row->step[1], n - last, f);
 }
 
+/* Rows of one element each, repeated. */
+static void repeat_items(const sb__runner *r, char *to, const char *from) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  char pattern[16];
+  for (int64_t c = 0; c < column->n; c++, to += column->step[0], from += column->step[1]) {
+    sb__repeat_item(pattern, from, r->to_size);
+    r->kernels->fill(to, pattern, row->n * r->to_size);
+  }
+}
+
 void sb__copy_blocks(const sb__runner *r, char *const at[]) {
   void (*const copy)(const sb__runner *, char *, const char *, int64_t, sb__factors) =
       r->blocks->floats ? copy_floats : copy_piece;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t planes = r->blocks->planes;
+  if (r->blocks->repeats && !sb__streams(r)) {
+    repeat_items(r, at[0], at[1]);
+    return;
+  }
   for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
     const int64_t n = sb__least(r->blocks->piece, row->n - i);
     for (int64_t c = 0; c < column->n; c += planes) {
@@ -470,6 +484,7 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1]
                   ? plan->column.n
                   : 1;
+  b->repeats = b->numel == 1 && b->to_dense && !plan->row.step[1] && !r->converts;
   choose_factors(r, b);
   sb__plan_range(plan, 1, r->from_size, &low, &high);
   b->low = r->job->base[1] + plan->first[1] + low;

@@ -32,6 +32,7 @@ typedef struct sb__blocks {
   bool to_dense, from_dense;     /* a row's elements lie side by side */
   int64_t piece;                 /* blocks at a time */
   int64_t planes;                /* columns at a time */
+  bool repeats;                  /* rows have one element each, which is not converted */
   const char *low, *high;        /* of the source's bytes */
   int64_t blocks_per_tile;       /* of shuffles; 0: there are none */
   bool floats;                   /* they convert as well */
@@ -80,6 +81,9 @@ static inline double sb__factor_at(const char *at) { return *(const double *)(co
 static inline bool sb__varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
 
 static inline int64_t sb__least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Repeats an item of that size until 16 bytes are full. */
+void sb__repeat_item(char *pattern, const char *item, int64_t size);
 
 /* Copies or converts n elements that are contiguous on both sides. */
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f);

@@ -163,7 +163,7 @@ static void stream_fill(char *to, const char *pattern, int64_t nbytes) {
   const int64_t head =
       sb__least((int64_t)(-(uintptr_t)to & 63u), nbytes); /* bytes before the first whole line */
   kernels->fill(repeated, pattern, sizeof repeated);
-  kernels->fill(to, pattern, head);
+  memcpy(to, repeated, (size_t)head);
   for (int64_t i = head; i < nbytes; i += PATTERN_BYTES)
     kernels->stream(to + i, repeated + head % 16, sb__least(PATTERN_BYTES, nbytes - i));
 }
@@ -198,7 +198,7 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
   sb__plan plan;
   char pattern[16];
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
-  for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
+  sb__repeat_item(pattern, item, itemsize);
   const int64_t nbytes = sb_tensor_nbytes(t);
   const int parts = sb__parts_for(nbytes);
   fill_job job = {.plan = &plan,

@@ -7,6 +7,7 @@
 #define SB__MOST_PARTS 64
 
 #ifdef __wasm__ /* A call uses one thread there, and the compiler can see that. */
+# define SB__ONE_THREAD true
 static inline int sb__threads_now(void) { return 1; }
 static inline int sb__parts_worth(int64_t worth) { return (void)worth, 1; }
 static inline int sb__parts_for(int64_t nbytes) { return (void)nbytes, 1; }
@@ -14,6 +15,7 @@ static inline void sb__parallel(int count, void (*part)(void *context, int i), v
   for (int i = 0; i < count; i++) part(context, i);
 }
 #else
+# define SB__ONE_THREAD false
 
 /* Threads of a large operation: SAMEBYTES_THREADS, else the number of processors. Read once. */
 int sb__threads_now(void);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/parallel.h"
+
 static void flip_dim(sb__plan *plan, sb__plan_dim *dim) {
   for (int32_t k = 0; k < plan->count; k++) {
     plan->first[k] += (dim->n - 1) * dim->step[k];
@@ -148,6 +150,8 @@ static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
     column = d;
     least = step;
   }
+  if (column < 0 && plan->ndim && !least && plan->row.n * to_size <= SHORT_ROW_BYTES)
+    column = plan->ndim - 1;
   if (column >= 0) plan->column = remove_dim(plan, column);
   plan->kind = SB__PLAN_BLOCKS;
 }
@@ -229,6 +233,7 @@ static sb__plan_dim *longest_dim(sb__plan *plan) {
 
 void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part) {
   memcpy(part, plan, offsetof(sb__plan, outer) + (size_t)plan->ndim * sizeof plan->outer[0]);
+  if (SB__ONE_THREAD) return;
   sb__plan_dim *dim = longest_dim(part);
   const int64_t grain = dim == &part->row || dim == &part->column ? PART_MULTIPLE : 1;
   const int64_t grains = (dim->n + grain - 1) / grain;

@@ -170,8 +170,12 @@ static void streams_and_fills(void) {
         levels[l]->stream_end();
         same(all);
       }
-      for (int64_t i = 0; i < n; i++) wanted[at + i] = from[i % 16];
-      levels[l]->fill((char *)out + at, (const char *)from, n);
+      const int64_t size = INT64_C(1) << random_in(0, 4), whole = n - n % size;
+      memset(out, GUARD, all);
+      memset(wanted, GUARD, all);
+      for (int64_t i = size; i < 16; i++) from[i] = from[i - size];
+      for (int64_t i = 0; i < whole; i++) wanted[at + i] = from[i % 16];
+      levels[l]->fill((char *)out + at, (const char *)from, whole);
       same(all);
     }
   }
