@@ -381,7 +381,10 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
   windows all = {.count = 0}, of_vector[SB__MOST_SHUFFLES];
   sb__shuffles *s = &b->shuffles;
   const int64_t run = b->floats ? r->from_size : b->from_run * r->from_size;
-  if (run >= 16 || !list_items(r, b, &t)) return false;
+  const int64_t step = sb__absolute(r->plan->row.step[1]);
+  if (run >= 16 || (!b->floats && b->planes == 1 && b->from_run == b->numel && step + run > 16) ||
+      !list_items(r, b, &t))
+    return false; /* a load for each run, or too many */
   const int32_t vectors = t.count / t.items;
   int32_t most = 0;
   if (vectors <= SB__MOST_LOADS) all = find_windows(&t, 0, t.count);
