@@ -1,4 +1,4 @@
-/* Walks over operands of any layout in tiles: boxes of at most TILE_BYTES an operand. Where an operand's elements lie side by side in
+/* Walks over operands of any layout in tiles: boxes of a few thousand elements. Where an operand's elements lie side by side in
  * the tile, the loop reads or writes them where they are; else the core's copies, which know layouts, gather them first into
  * memory of this thread, or put the result in place, and convert on the way. Each element is computed from its own sources alone, so the
  * bits depend on no layout, and on no number of threads. */
@@ -6,14 +6,15 @@
 
 #include "math/math.h"
 
-#define SCRATCH_BYTES 65536 /* of a part: tiles of operands that are gathered */
-#define SMALL_BYTES 8192
-#define LINE 64      /* bytes of a cache line */
-#define SIDE 64      /* elements of a tile's row where an operand is transposed */
-#define LEAST_RUN 32 /* elements side by side: a loop's call costs as much as that */
-#define LEAST_RUN_BYTES \
- 128             /* of any operand: loops go on by element after whole vectors of the narrowest */
-#define FEW 1024 /* elements of a box that are moved before the core has planned it */
+#define SCRATCH_BYTES 65536 /* of a part: its tiles of operands that are gathered */
+#define SMALL_BYTES 8192    /* of a tile that stays in the first cache */
+#define LINE 64             /* bytes of a cache line */
+#define SIDE 64             /* elements of a tile's row where an operand is transposed */
+/* Side by side, else an operand is gathered: a loop's call costs as much as some elements, and what is left behind its last whole vector of
+ * the narrowest operand is computed one by one. */
+#define LEAST_RUN 32
+#define LEAST_RUN_BYTES 128
+#define FEW 1024            /* elements of a box that are moved before the core has planned it */
 #define PART_COST (1 << 16) /* additions that are worth a part */
 
 /* One operand's share of a tile. */
@@ -26,8 +27,8 @@ typedef struct walk {
   const sb__math_work *work;
   sb__plan plan;              /* dimensions merged */
   int32_t ndim;               /* of plan.outer */
-  int64_t least_run;          /* elements side by side that are direct */
-  int64_t tile_bytes;         /* of an operand, at most */
+  int64_t least_run;          /* elements side by side that are not gathered */
+  int64_t tile_bytes;         /* that each operand may take */
   int64_t chunk[SB_MAX_DIMS]; /* elements of a tile along each */
   int32_t split;              /* dimension whose indices threads share */
   int32_t parts; /* of its indices, whole tiles each, so that no two threads share one */
@@ -59,7 +60,8 @@ static int64_t run_of(const walk *w, int32_t k, const int64_t *n) {
   return run;
 }
 
-/* Bytes between neighbours along a dimension, in the operand that has them nearest. */
+/* Bytes between neighbours along a dimension, in the operand that has them nearest. Operands that are constant along rows do not count: lines
+ * are read once in any order. */
 static int64_t nearest(const walk *w, int32_t d) {
   const sb__plan_dim *dim = &w->plan.outer[d], *last = &w->plan.outer[w->ndim - 1];
   int64_t found = INT64_MAX;
@@ -71,8 +73,8 @@ static int64_t nearest(const walk *w, int32_t d) {
 /* Chooses how large tiles are along each dimension: first along those whose elements share cache lines in any operand, so that lines are
  * read once, and written once. */
 static void choose_chunks(walk *w, int64_t most) {
-  int64_t step[SB_MAX_DIMS],
-      size = 1, others = 1; /* elements; of dimensions that share lines and have no chunk yet */
+  int64_t step[SB_MAX_DIMS], size = 1;
+  int64_t others = 1; /* elements of dimensions that share lines and have no chunk yet */
   for (int32_t d = 0; d < w->ndim; d++) size *= w->chunk[d] = w->plan.outer[d].n;
   if (size <= most) return;
   size = 1;
@@ -99,8 +101,8 @@ static bool is_direct(const walk *w, int32_t k, int64_t run, int64_t numel) {
   return w->work->dtype[k] == w->work->tensor[k]->dtype && run >= least(w->least_run, numel);
 }
 
-/* What a tile of each operand may have, if rows are not cut. Where no more is gathered than elements that are repeated along whole tiles, it
- * stays in the first cache. */
+/* What a tile of each operand may take, of the room for those that are gathered. Where those are elements that are repeated along whole tiles, it
+ * is small. Whether they are gathered depends on how rows are cut, so this is a guess: choose_sides tells. */
 static int64_t tile_bytes(const walk *w) {
   int64_t n[SB_MAX_DIMS], numel = 1, count = 0, repeated = 0;
   for (int32_t d = 0; d < w->ndim; d++) numel *= n[d] = w->plan.outer[d].n;
@@ -112,7 +114,7 @@ static int64_t tile_bytes(const walk *w) {
   return count == repeated ? SMALL_BYTES : SCRATCH_BYTES / count / LINE * LINE;
 }
 
-/* Which operands are direct. Returns bytes of the tiles of all others. */
+/* Which operands are not gathered. Returns bytes of the tiles of all others. */
 static int64_t choose_sides(walk *w) {
   int64_t tile = 1, nbytes = 0;
   for (int32_t d = 0; d < w->ndim; d++) tile *= w->chunk[d];
