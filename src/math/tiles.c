@@ -6,7 +6,7 @@
 
 #include "math/math.h"
 
-#define SCRATCH_BYTES 65536 /* of a part: its tiles of operands that are gathered */
+#define SCRATCH_BYTES 49152 /* of a part: its tiles of operands that are gathered */
 #define SMALL_BYTES 8192    /* of a tile that stays in the first cache */
 #define LINE 64             /* bytes of a cache line */
 #define SIDE 64             /* elements of a tile's row where an operand is transposed */

@@ -205,10 +205,28 @@ void sb__move_runs(char *to, int64_t to_step, const char *from, int64_t from_ste
     for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, (size_t)nbytes);
 }
 
+/* Short rows that are side by side in the target: non-temporal stores of a few lines each would wait for one another. */
+static void stream_short_rows(const sb__runner *r, char *to, const char *from) {
+  char rows[8192] __attribute__((aligned(64)));
+  const sb__plan_dim *column = &r->plan->column;
+  const int64_t nbytes = column->step[0], most = (int64_t)sizeof rows / nbytes;
+  for (int64_t c = 0; c < column->n; c += most) {
+    const int64_t n = sb__least(most, column->n - c);
+    sb__move_runs(rows, nbytes, from + c * column->step[1], column->step[1], n, nbytes);
+    r->kernels->stream(to + c * nbytes, rows, n * nbytes);
+  }
+}
+
 void sb__copy_rows(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t nbytes = row->n * r->to_size;
+  if (sb__streams(r) && !r->converts && 2 * nbytes < SB__STREAMED_ROW_BYTES &&
+      column->step[0] == nbytes) {
+    stream_short_rows(r, at[0], at[1]);
+    return;
+  }
   if (!r->converts && !sb__streams(r)) {
-    sb__move_runs(at[0], column->step[0], at[1], column->step[1], column->n, row->n * r->to_size);
+    sb__move_runs(at[0], column->step[0], at[1], column->step[1], column->n, nbytes);
     return;
   }
   sb__factors f = sb__factors_at(r, at, row);

@@ -12,6 +12,14 @@
 
 #define SB__PIECE_ELEMENTS 1024 /* converted at a time */
 
+/* Non-temporal stores gain for rows of so many bytes, and for shorter ones that are side by side and half as many together: lines of which
+ * only a part is stored make others wait. */
+#ifdef SB_TEST
+# define SB__STREAMED_ROW_BYTES 128 /* so that tests need no large tensors */
+#else
+# define SB__STREAMED_ROW_BYTES 2048
+#endif
+
 /* Factors of a piece's elements. */
 typedef union sb__pattern {
   float single[2][SB__PIECE_ELEMENTS]; /* scale, bias */

@@ -90,10 +90,15 @@ static bool is_large(const sb__runner *r, int64_t nbytes) {
  * where the source is in the caches, as what is transposed or gathered, or small. */
 static bool gains_by_streaming(const sb__runner *r) {
   const sb__blocks *b = r->blocks;
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   if (r->job->in_place) return false; /* the caches have the target */
   if (b) return b->to_dense && !(r->converts && b->from_dense && r->from_size >= r->to_size);
-  if (r->plan->kind != SB__PLAN_ROWS || !r->converts || r->nontemporal) return true;
-  return r->nontemporal_scaled && !sb__varies(&r->plan->row);
+  if (r->plan->kind != SB__PLAN_ROWS) return true;
+  const int64_t nbytes = row->n * r->to_size;
+  const bool together =
+      column->step[0] == nbytes && 2 * column->n * nbytes >= SB__STREAMED_ROW_BYTES;
+  if (!together && nbytes < SB__STREAMED_ROW_BYTES) return false;
+  return !r->converts || r->nontemporal || (r->nontemporal_scaled && !sb__varies(row));
 }
 
 void sb__run_job(const sb__job *job) {
@@ -112,7 +117,7 @@ void sb__run_job(const sb__job *job) {
     sb__blocks_make(&r, &blocks);
     r.blocks = &blocks;
   }
-  r.streams = r.streams && gains_by_streaming(&r);
+  r.streams = SB__CAN_STREAM && r.streams && gains_by_streaming(&r);
   const int parts = sb__parts_for(nbytes);
   sb__parallel(parts, run_part, &(shared_job){&r, parts});
 }

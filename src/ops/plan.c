@@ -217,10 +217,13 @@ void sb__plan_range(const sb__plan *plan, int32_t operand, int64_t size, int64_t
   for (int32_t d = 0; d < plan->ndim; d++) widen(&plan->outer[d], operand, low, high);
 }
 
+#define MANY_ROWS 64 /* enough for threads: then rows stay whole */
+
 /* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` continues. */
 static sb__plan_dim *longest_dim(sb__plan *plan) {
   sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;
-  if (plan->column.n > best->n) best = &plan->column;
+  if (plan->column.n > best->n || (plan->kind == SB__PLAN_ROWS && plan->column.n >= MANY_ROWS))
+    best = &plan->column;
   if (plan->more.n > best->n) best = &plan->more;
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].n >= best->n) best = &plan->outer[d];
@@ -235,7 +238,8 @@ void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part) {
   memcpy(part, plan, offsetof(sb__plan, outer) + (size_t)plan->ndim * sizeof plan->outer[0]);
   if (SB__ONE_THREAD) return;
   sb__plan_dim *dim = longest_dim(part);
-  const int64_t grain = dim == &part->row || dim == &part->column ? PART_MULTIPLE : 1;
+  const bool has_lines = dim == &part->row || (dim == &part->column && part->kind != SB__PLAN_ROWS);
+  const int64_t grain = has_lines ? PART_MULTIPLE : 1;
   const int64_t grains = (dim->n + grain - 1) / grain;
   const int64_t begin = grains * i / count * grain, end = grains * (i + 1) / count * grain;
   for (int32_t k = 0; k < part->count; k++) part->first[k] += begin * dim->step[k];
