@@ -229,13 +229,18 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
   copy_few(r, to + last * row->step[0], from + last * row->step[1], n - last, f);
 }
 
-/* Rows of one element each, repeated. */
-static void repeat_items(const sb__runner *r, char *to, const char *from) {
+/* Rows of blocks that are moved as they are, each of one run or of one element again and again. */
+static void copy_plainly(const sb__runner *r, char *to, const char *from) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t nbytes = r->blocks->numel * r->to_size;
   char pattern[16];
   for (int64_t c = 0; c < column->n; c++, to += column->step[0], from += column->step[1]) {
-    sb__repeat_item(pattern, from, r->to_size);
-    r->kernels->fill(to, pattern, row->n * r->to_size);
+    if (row->step[1]) {
+      sb__move_runs(to, row->step[0], from, row->step[1], row->n, nbytes);
+    } else {
+      sb__repeat_item(pattern, from, nbytes);
+      r->kernels->fill(to, pattern, row->n * nbytes);
+    }
   }
 }
 
@@ -244,8 +249,8 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
       r->blocks->floats ? copy_floats : copy_piece;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t planes = r->blocks->planes;
-  if (r->blocks->repeats && !sb__streams(r)) {
-    repeat_items(r, at[0], at[1]);
+  if (r->blocks->is_plain && !sb__streams(r)) {
+    copy_plainly(r, at[0], at[1]);
     return;
   }
   for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
@@ -487,7 +492,6 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1]
                   ? plan->column.n
                   : 1;
-  b->repeats = b->numel == 1 && b->to_dense && !plan->row.step[1] && !r->converts;
   choose_factors(r, b);
   sb__plan_range(plan, 1, r->from_size, &low, &high);
   b->low = r->job->base[1] + plan->first[1] + low;
@@ -500,6 +504,8 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->floats = b->floats && make_shuffles(r, b) && set_factors(r, b);
   b->piece = piece_of(r, b);
   if (!b->floats && !(tables && make_shuffles(r, b))) b->blocks_per_tile = 0;
+  b->is_plain = !r->converts && !b->blocks_per_tile && b->run == b->numel &&
+                (plan->row.step[1] ? b->piece >= plan->row.n : b->to_dense && b->numel == 1);
   if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
   if (b->factors_by == SB__FACTORS_WHOLE) {
     const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3],

@@ -40,7 +40,7 @@ typedef struct sb__blocks {
   bool to_dense, from_dense;     /* a row's elements lie side by side */
   int64_t piece;                 /* blocks at a time */
   int64_t planes;                /* columns at a time */
-  bool repeats;                  /* rows have one element each, which is not converted */
+  bool is_plain;                 /* each is one run, or one element again and again */
   const char *low, *high;        /* of the source's bytes */
   int64_t blocks_per_tile;       /* of shuffles; 0: there are none */
   bool floats;                   /* they convert as well */
