@@ -7,7 +7,7 @@ const { JSON, Math, Uint8Array, arraySome, typedFill } = require('../base/primor
 const { failure } = require('../base/errors')
 const { compile } = require('../runtime/wasm-modules')
 
-const STACK = 131072 // bytes; tiles take 54 KB
+const STACK = 131072 // bytes; tiles and what calls them take some 60 KB
 const ALIGNMENT = 64 // of the data, and of the stack's end
 
 /** @param {'math' | 'algorithms'} name */

@@ -83,7 +83,8 @@ static sb_status check_shape(const sb_tensor *to, const sb_tensor *from, int32_t
 }
 
 #define PLAIN_COST \
- (1 << 18) /* additions of a call without a plan: threads are worth their while from there on */
+ (1                \
+  << 18) /* additions of a call without a plan: from there on sb__parts_worth gives tiles.c threads */
 #define REPEATED_BYTES 8192 /* of a single element, repeated; of a source that is gathered */
 
 /* Row-major, of the target's shape, in memory of the host. */

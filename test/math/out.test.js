@@ -59,11 +59,21 @@ describe('arithmetic into out', () => {
     assert.deepEqual(x.toArray(), [1, 11, 12, 13])
     assert.equal(staged(), before + 1)
     const m = tensor([[1, 2], [3, 4]])
-    add(m, m.T, { out: m })
+    const stagedBy = (a, b, out) => {
+      const until = staged()
+      add(a, b, { out })
+      return staged() - until
+    }
+    assert.equal(stagedBy(m, m.T, m), 1)
     assert.deepEqual(m.toArray(), [[2, 5], [5, 8]])
     const y = tensor([1, 2, 3])
-    add(y, y.slice('::-1'), { out: y })
+    assert.equal(stagedBy(y, y.slice('::-1'), y), 1)
     assert.deepEqual(y.toArray(), [4, 4, 4])
+    const w = tensor([1, 2, 3, 4, 5, 6])
+    assert.equal(stagedBy(w.slice(':3').slice('::-1'), 1, w.slice('3:')), 0) // beside it
+    assert.deepEqual(w.toArray(), [1, 2, 3, 4, 3, 2])
+    assert.equal(stagedBy(w.slice('2:5').slice('::-1'), 1, w.slice(':3')), 1) // begins beyond it
+    assert.deepEqual(w.toArray(), [4, 5, 4, 4, 3, 2])
     const z = tensor([1, 2, 3])
     add(tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]]).slice(0), z.slice(0), { out: z })
     assert.deepEqual(z.toArray(), [2, 3, 4])
