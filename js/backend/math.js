@@ -9,7 +9,18 @@ const { stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
-/** Which of three sources are scalars. @typedef {{ mask: number, dtype: number, values: Scalar[] }} Choice mask: a bit each; dtype: the scalars', but of a condition */
+/**
+ * Which of three sources are scalars.
+ *
+ * @typedef {object} Choice
+ * @property {number} mask  a bit for each source that is a scalar
+ * @property {number} dtype  of the scalars, but of a condition
+ * @property {Scalar} first  of the scalars
+ * @property {Scalar} last  the other one, or the same
+ * @property {number} of  dtypes of the sources: the first one's
+ * @property {number} second
+ * @property {number} third
+ */
 
 /**
  * A call that an asynchronous function asks for; math/later.js runs it.
@@ -233,13 +244,13 @@ function invoke (op, to, a, b, c, asked, casting, scalar, place) {
  * @param {Layout | null} b
  * @param {Choice} choice
  */
-function putChoice (a, b, { mask, dtype, values }) {
+function putChoice (a, b, { mask, dtype, first, last }) {
   const { f64 } = frame
   if (b === null) put(2, a)
   f64[ARGS + 3] = mask
   f64[ARGS + 4] = dtype
-  putScalar(ARGS + 5, values[0])
-  putScalar(ARGS + 8, values[values.length - 1])
+  putScalar(ARGS + 5, first)
+  putScalar(ARGS + 8, last)
 }
 
 /** Ends a call whose result is how many bytes it staged. */

@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { CHOICE, ops } = require('../backend/math')
+const { CHOICE, NONE, ops } = require('../backend/math')
 const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
@@ -27,19 +27,8 @@ const OF_CLIP = ['x', 'min', 'max']
  */
 const dtypeOfScalar = value => dtypeOf(typeof value === 'object' ? 'complex64' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'int64' : 'float32').index
 
-/** @param {(Tensor | Scalar)[]} operands @returns {number} the dtype in which they meet: that of tensors, or of scalars where there is no tensor */
-function meeting (operands) {
-  let found = -1
-  let ofScalars = -1
-  for (let i = 0; i < operands.length; i++) {
-    const operand = operands[i]
-    const isTensor = Tensor.isTensor(operand)
-    const dtype = isTensor ? Tensor.layoutOf(operand).dtype : dtypeOfScalar(operand)
-    if (isTensor) found = found < 0 ? dtype : ffi.promoteTypes(found, dtype)
-    else ofScalars = ofScalars < 0 ? dtype : ffi.promoteTypes(ofScalars, dtype)
-  }
-  return found < 0 ? ofScalars : found
-}
+/** @param {number} found  NONE: none yet @param {number} dtype @returns {number} the dtype in which both meet */
+const together = (found, dtype) => found === NONE || found === dtype ? dtype : ffi.promoteTypes(found, dtype)
 
 /**
  * A function of three operands.
@@ -50,7 +39,7 @@ function meeting (operands) {
  * @param {unknown} y
  * @param {unknown} z
  * @param {unknown} opts
- * @param {number} first  operand that the result's dtype follows from, with those after it
+ * @param {number} first  operand that the result's dtype follows from, with those after it: 0 or 1
  * @returns {any}
  */
 function ternary (op, names, x, y, z, opts, first) {
@@ -62,18 +51,28 @@ function ternary (op, names, x, y, z, opts, first) {
   const b = Tensor.isTensor(q) ? operandOf(q, names[1]) : null
   const c = Tensor.isTensor(r) ? operandOf(r, names[2]) : null
   if (a !== null && b !== null && c !== null) return computed(op, a, b, c, broadcast(broadcast(a.shape, b.shape), c.shape), options)
-  const to = options.dtype !== undefined ? options.dtype.index : meeting(first === 0 ? [p, q, r] : [q, r])
-  const dtypes = [
-    a === null ? dtypeOfTaken(names[0], p, first > 0 ? BOOL : to) : a.dtype,
-    b === null ? dtypeOfTaken(names[1], q, to) : b.dtype,
-    c === null ? dtypeOfTaken(names[2], r, to) : c.dtype
-  ]
+  let to = NONE // the dtype in which tensors meet, or scalars where there is no tensor
+  if (options.dtype !== undefined) {
+    to = options.dtype.index
+  } else {
+    if (first === 0 && a !== null) to = a.dtype
+    if (b !== null) to = together(to, b.dtype)
+    if (c !== null) to = together(to, c.dtype)
+    if (to === NONE) to = together(dtypeOfScalar(q), dtypeOfScalar(r))
+  }
+  const choice = {
+    mask: (a === null ? 1 : 0) | (b === null ? 2 : 0) | (c === null ? 4 : 0),
+    dtype: to,
+    first: a === null ? p : b === null ? q : r,
+    last: c === null ? r : b === null ? q : p,
+    of: a === null ? dtypeOfTaken(names[0], p, first > 0 ? BOOL : to) : a.dtype,
+    second: b === null ? dtypeOfTaken(names[1], q, to) : b.dtype,
+    third: c === null ? dtypeOfTaken(names[2], r, to) : c.dtype
+  }
   const one = a ?? b ?? c
-  if (one === null) return ofScalars(op, [p, q, r], dtypes, options)
+  if (one === null) return ofScalars(op, choice, q, options)
   const other = a === null ? (b === null ? null : c) : b ?? c
-  const values = [a === null ? p : b === null ? q : r, c === null ? r : b === null ? q : p] // the first scalar and the last one
-  const mask = (a === null ? 1 : 0) | (b === null ? 2 : 0) | (c === null ? 4 : 0)
-  return computed(op, one, other, null, other === null ? one.shape : broadcast(one.shape, other.shape), options, { mask, dtype: to, values }, CHOICE, dtypes)
+  return computed(op, one, other, null, other === null ? one.shape : broadcast(one.shape, other.shape), options, choice, CHOICE)
 }
 
 /** @param {string} name @param {unknown} value @returns {any} the tensor, or the scalar that it is */
@@ -89,14 +88,16 @@ function dtypeOfTaken (name, value, dtype) {
  * where of no tensor at all.
  *
  * @param {number} op
- * @param {Scalar[]} values
- * @param {number[]} dtypes
+ * @param {import('../backend/math').Choice} choice
+ * @param {Scalar} q  the scalar in the middle
  * @param {ReturnType<typeof resultOptions>} options
  */
-function ofScalars (op, values, dtypes, options) {
-  const condition = scalars.ofValue(values[0], dtypes[0])
+function ofScalars (op, choice, q, options) {
+  const condition = scalars.ofValue(choice.first, choice.of)
+  choice.mask = 6
+  choice.first = q
   try {
-    return computed(op, condition, null, null, condition.shape, options, { mask: 6, dtype: dtypes[1], values: [values[1], values[2]] }, CHOICE, dtypes)
+    return computed(op, condition, null, null, condition.shape, options, choice, CHOICE)
   } finally {
     scalars.release(condition)
   }

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
+const { CHOICE, NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
 const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
@@ -28,10 +28,9 @@ const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
  * @param {Asked} options
  * @param {Scalar | import('../backend/math').Choice} [scalar]
  * @param {number} [place]
- * @param {number[]} [dtypes]  of all sources, where scalars are among three
  * @returns {Tensor}
  */
-function computed (op, a, b, c, shape, options, scalar, place, dtypes) {
+function computed (op, a, b, c, shape, options, scalar, place) {
   const { out, casting } = options
   const asked = askedOf(options)
   if (out !== undefined) {
@@ -40,13 +39,16 @@ function computed (op, a, b, c, shape, options, scalar, place, dtypes) {
     elementwise(op, to, a, b, c, asked, casting, scalar, place)
     return out
   }
-  const result = dtypes === undefined
-    ? dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
-    : dtypeOfResult(op, dtypes[0], dtypes[1], dtypes[2], asked)
+  const result = place === CHOICE
+    ? dtypeOfChoice(op, /** @type {import('../backend/math').Choice} */ (scalar), asked)
+    : dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
   const made = allocated(denseLayout(result, shape))
   elementwise(op, made, a, b, c, asked, casting, scalar, place)
   return wrap(made)
 }
+
+/** @param {number} op @param {import('../backend/math').Choice} choice @param {number} asked */
+const dtypeOfChoice = (op, { of, second, third }, asked) => dtypeOfResult(op, of, second, third, asked)
 
 /**
  * A function of one tensor. What the caller's code runs in, options and scalars, is read before tensors are looked at; so it is below.

@@ -103,11 +103,20 @@ static char *first_of(const sb_tensor *t, int64_t size) {
   return (char *)t->storage->data + t->offset * size;
 }
 
-/* Writes an element n times. */
-static void repeat(char *to, const char *item, size_t size, int64_t n) {
-  memcpy(to, item, size);
-  for (int64_t done = 1; done < n; done *= 2)
-    memcpy(to + (size_t)done * size, to, size * (size_t)(done < n - done ? done : n - done));
+/* Eight bytes of an element of 1 to 8, repeated. */
+static uint64_t eight_bytes(const char *item, size_t size) {
+  uint64_t bytes = 0;
+  memcpy(&bytes, item, size);
+  for (size_t bits = 8 * size; bits < 64; bits *= 2) bytes |= bytes << bits;
+  return bytes;
+}
+
+/* Writes an element of 1 to 16 bytes n times, and perhaps more than that: memory is a multiple of 16 bytes. */
+static void repeat(char *memory, const char *item, size_t size, int64_t n) {
+  uint64_t pair[2];
+  pair[0] = eight_bytes(item, size < 8 ? size : 8);
+  pair[1] = size == 16 ? eight_bytes(item + 8, 8) : pair[0];
+  for (int64_t at = 0; at < n * (int64_t)size; at += 16) memcpy(memory + at, pair, 16);
 }
 
 /* Gathers a source of any layout, as the target's shape has it. False: it is large, converted, or where the target is written. */

@@ -1,4 +1,6 @@
 /* What JavaScript calls, by the core's call buffer. */
+#include <string.h>
+
 #include "math/lines.h"
 #include "math/math.h"
 
@@ -104,6 +106,11 @@ static sb_status write_item(const sb_scalar *value, sb_dtype mine, sb_dtype comp
   } rounded;
   sb_storage storages[2];
   sb_tensor to, from;
+  if (value->kind == SB_SCALAR_REAL && computed == SB_FLOAT32 && mine == computed) {
+    const float single = (float)value->as.real;
+    memcpy(item, &single, sizeof single);
+    if ((double)single == value->as.real) return SB_OK; /* exact in any rounding mode */
+  }
   if (computed != SB_FLOAT32 || sb_dtype_kind(mine) != SB_FLOATING || mine == SB_FLOAT32)
     return sb__item_of(value, computed, item);
   sb_status status = sb__item_of(value, mine, rounded.bytes);
