@@ -142,6 +142,10 @@ const collectAll = () => collectUntil(() => false, 8)
  */
 function closeGroups () {
   const make = nbytes => empty([nbytes], { dtype: 'uint8' })
+  if (isWasm) { // a group is of 16 small tensors
+    for (const t of Array.from({ length: 16 }, () => make(4))) t.dispose()
+    return
+  }
   for (let nbytes = 64; nbytes <= 1024; nbytes += 64) {
     for (let i = 0; i < 64; i++) make(nbytes) // taken out of the lists of free slots, and never given back
   }
@@ -152,7 +156,7 @@ function closeGroups () {
 
 /** Lets go of what nobody holds any more, so that only what a test does changes memory(). */
 function settle (rounds = 2) {
-  if (backend() === 'native') closeGroups()
+  closeGroups()
   for (let round = 0; round < rounds; round++) globalThis.gc?.()
 }
 
@@ -359,6 +363,7 @@ module.exports = {
   ROOT,
   alive,
   anotherCopy,
+  closeGroups,
   assertView,
   child,
   childJson,

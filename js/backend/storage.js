@@ -16,6 +16,8 @@ class Group {
     this.count = { kind, tensors: 0, storages: 0, bytes: 0 }
     /** storages or blocks that were ever made in it */
     this.made = 0
+    /** those of WebAssembly's small storages, 0 once it is released; null: none of them is in it @type {number[] | null} */
+    this.handles = null
   }
 }
 
@@ -100,7 +102,7 @@ class OptionalFields {
   constructor () {
     /** of a native storage, as C numbers it; 0: none */
     this.handle = 0
-    /** number of the weak reference that tells when it is collected; -1: none */
+    /** number of the weak reference that tells when it is collected, or of the handle in the group's; -1: none */
     this.watch = -1
     /** typed arrays for get and set, by dtype @type {any[] | null} */
     this.windows = null

@@ -12,6 +12,8 @@ const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
 const LEAST_MAXIMUM = 4096 // pages that shared memory may at least grow to, 256 MiB
 const SIZE_MAX = 2 ** 32 - 1 // in C
+const SMALL = 1024 // bytes of the largest storage that is watched together with others
+const BATCH = 16 // of them: watching costs as much as all the rest of a small tensor, and one that is kept keeps the bytes of all
 const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has it
 
 /** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
@@ -93,13 +95,16 @@ class Backend {
     this.dataViews = new WeakMap()
     /** handles whose storages were collected */
     this.due = new Stack()
-    this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
-      this.forget(held.id)
-      if (held.handle !== 0) this.due.push(held.handle)
+    this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number, handles: number[] | null }} */ { id, handle, handles }) => {
+      this.forget(id)
+      if (handle !== 0) this.due.push(handle)
+      for (let i = 0; handles !== null && i < handles.length; i++) if (handles[i] !== 0) this.due.push(handles[i])
       this.drop()
     })
     /** @type {Group} */
     this.adopted = this.newGroup('js')
+    /** of the next small storages @type {Group} */
+    this.batch = this.newGroup('wasm')
     this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => { this.queue(held.deleter) })
   }
 
@@ -152,13 +157,14 @@ class Backend {
   }
 
   /**
-   * @param {'js' | 'sab'} kind
+   * @param {'js' | 'sab' | 'wasm'} kind  wasm: of small storages
    * @returns {Group}
    */
   newGroup (kind) {
     const group = new Group(kind)
     const id = this.count(group.count)
-    register(this.registry, group, { id, handle: 0 })
+    if (kind === 'wasm') group.handles = newList()
+    register(this.registry, group, { id, handle: 0, handles: group.handles })
     return group
   }
 
@@ -197,6 +203,7 @@ class Backend {
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
     const address = f64[this.tables.frame.RESULTS + 1]
+    if (nbytes <= SMALL) return this.holdSmall(handle, address, nbytes)
     const storage = this.hold(handle, address, nbytes)
     const extra = /** @type {OptionalFields} */ (storage.extra)
     extra.ballast = ballastOf(nbytes, this.inUse) // uses the call buffer
@@ -231,7 +238,29 @@ class Backend {
     extra.handle = handle
     count.bytes = nbytes
     extra.watch = this.count(count)
-    register(this.registry, storage, { id: extra.watch, handle }, storage)
+    register(this.registry, storage, { id: extra.watch, handle, handles: null }, storage)
+    return storage
+  }
+
+  /**
+   * hold for a new tensor of few bytes: the handles of several are dropped when all of these storages are collected.
+   *
+   * @param {number} handle
+   * @param {number} address
+   * @param {number} nbytes
+   */
+  holdSmall (handle, address, nbytes) {
+    this.renewIfBeyond(address + nbytes)
+    const { batch } = this
+    const storage = new Storage(batch, null, null, address, nbytes)
+    const extra = storage.extra = new OptionalFields()
+    storage.address = address
+    extra.handle = handle
+    extra.watch = batch.made++
+    batch.count.bytes += nbytes
+    const handles = /** @type {number[]} */ (batch.handles)
+    handles[extra.watch] = handle
+    if (batch.made >= BATCH) this.batch = this.newGroup('wasm') // a full one is not kept
     return storage
   }
 
@@ -483,8 +512,14 @@ class Backend {
     if (extra.ballast !== null) keepSpare(extra.ballast)
     extra.ballast = null
     if (extra.handle !== 0) {
-      this.forget(extra.watch)
-      unregister(this.registry, storage)
+      const { count, handles } = storage.group
+      if (handles === null) {
+        this.forget(extra.watch)
+        unregister(this.registry, storage)
+      } else {
+        count.bytes -= storage.nbytes
+        handles[extra.watch] = 0
+      }
       this.due.push(extra.handle)
       this.drop()
     }

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros, dispose, ones } =
   require('samebytes')
-const { collectAll, collectUntil, fails, refuses, settledMemory, turn } = require('../setup')
+const { collectAll, collectUntil, fails, isWasm, quietMemory, refuses, settledMemory, turn } = require('../setup')
 
 describe('dispose', () => {
   it('ends a float32 tensor; doing it again does nothing', () => {
@@ -452,5 +452,26 @@ describe('collection', () => {
     await collectAll()
     empty([5000], 'int32').fill(-1)
     assert.deepEqual(view.toArray(), [4990, 4991, 4992, 4993, 4994, 4995, 4996, 4997, 4998, 4999])
+  }).timeout(20000)
+
+  it('takes small int32 tensors that were dropped among others that are held or disposed of, and only these', async () => {
+    const bytes = () => memory().bytes[isWasm ? 'wasm' : 'v8']
+    const before = (await quietMemory()).bytes[isWasm ? 'wasm' : 'v8']
+    const held = []
+    ;(() => {
+      for (let i = 0; i < 6400; i++) {
+        const t = full([4], i, 'int32')
+        if (i % 400 === 7) held.push([i, t])
+        else if (i % 2) t.dispose()
+      }
+    })()
+    const most = before + (isWasm ? 2 ** 14 : 2 ** 18 + 2 ** 15) // of 100 KB and 400 KB: each keeps 15 others in linear memory, natively four blocks
+    assert.ok(await collectUntil(() => bytes() <= most), `${bytes() - before} bytes are counted for 16 tensors`)
+    const others = Array.from({ length: 6400 }, () => full([4], -1, 'int32'))
+    for (const [i, t] of held) assert.deepEqual(t.toArray(), [i, i, i, i])
+    for (const [, t] of held) t.dispose()
+    await collectAll()
+    const more = Array.from({ length: 6400 }, () => full([4], -2, 'int32'))
+    assert.ok(others.every(t => t.get(3) === -1) && more.every(t => t.get(0) === -2))
   }).timeout(20000)
 })

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { Tensor, backend, empty, flush, fromBlob, full, memory, sharesMemory, tensor, tidy, wasmMemory, zeros } = require('samebytes')
-const { NO_CUDA, collectAll, collectUntil, copied, fails, isWasm, refuses } = require('../setup')
+const { NO_CUDA, closeGroups, collectAll, collectUntil, copied, fails, isWasm, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
@@ -329,6 +329,7 @@ describe('fromBlob of toBlob\'s record', () => {
 /** count() once collection changes it no more */
 async function settled (count) {
   let last = -1
+  closeGroups()
   while (last !== count()) {
     last = count()
     let rounds = 0

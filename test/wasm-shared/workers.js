@@ -2,7 +2,7 @@
 // What the tests of several threads share: workers over this thread's memory.
 const { Worker } = require('node:worker_threads')
 const { backend: engine } = require('../../js/backend/calls')
-const { turn } = require('../setup')
+const { closeGroups, turn } = require('../setup')
 
 /**
  * Starts a thread that runs a program after `const s = require('samebytes')`, with `port` to this thread.
@@ -39,6 +39,7 @@ function environments () {
 
 /** Collects what earlier tests left, so that only what a test does changes memory(). */
 async function settle () {
+  closeGroups()
   for (let round = 0; round < 3; round++) {
     globalThis.gc()
     await turn()
