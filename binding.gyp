@@ -14,6 +14,8 @@
     'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
     # Algorithms whose loops are compiled for speed.
     'hot': '(matmul_|levels|loops|resize|sort|boxes)',
+    # What reads arithmetic's calls and finds dtypes.
+    'calls': '(exports|rules|reduce_types)[.]c',
     'sources_cuda': [
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
@@ -100,17 +102,17 @@
       'dependencies': ['samebytes_platform', 'samebytes_cuda', 'samebytes_build'],
     },
     {
-      # Algorithms without the loops that take their time: small rather than fast.
+      # Algorithms without the loops that take their time, and what reads arithmetic's calls: small rather than fast.
       'target_name': 'samebytes_algorithms',
       'type': 'static_library',
-      'sources': ['<!@(node -p "fs.readdirSync(\'src/algorithms\').filter(f=>f.endsWith(\'.c\')&&!/<(hot)/.test(f)).sort().map(f=>\'src/algorithms/\'+f).join(\' \')")'],
+      'sources': ['<!@(node -p "[\'math\',\'algorithms\'].map(d=>\'src/\'+d).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>/algorithms/.test(f)?!/<(hot)/.test(f):/<(calls)/.test(f)).join(\' \')")'],
       'cflags!': ['-O3', '-O2', '-flto'],
       'cflags': ['-Os', '-fno-lto', '-fPIC', '-fno-asynchronous-unwind-tables', '-fno-trapping-math', '-fno-math-errno'],
       'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
     },
     {
       'target_name': 'samebytes_math',
-      'sources': ['<!@(node -p "[\'math\',\'algorithms\',\'extension\'].map(d=>\'src/\'+d).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/algorithms/.test(f)||/<(hot)/.test(f)).join(\' \')")'],
+      'sources': ['<!@(node -p "[\'math\',\'algorithms\',\'extension\'].map(d=>\'src/\'+d).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>/algorithms/.test(f)?/<(hot)/.test(f):!/<(calls)/.test(f)).join(\' \')")'],
       'dependencies': ['samebytes_build', 'samebytes_algorithms'],
       # Selects become vectors only where comparisons may not trap, which they do not: the mode is the default one.
       # Loops are many: what -O3 adds to vectors (unrolled remainders, copies for each alignment) would make them twice as large.

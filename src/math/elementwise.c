@@ -103,22 +103,6 @@ static char *first_of(const sb_tensor *t, int64_t size) {
   return (char *)t->storage->data + t->offset * size;
 }
 
-/* Eight bytes of an element of 1 to 8, repeated. */
-static uint64_t eight_bytes(const char *item, size_t size) {
-  uint64_t bytes = 0;
-  memcpy(&bytes, item, size);
-  for (size_t bits = 8 * size; bits < 64; bits *= 2) bytes |= bytes << bits;
-  return bytes;
-}
-
-/* Writes an element of 1 to 16 bytes n times, and perhaps more than that: memory is a multiple of 16 bytes. */
-static void repeat(char *memory, const char *item, size_t size, int64_t n) {
-  uint64_t pair[2];
-  pair[0] = eight_bytes(item, size < 8 ? size : 8);
-  pair[1] = size == 16 ? eight_bytes(item + 8, 8) : pair[0];
-  for (int64_t at = 0; at < n * (int64_t)size; at += 16) memcpy(memory + at, pair, 16);
-}
-
 /* Gathers a source of any layout, as the target's shape has it. False: it is large, converted, or where the target is written. */
 static bool gather_few(const sb_tensor *t, sb_dtype dtype, const sb_tensor *to, int64_t n,
                        const char *target, int64_t target_bytes, char *memory) {
@@ -173,7 +157,7 @@ __attribute__((noinline)) static bool run_plainly(const sb__math_work *w, int32_
   }
   for (int32_t i = 0; i < count; i++) {
     if (!item[i]) continue;
-    repeat(repeated[i], item[i], (size_t)size[i], piece);
+    sb__math_repeat(repeated[i], item[i], size[i], piece);
     at[i] = repeated[i];
   }
   const uint32_t mode = sb__float_mode_default();

@@ -102,7 +102,10 @@ typedef struct sb__math_work {
 
 void sb__math_run(const sb__math_work *w);
 
-/* tiles.c: moves elements of one size, one by one, between a place and memory without gaps, along the longest dimension.
+/* tiles.c: writes an element of 1, 2, 4, 8 or 16 bytes n times. */
+void sb__math_repeat(char *to, const char *item, int64_t size, int64_t n);
+
+/* tiles.c: moves elements of one size, one by one or in rows, between a place and memory without gaps, along the longest dimensions.
  *
  *   n, steps  of each dimension, of which there is one at least: elements; bytes between them at the place */
 void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,

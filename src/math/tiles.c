@@ -14,7 +14,8 @@
  * the narrowest operand is computed one by one. */
 #define LEAST_RUN 32
 #define LEAST_RUN_BYTES 128
-#define FEW 1024            /* elements of a box that are moved before the core has planned it */
+#define FEW_SIDE_BY_SIDE 8 /* elements that are moved together, however long other dimensions are */
+#define FEW 1024           /* elements of a box that are moved before the core has planned it */
 #define PART_COST (1 << 16) /* additions that are worth a part */
 
 /* One operand's share of a tile. */
@@ -145,62 +146,106 @@ static void describe(const walk *w, const int64_t *n, int32_t k, bool dense, sb_
   }
 }
 
-#define EACH(TYPE)                                                    \
- {                                                                    \
-  TYPE x;                                                             \
-  memcpy(&x, from, sizeof x);                                         \
-  if (!from_step && to_step == (int64_t)sizeof x) { /* of a scalar */ \
-   for (int64_t i = 0; i < n; i++) ((TYPE *)(void *)to)[i] = x;       \
-   return;                                                            \
-  }                                                                   \
-  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) { \
-   memcpy(&x, from, sizeof x);                                        \
-   memcpy(to, &x, sizeof x);                                          \
-  }                                                                   \
+/* A dimension of a box that is moved. */
+typedef struct line {
+  int64_t n, to, from; /* bytes from element to element */
+} line;
+
+/* Eight bytes of an element of 1 to 8, repeated. */
+static uint64_t eight_bytes(const char *item, int64_t size) {
+  uint64_t bytes = 0;
+  memcpy(&bytes, item, (size_t)size);
+  for (int64_t bits = 8 * size; bits < 64; bits *= 2) bytes |= bytes << bits;
+  return bytes;
+}
+
+void sb__math_repeat(char *to, const char *item, int64_t size, int64_t n) {
+  uint64_t pair[2];
+  int64_t nbytes = n * size;
+  pair[0] = eight_bytes(item, least(size, 8));
+  pair[1] = size == 16 ? eight_bytes(item + 8, 8) : pair[0];
+  for (; nbytes >= 16; nbytes -= 16, to += 16) memcpy(to, pair, 16);
+  memcpy(to, pair, (size_t)nbytes);
+}
+
+#ifdef __wasm__
+# define SMALL_CODE 1
+#else
+# define SMALL_CODE 0
+#endif
+
+#define MOVE(i)                           \
+ memcpy(&x, f + (i)*from_step, sizeof x); \
+ memcpy(t + (i)*to_step, &x, sizeof x)
+#define EACH(TYPE)                                                              \
+ {                                                                              \
+  TYPE x;                                                                       \
+  char *t = to;                                                                 \
+  const char *f = from;                                                         \
+  int64_t n = row->n;                                                           \
+  for (; !SMALL_CODE && n >= 4; n -= 4, t += 4 * to_step, f += 4 * from_step) { \
+   MOVE(0);                                                                     \
+   MOVE(1);                                                                     \
+   MOVE(2);                                                                     \
+   MOVE(3);                                                                     \
+  }                                                                             \
+  for (; n > 0; n--, t += to_step, f += from_step) {                            \
+   MOVE(0);                                                                     \
+  }                                                                             \
  }
 
-static void move_row(int64_t size, int64_t n, char *to, int64_t to_step, const char *from,
-                     int64_t from_step) {
-  if (to_step == size && from_step == size)
-    memcpy(to, from, (size_t)(n * size));
-  else if (size == 1)
-    EACH(uint8_t)
-  else if (size == 2)
-    EACH(uint16_t)
-  else if (size == 4)
-    EACH(uint32_t)
-  else if (size == 8)
-    EACH(uint64_t)
-  else
-    EACH(sb_complex128)
+static void move_rows(int64_t size, const line *row, const line *down, char *to, const char *from) {
+  const int64_t to_step = row->to, from_step = row->from;
+  for (int64_t i = 0; i < down->n; i++, to += down->to, from += down->from) {
+    if (to_step == size && from_step == size)
+      memcpy(to, from, (size_t)(row->n * size));
+    else if (to_step == size && from_step == 0)
+      sb__math_repeat(to, from, size, row->n);
+    else if (size == 1)
+      EACH(uint8_t)
+    else if (size == 2)
+      EACH(uint16_t)
+    else if (size == 4)
+      EACH(uint32_t)
+    else if (size == 8)
+      EACH(uint64_t)
+    else
+      EACH(sb_complex128)
+  }
 }
 
 void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
                         char *place, char *memory, bool writes) {
-  int64_t index[SB_MAX_DIMS], step[SB_MAX_DIMS], stride = size;
-  int32_t along = 0;
+  line row = {1, size, size}, others[SB_MAX_DIMS] = {{1, 0, 0}}; /* the innermost first */
+  int64_t index[SB_MAX_DIMS], stride = size;
+  int32_t count = 0, along = ndim - 1;
+  for (int32_t d = ndim - 2; d >= 0; d--)
+    if (n[d] > n[along] &&
+        (along < ndim - 1 || steps[along] != size || n[along] < FEW_SIDE_BY_SIDE))
+      along = d;
   for (int32_t d = ndim - 1; d >= 0; d--) {
-    index[d] = 0;
-    step[d] = stride;
+    const line each = {n[d], writes ? steps[d] : stride, writes ? stride : steps[d]};
     stride *= n[d];
-    if (n[d] > n[along]) along = d;
+    if (d == along) {
+      row = each;
+    } else if (each.n > 1) {
+      index[count] = 0;
+      others[count++] = each;
+    }
   }
-  const int64_t there = steps[along], here = step[along];
+  char *to = writes ? place : memory;
+  const char *from = writes ? memory : place;
   for (;;) {
-    if (writes)
-      move_row(size, n[along], place, there, memory, here);
-    else
-      move_row(size, n[along], memory, here, place, there);
-    int32_t d = ndim - 1;
-    for (; d >= 0; d--) {
-      if (d == along) continue;
-      const bool more = ++index[d] < n[d];
-      memory += more ? step[d] : -(n[d] - 1) * step[d];
-      place += (more ? 1 : -(n[d] - 1)) * steps[d];
+    move_rows(size, &row, others, to, from);
+    int32_t d = 1;
+    for (; d < count; d++) {
+      const bool more = ++index[d] < others[d].n;
+      to += (more ? 1 : 1 - others[d].n) * others[d].to;
+      from += (more ? 1 : 1 - others[d].n) * others[d].from;
       if (more) break;
       index[d] = 0;
     }
-    if (d < 0) return;
+    if (d >= count) return;
   }
 }
 
