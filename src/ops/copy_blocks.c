@@ -183,10 +183,6 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
     }
     return;
   }
-  if (!r->converts && !sb__streams(r)) {
-    gather(r, to, column->step[0], from, n);
-    return;
-  }
   int64_t plane_step = column->step[1];
   if (!b->from_dense) {
     plane_step = n * b->numel * r->from_size;
@@ -249,6 +245,7 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
       r->blocks->floats ? copy_floats : copy_piece;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t planes = r->blocks->planes;
+  const bool gathers = !r->converts && r->blocks->to_dense; /* nothing but that */
   if (r->blocks->is_plain && !sb__streams(r)) {
     copy_plainly(r, at[0], at[1]);
     return;
@@ -256,11 +253,16 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
   for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
     const int64_t n = sb__least(r->blocks->piece, row->n - i);
     for (int64_t c = 0; c < column->n; c += planes) {
+      char *to = at[0] + i * row->step[0] + c * column->step[0];
+      const char *from = at[1] + i * row->step[1] + c * column->step[1];
+      if (gathers && !sb__streams(r)) {
+        gather(r, to, column->step[0], from, n);
+        continue;
+      }
       sb__factors f = sb__factors_at(r, at, row);
       f.scale += i * row->step[2] + c * column->step[2];
       f.bias += i * row->step[3] + c * column->step[3];
-      copy(r, at[0] + i * row->step[0] + c * column->step[0],
-           at[1] + i * row->step[1] + c * column->step[1], n, f);
+      copy(r, to, from, n, f);
     }
   }
 }
@@ -387,8 +389,9 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
   sb__shuffles *s = &b->shuffles;
   const int64_t run = b->floats ? r->from_size : b->from_run * r->from_size;
   const int64_t step = sb__absolute(r->plan->row.step[1]);
+  const int64_t loads = b->floats ? 1 : SB__MOST_LOADS, items = b->floats ? 4 : 16 / r->from_size;
   if (run >= 16 || (!b->floats && b->planes == 1 && b->from_run == b->numel && step + run > 16) ||
-      !list_items(r, b, &t))
+      (b->numel == 1 && items * step > loads * (16 + step)) || !list_items(r, b, &t))
     return false; /* a load for each run, or too many */
   const int32_t vectors = t.count / t.items;
   int32_t most = 0;
@@ -404,7 +407,7 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
   }
   s->loads = s->shared ? all.count : most;
   s->vectors = 0;
-  if (s->loads > (b->floats ? 1 : SB__MOST_LOADS)) return false;
+  if (s->loads > loads) return false;
   for (int32_t v = 0; v < vectors; v++)
     add_vector(s, &t, v * t.items, s->shared ? &all : &of_vector[v]);
   return true;

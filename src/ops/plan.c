@@ -217,17 +217,18 @@ void sb__plan_range(const sb__plan *plan, int32_t operand, int64_t size, int64_t
   for (int32_t d = 0; d < plan->ndim; d++) widen(&plan->outer[d], operand, low, high);
 }
 
-#define MANY_ROWS 64 /* enough for threads: then rows stay whole */
+#define MANY 64 /* rows, or groups of them: enough for threads, so that rows stay whole */
 
 /* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` continues. */
 static sb__plan_dim *longest_dim(sb__plan *plan) {
-  sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;
-  if (plan->column.n > best->n || (plan->kind == SB__PLAN_ROWS && plan->column.n >= MANY_ROWS))
-    best = &plan->column;
+  const bool is_transpose = plan->kind == SB__PLAN_TRANSPOSE;
+  sb__plan_dim *best = &plan->column;
   if (plan->more.n > best->n) best = &plan->more;
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].n >= best->n) best = &plan->outer[d];
   }
+  if (plan->more.n == 1 && plan->row.n > best->n && (is_transpose || best->n < MANY))
+    best = &plan->row;
   return best;
 }
 
