@@ -39,6 +39,17 @@ describe('a scalar beside a tensor', () => {
     }
   })
 
+  it('is rounded as its elements are: 2049 beside float16, 257 beside bfloat16, 1 / 3 beside float32', () => {
+    for (const [dtype, value] of [['float16', 2049], ['bfloat16', 257], ['float16', 1 / 3], ['bfloat16', 0.1], ['float32', 2 ** 24 + 1], ['float32', 1 / 3], ['float32', -0], ['float32', 1e-45]]) {
+      const x = tensor([3, -1, 0, 1000, 2048, 256], dtype)
+      const same = full([6], value, dtype)
+      assert.ok(arrayEqual(multiply(x, value), multiply(x, same)), `${value} ${dtype}`)
+      assert.ok(arrayEqual(less(x, value), less(x, same)), `${value} ${dtype}`)
+      assert.ok(arrayEqual(divide(1, clip(x, value, value)), divide(1, same)), `${value} ${dtype}`)
+      assert.ok(arrayEqual(divide(1, where(less(x, 0), value, same)), divide(1, same)), `${value} ${dtype}`)
+    }
+  })
+
   it('has to fit it; the message names a dtype that converts operands first', () => {
     const t = tensor([1, 2], 'uint8')
     fails(() => multiply(t, 0.5), TypeError, 'ERR_CAST', /^x2 is 0\.5, which does not fit uint8; \{ dtype: 'float32' \} converts operands first$/)
@@ -111,6 +122,25 @@ describe('where', () => {
     assert.deepEqual(where(true, t, 0).toArray(), [1, 2])
     assert.deepEqual([where(mask, 1, 0).dtype, where(mask, 1n, 0n).dtype, where(mask, true, false).dtype, where(mask, 1, 0, 'int8').dtype], ['float32', 'int64', 'bool', 'int8'])
     assert.deepEqual(where(mask.reshape([2, 1]), tensor([1, 2, 3]), 0).toArray(), [[1, 2, 3], [0, 0, 0]])
+  })
+
+  it('and clip meet in the dtype of their tensors, whatever is a scalar', () => {
+    const values = { uint8: 3, int16: -4, float32: 0.5, float64: 0.25, complex64: [1, 2] }
+    for (const [first, a] of Object.entries(values)) {
+      for (const [second, b] of Object.entries(values)) {
+        const x = full([2], a, first)
+        const y = full([2], b, second)
+        const to = promoteTypes(first, second)
+        for (const condition of [mask, true, false]) {
+          const chosen = where(condition, x, y)
+          assert.deepEqual([chosen.dtype, chosen.toArray()], [to, where(condition, x.astype(to), y.astype(to)).toArray()])
+        }
+        if (first === 'complex64' || second === 'complex64') continue
+        assert.deepEqual([clip(x, 3, y).dtype, clip(x, x, 100).dtype, clip(x, x, y).dtype], [to, first, to])
+        assert.deepEqual(clip(x, 3, y).toArray(), clip(x, full([2], 3, 'uint8'), y).toArray())
+      }
+    }
+    assert.deepEqual([where(true, 1, 2n).dtype, where(false, true, 2).dtype, where(mask, 1, [1, 2]).dtype], [promoteTypes('float32', 'int64'), 'float32', 'complex64'])
   })
 
   it('refuses a scalar that does not fit, and gives back what it made', () => {
