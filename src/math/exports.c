@@ -8,6 +8,11 @@
 #define N(i) (b->numbers[i])
 #define RESULT(i) (b->results[i])
 
+/* JavaScript passes no such arguments. */
+static sb_status misfit(void) {
+  return sb__fail(SB_ERR_ARGUMENT, "arguments do not fit the function");
+}
+
 static sb_status check_count(int64_t op, int32_t count) {
   static const int32_t counts[SB__OPS] = {
 #define OP(name, count, domain, result, accuracy, text) count,
@@ -139,7 +144,7 @@ static sb_status with_scalar(sb__binding *b) {
   const sb_tensor *from[SB__MATH_OPERANDS - 1] = {T(1), T(1), NULL};
   const char *items[SB__MATH_OPERANDS - 1] = {NULL};
   int64_t staged = 0;
-  if (N(3) < 0 || N(3) > 1) return sb__fail(SB_ERR_ARGUMENT, "a scalar has place 0 or 1");
+  if (N(3) < 0 || N(3) > 1) return misfit();
   sb_status status = check_count(N(0), 2);
   if (!status) status = types_beside(&b->scalars[0], N(0), T(1)->dtype, N(1), N(3), &found);
   if (!status && N(0) == SB__OP_pow && N(3) == 1 && sb_dtype_kind(found.computed) == SB_SIGNED)
@@ -168,8 +173,7 @@ static sb_status choice(sb__binding *b) {
   int64_t staged = 0;
   int32_t tensors = 0, scalars = 0;
   sb_status status = check_count(N(0), 3);
-  if (!status && (N(3) < 1 || N(3) > 6 || N(4) < 0 || N(4) >= SB_DTYPE_COUNT))
-    status = sb__fail(SB_ERR_ARGUMENT, "one or two sources are scalars, of a dtype");
+  if (!status && (N(3) < 1 || N(3) > 6 || N(4) < 0 || N(4) >= SB_DTYPE_COUNT)) status = misfit();
   for (int32_t i = 0; i < 3 && !status; i++) {
     if (N(3) >> i & 1) {
       dtypes[i] = N(0) == SB__OP_where && i == 0 ? SB_BOOL : (sb_dtype)N(4);
@@ -206,8 +210,7 @@ static sb_status reduction_type(sb__binding *b) {
 static sb_status reduce(sb__binding *b) {
   int64_t staged = 0;
   const sb_scalar *correction = &b->scalars[0];
-  if (correction->kind != SB_SCALAR_REAL || b->counts[0] < 0)
-    return sb__fail(SB_ERR_ARGUMENT, "a reduction has axes and a correction");
+  if (correction->kind != SB_SCALAR_REAL || b->counts[0] < 0) return misfit();
   const sb_status status = sb__math_reduce(N(0), T(0), T(1), b->counts[0], b->lists[0].integers,
                                            N(1), correction->as.real, (sb_casting)N(2), &staged);
   RESULT(0) = (double)staged;
@@ -217,7 +220,7 @@ static sb_status reduce(sb__binding *b) {
 /* As reduce: the reduction that the cumulative function goes on with; the list is the axis. */
 static sb_status cumulate(sb__binding *b) {
   int64_t staged = 0;
-  if (b->counts[0] != 1) return sb__fail(SB_ERR_ARGUMENT, "a cumulative function has one axis");
+  if (b->counts[0] != 1) return misfit();
   const sb_status status =
       sb__math_cumulate(N(0), T(0), T(1), b->lists[0].integers[0], N(1), (sb_casting)N(2), &staged);
   RESULT(0) = (double)staged;
@@ -227,7 +230,7 @@ static sb_status cumulate(sb__binding *b) {
 /* As reduce, for functions of whole lines. The list: ranks. A fourth number: how many of the source's last axes make a line. */
 static sb_status lines(sb__binding *b) {
   int64_t staged = 0;
-  if (b->counts[0] < 0) return sb__fail(SB_ERR_ARGUMENT, "no ranks were given");
+  if (b->counts[0] < 0) return misfit();
   const sb_status status = sb__math_lines(N(0), T(0), T(1), N(3), b->counts[0],
                                           b->lists[0].integers, N(1), (sb_casting)N(2), &staged);
   RESULT(0) = (double)staged;

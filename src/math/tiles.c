@@ -214,38 +214,50 @@ static void move_rows(int64_t size, const line *row, const line *down, char *to,
   }
 }
 
-void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
-                        char *place, char *memory, bool writes) {
-  line row = {1, size, size}, others[SB_MAX_DIMS] = {{1, 0, 0}}; /* the innermost first */
-  int64_t index[SB_MAX_DIMS], stride = size;
-  int32_t count = 0, along = ndim - 1;
-  for (int32_t d = ndim - 2; d >= 0; d--)
-    if (n[d] > n[along] &&
-        (along < ndim - 1 || steps[along] != size || n[along] < FEW_SIDE_BY_SIDE))
-      along = d;
+/* Dimensions that are longer than 1, the innermost first, merged where both sides go on. Returns how many. */
+static int32_t list_lines(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
+                          bool writes, line *lines) {
+  int64_t stride = size;
+  int32_t count = 0;
   for (int32_t d = ndim - 1; d >= 0; d--) {
     const line each = {n[d], writes ? steps[d] : stride, writes ? stride : steps[d]};
+    line *last = &lines[count - (count > 0)];
     stride *= n[d];
-    if (d == along) {
-      row = each;
-    } else if (each.n > 1) {
-      index[count] = 0;
-      others[count++] = each;
-    }
+    if (each.n == 1) continue;
+    if (count && each.to == last->n * last->to && each.from == last->n * last->from)
+      last->n *= each.n;
+    else
+      lines[count++] = each;
+  }
+  return count;
+}
+
+void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
+                        char *place, char *memory, bool writes) {
+  line lines[SB_MAX_DIMS + 1] = {{1, size, size}, {1, 0, 0}};
+  int64_t index[SB_MAX_DIMS] = {0};
+  const int32_t count = list_lines(size, ndim, n, steps, writes, lines);
+  const line inner = lines[0];
+  if (inner.to != size || inner.from != size || inner.n < FEW_SIDE_BY_SIDE) {
+    int32_t along = 0; /* the longest */
+    for (int32_t i = 1; i < count; i++)
+      if (lines[i].n > lines[along].n) along = i;
+    lines[0] = lines[along];
+    lines[along] = inner;
   }
   char *to = writes ? place : memory;
   const char *from = writes ? memory : place;
   for (;;) {
-    move_rows(size, &row, others, to, from);
-    int32_t d = 1;
-    for (; d < count; d++) {
-      const bool more = ++index[d] < others[d].n;
-      to += (more ? 1 : 1 - others[d].n) * others[d].to;
-      from += (more ? 1 : 1 - others[d].n) * others[d].from;
+    move_rows(size, &lines[0], &lines[1], to, from);
+    int32_t i = 2;
+    for (; i < count; i++) {
+      const bool more = ++index[i] < lines[i].n;
+      to += (more ? 1 : 1 - lines[i].n) * lines[i].to;
+      from += (more ? 1 : 1 - lines[i].n) * lines[i].from;
       if (more) break;
-      index[d] = 0;
+      index[i] = 0;
     }
-    if (d >= count) return;
+    if (i >= count) return;
   }
 }
 
