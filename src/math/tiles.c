@@ -234,8 +234,10 @@ static int32_t list_lines(int64_t size, int32_t ndim, const int64_t *n, const in
 
 void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
                         char *place, char *memory, bool writes) {
-  line lines[SB_MAX_DIMS + 1] = {{1, size, size}, {1, 0, 0}};
-  int64_t index[SB_MAX_DIMS] = {0};
+  line lines[SB_MAX_DIMS + 1];
+  int64_t index[SB_MAX_DIMS];
+  lines[0] = (line){1, size, size};
+  lines[1] = (line){1, 0, 0};
   const int32_t count = list_lines(size, ndim, n, steps, writes, lines);
   const line inner = lines[0];
   if (inner.to != size || inner.from != size || inner.n < FEW_SIDE_BY_SIDE) {
@@ -245,6 +247,7 @@ void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int6
     lines[0] = lines[along];
     lines[along] = inner;
   }
+  for (int32_t i = 2; i < count; i++) index[i] = 0;
   char *to = writes ? place : memory;
   const char *from = writes ? memory : place;
   for (;;) {

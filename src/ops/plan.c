@@ -115,21 +115,29 @@ static double cost_of_blocks(const sb__plan_dim *row, int64_t inside) {
   return (double)(PIECE_COST + inside) / (double)inside / (double)row->n;
 }
 
+#define DEAR 0.1 /* a cost from which on rows are looked for farther out */
+
 /* Which dimension is the row of blocks: the cheapest of those outside of at most SB__PLAN_BLOCK elements, but no run that
- * is contiguous on both sides, which moves as a whole. */
-static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from_size) {
+ * is contiguous on both sides, which moves as a whole. inner: the first dimension of the block. */
+static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from_size,
+                             int32_t *inner) {
   const sb__plan_dim *dims = plan->outer;
   int32_t last = plan->ndim - 1;
-  int64_t inside = 1;
+  int64_t inside = 1, block = 1;
   if (last && dims[last].step[0] == to_size && dims[last].step[1] == from_size)
-    inside = dims[last--].n;
-  int32_t best = last;
+    block = inside = dims[last--].n;
+  int32_t best = last, first = last + 1;
   double least = INFINITY;
-  for (int32_t d = last; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
-    const double cost = cost_of_blocks(&dims[d], inside);
+  for (int32_t d = last; d >= 0 && (inside <= SB__PLAN_BLOCK || least > DEAR); d--) {
+    if (inside <= SB__PLAN_BLOCK) { /* else what was the last row stays outside */
+      first = d + 1;
+      block = inside;
+    }
+    const double cost = cost_of_blocks(&dims[d], block);
     if (cost <= least) {
       best = d;
       least = cost;
+      *inner = first;
     }
     inside *= dims[d].n;
   }
@@ -139,8 +147,9 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
 /* Takes the inner dimensions and the row. The column is the dimension that goes on beside a row's elements in the source,
  * so that a piece of the row is read once for all of them. */
 static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
-  const int32_t row = row_of_blocks(plan, to_size, from_size);
-  while (plan->ndim - 1 > row) plan->inner[plan->ninner++] = remove_dim(plan, row + 1);
+  int32_t inner = 0;
+  const int32_t row = row_of_blocks(plan, to_size, from_size, &inner);
+  while (plan->ndim > inner) plan->inner[plan->ninner++] = remove_dim(plan, inner);
   plan->row = remove_dim(plan, row);
   int32_t column = -1;
   int64_t least = sb__absolute(plan->row.step[1]);
