@@ -18,6 +18,8 @@ class Group {
     this.made = 0
     /** those of WebAssembly's small storages, 0 once it is released; null: none of them is in it @type {number[] | null} */
     this.handles = null
+    /** makes the collector see how many small tensors there are @type {ArrayBuffer | null} */
+    this.ballast = null
   }
 }
 
@@ -304,7 +306,7 @@ function recount (nbytes, inUse) {
   budget.granted = used + nbytes
   if (budget.granted <= budget.limit) return
   budget.granted = used
-  throw failure('ERR_MEMORY', `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit)`)
+  throw failure('ERR_MEMORY', `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit); dispose tensors, or make them in tidy()`)
 }
 
 /** Bytes of groups that are not known to be collected. @returns {{ v8: number, sab: number }} */

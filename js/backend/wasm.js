@@ -2,7 +2,7 @@
 // The WASM back end: the same C, over linear memory. Tensors that it makes are there; when it grows, all typed arrays over it are
 // made anew. The caller's buffers stay outside: staging.js copies their bytes into linear memory for a call.
 
-const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
+const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
@@ -14,6 +14,7 @@ const LEAST_MAXIMUM = 4096 // pages that shared memory may at least grow to, 256
 const SIZE_MAX = 2 ** 32 - 1 // in C
 const SMALL = 1024 // bytes of the largest storage that is watched together with others
 const BATCH = 16 // of them: watching costs as much as all the rest of a small tensor, and one that is kept keeps the bytes of all
+const BALLAST = 4096 // bytes of an ArrayBuffer for each such batch, of which the collector sees little else, and comes too late
 const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has it
 
 /** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
@@ -50,6 +51,15 @@ function newCallBuffer (size, renew) {
       i64 = new BigInt64Array(buffer, at, size)
       i32 = new Int32Array(buffer, at, 2 * size)
     }
+  }
+}
+
+/** @returns {ArrayBuffer | null} null: there is no room */
+function newBallast () {
+  try {
+    return new ArrayBuffer(BALLAST)
+  } catch {
+    return null
   }
 }
 
@@ -163,7 +173,10 @@ class Backend {
   newGroup (kind) {
     const group = new Group(kind)
     const id = this.count(group.count)
-    if (kind === 'wasm') group.handles = newList()
+    if (kind === 'wasm') {
+      group.handles = newList()
+      group.ballast = newBallast()
+    }
     register(this.registry, group, { id, handle: 0, handles: group.handles })
     return group
   }

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros, dispose, ones } =
   require('samebytes')
-const { collectAll, collectUntil, fails, isWasm, quietMemory, refuses, settledMemory, turn } = require('../setup')
+const { childJson, collectAll, collectUntil, fails, isWasm, quietMemory, refuses, settledMemory, skipWithout, turn } = require('../setup')
 
 describe('dispose', () => {
   it('ends a float32 tensor; doing it again does nothing', () => {
@@ -474,4 +474,27 @@ describe('collection', () => {
     const more = Array.from({ length: 6400 }, () => full([4], -2, 'int32'))
     assert.ok(others.every(t => t.get(3) === -1) && more.every(t => t.get(0) === -2))
   }).timeout(20000)
+
+  it('comes in time for float32 tensors of 64 bytes and 1 KiB that nobody disposes of, where a program lets it', async function () {
+    skipWithout(this, 'a Node of its own')
+    skipWithout(this, 'memory that grows')
+    for (const n of [16, 256]) {
+      const most = await childJson(`
+        const { memory, ones } = require('samebytes')
+        const held = []
+        async function main () {
+          let most = 0
+          for (let i = 0; i < 1500000; i++) {
+            const t = ones([${n}])
+            if (i % 15000 === 0) held.push(t)
+            if (i % 100 === 0) await new Promise(resolve => setImmediate(resolve))
+            if (i % 10000 === 0) most = Math.max(most, memory().tensors)
+          }
+          if (held.some(t => t.get(${n - 1}) !== 1)) throw new Error('a tensor that is held was taken')
+          console.log(JSON.stringify(most))
+        }
+        main()`)
+      assert.ok(most < 250000, `of ${n} elements ${most} are there`)
+    }
+  }).timeout(60000)
 })
