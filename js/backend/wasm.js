@@ -108,7 +108,11 @@ class Backend {
     this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number, handles: number[] | null }} */ { id, handle, handles }) => {
       this.forget(id)
       if (handle !== 0) this.due.push(handle)
-      for (let i = 0; handles !== null && i < handles.length; i++) if (handles[i] !== 0) this.due.push(handles[i])
+      const length = handles === null ? 0 : handles.length
+      for (let i = 0; i < length; i++) {
+        const each = /** @type {number[]} */ (handles)[i]
+        if (each !== 0) this.due.push(each)
+      }
       this.drop()
     })
     /** @type {Group} */

@@ -195,7 +195,7 @@ function quantile (x, q, opts) {
   const { method = 'linear' } = options
   oneOf('method', method, METHODS)
   const isList = Array.isArray(q) || (Tensor.isTensor(q) && q.ndim === 1)
-  const parts = isList || Tensor.isTensor(q) ? partsOf(q) : [partOf('q', q)]
+  const parts = typeof q === 'number' ? [partOf('q', q)] : partsOf(q)
   return computed(x, options, isList ? parts.length : -1, (n, i) => placeOf(parts[i] * (n - 1), method), between)
 }
 

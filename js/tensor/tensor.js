@@ -3,7 +3,7 @@
 // The Tensor class: a layout over a storage. Methods read and check their arguments, call C (backend/calls.js), and wrap the layout
 // that comes back.
 
-const { Array, Math, Object, Reflect, Uint8Array, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arrayPop } = require('../base/primordials')
+const { Array, Math, Object, Reflect, Uint8Array, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arrayPop, isView } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
@@ -146,7 +146,7 @@ function wrap (layout, base) {
  * @returns {Tensor}
  */
 function tensorOf (t, name = 't') {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected${isView(t) ? `, as fromBlob(${name}) makes it` : ''}`)
   return t
 }
 
