@@ -14,6 +14,7 @@ const LEAST_MAXIMUM = 4096 // pages that shared memory may at least grow to, 256
 const SIZE_MAX = 2 ** 32 - 1 // in C
 const SMALL = 1024 // bytes of the largest storage that is watched together with others
 const BATCH = 16 // of them: watching costs as much as all the rest of a small tensor, and one that is kept keeps the bytes of all
+const BATCH_BYTES = 4096 // of them, as many as a native block has
 const BALLAST = 4096 // bytes of an ArrayBuffer for each such batch, of which the collector sees little else, and comes too late
 const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has it
 
@@ -277,7 +278,7 @@ class Backend {
     batch.count.bytes += nbytes
     const handles = /** @type {number[]} */ (batch.handles)
     handles[extra.watch] = handle
-    if (batch.made >= BATCH) this.batch = this.newGroup('wasm') // a full one is not kept
+    if (batch.made >= BATCH || batch.count.bytes >= BATCH_BYTES) this.batch = this.newGroup('wasm') // a full one is not kept
     return storage
   }
 

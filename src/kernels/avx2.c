@@ -36,9 +36,6 @@ static inline vec load_lanes(const char *from, int64_t step) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low),
                                  _mm_loadu_si128((const void *)(from + step)), 1);
 }
-static inline vec load_same(const char *from) {
-  return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
-}
 static inline void store_lanes(char *to, int64_t step, vec x) {
   _mm_storeu_si128((void *)to, _mm256_castsi256_si128(x));
   _mm_storeu_si128((void *)(to + step), _mm256_extracti128_si256(x, 1));

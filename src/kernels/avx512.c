@@ -38,9 +38,6 @@ static inline vec load_lanes(const char *from, int64_t step) {
   x = _mm512_inserti32x4(x, _mm_loadu_si128((const void *)(from + 2 * step)), 2);
   return _mm512_inserti32x4(x, _mm_loadu_si128((const void *)(from + 3 * step)), 3);
 }
-static inline vec load_same(const char *from) {
-  return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)from));
-}
 static inline void store_lanes(char *to, int64_t step, vec x) {
   _mm_storeu_si128((void *)to, _mm512_castsi512_si128(x));
   _mm_storeu_si128((void *)(to + step), _mm512_extracti32x4_epi32(x, 1));

@@ -34,6 +34,7 @@ typedef void (*sb__scaled_cast)(float *to, const char *from, int64_t n, float sc
 #define SB__MOST_VECTORS 24 /* of floats */
 typedef struct sb__shuffles {
   int32_t vectors, loads; /* of a tile, of a vector */
+  bool overlaps; /* the last tiles may be done with some that were done before: in caches */
   bool shared; /* all vectors are made of the same loads: 2 of 2, 3 of 3, 3 or 4 of 4; floats: 1 */
   int64_t offset[SB__MOST_SHUFFLES];                           /* by vector, then by load */
   uint8_t mask[SB__MOST_SHUFFLES][16];                         /* likewise */

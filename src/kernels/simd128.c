@@ -28,7 +28,6 @@ static inline vec load_lanes(const char *from, int64_t step) {
   (void)step;
   return load(from);
 }
-static inline vec load_same(const char *from) { return load(from); }
 static inline void store_lanes(char *to, int64_t step, vec x) {
   (void)step;
   store(to, x);

@@ -405,6 +405,7 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
     if (most * run >= 16 && !b->floats) return false; /* a load for each run */
     if (most * vectors > (b->floats ? SB__MOST_VECTORS : SB__MOST_SHUFFLES)) return false;
   }
+  if (SB__CAN_STREAM) s->overlaps = !r->streams;
   s->loads = s->shared ? all.count : most;
   s->vectors = 0;
   if (s->loads > loads) return false;

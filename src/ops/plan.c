@@ -115,7 +115,16 @@ static double cost_of_blocks(const sb__plan_dim *row, int64_t inside) {
   return (double)(PIECE_COST + inside) / (double)inside / (double)row->n;
 }
 
-#define DEAR 0.1 /* a cost from which on rows are looked for farther out */
+/* For copies within the caches whose near rows are short, rows are looked for farther out. Measured; the module of WebAssembly has no room. */
+#ifdef __wasm__
+# define looks_farther(plan, row, to_size) false
+#else
+# define SHORT_ROW 8 /* elements */
+# define NEAR_COPY_BYTES 49152
+static bool looks_farther(const sb__plan *plan, const sb__plan_dim *row, int64_t to_size) {
+  return row->n < SHORT_ROW && row->step[1] && sb__plan_numel(plan) * to_size <= NEAR_COPY_BYTES;
+}
+#endif
 
 /* Which dimension is the row of blocks: the cheapest of those outside of at most SB__PLAN_BLOCK elements, but no run that
  * is contiguous on both sides, which moves as a whole. inner: the first dimension of the block. */
@@ -125,15 +134,14 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
   int32_t last = plan->ndim - 1;
   int64_t inside = 1, block = 1;
   if (last && dims[last].step[0] == to_size && dims[last].step[1] == from_size)
-    block = inside = dims[last--].n;
-  int32_t best = last, first = last + 1;
+    inside = dims[last--].n;
+  int32_t best = last, first = last + 1, d = last;
   double least = INFINITY;
-  for (int32_t d = last; d >= 0 && (inside <= SB__PLAN_BLOCK || least > DEAR); d--) {
-    if (inside <= SB__PLAN_BLOCK) { /* else what was the last row stays outside */
-      first = d + 1;
-      block = inside;
-    }
-    const double cost = cost_of_blocks(&dims[d], block);
+  *inner = first;
+  for (; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
+    const double cost = cost_of_blocks(&dims[d], inside);
+    block = inside;
+    first = d + 1;
     if (cost <= least) {
       best = d;
       least = cost;
@@ -141,13 +149,18 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
     }
     inside *= dims[d].n;
   }
+  for (; d >= 0 && block > 1 && looks_farther(plan, &dims[best], to_size); d--) {
+    if (cost_of_blocks(&dims[d], block) > least) continue;
+    best = d; /* what the last row was stays outside */
+    *inner = first;
+  }
   return best;
 }
 
 /* Takes the inner dimensions and the row. The column is the dimension that goes on beside a row's elements in the source,
  * so that a piece of the row is read once for all of them. */
 static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
-  int32_t inner = 0;
+  int32_t inner;
   const int32_t row = row_of_blocks(plan, to_size, from_size, &inner);
   while (plan->ndim > inner) plan->inner[plan->ninner++] = remove_dim(plan, inner);
   plan->row = remove_dim(plan, row);
@@ -236,7 +249,8 @@ static sb__plan_dim *longest_dim(sb__plan *plan) {
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].n >= best->n) best = &plan->outer[d];
   }
-  if (plan->more.n == 1 && plan->row.n > best->n && (is_transpose || best->n < MANY))
+  const bool has_lines = plan->kind != SB__PLAN_ROWS && best == &plan->column; /* few parts */
+  if (plan->more.n == 1 && plan->row.n > best->n && (is_transpose || has_lines || best->n < MANY))
     best = &plan->row;
   return best;
 }
