@@ -142,8 +142,8 @@ const collectAll = () => collectUntil(() => false, 8)
  */
 function closeGroups () {
   const make = nbytes => empty([nbytes], { dtype: 'uint8' })
-  if (isWasm) { // a group is of 16 small tensors
-    for (const t of Array.from({ length: 16 }, () => make(4))) t.dispose()
+  if (isWasm) { // a group is of 32 small tensors
+    for (const t of Array.from({ length: 32 }, () => make(4))) t.dispose()
     return
   }
   for (let nbytes = 64; nbytes <= 1024; nbytes += 64) {

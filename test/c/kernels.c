@@ -76,7 +76,7 @@ static void shuffles(void) {
   random_state = 42;
   for (int l = 0; l < level_count; l++) {
     for (int round = 0; round < 4000 && levels[l]->shuffle; round++) {
-      sb__shuffles s = {.shared = round % 2};
+      sb__shuffles s = {.shared = round % 2, .overlaps = round / 2 % 2};
       const int32_t *form = shared[random_in(0, 3)];
       s.loads = s.shared ? form[0] : (int32_t)random_in(1, SB__MOST_LOADS);
       s.vectors = s.shared ? form[1] : (int32_t)random_in(1, SB__MOST_SHUFFLES / SB__MOST_LOADS);
