@@ -83,9 +83,9 @@ function rewrite (lines, { uses, header }) {
   lines[header] += declared
 }
 
-/** The outermost loop around this one whose constants fit the registers; else this one. */
+/** The outermost loop around this one whose constants fit the registers, or are no more than those of the loop inside. */
 function outermost (loop) {
-  while (loop.around && loop.around.constants.size <= MOST_AT_ONCE) loop = loop.around
+  while (loop.around && loop.around.constants.size <= Math.max(MOST_AT_ONCE, loop.constants.size)) loop = loop.around
   return loop
 }
 

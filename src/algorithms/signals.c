@@ -72,19 +72,19 @@ sb_status sb__frequencies(const sb_tensor *to, int64_t n, bool is_half, double s
 
 #define LN_10 0x1.26bb1bbb55516p+1
 #define HTK 2595
-#define LINEAR (200.0 / 3)             /* Hz of a mel of Slaney's, below BREAK */
-#define BREAK 1000.0                   /* Hz */
-#define STEP (sb__log(6.4, true) / 27) /* of the logarithm, a mel */
+#define LINEAR (200.0 / 3)       /* Hz of a mel of Slaney's, below BREAK */
+#define BREAK 1000.0             /* Hz */
+#define STEP (sb__log(6.4) / 27) /* of the logarithm, a mel */
 
 static double mel_of(double hertz, bool is_htk) {
   if (is_htk) return HTK * sb__log10(1 + hertz / 700, true);
-  return hertz < BREAK ? hertz / LINEAR : BREAK / LINEAR + sb__log(hertz / BREAK, true) / STEP;
+  return hertz < BREAK ? hertz / LINEAR : BREAK / LINEAR + sb__log(hertz / BREAK) / STEP;
 }
 
 static double hertz_of(double mel, bool is_htk) {
-  if (is_htk) return 700 * (sb__exp(mel / HTK * LN_10, true) - 1);
+  if (is_htk) return 700 * (sb__exp(mel / HTK * LN_10) - 1);
   const double above = mel - BREAK / LINEAR;
-  return above < 0 ? mel * LINEAR : BREAK * sb__exp(STEP * above, true);
+  return above < 0 ? mel * LINEAR : BREAK * sb__exp(STEP * above);
 }
 
 static int run_mel_filters(const sb__cores_call *call) {

@@ -31,7 +31,7 @@ sb_complex128 sb__math_complex_sqrt(sb_complex128 x) {
 
 sb_complex128 sb__math_complex_exp(sb_complex128 x) {
   const bool is_turned = sb__magnitude(x.im) < SB__INFINITY;
-  if (x.im == 0) return (sb_complex128){sb__exp(x.re, true), x.im};
+  if (x.im == 0) return (sb_complex128){sb__exp(x.re), x.im};
   if (sb__magnitude(x.re) == SB__INFINITY && !is_turned) {
     if (x.re < 0) return (sb_complex128){0, 0};
     return (sb_complex128){SB__INFINITY, SB__NAN};
@@ -39,10 +39,10 @@ sb_complex128 sb__math_complex_exp(sb_complex128 x) {
   const double cosine = sb__math_circular(SB__COS, x.im, true);
   const double sine = sb__math_circular(SB__SIN, x.im, true);
   if (x.re > 709 && x.re < 2000) { /* the product may be finite where exp(x.re) is not */
-    const double part = sb__exp(x.re - 700, true), rest = sb__exp(700, true);
+    const double part = sb__exp(x.re - 700), rest = sb__exp(700);
     return (sb_complex128){cosine * part * rest, sine * part * rest};
   }
-  const double length = sb__exp(x.re, true);
+  const double length = sb__exp(x.re);
   return (sb_complex128){length * cosine, length * sine};
 }
 
@@ -52,9 +52,8 @@ static double log_of_length(double a, double b) {
   if (large > 0.5 && large < 2 && small < 2) /* near 1, where the logarithm is small */
     return 0.5 * sb__log1p((large - 1) * (large + 1) + small * small);
   if (large > 0x1p1000 && large < SB__INFINITY)
-    return sb__log(sb__hypot(large * 0x1p-100, small * 0x1p-100), true) +
-           100 * 0x1.62e42fefa39efp-1;
-  return sb__log(sb__hypot(a, b), true);
+    return sb__log(sb__hypot(large * 0x1p-100, small * 0x1p-100)) + 100 * 0x1.62e42fefa39efp-1;
+  return sb__log(sb__hypot(a, b));
 }
 
 sb_complex128 sb__math_complex_log(sb_complex128 x) {

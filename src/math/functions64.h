@@ -108,6 +108,7 @@ SB_INLINE double sb__polynomial(double x, const double *terms, int count) {
 
 #define SB__ROUNDER \
  0x1.8p52 /* x + this - this is x rounded to an integer, which the sum's last bits are */
+#define SB__1_BY_LN2 0x1.71547652b82fep0
 #define SB__LN2_HIGH 0x1.62e42fefap-1
 #define SB__LN2_LOW 0x1.cf79abc9e3b3ap-40
 
@@ -125,7 +126,7 @@ typedef struct sb__reduced {
 
 SB_INLINE sb__reduced sb__reduce_exp(double x, double more, bool wide) {
   sb__reduced found;
-  const double k = (x * 0x1.71547652b82fep0 + SB__ROUNDER) - SB__ROUNDER;
+  const double k = (x * SB__1_BY_LN2 + SB__ROUNDER) - SB__ROUNDER;
   const double above = k > 1000 ? 1000 : k, near = wide ? above < -1000 ? -1000 : above : k;
   const double high = x - k * SB__LN2_HIGH, low = k * SB__LN2_LOW - more;
   found.r = high - low;
@@ -148,10 +149,9 @@ SB_INLINE double sb__clamp(double x, double least, double most) {
   return above > most ? most : above;
 }
 
-SB_INLINE double sb__exp(double x, bool wide) {
+SB_INLINE double sb__exp(double x) {
   double low;
-  const double inside = wide ? sb__clamp(x, -760, 720) : sb__clamp(x, -150, 150);
-  const sb__reduced a = sb__reduce_exp(inside, 0, wide);
+  const sb__reduced a = sb__reduce_exp(sb__clamp(x, -760, 720), 0, true);
   const double high = sb__exp_near_0(a.r, a.rest, &low);
   return (high + low) * a.inner * a.outer;
 }
@@ -309,8 +309,8 @@ typedef struct sb__logarithm {
   double exponent, f, half, rest;
 } sb__logarithm;
 
-/* The logarithm of x + more, which is small beside x. x is above 0 and finite. */
-SB_INLINE sb__logarithm sb__log_parts(double x, double more, bool wide) {
+/* x is above 0 and finite. */
+SB_INLINE sb__logarithm sb__log_parts(double x, bool wide) {
   sb__logarithm l;
   const bool tiny = wide && x < 0x1p-1022;
   const double normal = tiny ? x * 0x1p54 : x;
@@ -325,15 +325,26 @@ SB_INLINE sb__logarithm sb__log_parts(double x, double more, bool wide) {
       0x1.5555555555558p-1 +
       w * (0x1.2492492df9fdfp-2 + w * (0x1.7462b87d8b0aep-3 + w * 0x1.2b5e4184c6562p-3));
   const double even = 0x1.99999999952c5p-2 + w * (0x1.c71c62d882872p-3 + w * 0x1.39fde226d3026p-3);
-  l.rest = s * (l.half + z * (odd + z * even)) + more / x;
+  l.rest = s * (l.half + z * (odd + z * even));
   return l;
 }
 
+/* Of x + more, which is small beside x. */
+SB_INLINE sb__logarithm sb__log_parts_of_two(double x, double more, bool wide) {
+  sb__logarithm l = sb__log_parts(x, wide);
+  l.rest += more / x;
+  return l;
+}
+
+/* ln 2, the first part with zeros behind, so that its multiples by exponents are exact. */
+#define SB__LN2_FRONT 0x1.62e42fefa38p-1
+#define SB__LN2_BACK 0x1.ef35793c7673p-45
+
 /* The logarithm is the result + low. */
 SB_INLINE double sb__log_pair(sb__logarithm l, double *low) {
-  const double whole = l.exponent * 0x1.62e42fefa38p-1, sum = whole + l.f, high = sum - l.half;
+  const double whole = l.exponent * SB__LN2_FRONT, sum = whole + l.f, high = sum - l.half;
   const double lost = (l.f - (sum - whole)) + ((sum - high) - l.half);
-  *low = lost + (l.rest + l.exponent * 0x1.ef35793c7673p-45);
+  *low = lost + (l.rest + l.exponent * SB__LN2_BACK);
   return high;
 }
 
@@ -360,17 +371,17 @@ SB_INLINE double sb__log_special(double x, double y) {
   return x < 0 ? SB__NAN : above;
 }
 
-SB_INLINE double sb__log(double x, bool wide) {
-  return sb__log_special(x, sb__log_sum(sb__log_parts(x, 0, wide)));
+SB_INLINE double sb__log(double x) {
+  return sb__log_special(x, sb__log_sum(sb__log_parts(x, true)));
 }
 
 SB_INLINE double sb__log2(double x, bool wide) {
-  const sb__logarithm l = sb__log_parts(x, 0, wide);
+  const sb__logarithm l = sb__log_parts(x, wide);
   return sb__log_special(x, sb__log_scaled(l, 1, 0, 0x1.71547p0, 0x1.94ae0bf85ddf4p-22));
 }
 
 SB_INLINE double sb__log10(double x, bool wide) {
-  const sb__logarithm l = sb__log_parts(x, 0, wide);
+  const sb__logarithm l = sb__log_parts(x, wide);
   return sb__log_special(x, sb__log_scaled(l, 0x1.34413509f6p-2, 0x1.9fef311f12b36p-42,
                                            0x1.bcb7bp-2, 0x1.526e50e32a6abp-26));
 }
@@ -378,7 +389,7 @@ SB_INLINE double sb__log10(double x, bool wide) {
 /* log(1 + x), with what rounding 1 + x loses. */
 SB_INLINE double sb__log1p_above(double x) {
   const double sum = 1 + x, lost = sb__magnitude(x) > 1 ? 1 - (sum - x) : x - (sum - 1);
-  return sb__log_sum(sb__log_parts(sum, lost, false));
+  return sb__log_sum(sb__log_parts_of_two(sum, lost, false));
 }
 
 SB_INLINE double sb__log1p(double x) {
@@ -392,7 +403,7 @@ SB_INLINE double sb__asinh(double x, bool wide) {
   const double more = inside + square / (1 + __builtin_sqrt(1 + square));
   const double sum = 1 + more, lost = more > 1 ? 1 - (sum - more) : more - (sum - 1);
   const bool is_large = a > 0x1p28;
-  sb__logarithm l = sb__log_parts(is_large ? a : sum, is_large ? 0 : lost, wide);
+  sb__logarithm l = sb__log_parts_of_two(is_large ? a : sum, is_large ? 0 : lost, wide);
   l.exponent += is_large ? 1 : 0;
   const double made = a < SB__INFINITY ? sb__log_sum(l) : a;
   return sb__signed_like(made, x);
@@ -402,7 +413,7 @@ SB_INLINE double sb__acosh(double x, bool wide) {
   const bool is_large = x > 0x1p28;
   const double t = (is_large ? 2 : x) - 1, more = t + __builtin_sqrt(t * t + 2 * t);
   const double sum = 1 + more, lost = more > 1 ? 1 - (sum - more) : more - (sum - 1);
-  sb__logarithm l = sb__log_parts(is_large ? x : sum, is_large ? 0 : lost, wide);
+  sb__logarithm l = sb__log_parts_of_two(is_large ? x : sum, is_large ? 0 : lost, wide);
   l.exponent += is_large ? 1 : 0;
   const double made = x < SB__INFINITY ? sb__log_sum(l) : x;
   return x < 1 ? SB__NAN : made;
@@ -546,7 +557,7 @@ SB_INLINE double sb__logaddexp(double x, double y) {
   const double near = sb__exp_near_0(a.r, a.rest, &low), top = near + low;
   const double high = top * a.inner * a.outer, sum = 1 + high;
   const double more = (high - (sum - 1)) + ((near - top) + low) * a.inner * a.outer;
-  const double log = sb__log_pair(sb__log_parts(sum, more, false), &log_low);
+  const double log = sb__log_pair(sb__log_parts_of_two(sum, more, false), &log_low);
   const double whole = most + log, rest = whole - most;
   const double whole_lost = (most - (whole - rest)) + (log - rest);
   const double made = whole + (whole_lost + log_low);
@@ -573,7 +584,7 @@ SB_CONSTANT double sb__log_terms[] = {
 /* The logarithm to the base of 2 as high + low, to 2^-64 of it. x is above 0 and finite. */
 SB_INLINE double sb__log2_pair(double x, double *low) {
   double p_low, z_low, c_low, q_low, g_low;
-  const sb__logarithm l = sb__log_parts(x, 0, true);
+  const sb__logarithm l = sb__log_parts(x, true);
   const double f = l.f, d = 2 + f, d_low = f - (d - 2), s = f / d;
   const double p = sb__product(s, d, &p_low), s_low = (((f - p) - p_low) - s * d_low) / d;
   const double z = sb__product(s, s, &z_low), z_rest = z_low + 2 * s * s_low;
