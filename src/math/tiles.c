@@ -7,7 +7,8 @@
 #include "math/math.h"
 
 #define SCRATCH_BYTES 49152 /* of a part: its tiles of operands that are gathered */
-#define SMALL_BYTES 8192    /* of a tile that stays in the first cache */
+#define REPEATED_BYTES 8192 /* of an element that is repeated: they stay in the first cache */
+#define LONG_ROW 4096       /* elements of one that is not cut for others */
 #define LINE 64             /* bytes of a cache line */
 #define SIDE 64             /* elements of a tile's row where an operand is transposed */
 /* Side by side, else an operand is gathered: a loop's call costs as much as some elements, and what is left behind its last whole vector of
@@ -20,18 +21,22 @@
 
 /* One operand's share of a tile. */
 typedef struct side {
-  bool is_direct;
-  int64_t size, from_size; /* bytes of an element as the loop has it, and in the tensor */
+  bool is_direct, is_constant; /* constant: gathered, as far as a loop goes at once */
+  int64_t size, from_size;     /* bytes of an element as the loop has it, and in the tensor */
+  int64_t room;                /* bytes of what is gathered */
 } side;
 
 typedef struct walk {
   const sb__math_work *work;
-  sb__plan plan;              /* dimensions merged */
-  int32_t ndim;               /* of plan.outer */
-  int64_t least_run;          /* elements side by side that are not gathered */
-  int64_t tile_bytes;         /* that each operand may take */
-  int64_t chunk[SB_MAX_DIMS]; /* elements of a tile along each */
-  int32_t split;              /* dimension whose indices threads share */
+  sb__plan plan;               /* dimensions merged */
+  int32_t ndim;                /* of plan.outer */
+  int64_t extent[SB_MAX_DIMS]; /* of plan.outer */
+  bool in_rows;                /* tiles are within rows */
+  int64_t least_run;           /* elements side by side that are not gathered */
+  int64_t tile_bytes;          /* that each operand may take */
+  int64_t piece;               /* elements of a loop at most */
+  int64_t chunk[SB_MAX_DIMS];  /* elements of a tile along each */
+  int32_t split;               /* dimension whose indices threads share */
   int32_t parts; /* of its indices, whole tiles each, so that no two threads share one */
   side side[SB__MATH_OPERANDS];
 } walk;
@@ -76,7 +81,12 @@ static int64_t nearest(const walk *w, int32_t d) {
 static void choose_chunks(walk *w, int64_t most) {
   int64_t step[SB_MAX_DIMS], size = 1;
   int64_t others = 1; /* elements of dimensions that share lines and have no chunk yet */
-  for (int32_t d = 0; d < w->ndim; d++) size *= w->chunk[d] = w->plan.outer[d].n;
+  for (int32_t d = 0; d < w->ndim; d++) size *= w->chunk[d] = w->extent[d];
+  if (w->in_rows) {
+    for (int32_t d = 0; d < w->ndim - 1; d++) w->chunk[d] = 1;
+    w->chunk[w->ndim - 1] = least(w->extent[w->ndim - 1], most);
+    return;
+  }
   if (size <= most) return;
   size = 1;
   for (int32_t d = 0; d < w->ndim; d++) {
@@ -102,26 +112,54 @@ static bool is_direct(const walk *w, int32_t k, int64_t run, int64_t numel) {
   return w->work->dtype[k] == w->work->tensor[k]->dtype && run >= least(w->least_run, numel);
 }
 
-/* What a tile of each operand may take, of the room for those that are gathered. Where those are elements that are repeated along whole tiles, it
- * is small. Whether they are gathered depends on how rows are cut, so this is a guess: choose_sides tells. */
-static int64_t tile_bytes(const walk *w) {
-  int64_t n[SB_MAX_DIMS], numel = 1, count = 0, repeated = 0;
-  for (int32_t d = 0; d < w->ndim; d++) numel *= n[d] = w->plan.outer[d].n;
+/* Is operand k the same element along the whole of a box? */
+static bool is_constant(const walk *w, int32_t k, const int64_t *n) {
+  for (int32_t d = 0; d < w->ndim; d++)
+    if (n[d] > 1 && w->plan.outer[d].step[k]) return false;
+  return true;
+}
+
+/* Are rows long and side by side, or an element that is repeated, not the same one in all of them? */
+static bool has_long_rows(const walk *w) {
+  bool differ = false;
+  if (w->ndim < 2 || w->extent[w->ndim - 1] < LONG_ROW) return false;
+  const sb__plan_dim *row = &w->plan.outer[w->ndim - 1];
   for (int32_t k = 0; k < w->work->count; k++) {
-    if (is_direct(w, k, run_of(w, k, n), numel)) continue;
-    count++;
-    repeated += w->ndim && !w->plan.outer[w->ndim - 1].step[k] && n[w->ndim - 1] >= SMALL_BYTES;
+    const bool is_converted = w->work->dtype[k] != w->work->tensor[k]->dtype;
+    if (row->step[k] && (is_converted || row->step[k] != w->side[k].from_size)) return false;
+    if (!row->step[k] && !is_constant(w, k, w->extent)) differ = true;
   }
-  return count == repeated ? SMALL_BYTES : SCRATCH_BYTES / count / LINE * LINE;
+  return differ;
+}
+
+/* Room for a tile of each operand that is gathered. Which ones are depends on how rows are cut, so this is a guess: choose_sides tells. */
+static int64_t tile_bytes(const walk *w) {
+  int64_t numel = 1, count = 0, constants = 0;
+  for (int32_t d = 0; d < w->ndim; d++) numel *= w->extent[d];
+  for (int32_t k = 0; k < w->work->count; k++) {
+    const bool repeated =
+        is_constant(w, k, w->extent) || (w->in_rows && !w->plan.outer[w->ndim - 1].step[k]);
+    if (repeated)
+      constants++;
+    else
+      count += !is_direct(w, k, run_of(w, k, w->extent), numel);
+  }
+  const int64_t room = SCRATCH_BYTES - constants * REPEATED_BYTES;
+  return count ? room / count / LINE * LINE : SCRATCH_BYTES;
 }
 
 /* Which operands are not gathered. Returns bytes of the tiles of all others. */
 static int64_t choose_sides(walk *w) {
   int64_t tile = 1, nbytes = 0;
   for (int32_t d = 0; d < w->ndim; d++) tile *= w->chunk[d];
+  w->piece = tile;
   for (int32_t k = 0; k < w->work->count; k++) {
-    w->side[k].is_direct = is_direct(w, k, run_of(w, k, w->chunk), tile);
-    if (!w->side[k].is_direct) nbytes += w->tile_bytes;
+    side *s = &w->side[k];
+    s->is_direct = is_direct(w, k, run_of(w, k, w->chunk), tile);
+    s->is_constant = !s->is_direct && is_constant(w, k, w->chunk);
+    s->room = s->is_direct ? 0 : s->is_constant ? REPEATED_BYTES : w->tile_bytes;
+    if (s->is_constant) w->piece = least(w->piece, REPEATED_BYTES / s->size);
+    nbytes += s->room;
   }
   return nbytes;
 }
@@ -298,11 +336,26 @@ static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *
 /* Gathers a source's tile, unless it is the one that is there. */
 static void gather(const walk *w, gathered *g, const int64_t *n, int32_t k, const char *place,
                    char *memory) {
+  const side *s = &w->side[k];
+  int64_t one[SB_MAX_DIMS];
   const size_t nbytes = (size_t)w->ndim * sizeof *n;
-  if (g->from == place && !memcmp(g->n, n, nbytes)) return;
+  if (g->from == place && (s->is_constant || !memcmp(g->n, n, nbytes))) return;
   g->from = place;
   memcpy(g->n, n, nbytes);
-  move(w, n, k, (char *)(uintptr_t)place, memory, false);
+  for (int32_t d = 0; d < w->ndim; d++) one[d] = 1;
+  move(w, s->is_constant ? one : n, k, (char *)(uintptr_t)place, memory, false);
+  if (s->is_constant) sb__math_repeat(memory, memory, s->size, w->piece);
+}
+
+/* Calls the loop for elements that lie side by side, where an operand is constant. */
+static void run_pieces(const walk *w, char *const now[], int64_t run) {
+  for (int64_t first = 0; first < run; first += w->piece) {
+    char *at[SB__MATH_OPERANDS] = {NULL};
+    for (int32_t k = 0; k < w->work->count; k++)
+      at[k] = now[k] + (w->side[k].is_constant ? 0 : first * w->side[k].size);
+    const char *const from[] = {at[1], at[2], at[3]};
+    w->work->loop(at[0], from, least(w->piece, run - first));
+  }
 }
 
 /* Calls the loop for each stretch that lies side by side in all operands. */
@@ -325,10 +378,13 @@ static void run_loop(const walk *w, const int64_t *n, char *const at[]) {
   for (int32_t k = 0; k < count; k++) now[k] = at[k];
   for (;;) {
     const char *const from[] = {now[1], count > 2 ? now[2] : NULL, count > 3 ? now[3] : NULL};
-    w->work->loop(now[0], from, run);
+    if (run <= w->piece)
+      w->work->loop(now[0], from, run);
+    else
+      run_pieces(w, now, run);
     int32_t d = outside - 1;
     for (int32_t k = 0; k < count; k++)
-      if (!w->side[k].is_direct) now[k] += run * w->side[k].size;
+      if (!w->side[k].is_direct && !w->side[k].is_constant) now[k] += run * w->side[k].size;
     for (; d >= 0; d--) {
       const bool more = ++index[d] < n[d];
       for (int32_t k = 0; k < count; k++)
@@ -360,7 +416,7 @@ static void run_tiles(const walk *w, part *p) {
   for (int32_t k = 0; k < w->work->count; k++) {
     p->gathered[k].from = NULL;
     at[k] = room;
-    if (!w->side[k].is_direct) room += w->tile_bytes;
+    room += w->side[k].room;
     place[k] = (char *)sb_tensor_data(w->work->tensor[k]) + w->plan.first[k];
     if (w->ndim) place[k] += p->first * w->plan.outer[w->split].step[k];
   }
@@ -423,6 +479,8 @@ void sb__math_run(const sb__math_work *work) {
   }
   sb__plan_merge(work->count, work->tensor, false, &w.plan);
   w.ndim = w.plan.ndim;
+  for (int32_t d = 0; d < w.ndim; d++) w.extent[d] = w.plan.outer[d].n;
+  w.in_rows = has_long_rows(&w);
   choose_tiles(&w, tile_bytes(&w));
   if (choose_sides(&w) > SCRATCH_BYTES) {
     choose_tiles(&w, SCRATCH_BYTES / SB__MATH_OPERANDS);
