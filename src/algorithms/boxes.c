@@ -273,7 +273,7 @@ sb_status sb__nms(const sb_tensor *to, const sb_tensor *boxes, const sb_tensor *
   return SB__NO_PROBLEM;                                                              \
  }
 IOU(float, sb__canonical_single)
-IOU(double, sb__canonical)
+IOU(double, sb__canonical_double)
 
 static sb_status real_dtype(const char *name, sb_dtype dtype, sb_dtype *out) {
   if (sb_dtype_kind(dtype) == SB_COMPLEX)
@@ -315,7 +315,7 @@ static int unletterbox(const sb__cores_call *call) {
         (((const double *)(const void *)call->data[1])[i] - box->before[d]) / box->scale[d];
     const double least = at > 0 ? at : at == at ? 0 : at;
     const double most = least < box->size[d] ? least : least == least ? box->size[d] : least;
-    ((double *)(void *)call->data[0])[i] = sb__canonical(box->is_clipped ? most : at);
+    ((double *)(void *)call->data[0])[i] = sb__canonical_double(box->is_clipped ? most : at);
   }
   return SB__NO_PROBLEM;
 }

@@ -28,7 +28,7 @@ static void *take(char **room, int64_t n) {
 }
 
 static void make_canonical(double *x, int64_t n) {
-  for (int64_t i = 0; i < n; i++) x[i] = sb__canonical(x[i]);
+  for (int64_t i = 0; i < n; i++) x[i] = sb__canonical_double(x[i]);
 }
 
 static void set_nan(double *x, int64_t n) {

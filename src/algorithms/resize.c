@@ -352,7 +352,7 @@ static void finish_doubles(const image *m, const state *s, int64_t f, int64_t c,
     for (int64_t x = 0; x < n; x++) line[x * by] = line[x * by] * m->scale[f] + m->bias[f];
   if (m->to->dtype == SB_FLOAT64)
     for (int64_t x = 0; x < n; x++)
-      *(double *)(void *)(to + x * step) = sb__canonical(line[x * by]);
+      *(double *)(void *)(to + x * step) = sb__canonical_double(line[x * by]);
   else if (m->is_whole)
     for (int64_t x = 0; x < n; x++) line[x * by] = __builtin_rint(line[x * by]);
 }

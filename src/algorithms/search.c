@@ -361,7 +361,7 @@ static int add_weights(const sb__cores_call *call) {
   for (int64_t i = 0; i < s->n[0]; i++) to[i] = 0;
   for (int64_t i = 0; i < s->n[1]; i++) {
     if (x[i] < 0 || x[i] >= s->n[0]) return OUTSIDE;
-    to[x[i]] = sb__canonical(to[x[i]] + weights[i]);
+    to[x[i]] = sb__canonical_double(to[x[i]] + weights[i]);
   }
   return SB__NO_PROBLEM;
 }

@@ -133,7 +133,7 @@ SB_FUNCTION i32_t sb__i32_of_f32(float x) { return sb__int32_from_float(x); }
 SB_FUNCTION i64_t sb__i64_of_f32(float x) { return sb__int_from_real(x, INT64_MIN, INT64_MAX); }
 SB_FUNCTION f16_t sb__f16_of_f32(float x) { return (f16_t)sb__small_from_float(x, sb__float16); }
 SB_FUNCTION bf16_t sb__bf16_of_f32(float x) { return sb__bfloat16_from_float(x); }
-SB_FUNCTION f64_t sb__f64_of_f32(float x) { return sb__canonical((double)x); }
+SB_FUNCTION f64_t sb__f64_of_f32(float x) { return sb__canonical_double((double)x); }
 SB_FUNCTION f8e4m3_t sb__f8e4m3_of_f32(float x) {
   return (f8e4m3_t)sb__small_from_float(x, sb__float8_e4m3fn);
 }

@@ -135,7 +135,21 @@ SB_FUNCTION float sb__float_of(uint32_t bits) {
 }
 
 /* Tests for NaN by bits: GCC compiles a comparison of floats to a branch. */
+/* Where GCC heeds traps it vectorises no choice by a comparison of floats; clang for WebAssembly compares integers of 64 bits one by one. */
+#if defined(__wasm__)
 SB_FUNCTION float sb__canonical_single(float x) { return x != x ? sb__float_of(0x7fc00000u) : x; }
+SB_FUNCTION double sb__canonical_double(double x) { return sb__canonical(x); }
+#else
+SB_FUNCTION float sb__canonical_single(float x) {
+  const int32_t bits = (int32_t)sb__bits_of_float(x);
+  return sb__float_of((uint32_t)((bits & INT32_MAX) > 0x7f800000 ? 0x7fc00000 : bits));
+}
+
+SB_FUNCTION double sb__canonical_double(double x) {
+  const int64_t bits = (int64_t)sb__bits_of(x), nan = 0x7ff8000000000000;
+  return sb__double_of((uint64_t)((bits & INT64_MAX) > 0x7ff0000000000000 ? nan : bits));
+}
+#endif
 
 /* (float)x where |x| <= 2^22. clang for WebAssembly converts short integers one by one; the last bits of x + 1.5 * 2^23
  * are the same, and vectorise. */

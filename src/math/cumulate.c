@@ -22,7 +22,7 @@ static void add_reals(double *x, double *carry, int64_t n, int64_t lines, bool i
   for (int64_t r = 0; r < n; r++, x += lines) {
     for (int64_t i = 0; i < lines; i++) {
       carry[i] = is_product ? carry[i] * x[i] : carry[i] + x[i];
-      x[i] = sb__canonical(carry[i]);
+      x[i] = sb__canonical_double(carry[i]);
     }
   }
 }

@@ -34,7 +34,7 @@ static void finish_reals(const walk *w, const char *folded, int64_t outputs, dou
   if (w->how->group == SB__REDUCES_SPREAD) divide_all(made, outputs, n - w->correction);
   if (w->how->op == SB__REDUCE_std || w->how->op == SB__REDUCE_norm2)
     for (int64_t i = 0; i < outputs; i++) made[i] = __builtin_sqrt(made[i]);
-  for (int64_t i = 0; i < outputs; i++) made[i] = sb__canonical(made[i]);
+  for (int64_t i = 0; i < outputs; i++) made[i] = sb__canonical_double(made[i]);
 }
 
 static void finish_keys(const walk *w, const char *folded, int64_t outputs, char *made) {

@@ -60,7 +60,8 @@ static void finish_doubles(const sb__line_call *c, const double *most, const dou
   double *a = c->lines;
   for (int64_t k = 0; k < c->count; k++)
     for (int64_t i = k * c->n; i < (k + 1) * c->n; i++)
-      a[i] = sb__canonical(c->op == SB__REDUCE_softmax ? a[i] / sum[k] : (x[i] - most[k]) - sum[k]);
+      a[i] = sb__canonical_double(c->op == SB__REDUCE_softmax ? a[i] / sum[k]
+                                                              : (x[i] - most[k]) - sum[k]);
 }
 
 /* A sum whose greatest term is infinite is that term. */
@@ -73,7 +74,7 @@ static void write_sums(const sb__line_call *c, const double *most, const double 
     if (c->load == SB_FLOAT32)
       a[k] = sb__canonical_float(sum);
     else
-      b[k] = sb__canonical(sum);
+      b[k] = sb__canonical_double(sum);
   }
 }
 
