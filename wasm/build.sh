@@ -33,10 +33,10 @@ compile_all () { # FLAG...
     case $file in
       src/bind/call_frame.c | src/bind/exports.c | src/core/tensor.c) level=-O2 ;;
       src/platform/heap.c) level=-O3 ;;
-      src/formats/* | src/ipc/* | src/interop/* | src/ops/series.c | src/ops/take.c | src/core/shape.c | src/core/views.c | src/core/overlap.c) level=-Oz ;;
+      src/formats/* | src/ipc/* | src/interop/* | src/ops/series.c | src/ops/take.c | src/ops/move_few.c | src/core/shape.c | src/core/views.c | src/core/overlap.c) level=-Oz ;;
     esac
     case $file in # loops over a few axes: as vectors they are longer, not faster
-      src/core/* | src/bind/*) compile "$level" -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "$@" "$file" ;;
+      src/core/* | src/bind/* | src/ops/move_few.c) compile "$level" -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "$@" "$file" ;;
       *) compile "$level" "$@" "$file" ;;
     esac
   done
@@ -69,6 +69,9 @@ hoist () { # MODULE
   "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
   [ "$1" != dist/samebytes-shared.wasm ] || node wasm/straight.mjs "$objects/module.wat"
   node wasm/hoist.mjs "$objects/module.wat"
+  "$tools/wasm-opt" "${features[@]}" --merge-blocks --coalesce-locals --reorder-locals "$objects/module.wat" -o "$1"
+  "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
+  node wasm/order.mjs "$objects/module.wat" "$1"
   "$tools/wasm-as" "${features[@]}" "$objects/module.wat" -o "$1"
 }
 
@@ -98,6 +101,8 @@ link_side () { # NAME OPTION...
   "$tools/wasm-opt" "${features[@]}" -O3 -S "$text" -o "$text"
   sed -i -E '/^ \(export "sb__/d' "$text"
   node wasm/hoist.mjs "$text" "$@"
+  "$tools/wasm-as" "${features[@]}" "$text" -o "$module.wasm"
+  node wasm/order.mjs "$text" "$module.wasm"
   "$tools/wasm-as" "${features[@]}" "$text" -o "$module.wasm"
   sed -i -E 's/\(import "env" "memory" \(memory (\S+) ([0-9]+)\)\)/(import "env" "memory" (memory \1 (shared \2 65536)))/' "$text"
   "$tools/wasm-as" "${features[@]}" "$text" -o "$module-shared.wasm"

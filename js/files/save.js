@@ -90,14 +90,17 @@ function writeSync (file, pieces) {
  * @param {Come} [come]
  */
 async function writeAsync (file, pieces, { signal, onProgress, replace }, come) {
-  const held = newList() // storages, which no program may see
+  const held = newList() // pieces of tensors, whose storages no program may see
   for (let i = 0; i < pieces.length; i++) {
     const piece = contentOf(pieces[i])
     if (!(piece instanceof TensorPiece)) continue
     piece.check()
-    held[held.length] = piece.layout.storage
+    held[held.length] = piece
   }
-  for (let i = 0; i < held.length; i++) claim(held[i])
+  for (let i = 0; i < held.length; i++) {
+    claim(held[i].layout.storage)
+    held[i].isHeld = true
+  }
   try {
     checkSignal(signal) // runs the caller's code, which cannot change the pieces any more
     const temporary = new TemporaryFile(file)
@@ -115,7 +118,7 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }, come) 
   } catch (error) {
     throw rejection(error, signal, file)
   } finally {
-    for (let i = 0; i < held.length; i++) unclaim(held[i])
+    for (let i = 0; i < held.length; i++) unclaim(held[i].layout.storage)
   }
 }
 

@@ -32,11 +32,13 @@ class TensorPiece {
     this.tensor = tensor
     this.layout = Tensor.attachedOf(tensor)
     this.nbytes = this.layout.size * dtypes[this.layout.dtype].itemsize
+    /** the storage is claimed and busy until the file is there: the tensor may be disposed, and not be given other bytes */
+    this.isHeld = false
   }
 
   /** @throws ERR_STALE the tensor was resized or got other bytes since, by code of a program's that ran meanwhile · ERR_DISPOSED, ERR_DETACHED */
   check () {
-    if (Tensor.attachedOf(this.tensor) !== this.layout) throw failure('ERR_STALE', 'a tensor was resized, or given other bytes, while a file was made of it')
+    if (!this.isHeld && Tensor.attachedOf(this.tensor) !== this.layout) throw failure('ERR_STALE', 'a tensor was resized, or given other bytes, while a file was made of it')
   }
 }
 

@@ -264,8 +264,9 @@ function stft (x, opts) {
   return tidy(() => {
     const from = operandOf(x, 'x')
     const at = inRange(given, from.shape.length)
-    const window = windowFor(filtersOf(factors, 'window'), length, nFft)
-    const frames = framesOf(permuted(from, lastAxes(from.shape.length, [at])), nFft, hop, isCentred ? padding : null)
+    const factor = filtersOf(factors, 'window')
+    const frames = framesOf(permuted(from, lastAxes(from.shape.length, [at])), nFft, hop, isCentred ? padding : null) // refuses what is too long for the signal
+    const window = windowFor(factor, length, nFft)
     const made = madeFrom(kind, from.dtype, undefined)
     const ndim = frames.shape.length
     const { to, result } = target(out, made, joined(arraySlice(frames.shape, 0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]))
@@ -405,14 +406,14 @@ function logMelSpectrogram (x, opts) {
     const nMels = given === undefined ? asked ?? 80 : given.shape[0]
     if (given !== undefined && asked !== undefined && asked !== nMels) throw failure('ERR_SHAPE', `filters has ${nMels} rows; nMels is ${asked}`)
     const made = isDouble(from.dtype) ? DOUBLE : SINGLE
-    const window = temporary(DOUBLE, [nFft])
-    run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
-    const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
-    if (given === undefined) writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, { isHtk: false, isArea: true, casting: SAME_KIND })
     const frames = framesOf(from, nFft, hop, REFLECT)
     const ndim = frames.shape.length
     const count = frames.shape[ndim - 2] - 1
     if (count < 1) throw failure('ERR_SHAPE', `the signal has ${from.shape[from.shape.length - 1]} elements; ${hop} or more were expected`)
+    const window = temporary(DOUBLE, [nFft])
+    run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
+    const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
+    if (given === undefined) writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, { isHtk: false, isArea: true, casting: SAME_KIND })
     const shape = joined(arraySlice(frames.shape, 0, ndim - 2), [nMels, count])
     const { to, result } = target(undefined, made, shape)
     if (out !== undefined) checkOut(targetOf(out), shape, undefined)

@@ -5,6 +5,7 @@
 
 #include "bind/exports.h"
 #include "ops/copy_plan_run.h"
+#include "ops/move_few.h"
 #include "ops/parallel.h"
 
 /* Reads the operands that a signature names, up to its results, where it leaves the signature. */

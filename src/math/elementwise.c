@@ -108,7 +108,7 @@ static bool gather_few(const sb_tensor *t, sb_dtype dtype, const sb_tensor *to, 
                        const char *target, int64_t target_bytes, char *memory) {
   const int64_t size = sb_dtype_itemsize(dtype);
   const int32_t added = to->ndim - t->ndim;
-  int64_t steps[SB_MAX_DIMS], low = 0, high = size;
+  int64_t steps[SB_MAX_DIMS], dense[SB_MAX_DIMS], low = 0, high = size;
   if (n * size > REPEATED_BYTES || t->dtype != dtype || added < 0 || !t->storage ||
       t->storage->device >= 0)
     return false;
@@ -120,7 +120,8 @@ static bool gather_few(const sb_tensor *t, sb_dtype dtype, const sb_tensor *to, 
   }
   char *first = first_of(t, size);
   if (first + low < target + target_bytes && target < first + high) return false;
-  sb__math_move_each(size, to->ndim, to->shape, steps, first, memory, false);
+  sb__math_dense_steps(size, to->ndim, to->shape, dense);
+  sb__move_few(size, to->ndim, to->shape, dense, steps, memory, first);
   return true;
 }
 
@@ -157,7 +158,7 @@ __attribute__((noinline)) static bool run_plainly(const sb__math_work *w, int32_
   }
   for (int32_t i = 0; i < count; i++) {
     if (!item[i]) continue;
-    sb__math_repeat(repeated[i], item[i], size[i], piece);
+    sb__repeat(repeated[i], item[i], size[i], piece);
     at[i] = repeated[i];
   }
   const uint32_t mode = sb__float_mode_default();

@@ -102,14 +102,8 @@ typedef struct sb__math_work {
 
 void sb__math_run(const sb__math_work *w);
 
-/* tiles.c: writes an element of 1, 2, 4, 8 or 16 bytes n times. */
-void sb__math_repeat(char *to, const char *item, int64_t size, int64_t n);
-
-/* tiles.c: moves elements of one size, one by one or in rows, between a place and memory without gaps, along the longest dimensions.
- *
- *   n, steps  of each dimension, of which there is one at least: elements; bytes between them at the place */
-void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
-                        char *place, char *memory, bool writes);
+/* tiles.c: bytes from element to element along each dimension, without gaps. n: elements of each, at least one */
+void sb__math_dense_steps(int64_t size, int32_t ndim, const int64_t *n, int64_t *steps);
 
 /* indexing.c: how many elements of a mask, which is bool and without gaps, are true. */
 sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count);

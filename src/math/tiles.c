@@ -15,8 +15,7 @@
  * the narrowest operand is computed one by one. */
 #define LEAST_RUN 32
 #define LEAST_RUN_BYTES 128
-#define FEW_SIDE_BY_SIDE 8 /* elements that are moved together, however long other dimensions are */
-#define FEW 1024           /* elements of a box that are moved before the core has planned it */
+#define FEW 1024            /* elements of a box that are moved before the core has planned it */
 #define PART_COST (1 << 16) /* additions that are worth a part */
 
 /* One operand's share of a tile. */
@@ -144,8 +143,7 @@ static int64_t tile_bytes(const walk *w) {
     else
       count += !is_direct(w, k, run_of(w, k, w->extent), numel);
   }
-  const int64_t room = SCRATCH_BYTES - constants * REPEATED_BYTES;
-  return count ? room / count / LINE * LINE : SCRATCH_BYTES;
+  return count ? SCRATCH_BYTES / (count + constants) / LINE * LINE : SCRATCH_BYTES;
 }
 
 /* Which operands are not gathered. Returns bytes of the tiles of all others. */
@@ -184,122 +182,8 @@ static void describe(const walk *w, const int64_t *n, int32_t k, bool dense, sb_
   }
 }
 
-/* A dimension of a box that is moved. */
-typedef struct line {
-  int64_t n, to, from; /* bytes from element to element */
-} line;
-
-/* Eight bytes of an element of 1 to 8, repeated. */
-static uint64_t eight_bytes(const char *item, int64_t size) {
-  uint64_t bytes = 0;
-  memcpy(&bytes, item, (size_t)size);
-  for (int64_t bits = 8 * size; bits < 64; bits *= 2) bytes |= bytes << bits;
-  return bytes;
-}
-
-void sb__math_repeat(char *to, const char *item, int64_t size, int64_t n) {
-  uint64_t pair[2];
-  int64_t nbytes = n * size;
-  pair[0] = eight_bytes(item, least(size, 8));
-  pair[1] = size == 16 ? eight_bytes(item + 8, 8) : pair[0];
-  for (; nbytes >= 16; nbytes -= 16, to += 16) memcpy(to, pair, 16);
-  memcpy(to, pair, (size_t)nbytes);
-}
-
-#ifdef __wasm__
-# define SMALL_CODE 1
-#else
-# define SMALL_CODE 0
-#endif
-
-#define MOVE(i)                           \
- memcpy(&x, f + (i)*from_step, sizeof x); \
- memcpy(t + (i)*to_step, &x, sizeof x)
-#define EACH(TYPE)                                                              \
- {                                                                              \
-  TYPE x;                                                                       \
-  char *t = to;                                                                 \
-  const char *f = from;                                                         \
-  int64_t n = row->n;                                                           \
-  for (; !SMALL_CODE && n >= 4; n -= 4, t += 4 * to_step, f += 4 * from_step) { \
-   MOVE(0);                                                                     \
-   MOVE(1);                                                                     \
-   MOVE(2);                                                                     \
-   MOVE(3);                                                                     \
-  }                                                                             \
-  for (; n > 0; n--, t += to_step, f += from_step) {                            \
-   MOVE(0);                                                                     \
-  }                                                                             \
- }
-
-static void move_rows(int64_t size, const line *row, const line *down, char *to, const char *from) {
-  const int64_t to_step = row->to, from_step = row->from;
-  for (int64_t i = 0; i < down->n; i++, to += down->to, from += down->from) {
-    if (to_step == size && from_step == size)
-      memcpy(to, from, (size_t)(row->n * size));
-    else if (to_step == size && from_step == 0)
-      sb__math_repeat(to, from, size, row->n);
-    else if (size == 1)
-      EACH(uint8_t)
-    else if (size == 2)
-      EACH(uint16_t)
-    else if (size == 4)
-      EACH(uint32_t)
-    else if (size == 8)
-      EACH(uint64_t)
-    else
-      EACH(sb_complex128)
-  }
-}
-
-/* Dimensions that are longer than 1, the innermost first, merged where both sides go on. Returns how many. */
-static int32_t list_lines(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
-                          bool writes, line *lines) {
-  int64_t stride = size;
-  int32_t count = 0;
-  for (int32_t d = ndim - 1; d >= 0; d--) {
-    const line each = {n[d], writes ? steps[d] : stride, writes ? stride : steps[d]};
-    line *last = &lines[count - (count > 0)];
-    stride *= n[d];
-    if (each.n == 1) continue;
-    if (count && each.to == last->n * last->to && each.from == last->n * last->from)
-      last->n *= each.n;
-    else
-      lines[count++] = each;
-  }
-  return count;
-}
-
-void sb__math_move_each(int64_t size, int32_t ndim, const int64_t *n, const int64_t *steps,
-                        char *place, char *memory, bool writes) {
-  line lines[SB_MAX_DIMS + 1];
-  int64_t index[SB_MAX_DIMS];
-  lines[0] = (line){1, size, size};
-  lines[1] = (line){1, 0, 0};
-  const int32_t count = list_lines(size, ndim, n, steps, writes, lines);
-  const line inner = lines[0];
-  if (inner.to != size || inner.from != size || inner.n < FEW_SIDE_BY_SIDE) {
-    int32_t along = 0; /* the longest */
-    for (int32_t i = 1; i < count; i++)
-      if (lines[i].n > lines[along].n) along = i;
-    lines[0] = lines[along];
-    lines[along] = inner;
-  }
-  for (int32_t i = 2; i < count; i++) index[i] = 0;
-  char *to = writes ? place : memory;
-  const char *from = writes ? memory : place;
-  for (;;) {
-    move_rows(size, &lines[0], &lines[1], to, from);
-    int32_t i = 2;
-    for (; i < count; i++) {
-      const bool more = ++index[i] < lines[i].n;
-      to += (more ? 1 : 1 - lines[i].n) * lines[i].to;
-      from += (more ? 1 : 1 - lines[i].n) * lines[i].from;
-      if (more) break;
-      index[i] = 0;
-    }
-    if (i >= count) return;
-  }
+void sb__math_dense_steps(int64_t size, int32_t ndim, const int64_t *n, int64_t *steps) {
+  for (int32_t d = ndim - 1; d >= 0; size *= n[d--]) steps[d] = size;
 }
 
 /* Is a box moved one by one? The core's copies are for rows side by side, for large boxes, and for what is converted. */
@@ -316,9 +200,14 @@ static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *
   sb_tensor there, here;
   sb__plan plan;
   if (is_moved_each(w, n, k)) {
-    int64_t steps[SB_MAX_DIMS];
+    const int64_t size = w->side[k].size;
+    int64_t steps[SB_MAX_DIMS], dense[SB_MAX_DIMS];
     for (int32_t d = 0; d < w->ndim; d++) steps[d] = w->plan.outer[d].step[k];
-    sb__math_move_each(w->side[k].size, w->ndim, n, steps, place, memory, writes);
+    sb__math_dense_steps(size, w->ndim, n, dense);
+    if (writes)
+      sb__move_few(size, w->ndim, n, steps, dense, place, memory);
+    else
+      sb__move_few(size, w->ndim, n, dense, steps, memory, place);
     return;
   }
   const sb_dtype dtype = w->work->tensor[k]->dtype, used = w->work->dtype[k];
@@ -344,7 +233,7 @@ static void gather(const walk *w, gathered *g, const int64_t *n, int32_t k, cons
   memcpy(g->n, n, nbytes);
   for (int32_t d = 0; d < w->ndim; d++) one[d] = 1;
   move(w, s->is_constant ? one : n, k, (char *)(uintptr_t)place, memory, false);
-  if (s->is_constant) sb__math_repeat(memory, memory, s->size, w->piece);
+  if (s->is_constant) sb__repeat(memory, memory, s->size, w->piece);
 }
 
 /* Calls the loop for elements that lie side by side, where an operand is constant. */

@@ -4,8 +4,13 @@
 #include <string.h>
 
 #include "ops/device.h"
+#include "ops/move_few.h"
 #include "ops/range_check.h"
 #include "ops/copy_plan_run.h"
+
+/* Elements that are moved without a plan; SIDE × SIDE that are transposed go by tiles of vectors. */
+#define FEW 1024
+#define SIDE 16
 
 /* One copy. */
 typedef struct work {
@@ -78,11 +83,32 @@ static sb_status run_values(const work *w, const sb__plan *plan, char *const bas
   return status;
 }
 
+/* Moves elements as they are, if they are few. */
+static bool move_few(const work *w) {
+  const sb_tensor *to = w->dst, *from = w->src;
+  int64_t to_steps[SB_MAX_DIMS], from_steps[SB_MAX_DIMS];
+  const int64_t size = sb_dtype_itemsize(to->dtype), numel = sb_tensor_numel(to);
+  bool has_columns = false, has_rows = false; /* long ones: the source's, the target's */
+  if (to->dtype != from->dtype || w->scale || w->checks_range || numel > FEW) return false;
+  for (int32_t d = 0; d < to->ndim; d++) {
+    to_steps[d] = to->strides[d] * size;
+    from_steps[d] = from->strides[d] * size;
+    if (to->shape[d] < SIDE || to_steps[d] == from_steps[d]) continue;
+    if (from_steps[d] == size) has_columns = true;
+    if (to_steps[d] == size && from_steps[d]) has_rows = true;
+  }
+  if (numel > SIDE * SIDE && has_columns && has_rows) return false;
+  sb__move_few(size, to->ndim, to->shape, to_steps, from_steps, sb_tensor_data(to),
+               sb_tensor_data(from));
+  return true;
+}
+
 /* dst has elements. */
 static sb_status run_copy(const work *w, bool in_place) {
   sb__plan plan;
   const sb_tensor *tensors[] = {w->dst, w->src, w->scale, w->bias};
   const int32_t count = w->scale ? 4 : 2;
+  if (!in_place && move_few(w)) return SB_OK;
   sb__job job = {.plan = &plan,
                  .to = w->dst->dtype,
                  .from = w->src->dtype,

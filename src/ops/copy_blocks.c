@@ -5,6 +5,7 @@
  *   by runs      elements that lie side by side on both sides, by few wide moves
  *   by repeats   a row whose blocks are all the same */
 #include "ops/copy_loops.h"
+#include "ops/move_few.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static bool may_shuffle(const sb__blocks *b, const char *from) {
 static void repeat(const sb__runner *r, char *to, int64_t n, int64_t nbytes) {
   if (n <= 16 && (n & (n - 1)) == 0) {
     char pattern[16];
-    sb__repeat_item(pattern, to, n);
+    sb__repeat(pattern, to, n, 16 / n);
     r->kernels->fill(to, pattern, nbytes);
     return;
   }
@@ -234,7 +235,7 @@ static void copy_plainly(const sb__runner *r, char *to, const char *from) {
     if (row->step[1]) {
       sb__move_runs(to, row->step[0], from, row->step[1], row->n, nbytes);
     } else {
-      sb__repeat_item(pattern, from, nbytes);
+      sb__repeat(pattern, from, nbytes, 16 / nbytes);
       r->kernels->fill(to, pattern, row->n * nbytes);
     }
   }

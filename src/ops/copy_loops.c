@@ -6,23 +6,6 @@
 
 #include "kernels/function.h"
 
-void sb__repeat_item(char *pattern, const char *item, int64_t size) {
-  uint64_t x = 0;
-  if (size == 1)
-    memcpy(&x, item, 1);
-  else if (size == 2)
-    memcpy(&x, item, 2);
-  else if (size == 4)
-    memcpy(&x, item, 4);
-  else
-    memcpy(&x, item, 8);
-  if (size < 2) x |= x << 8;
-  if (size < 4) x |= x << 16;
-  if (size < 8) x |= x << 32;
-  memcpy(pattern, &x, sizeof x);
-  memcpy(pattern + 8, size == 16 ? item + 8 : (const char *)&x, sizeof x);
-}
-
 static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, const char *from,
                              int64_t from_step, int64_t n, sb__factors f) {
   sb__chunk chunk;

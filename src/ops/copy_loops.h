@@ -90,9 +90,6 @@ static inline bool sb__varies(const sb__plan_dim *dim) { return dim->step[2] || 
 
 static inline int64_t sb__least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Repeats an item of that size until 16 bytes are full. */
-void sb__repeat_item(char *pattern, const char *item, int64_t size);
-
 /* Copies or converts n elements that are contiguous on both sides. */
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/copy_loops.h"
+#include "ops/move_few.h"
 #include "ops/parallel.h"
 
 /* From these sizes on, of both sides together, stores are non-temporal: the caches could not hold them anyway. */
@@ -203,7 +204,7 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
   sb__plan plan;
   char pattern[16];
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
-  sb__repeat_item(pattern, item, itemsize);
+  sb__repeat(pattern, item, itemsize, 16 / itemsize);
   const int64_t nbytes = sb_tensor_nbytes(t);
   const int parts = sb__parts_for(nbytes);
   fill_job job = {.plan = &plan,

@@ -333,6 +333,23 @@ describe('saving and loading', () => {
     assert.deepEqual(drafts(), [])
   })
 
+  it('what a save is given is held until it settles, whatever is disposed, and no longer', async () => {
+    const { storages } = memory()
+    for (const name of ['disposed.npy', 'disposed.npz', 'disposed.safetensors']) {
+      for (const n of [10, 20_000_000]) { // the second one in several steps
+        const t = zeros([n], 'uint8').fill(7)
+        const saving = save(at(name), name.endsWith('npy') ? t : { t })
+        t.dispose()
+        await saving
+        const loaded = await load(at(name))
+        const back = name.endsWith('npy') ? loaded : loaded.get('t')
+        assert.equal(Buffer.compare(back.bytes, Buffer.alloc(n, 7)), 0, `${name}, ${n}`)
+        back.dispose()
+      }
+    }
+    assert.ok(memory().storages <= storages)
+  })
+
   it('a process that is killed in the middle of a save leaves what was there, and nothing else', async function () {
     this.timeout(120000)
     const place = [folder, '/dev/shm'].find(hasUnnamed)
