@@ -105,7 +105,7 @@ function checkedAddress (name, source) {
 
 /**
  * A tensor over the source's own bytes, without a copy; each sees the other's writes. The tensor keeps the source and owner alive. The source may be
- * longer than the shape needs; without a shape the tensor is 1-D over the whole source.
+ * longer than the shape needs; without a shape the tensor is 1-D over the whole source, which then has a whole number of elements.
  *
  * A record is what toBlob gives, or a plain object with its fields: ptr, shape and dtype, and optionally strides, device and
  * owner. A shape argument reinterprets the record's elements in their order; a record's own shape may then be missing. Only
@@ -197,7 +197,7 @@ function overBuffer (source, given) {
   const isMemory = /** @type {number} */ (given.offset) > 0 && isFromZero(buffer, byteOffset)
   let storage = isMemory ? null : backend.adopt(buffer, byteOffset, byteLength, source)
   try {
-    const layout = storage === null ? overMemory(byteLength, dtype, given) : shaped(storage, dtype, given, Math.floor(byteLength / dtype.itemsize))
+    const layout = storage === null ? overMemory(byteLength, dtype, given) : shaped(storage, dtype, given, byteLength)
     const made = storage = layout.storage
     made.owner = given.owner ?? source
     if (given.deleter !== undefined) backend.attachDeleter(made, (/** @type {bigint} */ address) => last.deleter?.(address), ffi.check)
@@ -225,7 +225,7 @@ function overMemory (nbytes, dtype, given) {
   /** @type {any} */ const wasm = backend
   const { itemsize } = dtype
   const storage = wasm.unheld(itemsize, nbytes - itemsize)
-  const layout = shaped(storage, dtype, { ...given, offset: /** @type {number} */ (given.offset) - 1 }, Math.floor(nbytes / itemsize) - 1)
+  const layout = shaped(storage, dtype, { ...given, offset: /** @type {number} */ (given.offset) - 1 }, nbytes - itemsize)
   if (layout.size === 0) return layout
   const { low, high } = ffi.extent(layout)
   return wasm.keepReached(layout, low, high, itemsize)
@@ -245,13 +245,14 @@ function isFromZero (buffer, byteOffset) {
  * @param {import('../backend/storage').Storage} storage
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {Given} given
- * @param {number} count  elements in the source
+ * @param {number} nbytes  of the source
  * @returns {Layout}
  */
-function shaped (storage, dtype, given, count) {
-  const whole = new Layout(storage, dtype.index, [0], [1], 0, 0, 0)
+function shaped (storage, { index, itemsize, name }, given, nbytes) {
+  const whole = new Layout(storage, index, [0], [1], 0, 0, 0)
   const offset = given.offset ?? 0
-  const shape = given.shape ?? [Math.max(0, count - offset)]
+  if (!given.shape && nbytes % itemsize !== 0) throw failure('ERR_SHAPE', `the source has ${nbytes} bytes, which is no multiple of ${name}'s ${itemsize}; a shape tells how many to take`)
+  const shape = given.shape ?? [Math.max(0, nbytes / itemsize - offset)]
   return ffi.asStrided(whole, shape, given.strides, given.dimOrder, offset, false)
 }
 
@@ -269,7 +270,7 @@ function overAddress (source, given) {
   const dtype = dtypeOf(given.dtype)
   if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
   // The layout is checked over a placeholder, before the address is wrapped.
-  const layout = shaped(probe(address, given.nbytes), dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
+  const layout = shaped(probe(address, given.nbytes), dtype, given, given.nbytes ?? 0)
   if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')
   const needed = given.nbytes ?? (layout.size === 0 ? 0 : (layout.offset + ffi.extent(layout).high + 1) * dtype.itemsize)
   layout.storage = storageAtAddress(address, needed, given)

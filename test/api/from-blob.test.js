@@ -80,6 +80,14 @@ describe('fromBlob', () => {
       assert.deepEqual(t.toArray(), [1, 2, 3])
     })
 
+    it('takes a whole number of elements without a shape, and as many as a shape says', () => {
+      const bytes = new Uint8Array(10)
+      fails(() => fromBlob(bytes, { dtype: 'float32' }), RangeError, 'ERR_SHAPE', /10 bytes.*float32's 4/)
+      fails(() => fromBlob(bytes, null, { dtype: 'float64', offset: 1 }), RangeError, 'ERR_SHAPE')
+      assert.deepEqual(fromBlob(bytes, [2], 'float32').shape, [2])
+      assert.deepEqual(fromBlob(bytes.subarray(0, 8), { dtype: 'float32' }).shape, [2])
+    })
+
     it('a Uint8ClampedArray is uint8', () => {
       const source = new Uint8ClampedArray([1, 2, 3])
       const t = fromBlob(source, [3])

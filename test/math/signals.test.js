@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { arrayEqual, fromBlob, memory, ones, rand, tensor, tidy, zeros } = require('samebytes')
+const { arrayEqual, fromBlob, memory, ones, rand, setMemoryLimit, tensor, tidy, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
@@ -373,6 +373,16 @@ describe('transforms', () => {
     fails(() => hann(4, 'int32'), TypeError, 'ERR_DTYPE', /float/)
     const sealed = fromBlob(new Float32Array(8), [4], { dtype: 'complex64', readOnly: true })
     refusedUnchanged(sealed, () => fft(x, { out: sealed }), 'ERR_READ_ONLY')
+  })
+
+  it('refuses frames that are longer than the signal before it makes a window of them', () => {
+    const x = zeros([2000])
+    setMemoryLimit(2 ** 27)
+    try {
+      fails(() => stft(x, { nFft: 2 ** 25, center: false }), RangeError, 'ERR_SHAPE')
+    } finally {
+      setMemoryLimit(Infinity)
+    }
   })
 
   it('shifts in place', () => {
