@@ -299,6 +299,9 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
+/** What other libraries call axis. */
+const NAMES_OF_AXIS = ['dim', 'dims', 'axes']
+
 /**
  * Sorts out the arguments (axis, options), (options) and (): options may contain the axis.
  *
@@ -311,7 +314,15 @@ function axisAndOptions (axis, opts) {
     opts = axis
     axis = undefined
   }
-  return { along: axis === undefined ? optionsOf(opts).axis : axis, asked: opts }
+  if (axis !== undefined) return { along: axis, asked: opts }
+  const options = optionsOf(opts)
+  if (options.axis === undefined) {
+    for (let i = 0; i < NAMES_OF_AXIS.length; i++) {
+      const name = NAMES_OF_AXIS[i]
+      if (options[name] !== undefined) throw failure('ERR_ARGUMENT', `${name} is no option; axis was expected`) // else it would be another axis
+    }
+  }
+  return { along: options.axis, asked: opts }
 }
 
 /**

@@ -14,6 +14,16 @@ describe('concat', () => {
     })
   }
 
+  it('refuses what other libraries call axis, which would else be another axis', () => {
+    const x = zeros([2, 3])
+    for (const name of ['dim', 'dims', 'axes']) {
+      for (const call of [opts => concat([x, x], opts), opts => stack([x, x], opts), opts => x.take([0], opts), opts => x.roll(1, opts)]) {
+        fails(() => call({ [name]: 1 }), TypeError, 'ERR_ARGUMENT', new RegExp(`^${name} is no option; axis was expected$`))
+      }
+    }
+    assert.deepEqual(concat([x, x], { axis: 1 }).shape, [2, 6])
+  })
+
   it('takes a list or tensors, an axis or none, options or none, of float32', () => {
     const [a, b] = [tensor([[1, 2]]), tensor([[3, 4]])]
     const down = [[1, 2], [3, 4]]
