@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+#include "kernels/kernels.h"
+
 #define FEW_SIDE_BY_SIDE 8 /* elements that are moved together, however long other dimensions are */
+#define MANY_BYTES 256     /* that are repeated by vectors */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -20,20 +23,24 @@ static uint64_t eight_bytes(const char *item, int64_t size) {
   return bytes;
 }
 
-void sb__repeat(char *to, const char *item, int64_t size, int64_t n) {
-  uint64_t pair[2];
-  int64_t nbytes = n * size;
-  pair[0] = eight_bytes(item, least(size, 8));
-  pair[1] = size == 16 ? eight_bytes(item + 8, 8) : pair[0];
-  for (; nbytes >= 16; nbytes -= 16, to += 16) memcpy(to, pair, 16);
-  memcpy(to, pair, (size_t)nbytes);
-}
-
 #ifdef __wasm__
 # define SMALL_CODE 1
 #else
 # define SMALL_CODE 0
 #endif
+
+void sb__repeat(char *to, const char *item, int64_t size, int64_t n) {
+  uint64_t pair[2];
+  int64_t nbytes = n * size;
+  pair[0] = eight_bytes(item, least(size, 8));
+  pair[1] = size == 16 ? eight_bytes(item + 8, 8) : pair[0];
+  if (!SMALL_CODE && nbytes >= MANY_BYTES) {
+    sb__kernels_now()->fill(to, (const char *)pair, nbytes);
+    return;
+  }
+  for (; nbytes >= 16; nbytes -= 16, to += 16) memcpy(to, pair, 16);
+  memcpy(to, pair, (size_t)nbytes);
+}
 
 #define MOVE(i)                           \
  memcpy(&x, f + (i)*from_step, sizeof x); \
