@@ -316,13 +316,14 @@ function axisAndOptions (axis, opts) {
   }
   if (axis !== undefined) return { along: axis, asked: opts }
   const options = optionsOf(opts)
-  if (options.axis === undefined) {
+  const along = options.axis
+  if (along === undefined) {
     for (let i = 0; i < NAMES_OF_AXIS.length; i++) {
       const name = NAMES_OF_AXIS[i]
       if (options[name] !== undefined) throw failure('ERR_ARGUMENT', `${name} is no option; axis was expected`) // else it would be another axis
     }
   }
-  return { along: options.axis, asked: opts }
+  return { along, asked: opts }
 }
 
 /**
