@@ -80,8 +80,8 @@ static void collect(work *w, int32_t count, const sb_tensor *const tensors[], bo
   w->ndim = 0;
   for (int32_t k = 0; k < count; k++)
     w->base[k] = (char *)sb_tensor_data(tensors[k]) + plan.first[k];
-  const sb__plan_dim taken[] = {plan.row, plan.column, plan.more};
-  for (int32_t i = 0; i < 3; i++) {
+  const sb__plan_dim taken[] = {plan.row, plan.column, plan.more, plan.beside};
+  for (int32_t i = 0; i < 4; i++) {
     if (taken[i].n > 1) w->dim[w->ndim++] = taken[i];
   }
   for (int32_t d = plan.ninner - 1; d >= 0; d--) w->dim[w->ndim++] = plan.inner[d];

@@ -31,31 +31,43 @@ static void store_rows(const sb__runner *r, char *to, const char *scratch, int64
   }
 }
 
+/* matrices: how many that lie side by side in the source, of `columns` each. */
 static void transpose_block(const sb__runner *r, char *const at[], int64_t rows, int64_t columns,
-                            int64_t more, const sb__ahead *next) {
+                            int64_t more, int64_t matrices, const sb__ahead *next) {
   char scratch[BLOCK_BYTES] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t length = rows * r->from_size, step = more * length;
+  const int64_t length = rows * r->from_size, step = more * length, wide = columns * matrices;
+  const bool plain = !r->converts && !sb__streams(r);
+  const bool together = plain || (r->converts && more * rows < SHORT_ROW_ELEMENTS && !sb__varies(row) &&
+                        !sb__varies(column));
   int64_t fetched = 0;
-  sb__factors f = sb__factors_at(r, at, row);
   for (int64_t m = 0; m < more; m++) {
     const char *from = at[1] + m * r->plan->more.step[1];
-    const sb__ahead beside = {from + r->plan->more.step[1], row->step[1], rows,
-                              columns * r->from_size};
-    if (SB__CAN_STREAM && more > 1) sb__fetch_rows(&beside, 0, 0, 1);
-    r->kernels->transpose(scratch + m * length, step, from, row->step[1], rows, columns,
-                          r->from_size, false, false);
+    const sb__ahead near = {from + r->plan->more.step[1], row->step[1], rows, wide * r->from_size};
+    if (SB__CAN_STREAM && more > 1) sb__fetch_rows(&near, 0, 0, 1);
+    r->kernels->transpose(scratch + m * length, step, from, row->step[1], rows, wide, r->from_size,
+                          false, false);
   }
-  if (r->converts && more * rows < SHORT_ROW_ELEMENTS && !sb__varies(row) && !sb__varies(column)) {
-    if (SB__CAN_STREAM) sb__fetch_rows(next, 0, 0, 1);
-    store_rows(r, at[0], scratch, columns, more * rows, f);
-    return;
-  }
-  for (int64_t c = 0; c < columns; c++) {
-    if (SB__CAN_STREAM) fetched = sb__fetch_rows(next, fetched, c, columns);
-    sb__store_row(r, at[0] + c * column->step[0], scratch + c * step, more * rows, f);
-    f.scale += column->step[2];
-    f.bias += column->step[3];
+  if (SB__CAN_STREAM && together) sb__fetch_rows(next, 0, 0, 1);
+  for (int64_t b = 0; b < matrices; b++) {
+    char *corner[SB__PLAN_MAX];
+    for (int32_t k = 0; k < r->plan->count; k++) corner[k] = at[k] + b * r->plan->beside.step[k];
+    const char *from = scratch + b * columns * step;
+    sb__factors f = sb__factors_at(r, corner, row);
+    if (plain) {
+      sb__move_runs(corner[0], column->step[0], from, step, columns, step);
+      continue;
+    }
+    if (together) {
+      store_rows(r, corner[0], from, columns, more * rows, f);
+      continue;
+    }
+    for (int64_t c = 0; c < columns; c++) {
+      if (SB__CAN_STREAM) fetched = sb__fetch_rows(next, fetched, b * columns + c, wide);
+      sb__store_row(r, corner[0] + c * column->step[0], from + c * step, more * rows, f);
+      f.scale += column->step[2];
+      f.bias += column->step[3];
+    }
   }
 }
 
@@ -82,54 +94,56 @@ static int64_t width_of(const sb__plan *plan, int64_t size) {
 }
 
 static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more,
+                     *beside = &r->plan->beside;
   const int64_t size = r->from_size, rows = sb__least(row->n, RUN_BYTES / size);
   const int64_t mores = rows < row->n ? 1 : sb__least(more->n, RUN_BYTES / size / rows);
-  const int64_t columns = sb__least(column->n, BLOCK_BYTES / size / rows / mores);
+  const int64_t most = BLOCK_BYTES / size / rows / mores, columns = sb__least(column->n, most);
+  const int64_t matrices = sb__least(beside->n, most / columns);
   for (int64_t m = 0; m < more->n; m += mores) {
     for (int64_t i = 0; i < row->n; i += rows) {
       const int64_t n = sb__least(rows, row->n - i);
-      char *corner[SB__PLAN_MAX];
-      for (int32_t k = 0; k < r->plan->count; k++)
-        corner[k] = at[k] + m * more->step[k] + i * row->step[k];
-      const char *below = corner[1] + n * row->step[1];
-      for (int64_t c = 0; c < column->n; c += columns) {
-        const bool last = c + columns >= column->n;
-        const sb__ahead next = {last ? below : corner[1] + columns * column->step[1], row->step[1],
-                                more->n > 1 ? 0 : n, columns * size};
-        transpose_block(r, corner, n, sb__least(columns, column->n - c),
-                        sb__least(mores, more->n - m), &next);
-        for (int32_t k = 0; k < r->plan->count; k++) corner[k] += columns * column->step[k];
+      const char *below = at[1] + m * more->step[1] + (i + n) * row->step[1];
+      for (int64_t b = 0; b < beside->n; b += matrices) {
+        const int64_t count = sb__least(matrices, beside->n - b);
+        for (int64_t c = 0; c < column->n; c += columns) {
+          const int64_t width = sb__least(columns, column->n - c);
+          const bool last = b + count == beside->n && c + width == column->n;
+          char *corner[SB__PLAN_MAX];
+          for (int32_t k = 0; k < r->plan->count; k++)
+            corner[k] = at[k] + m * more->step[k] + i * row->step[k] + b * beside->step[k] +
+                        c * column->step[k];
+          const sb__ahead next = {last ? below : corner[1] + count * width * size, row->step[1],
+                                  more->n > 1 ? 0 : n, matrices * columns * size};
+          transpose_block(r, corner, n, width, sb__least(mores, more->n - m), count, &next);
+        }
       }
     }
   }
 }
 
-/* The same from the last column to the first. */
-static void turn_columns(const sb__runner *r, char *const at[], sb__plan *plan, sb__runner *turned,
-                         char *first[]) {
-  memcpy(plan, r->plan, offsetof(sb__plan, outer));
-  *turned = *r;
-  turned->plan = plan;
+/* The same from the last to the first along a dimension that goes backward in the source. */
+static void turn(sb__plan *plan, sb__plan_dim *dim, char *at[]) {
+  if (dim->step[1] > 0) return;
   for (int32_t k = 0; k < plan->count; k++) {
-    first[k] = at[k] + (plan->column.n - 1) * plan->column.step[k];
-    plan->column.step[k] = -plan->column.step[k];
+    at[k] += (dim->n - 1) * dim->step[k];
+    dim->step[k] = -dim->step[k];
   }
 }
 
 void sb__copy_transpose(const sb__runner *r, char *const at[]) {
   sb__plan plan;
-  sb__runner turned;
+  sb__runner turned = *r;
   char *first[SB__PLAN_MAX];
-  if (r->plan->column.step[1] < 0) {
-    turn_columns(r, at, &plan, &turned, first);
-    r = &turned;
-    at = first;
-  }
+  memcpy(&plan, r->plan, offsetof(sb__plan, outer));
+  memcpy(first, at, (size_t)plan.count * sizeof *first);
+  turned.plan = &plan;
+  turn(&plan, &plan.column, first);
+  turn(&plan, &plan.beside, first);
   const bool aligned =
-      r->plan->more.n == 1 && (((uintptr_t)at[0] | (uintptr_t)r->plan->column.step[0]) & 63u) == 0;
-  if (r->converts || (sb__streams(r) && !aligned))
-    transpose_by_blocks(r, at);
+      plan.more.n == 1 && (((uintptr_t)first[0] | (uintptr_t)plan.column.step[0]) & 63u) == 0;
+  if (r->converts || plan.beside.n > 1 || (sb__streams(r) && !aligned))
+    transpose_by_blocks(&turned, first);
   else
-    transpose_directly(r, at, width_of(r->plan, r->to_size));
+    transpose_directly(&turned, first, width_of(&plan, r->to_size));
 }

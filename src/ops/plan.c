@@ -99,11 +99,20 @@ static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_s
   return row->n > SB__PLAN_BLOCK || (!converts && row->n * to_size >= SHORT_RUN_BYTES);
 }
 
-static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, int64_t to_size,
-                         int64_t from_size) {
+/* columns: along all dimensions that are columns. */
+static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, int64_t columns,
+                         int64_t to_size, int64_t from_size) {
   return row->step[0] == to_size && row->step[1] != 0 &&
-         sb__absolute(column->step[1]) == from_size && row->n > FEW && column->n > FEW &&
-         row->n * column->n > SB__PLAN_BLOCK;
+         sb__absolute(column->step[1]) == from_size && row->n > FEW && columns > FEW &&
+         row->n * columns > SB__PLAN_BLOCK;
+}
+
+/* The dimension that continues short columns in the source, forward or backward; -1 if there is none. */
+static int32_t beside_of(const sb__plan *plan, int32_t column) {
+  const int64_t length = plan->outer[column].n * sb__absolute(plan->outer[column].step[1]);
+  for (int32_t d = plan->ndim - 2; d >= 0 && length < SHORT_RUN_BYTES; d--)
+    if (d != column && sb__absolute(plan->outer[d].step[1]) == length) return d;
+  return -1;
 }
 
 /* Of a piece of blocks, in runs of elements that are moved one after the other; measured. */
@@ -192,7 +201,7 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   const int64_t from_size = count > 1 ? sb_dtype_itemsize(tensors[1]->dtype) : 0;
   const bool converts = count > 2 || (count > 1 && tensors[0]->dtype != tensors[1]->dtype);
   plan->row = (sb__plan_dim){.n = 1, .step = {to_size, from_size}};
-  plan->column = plan->more = (sb__plan_dim){.n = 1};
+  plan->column = plan->more = plan->beside = (sb__plan_dim){.n = 1};
   plan->ninner = 0;
   plan->kind = SB__PLAN_ROWS;
   sb__plan_merge(count, tensors, keep_order, plan);
@@ -203,21 +212,24 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
     if (plan->ndim && !keep_order) plan->column = remove_dim(plan, plan->ndim - 1);
     return;
   }
-  const int32_t column = column_of(plan, from_size);
+  const int32_t column = column_of(plan, from_size), beside = beside_of(plan, column);
+  const int64_t columns = plan->outer[column].n * (beside < 0 ? 1 : plan->outer[beside].n);
   if (column == plan->ndim - 1 ||
-      !is_transpose(innermost, &plan->outer[column], to_size, from_size)) {
+      !is_transpose(innermost, &plan->outer[column], columns, to_size, from_size)) {
     take_blocks(plan, to_size, from_size);
     return;
   }
   plan->kind = SB__PLAN_TRANSPOSE;
   plan->row = remove_dim(plan, plan->ndim - 1);
-  plan->column = remove_dim(plan, column);
+  plan->column = plan->outer[column];
+  if (beside >= 0) plan->beside = remove_dim(plan, beside);
+  remove_dim(plan, column - (beside >= 0 && beside < column));
   if (plan->ndim && continues_row(plan, &plan->outer[plan->ndim - 1]))
     plan->more = remove_dim(plan, plan->ndim - 1);
 }
 
 int64_t sb__plan_numel(const sb__plan *plan) {
-  int64_t n = plan->row.n * plan->column.n * plan->more.n;
+  int64_t n = plan->row.n * plan->column.n * plan->more.n * plan->beside.n;
   for (int32_t d = 0; d < plan->ninner; d++) n *= plan->inner[d].n;
   for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
   return n;
@@ -235,6 +247,7 @@ void sb__plan_range(const sb__plan *plan, int32_t operand, int64_t size, int64_t
   widen(&plan->row, operand, low, high);
   widen(&plan->column, operand, low, high);
   widen(&plan->more, operand, low, high);
+  widen(&plan->beside, operand, low, high);
   for (int32_t d = 0; d < plan->ninner; d++) widen(&plan->inner[d], operand, low, high);
   for (int32_t d = 0; d < plan->ndim; d++) widen(&plan->outer[d], operand, low, high);
 }
@@ -246,6 +259,7 @@ static sb__plan_dim *longest_dim(sb__plan *plan) {
   const bool is_transpose = plan->kind == SB__PLAN_TRANSPOSE;
   sb__plan_dim *best = &plan->column;
   if (plan->more.n > best->n) best = &plan->more;
+  if (plan->beside.n > best->n) best = &plan->beside;
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].n >= best->n) best = &plan->outer[d];
   }
