@@ -200,6 +200,25 @@ function makeOverlap (i) {
   return { from, to, shape, srcShape: shape, src, dst, srcBytes: null, dstBytes: bytes, ...scaled && randomScale(shape) }
 }
 
+/** Channels of pixels into planes, turned and mirrored: matrices with few columns, that lie side by side in the source. */
+function makePixels (i, scaled) {
+  const from = scaled ? REAL[i % REAL.length] : DTYPES[i % DTYPES.length]
+  const to = next(2) === 0 ? from : pick(scaled ? REAL : DTYPES)
+  const sizes = { channels: pick([2, 3, 4, 5, 7, 12, 15]), x: pick([1, 3, 7, 16, 23]), y: pick([5, 9, 33, 40, 70]) }
+  const pixel = sizes.channels + pick([0, 0, 1, 5, 9])
+  const steps = { channels: 1, x: pixel, y: pixel * sizes.x + pick([0, 0, 1, 30]) }
+  const order = shuffle(['channels', 'x', 'y'])
+  const shape = order.map(name => sizes[name])
+  const src = flip(shape, order.map(name => steps[name]))
+  if (next(2)) src.length = src.offset + shape.reduce((sum, n, d) => sum + Math.max(0, (n - 1) * src.strides[d]), 1) // nothing behind it
+  const dst = next(2) ? injective(shape) : dense(shape)
+  const srcBytes = new ArrayBuffer(src.length * ITEMSIZE[from])
+  write(srcBytes, from, scaled ? 'float32' : to, src.length)
+  const dstBytes = new ArrayBuffer(dst.length * ITEMSIZE[to])
+  noise(new Uint8Array(dstBytes), to)
+  return { from, to, shape, srcShape: shape, src, dst, srcBytes, dstBytes, ...scaled && randomScale(shape) }
+}
+
 /** Copies that are streamed, cut into blocks and shared out to threads. */
 function makeLarge () {
   const contiguous = (shape, offset = 0) => {
@@ -248,7 +267,8 @@ function copySets () {
   sets = {
     'casts between strided tensors': Array.from({ length: 2000 }, (_, i) => makeCase(i)),
     'scaled copies': Array.from({ length: 700 }, (_, i) => makeCase(i, true)),
-    'copies within one buffer': Array.from({ length: 800 }, (_, i) => makeOverlap(i))
+    'copies within one buffer': Array.from({ length: 800 }, (_, i) => makeOverlap(i)),
+    'pixels into planes': Array.from({ length: 600 }, (_, i) => makePixels(i, i % 3 === 0))
   }
   return sets
 }

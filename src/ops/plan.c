@@ -99,11 +99,18 @@ static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_s
   return row->n > SB__PLAN_BLOCK || (!converts && row->n * to_size >= SHORT_RUN_BYTES);
 }
 
+/* Few columns gain where a table of shuffles would need too many loads: small elements far apart, moved as they are. */
+static bool is_few(int64_t columns, int64_t size, int64_t apart, bool converts) {
+  if (columns > FEW) return false;
+  return columns < 2 || converts || size > 2 || apart <= (size == 1 ? 5 : 16);
+}
+
 /* columns: along all dimensions that are columns. */
 static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, int64_t columns,
-                         int64_t to_size, int64_t from_size) {
+                         int64_t to_size, int64_t from_size, bool converts) {
   return row->step[0] == to_size && row->step[1] != 0 &&
-         sb__absolute(column->step[1]) == from_size && row->n > FEW && columns > FEW &&
+         sb__absolute(column->step[1]) == from_size && row->n > FEW &&
+         !is_few(columns, from_size, sb__absolute(row->step[1]), converts) &&
          row->n * columns > SB__PLAN_BLOCK;
 }
 
@@ -215,7 +222,7 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   const int32_t column = column_of(plan, from_size), beside = beside_of(plan, column);
   const int64_t columns = plan->outer[column].n * (beside < 0 ? 1 : plan->outer[beside].n);
   if (column == plan->ndim - 1 ||
-      !is_transpose(innermost, &plan->outer[column], columns, to_size, from_size)) {
+      !is_transpose(innermost, &plan->outer[column], columns, to_size, from_size, converts)) {
     take_blocks(plan, to_size, from_size);
     return;
   }
