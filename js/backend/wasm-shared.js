@@ -7,6 +7,7 @@ const { failure } = require('../base/errors')
 const { newName } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer } = require('../base/buffers')
 const { Backend, newMemory, maxima } = require('./wasm')
+const { importsOf } = require('./wasm-imports')
 const { version } = require('../base/version')
 
 /** @typedef {import('./wasm').WasmMemory} WasmMemory */
@@ -158,9 +159,7 @@ function start (group, place = { thread: 0, parent: 0 }) {
   }
   const { memory, module } = group
   const grown = { renew () {} }
-  const instance = new WebAssembly.Instance(/** @type {any} */ (module), {
-    env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
-  })
+  const instance = new WebAssembly.Instance(/** @type {any} */ (module), importsOf(memory, () => { grown.renew() }))
   const exports = /** @type {any} */ (instance.exports)
   if (group.started) join(exports, place)
   else begin(exports, group, place)

@@ -6,6 +6,7 @@ const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Arr
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
+const { importsOf } = require('./wasm-imports')
 const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
@@ -620,9 +621,7 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }
  */
 function start (module, memory) {
   const grown = { renew () {} }
-  const instance = new WebAssembly.Instance(/** @type {any} */ (module), {
-    env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
-  })
+  const instance = new WebAssembly.Instance(/** @type {any} */ (module), importsOf(memory, () => { grown.renew() }))
   const exports = /** @type {any} */ (instance.exports)
   exports._initialize()
   if (!exports.sb_start()) throw failure('ERR_MEMORY', 'WASM memory is too small for an environment')

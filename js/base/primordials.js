@@ -231,6 +231,15 @@ function bytesCopied (bytes, start = 0, end = lengthOf(bytes)) {
 
 const Bytes = Uint8Array
 
+// ---- Texts of numbers ----
+
+/** @type {(x: number, digits: number) => string} */
+const toExponential = uncurried(Number.prototype.toExponential)
+/** @type {(x: number, digits: number) => string} */
+const toPrecision = uncurried(Number.prototype.toPrecision)
+/** @type {(text: string, at: number) => number} */
+const charCodeAt = uncurried(String.prototype.charCodeAt)
+
 // ---- Buffers ----
 
 const shared = typeof SharedArrayBuffer === 'undefined' ? undefined : SharedArrayBuffer.prototype
@@ -271,6 +280,9 @@ module.exports = {
   typedFill,
   typedIndexOf,
   typedValues,
+  toExponential,
+  toPrecision,
+  charCodeAt,
   bytesFrom,
   bytesCopied,
   isView,

@@ -31,43 +31,47 @@ static void store_rows(const sb__runner *r, char *to, const char *scratch, int64
   }
 }
 
-/* matrices: how many that lie side by side in the source, of `columns` each. */
+/* columns: of one matrix, or whole matrices that lie side by side in the source. */
 static void transpose_block(const sb__runner *r, char *const at[], int64_t rows, int64_t columns,
-                            int64_t more, int64_t matrices, const sb__ahead *next) {
+                            int64_t more, const sb__ahead *next) {
   char scratch[BLOCK_BYTES] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t length = rows * r->from_size, step = more * length, wide = columns * matrices;
+  const int64_t length = rows * r->from_size, step = more * length;
+  const int64_t each = sb__least(column->n, columns);
   const bool plain = !r->converts && !sb__streams(r);
-  const bool together = plain || (r->converts && more * rows < SHORT_ROW_ELEMENTS && !sb__varies(row) &&
-                        !sb__varies(column));
+  const bool together = plain || (more * rows < SHORT_ROW_ELEMENTS && r->converts &&
+                                  !sb__varies(row) && !sb__varies(column));
   int64_t fetched = 0;
   for (int64_t m = 0; m < more; m++) {
     const char *from = at[1] + m * r->plan->more.step[1];
-    const sb__ahead near = {from + r->plan->more.step[1], row->step[1], rows, wide * r->from_size};
+    const sb__ahead near = {from + r->plan->more.step[1], row->step[1], rows,
+                            columns * r->from_size};
     if (SB__CAN_STREAM && more > 1) sb__fetch_rows(&near, 0, 0, 1);
-    r->kernels->transpose(scratch + m * length, step, from, row->step[1], rows, wide, r->from_size,
-                          false, false);
+    r->kernels->transpose(scratch + m * length, step, from, row->step[1], rows, columns,
+                          r->from_size, false, false);
   }
   if (SB__CAN_STREAM && together) sb__fetch_rows(next, 0, 0, 1);
-  for (int64_t b = 0; b < matrices; b++) {
-    char *corner[SB__PLAN_MAX];
-    for (int32_t k = 0; k < r->plan->count; k++) corner[k] = at[k] + b * r->plan->beside.step[k];
-    const char *from = scratch + b * columns * step;
+  char *corner[SB__PLAN_MAX];
+  memcpy(corner, at, (size_t)r->plan->count * sizeof *corner);
+  for (int64_t c = 0; c < columns;) {
+    char *to = corner[0];
     sb__factors f = sb__factors_at(r, corner, row);
+    const char *from = scratch + c * step;
     if (plain) {
-      sb__move_runs(corner[0], column->step[0], from, step, columns, step);
-      continue;
+      sb__move_runs(to, column->step[0], from, step, each, step);
+      c += each;
+    } else if (together) {
+      store_rows(r, to, from, each, more * rows, f);
+      c += each;
+    } else {
+      for (const int64_t end = c + each; c < end; c++, to += column->step[0], from += step) {
+        if (SB__CAN_STREAM) fetched = sb__fetch_rows(next, fetched, c, columns);
+        sb__store_row(r, to, from, more * rows, f);
+        f.scale += column->step[2];
+        f.bias += column->step[3];
+      }
     }
-    if (together) {
-      store_rows(r, corner[0], from, columns, more * rows, f);
-      continue;
-    }
-    for (int64_t c = 0; c < columns; c++) {
-      if (SB__CAN_STREAM) fetched = sb__fetch_rows(next, fetched, b * columns + c, wide);
-      sb__store_row(r, corner[0] + c * column->step[0], from + c * step, more * rows, f);
-      f.scale += column->step[2];
-      f.bias += column->step[3];
-    }
+    for (int32_t k = 0; k < r->plan->count; k++) corner[k] += r->plan->beside.step[k];
   }
 }
 
@@ -98,25 +102,22 @@ static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
                      *beside = &r->plan->beside;
   const int64_t size = r->from_size, rows = sb__least(row->n, RUN_BYTES / size);
   const int64_t mores = rows < row->n ? 1 : sb__least(more->n, RUN_BYTES / size / rows);
-  const int64_t most = BLOCK_BYTES / size / rows / mores, columns = sb__least(column->n, most);
-  const int64_t matrices = sb__least(beside->n, most / columns);
+  const int64_t most = BLOCK_BYTES / size / rows / mores, all = column->n * beside->n;
+  const bool whole = beside->n > 1; /* matrices */
+  const int64_t columns = whole ? most - most % column->n : most;
   for (int64_t m = 0; m < more->n; m += mores) {
     for (int64_t i = 0; i < row->n; i += rows) {
       const int64_t n = sb__least(rows, row->n - i);
       const char *below = at[1] + m * more->step[1] + (i + n) * row->step[1];
-      for (int64_t b = 0; b < beside->n; b += matrices) {
-        const int64_t count = sb__least(matrices, beside->n - b);
-        for (int64_t c = 0; c < column->n; c += columns) {
-          const int64_t width = sb__least(columns, column->n - c);
-          const bool last = b + count == beside->n && c + width == column->n;
-          char *corner[SB__PLAN_MAX];
-          for (int32_t k = 0; k < r->plan->count; k++)
-            corner[k] = at[k] + m * more->step[k] + i * row->step[k] + b * beside->step[k] +
-                        c * column->step[k];
-          const sb__ahead next = {last ? below : corner[1] + count * width * size, row->step[1],
-                                  more->n > 1 ? 0 : n, matrices * columns * size};
-          transpose_block(r, corner, n, width, sb__least(mores, more->n - m), count, &next);
-        }
+      for (int64_t c = 0; c < all; c += columns) {
+        char *corner[SB__PLAN_MAX];
+        for (int32_t k = 0; k < r->plan->count; k++)
+          corner[k] = at[k] + m * more->step[k] + i * row->step[k] +
+                      (whole ? c / column->n * beside->step[k] : c * column->step[k]);
+        const sb__ahead next = {c + columns < all ? corner[1] + columns * size : below,
+                                row->step[1], more->n > 1 ? 0 : n, sb__least(columns, all) * size};
+        transpose_block(r, corner, n, sb__least(columns, all - c), sb__least(mores, more->n - m),
+                        &next);
       }
     }
   }

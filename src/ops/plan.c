@@ -114,10 +114,12 @@ static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, in
          row->n * columns > SB__PLAN_BLOCK;
 }
 
+#define SHORT_COLUMN_BYTES 48 /* or more of it fit a block, see copy_transpose.c */
+
 /* The dimension that continues short columns in the source, forward or backward; -1 if there is none. */
 static int32_t beside_of(const sb__plan *plan, int32_t column) {
   const int64_t length = plan->outer[column].n * sb__absolute(plan->outer[column].step[1]);
-  for (int32_t d = plan->ndim - 2; d >= 0 && length < SHORT_RUN_BYTES; d--)
+  for (int32_t d = plan->ndim - 2; d >= 0 && length < SHORT_COLUMN_BYTES; d--)
     if (d != column && sb__absolute(plan->outer[d].step[1]) == length) return d;
   return -1;
 }
