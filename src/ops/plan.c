@@ -114,13 +114,16 @@ static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, in
          row->n * columns > SB__PLAN_BLOCK;
 }
 
-#define SHORT_COLUMN_BYTES 48 /* or more of it fit a block, see copy_transpose.c */
+#define SHORT_COLUMN_BYTES 16 /* a tile of a transpose is as wide */
+#define TALL_ROWS 16          /* for fewer, storing each takes longer */
 
 /* The dimension that continues short columns in the source, forward or backward; -1 if there is none. */
 static int32_t beside_of(const sb__plan *plan, int32_t column) {
-  const int64_t length = plan->outer[column].n * sb__absolute(plan->outer[column].step[1]);
-  for (int32_t d = plan->ndim - 2; d >= 0 && length < SHORT_COLUMN_BYTES; d--)
-    if (d != column && sb__absolute(plan->outer[d].step[1]) == length) return d;
+  const sb__plan_dim *dims = plan->outer;
+  const int64_t length = dims[column].n * sb__absolute(dims[column].step[1]);
+  if (length >= SHORT_COLUMN_BYTES || dims[plan->ndim - 1].n < TALL_ROWS) return -1;
+  for (int32_t d = plan->ndim - 2; d >= 0; d--)
+    if (d != column && sb__absolute(dims[d].step[1]) == length) return d;
   return -1;
 }
 
@@ -133,16 +136,13 @@ static double cost_of_blocks(const sb__plan_dim *row, int64_t inside) {
   return (double)(PIECE_COST + inside) / (double)inside / (double)row->n;
 }
 
-/* For copies within the caches whose near rows are short, rows are looked for farther out. Measured; the module of WebAssembly has no room. */
-#ifdef __wasm__
-# define looks_farther(plan, row, to_size) false
-#else
-# define SHORT_ROW 8 /* elements */
-# define NEAR_COPY_BYTES 49152
+#define SHORT_ROW 8 /* elements */
+#define NEAR_COPY_BYTES 49152
+
+/* For copies within the caches whose near rows are short, rows are looked for farther out. Measured. */
 static bool looks_farther(const sb__plan *plan, const sb__plan_dim *row, int64_t to_size) {
   return row->n < SHORT_ROW && row->step[1] && sb__plan_numel(plan) * to_size <= NEAR_COPY_BYTES;
 }
-#endif
 
 /* Which dimension is the row of blocks: the cheapest of those outside of at most SB__PLAN_BLOCK elements, but no run that
  * is contiguous on both sides, which moves as a whole. inner: the first dimension of the block. */
