@@ -114,14 +114,14 @@ static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, in
          row->n * columns > SB__PLAN_BLOCK;
 }
 
-#define SHORT_COLUMN_BYTES 16 /* a tile of a transpose is as wide */
+#define SHORT_COLUMN_BYTES 16 /* no wider than a tile of a transpose */
 #define TALL_ROWS 16          /* for fewer, storing each takes longer */
 
 /* The dimension that continues short columns in the source, forward or backward; -1 if there is none. */
 static int32_t beside_of(const sb__plan *plan, int32_t column) {
   const sb__plan_dim *dims = plan->outer;
   const int64_t length = dims[column].n * sb__absolute(dims[column].step[1]);
-  if (length >= SHORT_COLUMN_BYTES || dims[plan->ndim - 1].n < TALL_ROWS) return -1;
+  if (length > SHORT_COLUMN_BYTES || dims[plan->ndim - 1].n < TALL_ROWS) return -1;
   for (int32_t d = plan->ndim - 2; d >= 0; d--)
     if (d != column && sb__absolute(dims[d].step[1]) == length) return d;
   return -1;
