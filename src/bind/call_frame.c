@@ -46,7 +46,8 @@ static sb_storage *find_storage(sb__binding *b, const double *at, int32_t index)
 
 static sb_status no_storage(const double *at, int32_t index) {
   const double handle = at[SB__OPERAND_HANDLE];
-  if (handle != 0) return sb__fail(SB_ERR_STALE, "the handle %s is not alive here", sb__digits_of(handle).text);
+  if (handle != 0)
+    return sb__fail(SB_ERR_STALE, "the handle %s is not alive here", sb__digits_of(handle).text);
   return sb__fail(SB_ERR_ARGUMENT, "operand %d has no valid address", index);
 }
 

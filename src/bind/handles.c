@@ -119,7 +119,8 @@ static void drop(sb__binding *b, sb__claim *claim) {
 
 sb_status sb__claim_drop(sb__binding *b, double handle) {
   sb__claim *claim = find(b, handle);
-  if (!claim) return sb__fail(SB_ERR_STALE, "the handle %s is not alive here", sb__digits_of(handle).text);
+  if (!claim)
+    return sb__fail(SB_ERR_STALE, "the handle %s is not alive here", sb__digits_of(handle).text);
   drop(b, claim);
   return SB_OK;
 }

@@ -9,8 +9,8 @@
 /* Without floating point, which is most of the code: JavaScript writes the digits of a double, at most 31. */
 int vsniprintf(char *text, size_t capacity, const char *format, va_list arguments);
 # define vsnprintf vsniprintf
-__attribute__((import_module("samebytes"), import_name("write_digits"))) void write_digits(char *to,
-                                                                                     double x);
+__attribute__((import_module("samebytes"), import_name("write_digits"))) void write_digits(
+    char *to, double x);
 #endif
 
 static SB_THREAD_LOCAL char message[512];

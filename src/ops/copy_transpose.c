@@ -134,17 +134,22 @@ static void turn(sb__plan *plan, sb__plan_dim *dim, char *at[]) {
 
 void sb__copy_transpose(const sb__runner *r, char *const at[]) {
   sb__plan plan;
-  sb__runner turned = *r;
+  sb__runner turned;
   char *first[SB__PLAN_MAX];
-  memcpy(&plan, r->plan, offsetof(sb__plan, outer));
-  memcpy(first, at, (size_t)plan.count * sizeof *first);
-  turned.plan = &plan;
-  turn(&plan, &plan.column, first);
-  turn(&plan, &plan.beside, first);
+  if (r->plan->column.step[1] < 0 || r->plan->beside.step[1] < 0) {
+    memcpy(&plan, r->plan, offsetof(sb__plan, outer));
+    memcpy(first, at, (size_t)plan.count * sizeof *first);
+    turned = *r;
+    turned.plan = &plan;
+    turn(&plan, &plan.column, first);
+    turn(&plan, &plan.beside, first);
+    r = &turned;
+    at = first;
+  }
   const bool aligned =
-      plan.more.n == 1 && (((uintptr_t)first[0] | (uintptr_t)plan.column.step[0]) & 63u) == 0;
-  if (r->converts || plan.beside.n > 1 || (sb__streams(r) && !aligned))
-    transpose_by_blocks(&turned, first);
+      r->plan->more.n == 1 && (((uintptr_t)at[0] | (uintptr_t)r->plan->column.step[0]) & 63u) == 0;
+  if (r->converts || r->plan->beside.n > 1 || (sb__streams(r) && !aligned))
+    transpose_by_blocks(r, at);
   else
-    transpose_directly(&turned, first, width_of(&plan, r->to_size));
+    transpose_directly(r, at, width_of(r->plan, r->to_size));
 }

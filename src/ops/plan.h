@@ -31,7 +31,7 @@ typedef struct sb__plan {
   sb__plan_dim
       more; /* TRANSPOSE: a dimension that continues the target's rows; n is 1 if there is none */
   sb__plan_dim beside; /* TRANSPOSE: one that continues the source's short columns, likewise */
-  int32_t ninner;                     /* of inner; 0: a block is one element */
+  int32_t ninner;      /* of inner; 0: a block is one element */
   sb__plan_dim inner[SB__PLAN_INNER]; /* BLOCKS: outermost first */
   sb__plan_dim outer[SB_MAX_DIMS];    /* outermost first */
 } sb__plan;

@@ -108,7 +108,8 @@ static sb_status rounded_parameter(const char *name, double value, sb_dtype dtyp
   sb__chunk chunk;
   double item = 0;
   if (!isfinite(value))
-    return sb__fail(SB_ERR_BOUNDS, "%s is %s; a finite number was expected", name, sb__digits_of(value).text);
+    return sb__fail(SB_ERR_BOUNDS, "%s is %s; a finite number was expected", name,
+                    sb__digits_of(value).text);
   const uint32_t mode = sb__float_mode_default();
   chunk.real[0] = value;
   sb__store(dtype, (char *)&item, 8, SB__FORM_REAL, &chunk, 1);

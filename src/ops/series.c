@@ -90,7 +90,8 @@ static sb_status integer_series(sb_dtype dtype, int64_t numel, const sb_scalar *
 
 static sb_status check_finite(const char *name, double value) {
   if (isfinite(value)) return SB_OK;
-  return sb__fail(SB_ERR_BOUNDS, "%s is %s; a finite number was expected", name, sb__digits_of(value).text);
+  return sb__fail(SB_ERR_BOUNDS, "%s is %s; a finite number was expected", name,
+                  sb__digits_of(value).text);
 }
 
 static sb_status real_of(const char *name, const sb_scalar *value, double *out) {
