@@ -19,11 +19,14 @@
 # endif
 
 # define INLINE static inline __attribute__((always_inline))
-/* Measured: four parts in turn, because hardware prefetchers follow a few pages at a time, and prefetch this far ahead. */
+/* Measured: four parts in turn, several lines of each (as in level.inc), because hardware prefetchers follow a few pages at a time, and
+ * prefetch this far ahead. */
 # ifdef SB_TEST
 #  define PART_BYTES 512 /* so that tests need no large tensors */
+#  define TURN_BYTES 128
 # else
 #  define PART_BYTES 65536 /* of the source, per part */
+#  define TURN_BYTES 512   /* of the target */
 # endif
 # define PARTS 4
 # define AHEAD_BYTES 768
@@ -152,10 +155,10 @@ INLINE void store_lines(char *to, const char *from, int64_t nbytes, __m256i (*ca
   const int64_t part = PART_BYTES / step * 32; /* bytes of the target */
   for (; nbytes >= PARTS * part;
        nbytes -= PARTS * part, to += PARTS * part, from += PARTS * PART_BYTES) {
-    for (int64_t i = 0; i < part; i += 64) {
-      ROLLED for (int64_t p = 0; p < PARTS; p++)
-          store_line(to + p * part + i, from + p * PART_BYTES + i / 32 * step, cast, step);
-    }
+    for (int64_t turn = 0; turn < part; turn += TURN_BYTES)
+      for (int64_t p = 0; p < PARTS; p++)
+        ROLLED for (int64_t i = turn; i < turn + TURN_BYTES; i += 64)
+            store_line(to + p * part + i, from + p * PART_BYTES + i / 32 * step, cast, step);
   }
   for (int64_t i = 0; i < nbytes; i += 64) store_line(to + i, from + i / 32 * step, cast, step);
 }
