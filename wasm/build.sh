@@ -67,10 +67,10 @@ hoist () { # MODULE
   local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals) tools
   tools=$(em-config BINARYEN_ROOT)/bin
   "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
-  [ "$1" != dist/samebytes-shared.wasm ] || node wasm/straight.mjs "$objects/module.wat"
   node wasm/hoist.mjs "$objects/module.wat"
   "$tools/wasm-opt" "${features[@]}" --merge-blocks --coalesce-locals --reorder-locals "$objects/module.wat" -o "$1"
   "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
+  [ "$1" != dist/samebytes-shared.wasm ] || node wasm/straight.mjs "$objects/module.wat"
   node wasm/order.mjs "$objects/module.wat" "$1"
   "$tools/wasm-as" "${features[@]}" "$objects/module.wat" -o "$1"
 }
