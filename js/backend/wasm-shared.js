@@ -6,8 +6,7 @@ const { Atomics, BigInt, BigInt64Array, Math, WeakSet, weakMapGet, weakSetAdd, w
 const { failure } = require('../base/errors')
 const { newName } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer } = require('../base/buffers')
-const { Backend, newMemory, maxima } = require('./wasm')
-const { importsOf } = require('./wasm-imports')
+const { Backend, importsOf, newMemory, maxima } = require('./wasm')
 const { version } = require('../base/version')
 
 /** @typedef {import('./wasm').WasmMemory} WasmMemory */

@@ -2,11 +2,10 @@
 // The WASM back end: the same C, over linear memory. Tensors that it makes are there; when it grows, all typed arrays over it are
 // made anew. The caller's buffers stay outside: staging.js copies their bytes into linear memory for a call.
 
-const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
+const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Number, Object, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, charCodeAt, newList, register, rootless, toExponential, toPrecision, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { importsOf } = require('./wasm-imports')
 const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
@@ -614,6 +613,54 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }
 }
 
 /**
+ * A number as printf's %.*g has it, of 15 to 17 digits: of as few as tell it from all others. Halves of the last one are rounded up.
+ *
+ * @param {number} x
+ * @returns {string} at most 24 characters
+ */
+function digitsOf (x) {
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? 'nan' : x < 0 ? '-inf' : 'inf'
+  if (x === 0) return Object.is(x, -0) ? '-0' : '0'
+  let text = ''
+  for (let n = 15; n <= 17 && Number(text) !== x; n++) text = Math.abs(x) < 1e-4 ? toExponential(x, n - 1) : toPrecision(x, n)
+  let result = ''
+  let zeros = '' // behind the point, unless a digit follows
+  let isFraction = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (c === 'e') return `${result}e${text[i + 1]}${i + 3 === text.length ? '0' : ''}${text[i + 2]}${text[i + 3] ?? ''}${text[i + 4] ?? ''}`
+    if (c === '.') isFraction = true
+    if (isFraction && (c === '.' || c === '0')) {
+      zeros += c
+    } else {
+      result += zeros + c
+      zeros = ''
+    }
+  }
+  return result
+}
+
+/**
+ * What the module imports.
+ *
+ * @param {WasmMemory} memory
+ * @param {() => void} grows  called when the module made it grow
+ * @returns {any}
+ */
+function importsOf (memory, grows) {
+  return {
+    env: { memory, emscripten_notify_memory_growth: grows },
+    samebytes: {
+      write_digits (/** @type {number} */ at, /** @type {number} */ x) {
+        const text = digitsOf(x)
+        const bytes = new Uint8Array(bufferOfMemory(memory), at, text.length)
+        for (let i = 0; i < text.length; i++) bytes[i] = charCodeAt(text, i)
+      }
+    }
+  }
+}
+
+/**
  * One thread's memory and module.
  *
  * @param {import('../base/types').WasmModule} module
@@ -630,4 +677,4 @@ function start (module, memory) {
   return backend
 }
 
-module.exports = { Backend, start, newMemory, maxima }
+module.exports = { Backend, start, newMemory, maxima, importsOf }

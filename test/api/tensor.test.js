@@ -115,8 +115,11 @@ describe('tensor', () => {
       for (const value of [255.5, 255.0000001, 255.00000000000003, -0.1, 1 / 3]) {
         fails(() => tensor([value], 'uint8'), TypeError, 'ERR_CAST', new RegExp(`^the value ${value} does not fit uint8$`))
       }
-      // with %g it was 3.40282e+38, which fits; beyond 10^22 all 17 digits are shown
-      fails(() => tensor([[3.40282357e38, 0.1]], 'complex64'), TypeError, 'ERR_CAST', /^the value \[3\.4028235699999998e\+38, 0\.1\] does not fit complex64$/)
+      for (const [value, text] of [[1e300, '1e\\+300'], [-1e-7, '-1e-07'], [1.5e-5, '1\\.5e-05'], [0.0001234, '0\\.0001234'], [1e15, '1e\\+15'], [123456789012340, '123456789012340'], [Infinity, 'inf'], [NaN, 'nan']]) {
+        fails(() => tensor([value], 'uint8'), TypeError, 'ERR_CAST', new RegExp(`^the value ${text} does not fit uint8$`))
+      }
+      // with %g it was 3.40282e+38, which fits
+      fails(() => tensor([[3.40282357e38, 0.1]], 'complex64'), TypeError, 'ERR_CAST', /^the value \[3\.40282357e\+38, 0\.1\] does not fit complex64$/)
     })
 
     it('refuses 1e39 without a dtype, because numbers are float32', () => {
