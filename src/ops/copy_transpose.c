@@ -114,8 +114,9 @@ static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
         for (int32_t k = 0; k < r->plan->count; k++)
           corner[k] = at[k] + m * more->step[k] + i * row->step[k] +
                       (whole ? c / column->n * beside->step[k] : c * column->step[k]);
-        const sb__ahead next = {c + columns < all ? corner[1] + columns * size : below,
-                                row->step[1], more->n > 1 ? 0 : n, sb__least(columns, all) * size};
+        const bool last = c + columns >= all, ends = more->n > 1 || (last && i + n == row->n);
+        const sb__ahead next = {last ? below : corner[1] + columns * size, row->step[1],
+                                ends ? 0 : n, sb__least(columns, all) * size};
         transpose_block(r, corner, n, sb__least(columns, all - c), sb__least(mores, more->n - m),
                         &next);
       }

@@ -105,10 +105,12 @@ static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_s
 # define LEAST_COLUMNS(size) 2
 #endif
 
-/* Few columns gain where a table of shuffles would need too many loads: small elements far apart, moved as they are. */
+/* Few columns gain where a table of shuffles would need too many loads: small elements far apart;
+ * fewer are enough where they are moved as they are. */
 static bool is_few(int64_t columns, int64_t size, int64_t apart, bool converts) {
   if (columns > FEW) return false;
-  return converts || size > 2 || columns < LEAST_COLUMNS(size) || apart <= (size == 1 ? 5 : 16);
+  return size > 2 || columns < (converts ? FEW : LEAST_COLUMNS(size)) ||
+         apart <= (size == 1 ? 5 : 16);
 }
 
 /* columns: along all dimensions that are columns. */
