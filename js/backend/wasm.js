@@ -653,7 +653,7 @@ function importsOf (memory, grows) {
     samebytes: {
       write_digits (/** @type {number} */ at, /** @type {number} */ x) {
         const text = digitsOf(x)
-        const bytes = new Uint8Array(bufferOfMemory(memory), at, text.length)
+        const bytes = new Uint8Array(bufferOfMemory(memory), at >>> 0, text.length) // from 2 GiB on addresses come as negative
         for (let i = 0; i < text.length; i++) bytes[i] = charCodeAt(text, i)
       }
     }

@@ -271,12 +271,11 @@ void sb__plan_range(const sb__plan *plan, int32_t operand, int64_t size, int64_t
 
 #define MANY 64 /* rows, or groups of them: enough for threads, so that rows stay whole */
 
-/* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` continues. */
+/* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` and columns that `beside` continues. */
 static sb__plan_dim *longest_dim(sb__plan *plan) {
   const bool is_transpose = plan->kind == SB__PLAN_TRANSPOSE;
-  sb__plan_dim *best = &plan->column;
+  sb__plan_dim *best = plan->beside.n > 1 ? &plan->beside : &plan->column;
   if (plan->more.n > best->n) best = &plan->more;
-  if (plan->beside.n > best->n) best = &plan->beside;
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].n >= best->n) best = &plan->outer[d];
   }
