@@ -121,6 +121,11 @@ sb_storage *sb__dlpack_storage(bool versioned, void *managed);
 /* dtype.c */
 bool sb__dtype_is_valid(int64_t dtype);
 
+static inline bool sb__is_integer(sb_dtype dtype) {
+  const sb_kind kind = sb_dtype_kind(dtype);
+  return kind == SB_UNSIGNED || kind == SB_SIGNED;
+}
+
 /* tensor.c: checks a tensor whose storage, (valid) dtype, ndim, flags, offset, shape and strides are set, and completes
  * the other fields. */
 sb_status sb__tensor_finish(sb_tensor *t);

@@ -15,6 +15,7 @@
 
 # define LEVEL avx2
 # define RANDOM sb__random_avx2
+# define HAS_DIRECT_CASTS
 # define LANES 2
 # define MOST_ROWS 8
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)

@@ -17,6 +17,7 @@
 
 # define LEVEL avx512
 # define RANDOM sb__random_avx512
+# define DIRECT &sb__direct_casts_avx2
 # define LANES 4
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048

@@ -75,6 +75,9 @@ typedef struct sb__nontemporal_casts {
   sb__cast f64_from[SB_DTYPE_COUNT];
 } sb__nontemporal_casts;
 
+/* By source and target; NULL: no such loop. */
+typedef sb__cast sb__direct_casts[SB_DTYPE_COUNT][SB_DTYPE_COUNT];
+
 /* Items have 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
   const char *level;
@@ -114,9 +117,7 @@ typedef struct sb__kernels {
   sb__cast f32_from[SB_DTYPE_COUNT];
   sb__scaled_cast scaled_from[SB_DTYPE_COUNT]; /* to float32, with one scale and one bias */
   sb__cast from_f32[SB_DTYPE_COUNT];
-#ifndef __wasm__
-  sb__cast f64_from[SB_DTYPE_COUNT]; /* of integers */
-#endif
+  const sb__direct_casts *direct; /* NULL: the level has none */
 } sb__kernels;
 
 /* random.c; base is for levels without a loop of their own. */
@@ -138,8 +139,10 @@ extern const sb__kernels sb__kernels_scalar;
 #if defined(__x86_64__)
 extern const sb__kernels sb__kernels_avx2, sb__kernels_avx512;
 extern const sb__nontemporal_casts sb__nontemporal_casts_x86;
+extern const sb__direct_casts sb__direct_casts_avx2;
 #elif defined(__aarch64__)
 extern const sb__kernels sb__kernels_neon;
+extern const sb__direct_casts sb__direct_casts_neon;
 #elif defined(__wasm_simd128__)
 extern const sb__kernels sb__kernels_simd128;
 #endif

@@ -7,6 +7,7 @@
 
 # define LEVEL neon
 # define LANES 1
+# define HAS_DIRECT_CASTS
 # define MOST_ROWS 16
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048

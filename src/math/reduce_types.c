@@ -16,11 +16,6 @@ static bool is_float8(sb_dtype dtype) {
   return dtype == SB_FLOAT8_E4M3FN || dtype == SB_FLOAT8_E5M2;
 }
 
-static bool is_integer(sb_dtype dtype) {
-  const sb_kind kind = sb_dtype_kind(dtype);
-  return kind == SB_UNSIGNED || kind == SB_SIGNED;
-}
-
 static bool is_byte(sb_dtype dtype) { return dtype == SB_BOOL || dtype == SB_UINT8; }
 
 static sb_status refuse(const row *r, sb_dtype dtype, const char *wanted) {
@@ -31,7 +26,7 @@ static sb_status refuse(const row *r, sb_dtype dtype, const char *wanted) {
 /* The dtype of loops that holds all values of a float (of a complex number's parts) or a short integer. */
 static sb_dtype float_load(sb_dtype from) {
   if (from == SB_FLOAT64 || from == SB_COMPLEX128) return SB_FLOAT64;
-  if (is_integer(from) && sb_dtype_itemsize(from) >= 4) return SB_FLOAT64;
+  if (sb__is_integer(from) && sb_dtype_itemsize(from) >= 4) return SB_FLOAT64;
   return SB_FLOAT32;
 }
 
@@ -95,7 +90,7 @@ static sb_status check_asked(const row *r, sb_dtype from, sb_dtype asked) {
 }
 
 static void choose_sum(sb_dtype from, sb__reduction *out) {
-  const bool is_whole = is_integer(out->result);
+  const bool is_whole = sb__is_integer(out->result);
   out->made = is_whole ? integer_load(out->result) : SB_FLOAT64;
   if (is_byte(from)) {
     out->load = from;
@@ -113,7 +108,7 @@ static void choose_product(sb_dtype from, sb__reduction *out) {
   if (sb_dtype_kind(from) == SB_COMPLEX) {
     out->made = out->load = SB_COMPLEX128;
     out->fold = SB__FOLD_product_c128;
-  } else if (is_integer(out->result)) {
+  } else if (sb__is_integer(out->result)) {
     out->made = integer_load(out->result);
     out->load = integer_load(from);
     out->fold = SB__FOLD_product_i64;
@@ -160,13 +155,13 @@ static void choose_truth(sb_dtype from, bool is_logic, sb__reduction *out) {
   out->load = from;
   if (size == 4) {
     out->fold = SB__FOLD_count_u32;
-    out->flip = is_integer(from) ? UINT64_MAX : ~signs32;
+    out->flip = sb__is_integer(from) ? UINT64_MAX : ~signs32;
   } else if (size == 8) {
     out->fold = SB__FOLD_count_u64;
-    if (!is_integer(from)) out->flip = from == SB_FLOAT64 ? signs64 : signs64 | signs32;
+    if (!sb__is_integer(from)) out->flip = from == SB_FLOAT64 ? signs64 : signs64 | signs32;
     out->flip = ~out->flip;
   } else {
-    if (!is_integer(from) || size != 1) out->load = SB_BOOL;
+    if (!sb__is_integer(from) || size != 1) out->load = SB_BOOL;
     out->fold = is_logic ? SB__FOLD_most_u8 : SB__FOLD_count_u8;
     out->flip = out->op == SB__REDUCE_all ? UINT64_MAX : 0;
   }

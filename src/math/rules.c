@@ -37,11 +37,6 @@ static bool is_float8(sb_dtype dtype) {
   return dtype == SB_FLOAT8_E4M3FN || dtype == SB_FLOAT8_E5M2;
 }
 
-static bool is_integer(sb_dtype dtype) {
-  const sb_kind kind = sb_dtype_kind(dtype);
-  return kind == SB_UNSIGNED || kind == SB_SIGNED;
-}
-
 /* That loops compute in: short floats in float32. */
 static sb_dtype loop_dtype(sb_dtype dtype) {
   return dtype == SB_FLOAT16 || dtype == SB_BFLOAT16 || is_float8(dtype) ? SB_FLOAT32 : dtype;
@@ -69,10 +64,11 @@ static sb_status check_domain(const rule *r, sb_dtype dtype) {
         return refuse(r, dtype, "real numbers");
       return SB_OK;
     case BITS:
-      if (kind != SB_BOOLEAN && !is_integer(dtype)) return refuse(r, dtype, "integers and bool");
+      if (kind != SB_BOOLEAN && !sb__is_integer(dtype))
+        return refuse(r, dtype, "integers and bool");
       return SB_OK;
     case INTEGER:
-      if (!is_integer(dtype)) return refuse(r, dtype, "integers");
+      if (!sb__is_integer(dtype)) return refuse(r, dtype, "integers");
       return SB_OK;
     case ORDER:
       if (kind == SB_COMPLEX) return refuse(r, dtype, "real numbers");
@@ -111,10 +107,10 @@ static bool is_float(sb_dtype dtype) {
  * of both 64-bit integers; mixed loops read each source as it is. */
 static void compare_by_value(const rule *r, int64_t op, sb_dtype a, sb_dtype b, sb_dtype promoted,
                              sb__math_types *out) {
-  const bool wide =
-      (is_integer(a) && sb_dtype_itemsize(a) == 4) || (is_integer(b) && sb_dtype_itemsize(b) == 4);
+  const bool wide = (sb__is_integer(a) && sb_dtype_itemsize(a) == 4) ||
+                    (sb__is_integer(b) && sb_dtype_itemsize(b) == 4);
   const bool is_mixed = (has_64_bits(a) && is_float(b)) || (has_64_bits(b) && is_float(a)) ||
-                        (is_integer(a) && is_integer(b) && is_float(promoted));
+                        (sb__is_integer(a) && sb__is_integer(b) && is_float(promoted));
   out->computed = loop_dtype(promoted);
   if (is_float(promoted) && wide)
     out->computed = sb_dtype_kind(promoted) == SB_COMPLEX ? SB_COMPLEX128 : SB_FLOAT64;
@@ -144,7 +140,7 @@ sb_status sb__math_types_of(int64_t op, const sb_dtype *from, int64_t asked, sb_
   }
   status = check_domain(r, dtype);
   if (status) return status;
-  if ((r->domain == DIVISION || r->domain == FLOAT) && is_integer(dtype)) dtype = SB_FLOAT32;
+  if ((r->domain == DIVISION || r->domain == FLOAT) && sb__is_integer(dtype)) dtype = SB_FLOAT32;
   if (r->domain == LOGIC) dtype = SB_BOOL;
   out->computed = loop_dtype(dtype);
   out->made = out->computed;

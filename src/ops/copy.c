@@ -164,14 +164,43 @@ static sb_status copy_on_device(const work *w, int64_t *staged) {
   return sb__device->copy(w->asked ? w->asked : &plain, w->checks_range, staged);
 }
 
+#ifdef __wasm__
+# define HAS_NARROWING_LOOPS 0
+#else
+# define HAS_NARROWING_LOOPS 1
+#endif
+
+/* Integers that become integers of as many or fewer bytes keep their lower bytes: a copy of those. Of fewer only where no loop
+ * narrows whole vectors. */
+static bool keeps_bytes(const work *w) {
+  const sb_dtype to = w->dst->dtype, from = w->src->dtype;
+  const int64_t fewer = sb_dtype_itemsize(from) - sb_dtype_itemsize(to);
+  return to != from && !w->scale && !w->checks_range && sb__is_integer(to) &&
+         sb__is_integer(from) && (HAS_NARROWING_LOOPS ? fewer == 0 : fewer >= 0);
+}
+
+/* The lower bytes of t's elements, as elements of dtype. */
+static void show_lower_bytes(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
+  const uint64_t times = (uint64_t)(sb_dtype_itemsize(t->dtype) / sb_dtype_itemsize(dtype));
+  sb_tensor_copy_layout(t, out);
+  out->dtype = dtype;
+  out->offset = (int64_t)((uint64_t)t->offset * times);
+  for (int32_t d = 0; d < t->ndim; d++) /* those of single elements may be any number */
+    out->strides[d] = (int64_t)((uint64_t)t->strides[d] * times);
+}
+
 static sb_status copy_checked(work *w, int64_t *staged) {
-  sb_tensor shown, temporary;
+  sb_tensor lower, shown, temporary;
   const sb_tensor *src = w->src;
   sb_status status = sb__check_storage("the source", src);
   if (!status) status = sb__check_storage("the target", w->dst);
   if (status) return status;
   if (SB__ON_DEVICE(src->storage) || SB__ON_DEVICE(w->dst->storage)) {
     return copy_on_device(w, staged);
+  }
+  if (keeps_bytes(w)) {
+    show_lower_bytes(src, w->dst->dtype, &lower);
+    w->src = src = &lower;
   }
   if (is_plain(w) && !(w->dst->flags & SB_READ_ONLY)) {
     sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(src), sb_tensor_nbytes(w->dst));

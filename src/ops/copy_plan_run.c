@@ -30,16 +30,17 @@ static void choose_loops(sb__runner *r) {
   const bool scaled = r->job->scaled;
   r->load = r->kernels->f32_from[from];
   r->store = r->kernels->from_f32[to];
-  const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
   const sb__nontemporal_casts *casts = SB__CAN_STREAM ? r->kernels->nontemporal : NULL;
   const bool once = to == SB_FLOAT32 || passes_float32(from, to) || scaled;
-#ifndef __wasm__
-  if (!scaled && to == SB_FLOAT64 && r->kernels->f64_from[from]) {
-    r->direct = r->kernels->f64_from[from];
-    r->nontemporal = casts ? casts->f64_from[from] : NULL;
+  if (SB__CAN_STREAM && r->kernels->direct) {
+    if (!scaled) r->direct = (*r->kernels->direct)[from][to];
+    if (!r->store) r->store = (*r->kernels->direct)[SB_FLOAT32][to];
+  }
+  if (r->direct) {
+    if (casts && to == SB_FLOAT64) r->nontemporal = casts->f64_from[from];
     return;
   }
-#endif
+  const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
   r->forms = !has_load || !has_store || !once || (scaled && !r->single);
   if (!r->forms && !scaled && !(r->load && r->store)) r->direct = r->load ? r->load : r->store;
   if (!casts || r->forms) return;

@@ -123,6 +123,32 @@ describe('casts', () => {
     assert.equal(hex(t.astype('complex128')), '000000000000f87f000000000000f03f')
   })
 
+  it('integers in one buffer become narrower ones and others of their width, also where both sides overlap', () => {
+    const gen = new Generator(77)
+    const below = n => randint(0, n, [1], { generator: gen }).toArray()[0]
+    const ints = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
+    const sizeOf = name => Number(/\d+/.exec(name)) / 8
+    for (let round = 0; round < 600; round++) {
+      const [to, from] = [ints[below(8)], ints[below(8)]]
+      if (sizeOf(to) > sizeOf(from)) continue
+      const bytes = randint(0, 256, [4096], { dtype: 'uint8', generator: gen })
+      const shape = [1 + below(9), 1 + below(20)]
+      const viewOf = name => {
+        const strides = below(3) === 0 ? [1, shape[0]] : below(2) ? [shape[1], 1] : [40, below(2) ? 2 : -1]
+        return bytes.view(name).view(shape, { strides, offset: below(30) + (strides[1] < 0 ? shape[1] : 0) })
+      }
+      const [target, source] = [viewOf(to), viewOf(from)]
+      const cut = to[0] === 'u' ? BigInt.asUintN : BigInt.asIntN
+      const wanted = source.toArray().flat().map(x => cut(8 * sizeOf(to), BigInt(x)))
+      const before = bytes.clone()
+      target.copyFrom(source, { casting: 'unsafe' })
+      assert.deepEqual(target.toArray().flat().map(BigInt), wanted, `${from} to ${to} [${shape}] (${source.strides}) to (${target.strides})`)
+      target.fill(0)
+      before.view(to).view(shape, { strides: target.strides, offset: target.offset }).fill(0)
+      assert.ok(arrayEqual(bytes, before), 'no other byte was written')
+    }
+  })
+
   it('bool bytes 2 to 255 are true in casts, and kept by copies', () => {
     const t = fromBlob(new Uint8Array(256).map((_, i) => i), [256], 'bool')
     const ones = [0, ...new Array(255).fill(1)]

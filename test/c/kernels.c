@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <fenv.h>
+#include <math.h>
 
 #include "kernels/kernels.h"
 
@@ -251,7 +252,6 @@ static void casts(void) {
         const int64_t n = round % 3 ? random_in(0, 70) : random_in(0, 3000);
         noise(from, 8 * 3000);
         cast_both(l, (sb_dtype)d, SB_FLOAT32, in, n);
-        cast_both(l, (sb_dtype)d, SB_FLOAT64, levels[l]->f64_from[d], n);
         for (int64_t i = 0; i < n; i++) {
           memcpy(from + 4 * i, &(uint32_t){edgy_float()}, 4);
         }
@@ -263,6 +263,48 @@ static void casts(void) {
       for (int i = 0; i < 1000; i++) memcpy(from + 2 * i, &(uint16_t){(uint16_t)(64600 + i)}, 2);
       cast_both(l, (sb_dtype)d, SB_FLOAT32, in, 936);
     }
+  }
+}
+
+/* Numbers at the limits of integers, and what edgy_float has. */
+static double edgy_double(void) {
+  static const int bits[] = {-25, -24, -14, 0, 1, 7, 8, 11, 15, 16, 31, 32, 51, 53, 63, 64};
+  float single;
+  memcpy(&single, &(uint32_t){edgy_float()}, 4);
+  if (random_in(0, 3) == 0) return (double)single;
+  const double limit = ldexp(random_in(0, 1) ? 1 : -1, bits[random_in(0, 15)]);
+  double x = limit + (double)random_in(-4, 4) / 4;
+  if (random_in(0, 3) == 0) x = limit * (1 + (double)random_in(-9, 9) * 0x1p-12);
+  if (random_in(0, 1)) x = nextafter(x, random_in(0, 1) ? INFINITY : -INFINITY);
+  return x;
+}
+
+static void direct_casts(void) {
+  random_state = 55;
+  for (int l = 0; l < level_count; l++) {
+    int seen = 0;
+    for (int a = 0; levels[l]->direct && a < SB_DTYPE_COUNT; a++) {
+      for (int round = 0; round < 200; round++) {
+        const int64_t n = round % 3 ? random_in(0, 70) : random_in(0, 3000);
+        noise(from, 8 * 3000);
+        for (int64_t i = 0; i < n && round % 4; i++) { /* bytes of bool, and small numbers */
+          const double x = edgy_double();
+          if (a == SB_FLOAT64)
+            memcpy(from + 8 * i, &x, 8);
+          else if (a == SB_FLOAT32)
+            memcpy(from + 4 * i, &(float){(float)x}, 4);
+          else if (random_in(0, 1))
+            memset(from + sb_dtype_itemsize((sb_dtype)a) * i, 0,
+                   (size_t)sb_dtype_itemsize((sb_dtype)a));
+        }
+        for (int b = 0; b < SB_DTYPE_COUNT; b++) {
+          const sb__cast cast = (*levels[l]->direct)[a][b];
+          cast_both(l, (sb_dtype)a, (sb_dtype)b, cast, n);
+          seen += cast != NULL;
+        }
+      }
+    }
+    CHECK(!levels[l]->direct || seen >= 200 * 60);
   }
 }
 
@@ -339,9 +381,7 @@ static void sent(const sb__nontemporal_casts *sends, sb_dtype a, sb_dtype b, int
   const int64_t size = sb_dtype_itemsize(b), at = 64 * random_in(0, 3);
   const size_t all = (size_t)(at + n * size + 128);
   const bool doubles = b == SB_FLOAT64 && a != SB_FLOAT32;
-  const sb__cast cast = doubles           ? scalar->f64_from[a]
-                        : b == SB_FLOAT32 ? scalar->f32_from[a]
-                                          : scalar->from_f32[b];
+  const sb__cast cast = b == SB_FLOAT32 ? scalar->f32_from[a] : scalar->from_f32[b];
   const sb__cast send = doubles           ? sends->f64_from[a]
                         : b == SB_FLOAT32 ? sends->f32_from[a]
                                           : sends->from_f32[b];
@@ -349,7 +389,10 @@ static void sent(const sb__nontemporal_casts *sends, sb_dtype a, sb_dtype b, int
   if (send) {
     memset(out, GUARD, all);
     memset(wanted, GUARD, all);
-    cast((char *)wanted + at, in, n);
+    if (doubles)
+      by_forms(a, b, in, (char *)wanted + at, n);
+    else
+      cast((char *)wanted + at, in, n);
     send((char *)out + at, in, n);
     sends_seen++;
     same(all);
@@ -600,6 +643,7 @@ int main(void) {
   test("fills write their items and no other byte, at every level", fills);
   test("what is sent past the caches has the bits of the scalar level", sends);
   test("casts from and to float32 at every level equal the casts by forms", casts);
+  test("direct casts at every level equal the casts by forms", direct_casts);
   test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway",
        halves);
   test("scaled casts round the product and the sum, at every level as the forms do", scales);
