@@ -10,9 +10,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/function.h"
+
 #define PIECE_BYTES 8192   /* gathered or converted at a time */
 #define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
 #define FEW_PLANES 4       /* gathered together */
+#define LONG_ROW_BYTES 256 /* that vectors repeat faster */
 #define LINE_BYTES 64      /* that the caches hold for a small block, however far from others */
 
 #ifdef SB_TEST
@@ -31,9 +34,34 @@ static int64_t offset_of(side s, int64_t i, int64_t size) {
   return s.offsets ? s.offsets[i] : i * size;
 }
 
+/* Inlined with a constant size. */
+SB_INLINE void move_each(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
+                         size_t size) {
+  for (; n > 0; n--, to += t.step, from += f.step)
+    for (int64_t i = 0; i < numel; i++)
+      memcpy(to + (t.offsets ? t.offsets[i] : i * (int64_t)size),
+             from + (f.offsets ? f.offsets[i] : i * (int64_t)size), size);
+}
+
+/* Block by block: for few that have many elements. */
+static void move_few_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
+                            int64_t size) {
+  switch (size) {
+    case 1: move_each(to, t, from, f, n, numel, 1); break;
+    case 2: move_each(to, t, from, f, n, numel, 2); break;
+    case 4: move_each(to, t, from, f, n, numel, 4); break;
+    case 8: move_each(to, t, from, f, n, numel, 8); break;
+    default: move_each(to, t, from, f, n, numel, 16); break;
+  }
+}
+
 /* run: how many elements lie side by side on both sides. */
 static void move_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
                         int64_t size, int64_t run) {
+  if (run == 1 && numel > n) {
+    move_few_blocks(to, t, from, f, n, numel, size);
+    return;
+  }
   for (int64_t i = 0; i < numel; i += run)
     sb__move_runs(to + offset_of(t, i, size), t.step, from + offset_of(f, i, size), f.step, n,
                   run * size);
@@ -226,18 +254,49 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
   copy_few(r, to + last * row->step[0], from + last * row->step[1], n - last, f);
 }
 
+#ifndef __wasm__
+# define EACH(TYPE, TIMES)                                                                 \
+  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {                      \
+   TYPE x;                                                                                 \
+   uint64_t pair[2];                                                                       \
+   memcpy(&x, from, sizeof x);                                                             \
+   pair[0] = pair[1] = x * UINT64_C(TIMES);                                                \
+   int64_t k = 0;                                                                          \
+   for (; k + 16 <= nbytes; k += 16) memcpy(to + k, pair, 16);                             \
+   if (nbytes & 8) memcpy(to + (nbytes & -16), pair, 8);                                   \
+   for (k = nbytes & -8; k < nbytes; k += (int64_t)sizeof x) memcpy(to + k, &x, sizeof x); \
+  }
+
+/* Writes n rows of nbytes, in each an element of a row again and again. */
+static void repeat_rows(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                        int64_t nbytes, int64_t size) {
+  switch (size) {
+    case 1: EACH(uint8_t, 0x0101010101010101) break;
+    case 2: EACH(uint16_t, 0x0001000100010001) break;
+    case 4: EACH(uint32_t, 0x0000000100000001) break;
+    case 8: EACH(uint64_t, 1) break;
+    default:
+      for (int64_t i = 0; i < n; i++)
+        sb__repeat(to + i * to_step, from + i * from_step, size, nbytes / size);
+  }
+}
+#endif
+
 /* Rows of blocks that are moved as they are, each of one run or of one element again and again. */
 static void copy_plainly(const sb__runner *r, char *to, const char *from) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t nbytes = r->blocks->numel * r->to_size;
-  char pattern[16];
+#ifndef __wasm__
+  if (row->step[1] == 0 && row->n * nbytes < LONG_ROW_BYTES) {
+    repeat_rows(to, column->step[0], from, column->step[1], column->n, row->n * nbytes, nbytes);
+    return;
+  }
+#endif
   for (int64_t c = 0; c < column->n; c++, to += column->step[0], from += column->step[1]) {
-    if (row->step[1]) {
+    if (row->step[1])
       sb__move_runs(to, row->step[0], from, row->step[1], row->n, nbytes);
-    } else {
-      sb__repeat(pattern, from, nbytes, 16 / nbytes);
-      r->kernels->fill(to, pattern, row->n * nbytes);
-    }
+    else
+      sb__repeat(to, from, nbytes, row->n);
   }
 }
 
@@ -356,7 +415,9 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
       row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
   const int64_t each = greatest(power < items ? items / power : 1, whole);
   const int64_t count = each * b->numel * b->planes;
-  if (each > row->n || each > b->piece || count > TILE_ITEMS ||
+  const bool repeats_most =
+      row->n > each && row->n < 2 * each; /* the last tile, of what another has done */
+  if (each > row->n || each > b->piece || count > TILE_ITEMS || repeats_most ||
       sb__plan_numel(r->plan) < LEAST_TILES * count * b->from_run)
     return false;
   int64_t low = 0, high = 16;

@@ -135,13 +135,17 @@ static int32_t beside_of(const sb__plan *plan, int32_t column) {
   return -1;
 }
 
-/* Of a piece of blocks, in runs of elements that are moved one after the other; measured. */
+/* In runs of elements that are moved one after the other: of a piece of blocks, of a row that is repeated; measured. */
 #define PIECE_COST 6
+#define REPEAT_COST 2
 
 /* What moving costs by element, where rows are dimension d and blocks have `inside` elements: a piece is a row of blocks, of
- * which each element is moved in a run along the row. */
-static double cost_of_blocks(const sb__plan_dim *row, int64_t inside) {
-  return (double)(PIECE_COST + inside) / (double)inside / (double)row->n;
+ * which each element is moved in a run along the row, or each block in a run. */
+static double cost_of_blocks(const sb__plan_dim *row, int64_t inside, int64_t repeated_size) {
+  const int64_t runs = inside < row->n ? inside : row->n;
+  if (inside == 1 && row->step[1] == 0 && row->step[0] == repeated_size)
+    return (double)REPEAT_COST / (double)row->n;
+  return (double)(PIECE_COST + runs) / (double)inside / (double)row->n;
 }
 
 #define SHORT_ROW 8 /* elements */
@@ -155,7 +159,7 @@ static bool looks_farther(const sb__plan *plan, const sb__plan_dim *row, int64_t
 /* Which dimension is the row of blocks: the cheapest of those outside of at most SB__PLAN_BLOCK elements, but no run that
  * is contiguous on both sides, which moves as a whole. inner: the first dimension of the block. */
 static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from_size,
-                             int32_t *inner) {
+                             bool converts, int32_t *inner) {
   const sb__plan_dim *dims = plan->outer;
   int32_t last = plan->ndim - 1;
   int64_t inside = 1, block = 1;
@@ -165,7 +169,7 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
   double least = INFINITY;
   *inner = first;
   for (; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
-    const double cost = cost_of_blocks(&dims[d], inside);
+    const double cost = cost_of_blocks(&dims[d], inside, converts ? 0 : to_size);
     block = inside;
     first = d + 1;
     if (cost <= least) {
@@ -176,7 +180,7 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
     inside *= dims[d].n;
   }
   for (; d >= 0 && block > 1 && looks_farther(plan, &dims[best], to_size); d--) {
-    if (cost_of_blocks(&dims[d], block) > least) continue;
+    if (cost_of_blocks(&dims[d], block, 0) > least) continue;
     best = d; /* what the last row was stays outside */
     *inner = first;
   }
@@ -185,9 +189,9 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
 
 /* Takes the inner dimensions and the row. The column is the dimension that goes on beside a row's elements in the source,
  * so that a piece of the row is read once for all of them. */
-static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
+static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size, bool converts) {
   int32_t inner;
-  const int32_t row = row_of_blocks(plan, to_size, from_size, &inner);
+  const int32_t row = row_of_blocks(plan, to_size, from_size, converts, &inner);
   while (plan->ndim > inner) plan->inner[plan->ninner++] = remove_dim(plan, inner);
   plan->row = remove_dim(plan, row);
   int32_t column = -1;
@@ -233,7 +237,7 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   const int64_t columns = plan->outer[column].n * (beside < 0 ? 1 : plan->outer[beside].n);
   if (column == plan->ndim - 1 ||
       !is_transpose(innermost, &plan->outer[column], columns, to_size, from_size, converts)) {
-    take_blocks(plan, to_size, from_size);
+    take_blocks(plan, to_size, from_size, converts);
     return;
   }
   plan->kind = SB__PLAN_TRANSPOSE;
