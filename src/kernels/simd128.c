@@ -208,6 +208,54 @@ static inline void floats_from_doubles(char *to, const char *from) {
   four_floats(to + 16, from + 32);
 }
 
+/* Integers from four doubles: saturated, NaN is 0. */
+static inline v128_t four_whole(const char *from) {
+  return ZIP_LOW_8(wasm_i32x4_trunc_sat_f64x2_zero(wasm_v128_load(from)),
+                   wasm_i32x4_trunc_sat_f64x2_zero(wasm_v128_load(from + 16)));
+}
+
+static inline v128_t four_unsigned(const char *from) {
+  return ZIP_LOW_8(wasm_u32x4_trunc_sat_f64x2_zero(wasm_v128_load(from)),
+                   wasm_u32x4_trunc_sat_f64x2_zero(wasm_v128_load(from + 16)));
+}
+
+static inline v128_t eight_whole(const char *from) {
+  return wasm_i16x8_narrow_i32x4(four_whole(from), four_whole(from + 32));
+}
+
+static inline void i32_from_doubles(char *to, const char *from) {
+  wasm_v128_store(to, four_whole(from));
+  wasm_v128_store(to + 16, four_whole(from + 32));
+}
+
+static inline void u32_from_doubles(char *to, const char *from) {
+  wasm_v128_store(to, four_unsigned(from));
+  wasm_v128_store(to + 16, four_unsigned(from + 32));
+}
+
+static inline void i16_from_doubles(char *to, const char *from) {
+  wasm_v128_store(to, eight_whole(from));
+}
+
+static inline void u16_from_doubles(char *to, const char *from) {
+  wasm_v128_store(to, wasm_u16x8_narrow_i32x4(four_whole(from), four_whole(from + 32)));
+}
+
+static inline void i8_from_doubles(char *to, const char *from) {
+  const v128_t x = eight_whole(from);
+  wasm_v128_store64_lane(to, wasm_i8x16_narrow_i16x8(x, x), 0);
+}
+
+static inline void u8_from_doubles(char *to, const char *from) {
+  const v128_t x = eight_whole(from);
+  wasm_v128_store64_lane(to, wasm_u8x16_narrow_i16x8(x, x), 0);
+}
+
+static inline void u32_from_floats(char *to, const char *from) {
+  wasm_v128_store(to, wasm_u32x4_trunc_sat_f32x4(wasm_v128_load(from)));
+  wasm_v128_store(to + 16, wasm_u32x4_trunc_sat_f32x4(wasm_v128_load(from + 16)));
+}
+
 /* Casts the last few by way of a buffer of eight. */
 static NOT_INLINED void cast_last(sb__cast cast, char *to, int64_t to_nbytes, const char *from,
                                   int64_t from_nbytes) {
@@ -237,8 +285,27 @@ BY_EIGHTS(f32_from_f16, 4, 2, floats_from_float16)
 BY_EIGHTS(f32_from_bf16, 4, 2, floats_from_bfloat16)
 BY_EIGHTS(f16_from_f32, 2, 4, float16_from_floats)
 BY_EIGHTS(bf16_from_f32, 2, 4, bfloat16_from_floats)
+BY_EIGHTS(u8_from_f64, 1, 8, u8_from_doubles)
+BY_EIGHTS(i8_from_f64, 1, 8, i8_from_doubles)
+BY_EIGHTS(u16_from_f64, 2, 8, u16_from_doubles)
+BY_EIGHTS(i16_from_f64, 2, 8, i16_from_doubles)
+BY_EIGHTS(u32_from_f64, 4, 8, u32_from_doubles)
+BY_EIGHTS(i32_from_f64, 4, 8, i32_from_doubles)
+BY_EIGHTS(u32_from_f32, 4, 4, u32_from_floats)
 
-/* As scale_pair.inc. */
+/* The module has no room for those of direct_casts.inc. */
+static const sb__direct_casts direct_casts = {
+    [SB_FLOAT32] = {[SB_UINT32] = u32_from_f32},
+    [SB_FLOAT64] = {[SB_UINT8] = u8_from_f64,
+                    [SB_INT8] = i8_from_f64,
+                    [SB_UINT16] = u16_from_f64,
+                    [SB_INT16] = i16_from_f64,
+                    [SB_UINT32] = u32_from_f64,
+                    [SB_INT32] = i32_from_f64},
+};
+# define DIRECT &direct_casts
+
+/* As SCALED in casts.inc. */
 static inline void scale_eight(float *x, v128_t scale, v128_t bias) {
   for (int i = 0; i < 8; i += 4)
     wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i), scale), bias));

@@ -32,7 +32,7 @@ static void choose_loops(sb__runner *r) {
   r->store = r->kernels->from_f32[to];
   const sb__nontemporal_casts *casts = SB__CAN_STREAM ? r->kernels->nontemporal : NULL;
   const bool once = to == SB_FLOAT32 || passes_float32(from, to) || scaled;
-  if (SB__CAN_STREAM && r->kernels->direct) {
+  if (r->kernels->direct) {
     if (!scaled) r->direct = (*r->kernels->direct)[from][to];
     if (!r->store) r->store = (*r->kernels->direct)[SB_FLOAT32][to];
   }

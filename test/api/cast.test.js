@@ -123,6 +123,26 @@ describe('casts', () => {
     assert.equal(hex(t.astype('complex128')), '000000000000f87f000000000000f03f')
   })
 
+  for (const from of ['float64', 'float32']) {
+    it(`${from} beside the limits of integers is rounded toward zero and saturated`, () => {
+      const limits = [0, 1, 7, 8, 15, 16, 31, 32, 51, 52, 53, 63, 64].flatMap(bits => [2 ** bits, -(2 ** bits), 2 ** bits - 1, 1 - 2 ** bits])
+      const beside = x => [x, x - 0.5, x + 0.5, x * (1 + 2 ** -52), x * (1 - 2 ** -53), x * (1 + 2 ** -23), x * (1 - 2 ** -24)]
+      const x = tensor([NaN, Infinity, -Infinity, -0, ...limits.flatMap(beside)], { dtype: 'float64' }).astype(from, { casting: 'unsafe' })
+      for (const bits of [8n, 16n, 32n, 64n]) {
+        for (const [to, low, high] of [[`int${bits}`, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n], [`uint${bits}`, 0n, 2n ** bits - 1n]]) {
+          const wanted = x.toArray().map(value => {
+            if (!Number.isFinite(value)) return value > 0 ? high : value < 0 ? low : 0n
+            const whole = BigInt(Math.trunc(value))
+            return whole < low ? low : whole > high ? high : whole
+          })
+          for (const start of [0, 1, 5]) { // groups of vectors begin elsewhere
+            assert.deepEqual(x.slice(`${start}:`).astype(to, { casting: 'unsafe' }).toArray().map(BigInt), wanted.slice(start), to)
+          }
+        }
+      }
+    })
+  }
+
   it('integers in one buffer become narrower ones and others of their width, also where both sides overlap', () => {
     const gen = new Generator(77)
     const below = n => randint(0, n, [1], { generator: gen }).toArray()[0]
