@@ -4,8 +4,8 @@
 
 const FLOATS = ['float32', 'float64']
 const SMALL = ['uint8', 'int8', 'int16', 'uint16']
-const NUMBERS = [...SMALL, 'int32', ...FLOATS]
-const SIZES = { uint8: 1, int8: 1, int16: 2, uint16: 2, int32: 4, float32: 4, float64: 8 }
+const NUMBERS = [...SMALL, 'int32', 'uint32', ...FLOATS]
+const SIZES = { uint8: 1, int8: 1, int16: 2, uint16: 2, int32: 4, uint32: 4, float32: 4, float64: 8 }
 
 /**
  * Numbers from a seed (xorshift32).
@@ -147,6 +147,12 @@ const FAMILIES = {
   }
 }
 
+/** One dtype, small integers that become floats, or any other two. */
+function drawDtypes (draw) {
+  if (!draw.chance(0.45)) return Array(2).fill(draw.among(NUMBERS))
+  return draw.chance(0.3) ? [draw.among(NUMBERS), draw.among(NUMBERS)] : [draw.among(SMALL), draw.among(FLOATS)]
+}
+
 /**
  * One case of a seed.
  *
@@ -156,9 +162,7 @@ const FAMILIES = {
 function drawCase (seed, { least, most }) {
   const draw = randomly(seed)
   const family = draw.among(Object.keys(FAMILIES))
-  const casts = draw.chance(0.45)
-  const fromDtype = draw.among(casts ? SMALL : NUMBERS)
-  const toDtype = casts ? draw.among(FLOATS) : fromDtype
+  const [fromDtype, toDtype] = drawDtypes(draw)
   const nbytes = least * (most / least) ** (draw.below(1000) / 1000)
   const [to, from] = FAMILIES[family](draw, Math.max(16, Math.floor(nbytes / SIZES[toDtype])))
   const scales = toDtype === 'float32' && draw.chance(0.5)

@@ -16,7 +16,7 @@ const { drawCase, movedBytes, numelOf, titleOf } = require('./draw')
 const { loopOf } = require('./by-hand')
 
 const BYTES = { usual: { least: 4096, most: 2 ** 26 }, quick: { least: 4096, most: 2 ** 20 }, small: { least: 64, most: 4000 } }
-const ARRAYS = { uint8: Uint8Array, int8: Int8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float32: Float32Array, float64: Float64Array }
+const ARRAYS = { uint8: Uint8Array, int8: Int8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array, float32: Float32Array, float64: Float64Array }
 
 async function main (args) {
   const { values: options } = parseArgs({
@@ -69,7 +69,8 @@ async function measure (drawn, numpy) {
   const to = sideOf(drawn.to)
   const from = sideOf(drawn.from)
   const [scale, bias] = [Float32Array.from(drawn.scale), Float32Array.from(drawn.bias)]
-  const options = scale.length === 0 ? undefined : drawn.axis < 0 ? { scale: scale[0], bias: bias[0] } : { scale, bias, axis: drawn.axis }
+  const casting = 'unsafe'
+  const options = scale.length === 0 ? { casting } : drawn.axis < 0 ? { scale: scale[0], bias: bias[0], casting } : { scale, bias, axis: drawn.axis, casting }
   const loop = loopOf(drawn)
   const half = Math.max(1, movedBytes(drawn) >> 1)
   const [flatTo, flatFrom] = [empty([half], 'uint8'), ones([half], 'uint8')] // memory that was never written is read from one page
