@@ -54,6 +54,24 @@ bool sb__computes_in_float64(sb_dtype dtype) {
   return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
 }
 
+static sb__runner runner_of(const sb__job *job) {
+  sb__runner r = {.job = job, .plan = job->plan, .kernels = sb__kernels_now()};
+  r.to_size = sb_dtype_itemsize(job->to);
+  r.from_size = sb_dtype_itemsize(job->from);
+  r.converts = job->to != job->from || job->scaled;
+  r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
+  if (r.converts) choose_loops(&r);
+  return r;
+}
+
+void sb__run_few(const sb__job *job, char *to, const char *from, int64_t n) {
+  const sb__runner r = runner_of(job);
+  const sb__factors f = {.scale = job->scaled ? job->base[2] : NULL, .bias = job->base[3]};
+  const uint32_t mode = sb__float_mode_default();
+  sb__convert(&r, to, from, n, f);
+  sb__float_mode_restore(mode);
+}
+
 typedef struct shared_job {
   const sb__runner *runner;
   int count;
@@ -106,15 +124,10 @@ static bool gains_by_streaming(const sb__runner *r) {
 void sb__run_job(const sb__job *job) {
   const sb__plan *plan = job->plan;
   sb__blocks blocks;
-  sb__runner r = {.job = job, .plan = plan, .kernels = sb__kernels_now()};
-  r.to_size = sb_dtype_itemsize(job->to);
-  r.from_size = sb_dtype_itemsize(job->from);
-  r.converts = job->to != job->from || job->scaled;
-  if (job->in_place && !r.converts) return; /* nothing would change */
-  r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
+  if (job->in_place && job->to == job->from && !job->scaled) return; /* nothing would change */
+  sb__runner r = runner_of(job);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
   r.streams = SB__CAN_STREAM && r.kernels->stream && is_large(&r, nbytes);
-  if (r.converts) choose_loops(&r);
   if (plan->kind == SB__PLAN_BLOCKS) {
     sb__blocks_make(&r, &blocks);
     r.blocks = &blocks;
