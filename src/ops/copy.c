@@ -131,7 +131,8 @@ static bool convert_few(const work *w, const sb__job *job) {
   char converted[SB__FEW_CONVERTED * 16] __attribute__((aligned(16)));
   const sb_tensor *to = w->dst, *from = w->src;
   const int64_t n = sb_tensor_numel(to);
-  if (n > SB__FEW_CONVERTED || w->checks_range) return false;
+  if (n > SB__FEW_CONVERTED || w->checks_range || (to->dtype == from->dtype && !w->scale))
+    return false;
   if (w->scale && (varies(w->scale) || varies(w->bias))) return false;
   const bool gathers = !sb_is_contiguous(from), scatters = !sb_is_contiguous(to);
   if (gathers) move_buffer(from, gathered, false);

@@ -5,6 +5,27 @@ const { copied, fails, hex, refusedUnchanged } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 describe('copyFrom', () => {
+  for (const { dtype, itemsize } of SAMPLES) {
+    it(`transposes ${dtype} of many sizes, as single elements have it`, () => {
+      const bytes = new Uint8Array(itemsize).map((_, i) => i + 1)
+      const sizes = [1, 2, 5, 13, 16, 17, 20, 33]
+      for (const rows of sizes) {
+        for (const columns of sizes) {
+          const n = rows * columns
+          const source = new Uint8Array(n * itemsize).map((_, i) => bytes[i % itemsize] + 7 * Math.floor(i / itemsize))
+          const from = fromBlob(source).view(dtype).view([rows, columns]).transpose(0, 1)
+          const to = zeros([columns, rows], { dtype }).copyFrom(from)
+          const wanted = new Uint8Array(n * itemsize)
+          for (let i = 0; i < n; i++) {
+            const at = (i % rows) * columns + Math.floor(i / rows)
+            wanted.set(source.subarray(at * itemsize, (at + 1) * itemsize), i * itemsize)
+          }
+          assert.equal(hex(to), Buffer.from(wanted).toString('hex'), `${rows} × ${columns}`)
+        }
+      }
+    })
+  }
+
   it('returns its float32 target', () => {
     const t = zeros([2])
     assert.equal(t.copyFrom(1), t)
