@@ -206,7 +206,7 @@ SB_FUNCTION int32_t sb__int32_from_float(float x) {
   return x == x ? whole : 0;
 }
 
-/* low and high: of at most 32 bits. */
+/* low and high: values of int32. */
 SB_FUNCTION int32_t sb__int_from_double(double x, double low, double high) {
   const double above = x > low ? x : low, inside = above < high ? above : high;
   return (int32_t)(x == x ? inside : 0);

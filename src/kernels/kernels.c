@@ -9,9 +9,16 @@
 #define SB_PASTE_(a, b) a##b
 #define SB_PASTE(a, b) SB_PASTE_(a, b)
 
+#if !defined(__clang__)
+# pragma GCC push_options
+# pragma GCC optimize("O2", "tree-vectorize") /* as in direct_casts.inc */
+#endif
 #define BODY "kernels/cast_loop.inc"
 #include "kernels/each_dtype.inc"
 #undef BODY
+#if !defined(__clang__)
+# pragma GCC pop_options
+#endif
 
 /* Inlined with a constant size below: five loops. Four items are read before they are written, so that none waits; in WebAssembly
  * that loses. */
@@ -84,13 +91,20 @@ WRAPPED(16)
 WRAPPED(32)
 WRAPPED(64)
 
-#define ROW(tag, int, uint, complex)                                          \
- {                                                                            \
-  (sb__form) form_##tag, load_##tag, { int, uint, store_real_##tag, complex } \
+#define ROW(tag, int, uint, real, complex)                        \
+ {                                                                \
+  (sb__form) form_##tag, load_##tag, { int, uint, real, complex } \
  }
-#define INTEGER(tag, bits) ROW(tag, wrap_##bits, wrap_##bits, NULL)
-#define FLOAT(tag) ROW(tag, store_int_##tag, store_uint_##tag, NULL)
-#define WITH_COMPLEX(tag) ROW(tag, store_int_##tag, store_uint_##tag, store_complex_##tag)
+#define INTEGER(tag, bits) ROW(tag, wrap_##bits, wrap_##bits, REAL(tag), NULL)
+#define LONG_INTEGER(tag, bits) ROW(tag, wrap_##bits, wrap_##bits, store_real_##tag, NULL)
+#define FLOAT(tag) ROW(tag, store_int_##tag, store_uint_##tag, store_real_##tag, NULL)
+#define WITH_COMPLEX(tag) \
+ ROW(tag, store_int_##tag, store_uint_##tag, store_real_##tag, store_complex_##tag)
+#ifdef __wasm_simd128__
+# define REAL(tag) NULL /* the level's loops, which are smaller */
+#else
+# define REAL(tag) store_real_##tag
+#endif
 
 static const cast_loops casts[SB_DTYPE_COUNT] = {
     [SB_BOOL] = WITH_COMPLEX(b1),
@@ -100,8 +114,8 @@ static const cast_loops casts[SB_DTYPE_COUNT] = {
     [SB_UINT16] = INTEGER(u16, 16),
     [SB_INT32] = INTEGER(i32, 32),
     [SB_UINT32] = INTEGER(u32, 32),
-    [SB_INT64] = INTEGER(i64, 64),
-    [SB_UINT64] = INTEGER(u64, 64),
+    [SB_INT64] = LONG_INTEGER(i64, 64),
+    [SB_UINT64] = LONG_INTEGER(u64, 64),
     [SB_FLOAT16] = FLOAT(f16),
     [SB_BFLOAT16] = FLOAT(bf16),
     [SB_FLOAT8_E4M3FN] = FLOAT(f8e4m3),
@@ -129,15 +143,29 @@ sb__form sb__load(sb_dtype dtype, sb__chunk *to, const char *from, int64_t step,
   return casts[dtype].form;
 }
 
+static void store_real(sb_dtype dtype, void *to, const sb__chunk *from, int64_t n) {
+#ifdef __wasm_simd128__
+  const sb__cast cast = (*sb__kernels_simd128.direct)[SB_FLOAT64][dtype];
+  if (cast) {
+    cast(to, (const char *)from, n);
+    return;
+  }
+#endif
+  casts[dtype].store[SB__FORM_REAL](to, from, n);
+}
+
 /* Where nothing is said of complex numbers, their real parts count. */
 static void store(sb_dtype dtype, void *to, sb__form form, const sb__chunk *from, int64_t n) {
   sb__chunk real;
-  if (casts[dtype].store[form]) {
-    casts[dtype].store[form](to, from, n);
-    return;
+  if (form == SB__FORM_COMPLEX && !casts[dtype].store[form]) {
+    for (int64_t i = 0; i < n; i++) real.real[i] = from->c[i].re;
+    form = SB__FORM_REAL;
+    from = &real;
   }
-  for (int64_t i = 0; i < n; i++) real.real[i] = from->c[i].re;
-  casts[dtype].store[SB__FORM_REAL](to, &real, n);
+  if (form == SB__FORM_REAL)
+    store_real(dtype, to, from, n);
+  else
+    casts[dtype].store[form](to, from, n);
 }
 
 void sb__store(sb_dtype dtype, char *to, int64_t step, sb__form form, const sb__chunk *from,

@@ -4,6 +4,9 @@
 #include "kernels/kernels.h"
 
 #if !defined(__wasm_simd128__) /* such a module never runs without SIMD */
+# ifndef __clang__
+#  pragma GCC optimize("O2", "tree-vectorize") /* as in direct_casts.inc */
+# endif
 # define LEVEL scalar
 # include "kernels/level.inc"
 #endif

@@ -17,8 +17,8 @@ typedef struct walk {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* A sum waits for the one before it: so few lines gain where that is in a register. */
-#define FEW_LINES 4
+/* Fewer go one after the other, with the sum in a register: each addition waits for the one before. */
+#define SIDE_BY_SIDE 4 /* lines */
 
 /* The line of which x is the first element. Inlined with a constant is_product. */
 SB_INLINE double add_line(double *x, double carry, int64_t n, int64_t step, bool is_product) {
@@ -32,7 +32,7 @@ SB_INLINE double add_line(double *x, double carry, int64_t n, int64_t step, bool
 SB_INLINE uint64_t add_line_of_integers(uint64_t *x, uint64_t carry, int64_t n, int64_t step,
                                         bool is_product) {
   int64_t r = 0;
-  for (; r + 2 <= n; r += 2, x += 2 * step) { /* whose result does not wait */
+  for (; r + 2 <= n; r += 2, x += 2 * step) { /* two together do not wait for the carry */
     const uint64_t both = is_product ? x[0] * x[step] : x[0] + x[step];
     x[0] = is_product ? carry * x[0] : carry + x[0];
     x[step] = carry = is_product ? carry * both : carry + both;
@@ -43,10 +43,13 @@ SB_INLINE uint64_t add_line_of_integers(uint64_t *x, uint64_t carry, int64_t n, 
 
 /* Adds rows of `lines` elements, each to the one before it. */
 static void add_reals(double *x, double *carry, int64_t n, int64_t lines, bool is_product) {
-  for (int64_t i = 0; i < lines && lines < FEW_LINES; i++)
-    carry[i] = is_product ? add_line(x + i, carry[i], n, lines, true)
-                          : add_line(x + i, carry[i], n, lines, false);
-  for (int64_t r = 0; r < n && lines >= FEW_LINES; r++, x += lines) {
+  if (lines < SIDE_BY_SIDE) {
+    for (int64_t i = 0; i < lines; i++)
+      carry[i] = is_product ? add_line(x + i, carry[i], n, lines, true)
+                            : add_line(x + i, carry[i], n, lines, false);
+    return;
+  }
+  for (int64_t r = 0; r < n; r++, x += lines) {
     for (int64_t i = 0; i < lines; i++) {
       carry[i] = is_product ? carry[i] * x[i] : carry[i] + x[i];
       x[i] = sb__canonical_double(carry[i]);
@@ -55,10 +58,13 @@ static void add_reals(double *x, double *carry, int64_t n, int64_t lines, bool i
 }
 
 static void add_integers(uint64_t *x, uint64_t *carry, int64_t n, int64_t lines, bool is_product) {
-  for (int64_t i = 0; i < lines && lines < FEW_LINES; i++)
-    carry[i] = is_product ? add_line_of_integers(x + i, carry[i], n, lines, true)
-                          : add_line_of_integers(x + i, carry[i], n, lines, false);
-  for (int64_t r = 0; r < n && lines >= FEW_LINES; r++, x += lines)
+  if (lines < SIDE_BY_SIDE) {
+    for (int64_t i = 0; i < lines; i++)
+      carry[i] = is_product ? add_line_of_integers(x + i, carry[i], n, lines, true)
+                            : add_line_of_integers(x + i, carry[i], n, lines, false);
+    return;
+  }
+  for (int64_t r = 0; r < n; r++, x += lines)
     for (int64_t i = 0; i < lines; i++)
       x[i] = carry[i] = is_product ? carry[i] * x[i] : carry[i] + x[i];
 }

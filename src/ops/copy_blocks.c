@@ -34,16 +34,22 @@ static int64_t offset_of(side s, int64_t i, int64_t size) {
   return s.offsets ? s.offsets[i] : i * size;
 }
 
+#ifdef __clang__
+# define ROLLED _Pragma("clang loop unroll(disable)")
+#else
+# define ROLLED _Pragma("GCC unroll 1")
+#endif
+
 /* Inlined with a constant size. */
 SB_INLINE void move_each(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
                          size_t size) {
   for (; n > 0; n--, to += t.step, from += f.step)
-    for (int64_t i = 0; i < numel; i++)
-      memcpy(to + (t.offsets ? t.offsets[i] : i * (int64_t)size),
-             from + (f.offsets ? f.offsets[i] : i * (int64_t)size), size);
+    ROLLED for (int64_t i = 0; i < numel; i++)
+        memcpy(to + (t.offsets ? t.offsets[i] : i * (int64_t)size),
+               from + (f.offsets ? f.offsets[i] : i * (int64_t)size), size);
 }
 
-/* Block by block: for few that have many elements. */
+/* Block by block: for fewer blocks than they have elements. */
 static void move_few_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
                             int64_t size) {
   switch (size) {
@@ -255,7 +261,8 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
 }
 
 #ifndef __wasm__
-# define EACH(TYPE, TIMES)                                                                 \
+/* In 16 bytes at a time, then 8, then items. TIMES repeats an item by a product. */
+# define REPEAT_ROWS(TYPE, TIMES)                                                          \
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {                      \
    TYPE x;                                                                                 \
    uint64_t pair[2];                                                                       \
@@ -271,10 +278,10 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
 static void repeat_rows(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                         int64_t nbytes, int64_t size) {
   switch (size) {
-    case 1: EACH(uint8_t, 0x0101010101010101) break;
-    case 2: EACH(uint16_t, 0x0001000100010001) break;
-    case 4: EACH(uint32_t, 0x0000000100000001) break;
-    case 8: EACH(uint64_t, 1) break;
+    case 1: REPEAT_ROWS(uint8_t, 0x0101010101010101) break;
+    case 2: REPEAT_ROWS(uint16_t, 0x0001000100010001) break;
+    case 4: REPEAT_ROWS(uint32_t, 0x0000000100000001) break;
+    case 8: REPEAT_ROWS(uint64_t, 1) break;
     default:
       for (int64_t i = 0; i < n; i++)
         sb__repeat(to + i * to_step, from + i * from_step, size, nbytes / size);
@@ -415,8 +422,8 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
       row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
   const int64_t each = greatest(power < items ? items / power : 1, whole);
   const int64_t count = each * b->numel * b->planes;
-  const bool repeats_most =
-      row->n > each && row->n < 2 * each; /* the last tile, of what another has done */
+  /* The last tile, which ends with the row, would do again most of what another has done. */
+  const bool repeats_most = row->n > each && row->n < 2 * each;
   if (each > row->n || each > b->piece || count > TILE_ITEMS || repeats_most ||
       sb__plan_numel(r->plan) < LEAST_TILES * count * b->from_run)
     return false;

@@ -54,7 +54,7 @@ bool sb__computes_in_float64(sb_dtype dtype) {
   return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
 }
 
-static sb__runner runner_of(const sb__job *job) {
+static __attribute__((noinline)) sb__runner runner_of(const sb__job *job) {
   sb__runner r = {.job = job, .plan = job->plan, .kernels = sb__kernels_now()};
   r.to_size = sb_dtype_itemsize(job->to);
   r.from_size = sb_dtype_itemsize(job->from);

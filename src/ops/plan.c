@@ -139,8 +139,9 @@ static int32_t beside_of(const sb__plan *plan, int32_t column) {
 #define PIECE_COST 6
 #define REPEAT_COST 2
 
-/* What moving costs by element, where rows are dimension d and blocks have `inside` elements: a piece is a row of blocks, of
- * which each element is moved in a run along the row, or each block in a run. */
+/* What moving costs by element, where blocks have `inside` elements. A piece is a row of blocks; it is moved in a run along the row for
+ * each element of a block, or in a run for each block, whichever are fewer. repeated_size: of elements that a row without a step in the source
+ * repeats side by side; 0: they are not, or are converted. */
 static double cost_of_blocks(const sb__plan_dim *row, int64_t inside, int64_t repeated_size) {
   const int64_t runs = inside < row->n ? inside : row->n;
   if (inside == 1 && row->step[1] == 0 && row->step[0] == repeated_size)
