@@ -122,7 +122,7 @@ function checkOut (out, shape, dtype) {
  */
 function checkCast (from, to, casting) {
   if (ffi.canCast(from, to, casting)) return
-  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
+  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`)
 }
 
 module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkOut }

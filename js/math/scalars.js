@@ -108,6 +108,9 @@ function misfit (name, value, dtype, first) {
   const text = typeof value === 'object' ? `[${value[0]}, ${value[1]}]` : show(value)
   const list = typeof value === 'object' ? `; tensor(${text}) makes a tensor of a list` : ''
   const what = list === '' ? text : `${text}, a complex number`
+  if (typeof value === 'number' && isWhole[dtype] && dtypes[dtype].itemsize === 8 && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}: numbers do as safe integers, others as bigint`)
+  }
   const to = better(value, dtype)
   const how = first === undefined ? `{ dtype: '${to}' } converts operands first` : `${first}.astype('${to}') first takes it`
   return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}; ${how}${list}`)

@@ -27,8 +27,8 @@ sb_status sb__check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
     return sb__fail(SB_ERR_ARGUMENT, "%d is no casting", (int)casting);
   }
   if (sb_can_cast(from, to, casting)) return SB_OK;
-  return sb__fail(SB_ERR_CAST, "%s does not cast to %s under casting '%s'", sb_dtype_name(from),
-                  sb_dtype_name(to), names[casting]);
+  return sb__fail(SB_ERR_CAST, "%s does not cast to %s under casting '%s'; 'unsafe' allows it",
+                  sb_dtype_name(from), sb_dtype_name(to), names[casting]);
 }
 
 bool sb__may_overlap(const sb_tensor *a, const sb_tensor *b) {

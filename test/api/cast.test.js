@@ -285,6 +285,10 @@ describe('astype', () => {
     })
   }
 
+  it('names the casting that allows what it refuses', () => {
+    fails(() => tensor([1.5]).astype('uint8'), TypeError, 'ERR_CAST', /under casting 'same_kind'; 'unsafe' allows it$/)
+  })
+
   it('refuses unknown dtypes', () => {
     fails(() => zeros([1]).astype('float'), TypeError, 'ERR_DTYPE')
     refuses(() => zeros([1]).astype(), 'ERR_DTYPE', 'ERR_ARGUMENT')

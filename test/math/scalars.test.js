@@ -52,6 +52,8 @@ describe('a scalar beside a tensor', () => {
 
   it('has to fit it; the message names a dtype that converts operands first', () => {
     const t = tensor([1, 2], 'uint8')
+    fails(() => subtract(tensor([1n]), 17e17), TypeError, 'ERR_CAST', /^x2 is 1700000000000000000, which does not fit int64: numbers do as safe integers, others as bigint$/)
+    fails(() => subtract(tensor([1n]), 1e30), TypeError, 'ERR_CAST', /fit int64/)
     fails(() => multiply(t, 0.5), TypeError, 'ERR_CAST', /^x2 is 0\.5, which does not fit uint8; \{ dtype: 'float32' \} converts operands first$/)
     assert.deepEqual(multiply(t, 0.5, { dtype: 'float32' }).toArray(), [0.5, 1])
     assert.deepEqual(multiply(t, 0.5, 'float32').toArray(), [0.5, 1])
