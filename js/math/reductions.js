@@ -270,6 +270,7 @@ function fillInTurn (to, value) {
   else defer(to, [], null, null, target => { ffi.fill(target, value) }, true)
 }
 
+const UNSAFE = 2 // casting
 const OF_CUMULATIVE = known(['axis', 'includeInitial', 'dtype', 'out', 'casting'], 'axis')
 const OF_DIFF = known(['axis', 'n', 'prepend', 'append', 'out', 'casting'], 'n')
 
@@ -293,7 +294,11 @@ function cumulative (op, x, opts) {
   const result = reductionType(op, from.dtype, asked)
   let made = out
   if (out === undefined) made = wrap(allocated(denseLayout(result, shape)))
-  else checkOut(targetOf(out), shape, undefined)
+  else {
+    const to = targetOf(out)
+    checkOut(to, shape, undefined)
+    if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting: UNSAFE }) // parts of it may not show that elements share bytes
+  }
   const target = /** @type {Tensor} */ (made)
   const rest = initial === 0 ? target : target.narrow(along, 1, from.shape[along])
   cumulate(op, Tensor.writableOf(rest), from, along, asked, casting)

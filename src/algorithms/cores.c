@@ -45,16 +45,21 @@ static void move(const walk *w, int32_t k, int64_t count, char *there, char *her
   sb_tensor from = {.dtype = t->dtype}, to = {.dtype = operand->dtype};
   int64_t stride = 1;
   sb__plan plan;
-  to.ndim = from.ndim = operand->axes + 1;
-  for (int32_t d = operand->axes; d > 0; d--) {
-    to.shape[d] = from.shape[d] = t->shape[before + d - 1];
-    from.strides[d] = t->strides[before + d - 1];
-    to.strides[d] = stride;
-    stride *= to.shape[d];
+  const int32_t batch =
+      count !=
+      1; /* axes of it: where an operand's axes are all that a tensor may have, there is one */
+  to.ndim = from.ndim = operand->axes + batch;
+  for (int32_t d = operand->axes - 1; d >= 0; d--) {
+    to.shape[batch + d] = from.shape[batch + d] = t->shape[before + d];
+    from.strides[batch + d] = t->strides[before + d];
+    to.strides[batch + d] = stride;
+    stride *= t->shape[before + d];
   }
-  to.shape[0] = from.shape[0] = count;
-  from.strides[0] = dim ? dim->step[k] / sb_dtype_itemsize(t->dtype) : 0;
-  to.strides[0] = stride;
+  if (batch) {
+    to.shape[0] = from.shape[0] = count;
+    from.strides[0] = dim ? dim->step[k] / sb_dtype_itemsize(t->dtype) : 0;
+    to.strides[0] = stride;
+  }
   const sb_tensor *tensors[] = {operand->is_written ? &from : &to,
                                 operand->is_written ? &to : &from};
   const sb__job job = {

@@ -264,19 +264,24 @@ sb_status sb__overlap_add(const sb_tensor *to, const sb_tensor *frames, const sb
 
 /* ---- Halves exchanged ---- */
 
-/* Copies blocks: along each axis the elements that stay together. */
-static sb_status move_blocks(const sb_tensor *to, const sb_tensor *from, int64_t naxes,
-                             const int64_t *axes, bool is_inverse) {
+/* Copies blocks: along each axis the elements that stay together. There are elements, so axes of two or more are few. Changes both tensors while
+ * it runs. */
+static sb_status move_blocks(sb_tensor *to, sb_tensor *from, int64_t naxes, const int64_t *axes,
+                             bool is_inverse) {
+  while (naxes && to->shape[axes[0]] == 1) naxes--, axes++;
   if (!naxes) return sb_copy(to, from, SB_CASTING_SAFE, NULL);
   const int64_t d = axes[0], n = to->shape[d], shift = is_inverse ? n - n / 2 : n / 2;
+  const int64_t to_offset = to->offset, from_offset = from->offset;
   sb_status status = SB_OK;
   for (int part = 0; part < 2 && !status; part++) {
-    sb_tensor t = *to, f = *from;
-    t.shape[d] = f.shape[d] = part ? shift : n - shift;
-    t.offset += (part ? 0 : shift) * t.strides[d];
-    f.offset += (part ? n - shift : 0) * f.strides[d];
-    if (t.shape[d]) status = move_blocks(&t, &f, naxes - 1, axes + 1, is_inverse);
+    to->shape[d] = from->shape[d] = part ? shift : n - shift;
+    to->offset = to_offset + (part ? 0 : shift) * to->strides[d];
+    from->offset = from_offset + (part ? n - shift : 0) * from->strides[d];
+    status = move_blocks(to, from, naxes - 1, axes + 1, is_inverse);
   }
+  to->shape[d] = from->shape[d] = n;
+  to->offset = to_offset;
+  from->offset = from_offset;
   return status;
 }
 
@@ -287,14 +292,15 @@ sb_status sb__fft_shift(const sb_tensor *to, const sb_tensor *from, int64_t naxe
   for (int32_t d = 0; fits && d < to->ndim; d++) fits = to->shape[d] == from->shape[d];
   for (int64_t i = 0; fits && i < naxes; i++) fits = axes[i] >= 0 && axes[i] < to->ndim;
   if (!status && !fits) status = sb__fail(SB_ERR_SHAPE, "the target has not the source's shape");
-  if (status) return status;
-  if (!sb__may_overlap(to, from)) return move_blocks(to, from, naxes, axes, is_inverse);
-  sb_tensor copy;
+  if (status || !sb_tensor_numel(to)) return status;
+  sb_tensor target = *to, source = *from, copy;
+  if (!sb__may_overlap(to, from)) return move_blocks(&target, &source, naxes, axes, is_inverse);
   status = sb_tensor_empty(from->dtype, from->ndim, from->shape, &copy);
   if (status) return status;
   status = sb_copy(&copy, from, SB_CASTING_SAFE, NULL);
   *staged += sb_tensor_numel(from) * sb_dtype_itemsize(from->dtype);
-  if (!status) status = move_blocks(to, &copy, naxes, axes, is_inverse);
+  source = copy;
+  if (!status) status = move_blocks(&target, &source, naxes, axes, is_inverse);
   sb_tensor_release(&copy);
   return status;
 }

@@ -413,6 +413,16 @@ describe('searchsorted and isin', () => {
 })
 
 describe('unique values', () => {
+  it('are found in tensors of as many axes as there may be', () => {
+    for (const t of [zeros([3, ...Array(63).fill(1)]), tensor([5, 2, 5, 1, 0, 2]).reshape([2, ...Array(62).fill(1), 3]).flip()]) {
+      const { values, counts, inverseIndices } = math.uniqueAll(t)
+      assert.equal(counts.toArray().reduce((a, b) => a + Number(b), 0), t.size)
+      assert.deepEqual(values.toArray(), [...new Set(t.reshape([t.size]).toArray())].sort())
+      assert.deepEqual(values.take(inverseIndices.reshape([t.size])).toArray(), t.reshape([t.size]).toArray())
+      assert.deepEqual(math.uniqueValues(t).toArray(), values.toArray())
+    }
+  })
+
   needsMath()
 
   it('count each NaN, take -0 and 0 as one, and have where each is first', () => {

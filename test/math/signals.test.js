@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { arrayEqual, fromBlob, memory, ones, rand, setMemoryLimit, tensor, tidy, zeros } = require('samebytes')
+const { arange, arrayEqual, fromBlob, memory, ones, rand, setMemoryLimit, tensor, tidy, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
@@ -331,6 +331,15 @@ describe('transforms', () => {
     for (const fn of [fft, ifft, rfft, ihfft]) fails(() => fn(zeros([2, 0])), RangeError, 'ERR_SHAPE', /0 elements/)
     for (const fn of [irfft, hfft]) fails(() => fn(zeros([2, 1])), RangeError, 'ERR_SHAPE', /1 elements/)
     assert.deepEqual([...fftshift(zeros([0, 3])).shape], [0, 3])
+    assert.equal(fftshift(zeros([...Array(50).fill(2), 0])).size, 0)
+  })
+
+  it('exchanges the halves of as many axes as there may be, and nothing beside them', () => {
+    const others = Array.from({ length: 100 }, (_, i) => zeros([1000]).fill(i))
+    const x = arange(6).reshape([2, ...Array(61).fill(1), 3])
+    assert.deepEqual(fftshift(x).reshape([6]).toArray(), [5, 3, 4, 2, 0, 1])
+    assert.deepEqual(ifftshift(fftshift(x.flip())).reshape([6]).toArray(), [5, 4, 3, 2, 1, 0])
+    assert.ok(others.every((t, i) => t.toArray().every(value => value === i)))
   })
 
   it('add up no frames that are too far apart for any memory', () => {
