@@ -270,7 +270,6 @@ function fillInTurn (to, value) {
   else defer(to, [], null, null, target => { ffi.fill(target, value) }, true)
 }
 
-const UNSAFE = 2 // casting
 const OF_CUMULATIVE = known(['axis', 'includeInitial', 'dtype', 'out', 'casting'], 'axis')
 const OF_DIFF = known(['axis', 'n', 'prepend', 'append', 'out', 'casting'], 'n')
 
@@ -297,7 +296,7 @@ function cumulative (op, x, opts) {
   else {
     const to = targetOf(out)
     checkOut(to, shape, undefined)
-    if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting: UNSAFE }) // parts of it may not show that elements share bytes
+    if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
   }
   const target = /** @type {Tensor} */ (made)
   const rest = initial === 0 ? target : target.narrow(along, 1, from.shape[along])

@@ -46,8 +46,7 @@ static void move(const walk *w, int32_t k, int64_t count, char *there, char *her
   int64_t stride = 1;
   sb__plan plan;
   const int32_t batch =
-      count !=
-      1; /* axes of it: where an operand's axes are all that a tensor may have, there is one */
+      count != 1; /* its axes; none where an operand has as many as there may be */
   to.ndim = from.ndim = operand->axes + batch;
   for (int32_t d = operand->axes - 1; d >= 0; d--) {
     to.shape[batch + d] = from.shape[batch + d] = t->shape[before + d];

@@ -46,15 +46,7 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   _mm_storeu_si128((void *)(to + 3 * step), _mm512_extracti32x4_epi32(x, 3));
 }
 
-typedef __m128i lane;
-static inline lane load_lane(const void *from) { return _mm_loadu_si128(from); }
-static inline void store_lane(char *to, lane x) { _mm_storeu_si128((void *)to, x); }
-static inline lane shuffle_lane(lane x, lane mask) { return _mm_shuffle_epi8(x, mask); }
-static inline lane either_lane(lane a, lane b) { return _mm_or_si128(a, b); }
-static inline lane scaled_lane(lane x, lane scale, lane bias) {
-  const __m128 product = _mm_mul_ps(_mm_cvtepi32_ps(x), _mm_castsi128_ps(scale));
-  return _mm_castps_si128(_mm_add_ps(product, _mm_castsi128_ps(bias)));
-}
+# include "kernels/x86_lane.inc"
 
 static inline vec shuffle(vec x, vec mask) { return _mm512_shuffle_epi8(x, mask); }
 static inline vec either(vec a, vec b) { return _mm512_or_si512(a, b); }
