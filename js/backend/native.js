@@ -593,7 +593,7 @@ class Backend {
     const windows = extra.windows ??= newList()
     const seen = windows[dtype]
     if (seen !== undefined && bufferOf(seen) === buffer) return seen
-    const made = new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
+    const made = storage.nbytes === 0 ? new Type(0) : new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)) // a detached buffer takes no array
     windows[dtype] = made
     return made
   }

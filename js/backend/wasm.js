@@ -508,7 +508,7 @@ class Backend {
     }
     const extra = storage.extra ??= new OptionalFields()
     const windows = extra.windows ??= newList()
-    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
+    return (windows[dtype] ??= storage.nbytes === 0 ? new Type(0) : new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
   }
 
   /**

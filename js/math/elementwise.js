@@ -97,7 +97,7 @@ function binary (op, x1, x2, opts, first = 'x1', second = 'x2') {
  */
 function besideScalar (op, x, ofTensor, name, value, place, opts) {
   const scalar = scalars.read(name, value)
-  if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor`)
+  if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor, as tensor() makes of lists`)
   const options = resultOptions(opts)
   const a = operandOf(x, ofTensor)
   return computed(op, a, null, null, a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)

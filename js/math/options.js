@@ -129,7 +129,7 @@ function noOptions (opts, { names, number }) {
   if (typeof opts === 'number' && number !== null) wanted = `{ ${number}: ${opts} }`
   else if (Array.isArray(opts) && (names.axis === true || names.axes === true)) wanted = names.axis === true ? '{ axis }' : '{ axes }'
   else if (Tensor.isTensor(opts) && names.weights === true) wanted = '{ weights }'
-  else if (Tensor.isTensor(opts) && names.out === true) wanted = '{ out }'
+  else if (Tensor.isTensor(opts) && names.out === true) wanted = names.keepdims === true ? '{ out }, or a function of two tensors as maximum is,' : '{ out }'
   return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
 }
 

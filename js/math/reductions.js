@@ -395,6 +395,7 @@ function diff (x, opts) {
     if (last !== undefined) pieces[pieces.length] = joinedTo('append', last, from, along)
     let now = pieces.length === 1 ? x : concat(pieces, along)
     if (count === 0) {
+      resultIn({ casting }) // checks it
       if (out === undefined) return now.clone()
       checkOut(Tensor.writableOf(out), Tensor.attachedOf(now).shape, undefined)
       return out.copyFrom(now, { casting })

@@ -1,7 +1,7 @@
 'use strict'
 // JavaScript's scalars beside tensors: a scalar takes the dtype that is computed in, and has to fit it, as in fill.
 
-const { BigInt, Math, Number, arrayMap } = require('../base/primordials')
+const { Array, BigInt, Math, Number, arrayMap } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -35,6 +35,8 @@ const least = arrayMap(dtypes, ({ kind, itemsize }, i) => kind === 'SIGNED' ? (i
 const domains = arrayMap(tables.ops, (/** @type {any} */ row) => row === null ? '' : row[2])
 const compares = arrayMap(domains, domain => domain === 'ORDER' || domain === 'EQUALITY')
 const givesFloats = arrayMap(domains, domain => domain === 'FLOAT' || domain === 'DIVISION')
+/** By dtype: are numbers rounded to it, unless they are beyond its largest one? */
+const isRounded = arrayMap(dtypes, ({ kind }) => kind === 'FLOATING' || kind === 'COMPLEX')
 const isLogic = arrayMap(domains, domain => domain === 'LOGIC')
 
 /**
@@ -70,7 +72,7 @@ function read (name, value, wanted = 'a tensor, a number') {
   const type = typeof value
   if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
   const pair = notDeferred(() => pairOf(value))
-  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected`)
+  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected${Array.isArray(value) ? '; tensor() makes one of a list' : ''}`)
   return pair
 }
 
@@ -87,7 +89,7 @@ function read (name, value, wanted = 'a tensor, a number') {
  */
 function taken (name, op, dtype, asked, value) {
   if (isLogic[op]) return typeof value === 'object' ? value[0] !== 0 || value[1] !== 0 : value !== 0 && value !== false && value !== 0n
-  if (compares[op] && asked === NONE && typeof value === 'number' && !isWhole[dtype] && !fits(dtype, value)) throw misfit(name, value, dtype)
+  if (compares[op] && asked === NONE && typeof value === 'number' && isRounded[dtype] && !fits(dtype, value)) throw misfit(name, value, dtype)
   if (compares[op] && asked === NONE) return typeof value === 'bigint' && !fits(INT64, value) && !fits(UINT64, value) ? Number(value) : value // C compares values
   let to = asked === NONE ? dtype : asked
   if (isWhole[to] && givesFloats[op]) to = FLOAT32

@@ -728,6 +728,7 @@ class Tensor {
   /**
    * Swaps two axes.
    *
+   * @overload
    * @param {number} a  negative counts from the end
    * @param {number} b  likewise
    * @returns {Tensor<D>} a view
@@ -736,7 +737,13 @@ class Tensor {
    * @example
    * zeros([2, 3, 4]).transpose(0, -1).shape // [4, 3, 2]
    */
+  /**
+   * @param {number} a
+   * @param {number} b
+   * @returns {Tensor<D>}
+   */
   transpose (a, b) {
+    if (arguments.length > 2) throw failure('ERR_ARGUMENT', 'transpose swaps two axes; permute orders all of them')
     integer('a', a)
     integer('b', b)
     return view(this, ffi.viewByNumbers(opcodes.transpose, live(this), a, b))

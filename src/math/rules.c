@@ -37,8 +37,9 @@ static bool is_float8(sb_dtype dtype) {
   return dtype == SB_FLOAT8_E4M3FN || dtype == SB_FLOAT8_E5M2;
 }
 
-/* That loops compute in: short floats in float32. */
-static sb_dtype loop_dtype(sb_dtype dtype) {
+/* That a function computes in: short floats in float32, unless it has loops of their bits. */
+static sb_dtype loop_dtype(int64_t op, sb_dtype dtype) {
+  if (sb__math_loop_now(op, dtype)) return dtype;
   return dtype == SB_FLOAT16 || dtype == SB_BFLOAT16 || is_float8(dtype) ? SB_FLOAT32 : dtype;
 }
 
@@ -111,7 +112,7 @@ static void compare_by_value(const rule *r, int64_t op, sb_dtype a, sb_dtype b, 
                     (sb__is_integer(b) && sb_dtype_itemsize(b) == 4);
   const bool is_mixed = (has_64_bits(a) && is_float(b)) || (has_64_bits(b) && is_float(a)) ||
                         (sb__is_integer(a) && sb__is_integer(b) && is_float(promoted));
-  out->computed = loop_dtype(promoted);
+  out->computed = loop_dtype(op, promoted);
   if (is_float(promoted) && wide)
     out->computed = sb_dtype_kind(promoted) == SB_COMPLEX ? SB_COMPLEX128 : SB_FLOAT64;
   for (int32_t i = 0; i < r->count; i++) out->from[i] = out->computed;
@@ -140,9 +141,13 @@ sb_status sb__math_types_of(int64_t op, const sb_dtype *from, int64_t asked, sb_
   }
   status = check_domain(r, dtype);
   if (status) return status;
-  if ((r->domain == DIVISION || r->domain == FLOAT) && sb__is_integer(dtype)) dtype = SB_FLOAT32;
+  if ((r->domain == DIVISION || r->domain == FLOAT) && sb__is_integer(dtype)) {
+    if (asked != SB__NO_DTYPE) return sb__fail(SB_ERR_DTYPE, "%s gives floats, not %s; astype converts its result", r->name,
+                      sb_dtype_name(dtype));
+    dtype = SB_FLOAT32;
+  }
   if (r->domain == LOGIC) dtype = SB_BOOL;
-  out->computed = loop_dtype(dtype);
+  out->computed = loop_dtype(op, dtype);
   out->made = out->computed;
   out->result = dtype;
   out->loop = NULL;

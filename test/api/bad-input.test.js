@@ -100,6 +100,10 @@ describe('bad input', () => {
     }
   })
 
+  it('as a third axis of transpose, which swaps two', () => {
+    fails(() => zeros([2, 3, 4]).transpose(2, 0, 1), TypeError, 'ERR_ARGUMENT', /^transpose swaps two axes; permute orders all of them$/)
+  })
+
   describe('as a value', () => {
     const bad = [undefined, null, '1', 'x', {}, Symbol('s'), () => 1, new Date(0), [1], [1, 2, 3], [[1, 2]],
       { valueOf: () => 1 }, new Float32Array(1), /x/]

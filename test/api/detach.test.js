@@ -127,6 +127,14 @@ describe('detached bytes', () => {
     assert.equal(t.get(0), 1)
   })
 
+  it('of no elements are none still, where they are read', () => {
+    const { buffer } = new Float32Array(4)
+    const t = fromBlob(new Float32Array(buffer, 4, 0))
+    detach(buffer)
+    assert.deepEqual(t.toArray(), [])
+    assert.equal(t.dtype, 'float32')
+  })
+
   it('a detached DataView, or any other array, is no options object', () => {
     const view = new DataView(new ArrayBuffer(8))
     detach(view.buffer)

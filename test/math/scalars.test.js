@@ -5,7 +5,7 @@ const { arrayEqual, dtypes, full, memory, promoteTypes, tensor, zeros } = requir
 const { fails, settledMemory } = require('../setup')
 const { math, needsMath } = require('./load')
 
-const { add, clip, divide, equal, less, multiply, subtract, where } = math
+const { add, clip, divide, equal, greater, less, multiply, subtract, where } = math
 
 describe('a scalar beside a tensor', () => {
   needsMath()
@@ -67,6 +67,14 @@ describe('a scalar beside a tensor', () => {
     fails(() => add(tensor([1.5]), 1e300), TypeError, 'ERR_CAST', /'float64'/)
   })
 
+  it('of a function that gives floats is no integer where { dtype } asks for one', () => {
+    for (const dtype of ['uint8', 'int16', 'int64']) {
+      fails(() => divide(tensor([-4, 3], 'int8'), 2, { dtype }), TypeError, 'ERR_DTYPE', /^divide gives floats, not u?int\d+; astype converts its result$/)
+      fails(() => math.exp(tensor([1], 'uint8'), dtype), TypeError, 'ERR_DTYPE', /^exp gives floats/)
+    }
+    assert.deepEqual(divide(tensor([-4, 3], 'int8'), 2, { dtype: 'float64' }).toArray(), [-2, 1.5])
+  })
+
   it('may be a bigint, a boolean, or [re, im] beside complex numbers', () => {
     assert.deepEqual(add(tensor([1n]), 2n ** 62n).toArray(), [2n ** 62n + 1n])
     assert.deepEqual(add(tensor([1.5]), 2n).toArray(), [3.5])
@@ -89,6 +97,8 @@ describe('a scalar beside a tensor', () => {
     assert.deepEqual(less(t, 300).toArray(), [true, true, true])
     assert.deepEqual(less(-1, t).toArray(), [true, true, true])
     assert.deepEqual(equal(t, NaN).toArray(), [false, false, false])
+    const flags = tensor([true, false])
+    assert.deepEqual([less(flags, 2), equal(2, flags), less(flags, -1e300), greater(flags, 0.5)].map(t => t.toArray()), [[true, true], [false, false], [false, false], [true, false]])
     const large = tensor([2n ** 63n - 1n, -(2n ** 63n)])
     assert.deepEqual(less(large, 2 ** 63).toArray(), [true, true])
     assert.deepEqual(less(large, 2n ** 80n).toArray(), [true, true])
@@ -98,7 +108,7 @@ describe('a scalar beside a tensor', () => {
   it('is refused beside no tensor, and as anything else', () => {
     fails(() => add(1, 2), TypeError, 'ERR_ARGUMENT', /one of them has to be a tensor/)
     for (const wrong of ['1', null, undefined, {}, [1], [1, 2, 3], [1, '2'], Symbol('s'), () => 1, Float32Array.of(1)]) {
-      fails(() => add(tensor([1]), wrong), TypeError, 'ERR_ARGUMENT', /^x2 is .*a tensor, a number or \[re, im\] was expected$/)
+      fails(() => add(tensor([1]), wrong), TypeError, 'ERR_ARGUMENT', /^x2 is .*a tensor, a number or \[re, im\] was expected(; tensor\(\) makes one of a list)?$/)
       fails(() => add(wrong, tensor([1])), TypeError, 'ERR_ARGUMENT', /^x1 is /)
     }
   })

@@ -1,7 +1,7 @@
 'use strict'
 // Special values: what the array API standard says of each function, one by one, for every float dtype that has them.
 const assert = require('node:assert/strict')
-const { tensor } = require('samebytes')
+const { fromBytes, tensor } = require('samebytes')
 const { math, needsMath } = require('./load')
 
 const { PI } = Math
@@ -143,6 +143,53 @@ describe('special values of the array API', () => {
         }
       })
     }
+  }
+
+  it('complex numbers whose length is beyond float64, or has few bits', () => {
+    for (const scale of [2 ** 1020, 2 ** 900, 1, 2 ** -1000, 2 ** -1074]) {
+      assert.deepEqual(math.sign(tensor([[8 * scale, -15 * scale]], [1], 'complex128')).toArray(), [[8 / 17, -15 / 17]])
+      assert.deepEqual(math.sign(tensor([[0, -scale]], [1], 'complex128')).toArray(), [[0, -1]])
+    }
+  })
+
+  for (const dtype of ['float16', 'bfloat16']) {
+    const INFINITE = dtype === 'float16' ? 0x7c00 : 0x7f80
+    const QUIET = INFINITE + (INFINITE & -INFINITE) / 2
+    const bits = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i)
+    const of = bits => fromBytes(new Uint8Array(bits.buffer), [bits.length], dtype)
+    const isNan = x => (x & 0x7fff) > INFINITE
+    const canonical = x => isNan(x) ? QUIET : x
+    const same = (got, wanted) => {
+      const found = new Uint16Array(got.contiguous().bytes.slice().buffer)
+      bits.forEach((x, i) => assert.equal(found[i], wanted(x), `${dtype} of bits 0x${x.toString(16)}`))
+    }
+
+    it(`all bits of ${dtype}`, () => {
+      const x = of(bits)
+      same(math.abs(x), x => canonical(x & 0x7fff))
+      same(math.negative(x), x => canonical(x ^ 0x8000))
+      same(math.positive(x), canonical)
+      same(math.copysign(x, of(bits.map(x => ~x))), x => canonical((x & 0x7fff) | (~x & 0x8000)))
+      same(math.where(math.equal(tensor(bits), 0), 1, x), x => x === 0 ? dtype === 'float16' ? 0x3c00 : 0x3f80 : x)
+      for (const [name, wanted] of Object.entries({ signbit: x => x >= 0x8000, isnan: isNan, isinf: x => (x & 0x7fff) === INFINITE, isfinite: x => (x & 0x7fff) < INFINITE })) {
+        const got = math[name](x).toArray()
+        bits.forEach((x, i) => assert.equal(got[i], wanted(x), `${name} of bits 0x${x.toString(16)}`))
+      }
+    })
+
+    it(`nextafter of ${dtype} is the next one that there is`, () => {
+      // All numbers but -0, from the smallest to the largest.
+      const inOrder = Uint16Array.from([...bits].filter(x => !isNan(x) && x !== 0x8000).sort((a, b) => (a & 0x8000 ? -(a & 0x7fff) : a) - (b & 0x8000 ? -(b & 0x7fff) : b)))
+      const numbers = of(inOrder).astype('float64').toArray()
+      numbers.forEach((x, i) => assert.ok(i === 0 || x > numbers[i - 1]))
+      const up = math.nextafter(of(inOrder), Infinity).astype('float64').toArray()
+      const down = math.nextafter(of(inOrder), -Infinity).astype('float64').toArray()
+      numbers.forEach((x, i) => {
+        assert.equal(up[i] + 0, numbers[Math.min(i + 1, numbers.length - 1)])
+        assert.equal(down[i] + 0, numbers[Math.max(i - 1, 0)])
+      })
+      assert.ok(math.nextafter(of(bits), NaN).toArray().every(Number.isNaN))
+    })
   }
 
   it('float64 functions that are next to nothing', () => {
