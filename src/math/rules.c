@@ -156,6 +156,9 @@ sb_status sb__math_types_of(int64_t op, const sb_dtype *from, int64_t asked, sb_
     out->made = out->result = dtype == SB_COMPLEX64 ? SB_FLOAT32 : SB_FLOAT64;
   for (int32_t i = 0; i < SB__MATH_OPERANDS - 1; i++) out->from[i] = out->computed;
   if (r->domain == CHOICE) out->from[0] = SB_BOOL;
+  for (int32_t i = 0; i < r->count && r->domain == LOGIC; i++)
+    if (sb__is_integer(from[i]) && sb_dtype_itemsize(from[i]) == 1)
+      out->from[i] = from[i]; /* loops of bool take any byte */
   if ((r->domain == EQUALITY || r->domain == ORDER) && asked == SB__NO_DTYPE)
     compare_by_value(r, op, from[0], from[1], dtype, out);
   if (!out->loop) out->loop = sb__math_loop_now(op, out->computed);
