@@ -29,11 +29,11 @@ const DTYPES = {
   ORDER: ['bool', ...REAL],
   CHOICE: IN_NUMPY
 }
-const EACH = process.env.SAMEBYTES_FULL === '1' ? 200 : 12 // cases of a function
+const EACH = process.env.SAMEBYTES_FULL === '1' ? 1000 : 100 // cases of a function
 const SPECIAL = [0, -0, 1, -1, 0.5, NaN, Infinity, -Infinity, 2 ** -149, 1e30, -2.5, 3]
 
-/** Functions that differ from NumPy's by some units in the last place, and by how many. */
-const ULP = name => /^(a?(sin|cos|tan)h?|atan2|exp|expm1|log|log10|log1p|log2|logaddexp|erf|gelu|sigmoid|silu|hypot|pow)$/.test(name) ? 8 : 0
+/** Functions that differ from NumPy's by some units in the last place, and by how many; what NumPy makes of gelu has rounded before erfc. */
+const ULP = name => name === 'gelu' ? 64 : /^(a?(sin|cos|tan)h?|atan2|exp|expm1|log|log10|log1p|log2|logaddexp|erf|sigmoid|silu|hypot|pow)$/.test(name) ? 8 : 0
 
 function valueOf (dtype, { next, pick }) {
   if (dtype === 'bool') return next(2) === 1
@@ -144,9 +144,10 @@ describe('elementwise functions beside NumPy', function () {
         const [left, wanted] = [flatOf(got), flatOf(right)]
         // NumPy's complex products and quotients are others beside infinities and NaN.
         // The standard leaves open what infinity // x is: infinite, or NumPy's NaN.
+        // nextafter of two zeros is the second one; NumPy has the first one of float16.
         // Which of two zeros is larger depends on NumPy's build; special-values.test.js says what ours is.
         const isOpen = i => (name === 'floor_divide' && Number.isNaN(wanted[i]) && Math.abs(left[i]) === Infinity) ||
-          (/^(minimum|maximum|clip)$/.test(name) && left[i] === 0 && wanted[i] === 0)
+          ((/^(minimum|maximum|clip)$/.test(name) || (name === 'nextafter' && got.dtype === 'float16')) && left[i] === 0 && wanted[i] === 0)
         const isCompared = i => isOpen(i) ? false : !isComplex || (Number.isFinite(left[i]) && Number.isFinite(wanted[i]))
         left.forEach((x, i) => assert.ok(!isCompared(i) || isClose(x, wanted[i], got.dtype, ULP(name) || (isComplex ? 4 : 0)), `${what}: element ${i} is ${Object.is(x, -0) ? '-0' : x}; NumPy has ${Object.is(wanted[i], -0) ? '-0' : wanted[i]}`))
       }

@@ -17,8 +17,9 @@ OWN = {
     'erf': np.vectorize(math.erf, otypes=[np.float64]),
     'relu': lambda x: np.where(np.isnan(x), x, np.where(x > 0, x, np.zeros((), x.dtype))) if x.dtype.kind == 'f' else np.maximum(x, x.dtype.type(0)),
     'sigmoid': lambda x: 1 / (1 + np.exp(-x)),
-    'silu': lambda x: x / (1 + np.exp(-x)),
-    'gelu': lambda x: x * np.vectorize(math.erfc, otypes=[np.float64])(-x / math.sqrt(2)) / 2,
+    # Of -infinity both are -0, the limit.
+    'silu': lambda x: np.where(np.isneginf(x), x.dtype.type(-0.0), x / (1 + np.exp(-x))),
+    'gelu': lambda x: np.where(np.isneginf(x), x.dtype.type(-0.0), x * np.vectorize(math.erfc, otypes=[np.float64])(-x / math.sqrt(2)) / 2),
     'clip': lambda x, low, high: np.minimum(np.maximum(x, low), high),
     'abs': np.abs,
     'sign': lambda x: np.where(x == 0, x.dtype.type(0), x / np.abs(x)) if x.dtype.kind == 'c' else np.sign(x),  # as NumPy 2 has it
