@@ -108,7 +108,7 @@ class SharedBackend extends Backend {
    * @param {SharedArrayBuffer} buffer
    */
   shows (buffer) {
-    const at = this.exports.sb_probe()
+    const at = this.exports.sb_probe() >>> 0
     if (byteLengthOf(buffer) < at + 8) return false
     const mine = new BigInt64Array(this.buffer, at, 1)
     const theirs = new BigInt64Array(buffer, at, 1)

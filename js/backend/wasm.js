@@ -88,7 +88,7 @@ class Backend {
     this.probe = new Uint8Array(this.buffer, 0, 1)
     /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place, and detaches nothing */
     this.covered = 0
-    this.callBufferAt = exports.sb_frame()
+    this.callBufferAt = exports.sb_frame() >>> 0 // from 2 GiB on addresses come as negative
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = newList()
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
@@ -145,9 +145,9 @@ class Backend {
     return this.buffer
   }
 
-  /** @param {number} at */
+  /** @param {number} at  an address as the module gives it */
   textAt (at) {
-    const bytes = new Uint8Array(bufferOfMemory(this.memory), at)
+    const bytes = new Uint8Array(bufferOfMemory(this.memory), at >>> 0)
     return textOf(bytesCopied(bytes, 0, typedIndexOf(bytes, 0))) // a copy, because memory may be shared
   }
 
@@ -653,7 +653,7 @@ function importsOf (memory, grows) {
     samebytes: {
       write_digits (/** @type {number} */ at, /** @type {number} */ x) {
         const text = digitsOf(x)
-        const bytes = new Uint8Array(bufferOfMemory(memory), at >>> 0, text.length) // from 2 GiB on addresses come as negative
+        const bytes = new Uint8Array(bufferOfMemory(memory), at >>> 0, text.length)
         for (let i = 0; i < text.length; i++) bytes[i] = charCodeAt(text, i)
       }
     }

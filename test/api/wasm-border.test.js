@@ -52,6 +52,46 @@ describe('WASM memory of 4 GiB', function () {
     assert.equal(both, true)
   })
 
+  it('lets arithmetic be opened where it is full, and another thread join', async () => {
+    const { at, got, joined } = await childJson(`${FILL}
+      const { Worker } = require('node:worker_threads')
+      const { backend, share, tensor } = require('samebytes')
+      kept.splice(0).forEach(t => t.dataPtr < 2 ** 31 ? kept.push(t) : t.dispose())
+      const t = tensor([3, 1, 2])
+      const math = require('samebytes/math')
+      const got = [math.add(t, 1), math.sort(t), math.linalg.inv(tensor([[2]]))].map(x => x.toArray())
+      const tell = joined => console.log(JSON.stringify({ at: Number(t.dataPtr), got, joined }))
+      if (backend() === 'wasm') tell(null)
+      else {
+        const worker = new Worker(\`
+          const { workerData, parentPort } = require('node:worker_threads')
+          const { fromShared, init } = require('samebytes')
+          init({ from: workerData }).then(() => {
+            const t = fromShared(workerData).fill(9)
+            parentPort.postMessage(require('samebytes/math').add(t, 1).toArray())
+          })\`, { eval: true, workerData: share(t) })
+        worker.on('message', tell)
+        worker.on('error', error => tell(error.stack))
+      }`)
+    assert.ok(at > 2 ** 31, `${at}`)
+    assert.deepEqual(got, [[4, 2, 3], [1, 2, 3], [[0.5]]])
+    assert.ok(joined === null || joined.toString() === '10,10,10', joined)
+  })
+
+  it('is whole again when all is disposed', async () => {
+    const { small, large } = await childJson(`${FILL}
+      kept.splice(0).forEach(t => t.dispose())
+      const counts = {}
+      for (const [name, nbytes] of [['small', 3686400], ['large', 2 ** 30 - 2 ** 20]]) {
+        fill(nbytes)
+        counts[name] = kept.length
+        kept.splice(0).forEach(t => t.dispose())
+      }
+      console.log(JSON.stringify(counts))`)
+    assert.ok(small > 1150, `${small}`)
+    assert.ok(large >= 3, `${large}`)
+  })
+
   it('and no further: the message names the request and the limit, and all goes on', async () => {
     const { half, rest, after } = await childJson(`${FILL}
       const before = memory().tensors

@@ -180,7 +180,6 @@ static void index_of_owners(void) {
   uint64_t state = 88172645463325252u;
   start(2);
   memset(marked, 0, sizeof marked);
-  for (int i = 0; i < LEAVES; i++) CHECK(has_leaf(leaves[i]));
   for (int i = 0; i < PLACES; i++) { /* each another one: the place within a leaf */
     const uint32_t near = i % 2 ? (uint32_t)i : 16383 - (uint32_t)i, far = 40 * (uint32_t)i;
     places[i] = leaves[i % LEAVES] * (UINT32_C(1) << 20) + (i % 3 ? near : far) * UNIT;
@@ -192,10 +191,12 @@ static void index_of_owners(void) {
     const uint32_t dense = step / 20000 % 2 ? 90 : 3; /* out of 100 are marked */
     const bool wanted = (uint32_t)(state >> 20) % 100 < dense;
     if (marked[i] != wanted) {
-      if (wanted)
+      if (wanted) {
+        CHECK(has_leaf(places[i] >> 20));
         mark(places[i]);
-      else
+      } else {
         unmark(places[i]);
+      }
       marked[i] = wanted;
     }
     const uint32_t asked = state >> 63
@@ -253,6 +254,12 @@ static void owners_of_blocks(void) {
     if (found) EQ(atomic_fetch_sub(found, 1), 2);
     if (step % 500 == 0) look();
   }
+  for (int i = 0; i < SLOTS; i++) {
+    if (slots[i].address) release(memory_at(slots[i].address));
+    if (slots[i].address && slots[i].owner) release(slots[i].owner);
+  }
+  EQ(look(), 0);
+  EQ(heap.last, heap.end - heap.start); /* one free block */
 }
 
 int main(void) {
@@ -262,7 +269,7 @@ int main(void) {
   test("what does not fit is refused, and all of memory can be had", bounds);
   test("a random program keeps its bytes, and leaves one free block", random_program);
   test("of owners, the last one up to any address is found", index_of_owners);
-  test("each byte of a block leads to its owner, until it is released", owners_of_blocks);
+  test("each byte of a block leads to its owner, until it is released, and leaves one free block", owners_of_blocks);
   free(memory);
   return done();
 }
