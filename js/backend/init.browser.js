@@ -252,10 +252,10 @@ async function compile (bytes, name) {
   try {
     return await WebAssembly.compile(bytes)
   } catch (error) {
-    if (WebAssembly.validate(bytes)) {
+    if (bytes.byteLength > 0 && WebAssembly.validate(bytes)) {
       throw failure('ERR_UNSUPPORTED', `WebAssembly is not allowed here; where a Content-Security-Policy has script-src, it has to list 'wasm-unsafe-eval': ${/** @type {Error} */ (error).message}`)
     }
-    const start = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)) : new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength))
+    const start = bytes.byteLength === 0 ? new Uint8Array(0) : ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)) : new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength))
     const isWasm = start.length === 4 && [0, 97, 115, 109].every((byte, i) => start[i] === byte)
     const what = isWasm ? 'is no whole WASM module' : 'is no WASM module'
     const hint = start[0] === LESS_THAN ? ". It looks like a page, which servers send where a file is missing: a bundler may have moved the package's modules away from it; Vite up to 7 leaves them with optimizeDeps: { exclude: ['samebytes'] }, and init({ wasm: url }) says where it is" : ''

@@ -224,7 +224,7 @@ class Backend {
     if (nbytes <= SMALL) return this.holdSmall(handle, address, nbytes)
     const storage = this.hold(handle, address, nbytes)
     const extra = /** @type {OptionalFields} */ (storage.extra)
-    extra.ballast = ballastOf(nbytes, this.inUse) // uses the call buffer
+    extra.ballast = ballastOf(nbytes, this.inUse, this.maximum) // uses the call buffer
     return storage
   }
 

@@ -125,7 +125,7 @@
 /** @typedef {NestedValues | Iterable<NestedValues>} TensorData what `tensor` makes a tensor of */
 /** VideoFrame where the program's lib has it. @typedef {typeof globalThis extends { VideoFrame: { prototype: infer F } } ? F : never} Frame */
 /** AudioBuffer where the program's lib has it. @typedef {typeof globalThis extends { AudioBuffer: { prototype: infer A } } ? A : never} Audio */
-/** @typedef {TensorData | Image | Audio} CopySource what `copyFrom` copies */
+/** @typedef {TensorData | Image | Canvas | Audio} CopySource what `copyFrom` copies */
 
 /** PyTorch's names of dtypes, which a record may have. @typedef {{ byte: 'uint8', char: 'int8', short: 'int16', int: 'int32', long: 'int64', half: 'float16', float: 'float32', double: 'float64', cfloat: 'complex64', cdouble: 'complex128' }} TorchNames */
 

@@ -9,7 +9,7 @@ const { denseLayout, allocated } = require('../layout/layouts')
 const { checkShape, withAlphaOrNot, makeOpaque } = require('./images')
 const { copiesOfRows } = require('./channels')
 const { channelsOf } = require('./sources')
-const { copyAsync, beginUse, endUse } = require('./async')
+const { copyAsync, beginUse, endUse, nextTurn } = require('./async')
 const { checkSignal } = require('../base/signals')
 
 const { backend } = ffi
@@ -59,7 +59,8 @@ async function copyFrame (frame, { dst, scaling, casting }, signal) {
   checkShape(width, height, dst.shape)
   checkConverts(frame, 4 * width * height)
   const fits = scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
-  if (!fits || !(await readFrame(frame, dst))) await copyThroughTemporary(frame, { dst, scaling, casting }, signal)
+  if (fits && (await readFrame(frame, dst))) await nextTurn() // a runtime that reads at once gives the loop no turn, in which others run and garbage is collected
+  else await copyThroughTemporary(frame, { dst, scaling, casting }, signal)
   checkSignal(signal)
 }
 

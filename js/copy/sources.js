@@ -21,14 +21,15 @@ const { layoutOfImage } = functionsOf(() => require('./images'))
 /** @typedef {import('../backend/calls').Scaling} Scaling */
 
 /**
- * Reads an ImageData, or any object with its fields; null for anything else.
+ * Reads an ImageData, any object with its fields, or a canvas; null for anything else.
  *
  * @param {any} value
  * @returns {import('./images').Image | null}
  */
 function imageOf (value) {
   if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) return null
-  const { data, width, height } = value
+  const { data, width, height, getContext } = value
+  if (typeof getContext === 'function') return drawnOn(value, width, height)
   const dtype = dtypeOfArray(data)
   if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
   if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
@@ -37,6 +38,25 @@ function imageOf (value) {
     throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
   }
   return { data, width, height }
+}
+
+/**
+ * @param {any} canvas
+ * @param {unknown} width
+ * @param {unknown} height
+ * @returns {import('./images').Image | null}
+ */
+function drawnOn (canvas, width, height) {
+  if (width === 0 || height === 0) throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
+  let context, image
+  try {
+    context = canvas.getContext('2d')
+    image = context?.getImageData?.(0, 0, width, height)
+  } catch (error) {
+    throw failure('ERR_UNSUPPORTED', `the canvas cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+  if (image === undefined) throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
+  return imageOf(image)
 }
 
 /**

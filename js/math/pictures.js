@@ -26,22 +26,13 @@ function pictureOf (x) {
   if (Tensor.isTensor(x)) return null
   if (x === null || typeof x !== 'object') throw noPicture(x)
   if (isVideoFrame(x)) throw failure('ERR_UNSUPPORTED', 'x is a VideoFrame, which takes time to read; the asynchronous form does that')
-  const picture = imageOf(x) ?? drawnOn(x)
+  const picture = imageOf(x)
   if (picture === null) throw noPicture(x)
   return picture
 }
 
 /** @param {unknown} x */
 const noPicture = x => failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor, an ImageData or a canvas was expected`)
-
-/** @param {any} canvas @returns {Image | null} */
-function drawnOn (canvas) {
-  const { getContext, width, height } = canvas
-  if (typeof getContext !== 'function') return null
-  const context = canvas.getContext('2d')
-  if (context === null || typeof context?.getImageData !== 'function') throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
-  return imageOf(context.getImageData(0, 0, width, height))
-}
 
 /**
  * @param {unknown} channels
@@ -90,12 +81,11 @@ function ofPictures (fn) {
     const picture = isFrame ? null : pictureOf(x)
     const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsOf(opts)
     const channels = channelsFrom(given, true)
-    const signal = signalOf(stop)
-    checkSignal(signal)
-    const pixels = await pixelsOf(picture ?? x, isFrame, signal)
+    checkSignal(signalOf(stop))
+    const pixels = await pixelsOf(picture ?? x, isFrame, stop)
     const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
     try {
-      return await fn(part, size, { ...rest, axes, signal })
+      return await fn(part, size, { ...rest, axes, signal: stop })
     } finally {
       part.dispose()
       pixels.dispose()

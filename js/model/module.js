@@ -3,7 +3,7 @@
 // samebytes/module: the class Module, which runs models with onnxruntime over the bytes of tensors.
 
 const { instance } = require('./internals')
-const { runtimeOf, openSession, close } = require('./sessions')
+const { runtimeOf, modelOf, openSession, close } = require('./sessions')
 const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./signature')
 const { Run } = require('./run')
 const { SessionHold } = require('./gpu-output')
@@ -120,12 +120,13 @@ class Module {
     const isOne = !isRecord(source) || Tensor.isTensor(source)
     const sources = isOne ? [['forward', source]] : Object.entries(source)
     if (sources.length === 0) throw failure('ERR_ARGUMENT', 'source is an object without methods; a path, URL or bytes, or a record of them by method, was expected')
+    const models = sources.map(([name, each]) => modelOf(isOne ? 'source' : `source.${name}`, each))
     const runtime = await runtimeOf(sessionOptions)
     /** @type {Map<string, Method>} */
     const methods = new Map()
     try {
-      for (const [name, each] of sources) {
-        const session = await openSession(isOne ? 'source' : `source.${name}`, each, runtime)
+      for (const [i, [name]] of sources.entries()) {
+        const session = await openSession(models[i], runtime)
         const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
         const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
         for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)

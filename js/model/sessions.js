@@ -37,15 +37,12 @@ async function runtimeOf (given) {
 }
 
 /**
- * @param {string} title  of the model, for messages
- * @param {unknown} source  a path, a URL or bytes
+ * @param {Model} model
  * @param {Runtime} runtime
  * @returns {Promise<any>}
  */
-async function openSession (title, source, runtime) {
-  const { Tensor } = instance()
-  const storage = Tensor.isTensor(source) && !source.isDisposed ? Tensor.layoutOf(source).storage : null
-  const model = await modelOf(title, source)
+async function openSession ({ title, place, storage }, runtime) {
+  const model = typeof place === 'string' || place instanceof URL ? await modelAt(place) : place
   let session
   try {
     session = await newSession(model, runtime)
@@ -94,17 +91,41 @@ async function whyNot (title, cause, { ort, options }) {
 }
 
 /**
- * @param {string} title
- * @param {any} source
- * @returns {Promise<string | Uint8Array>}
+ * A model to be loaded. storage: of a tensor with its bytes, else null.
+ *
+ * @typedef {{ title: string, place: string | URL | Uint8Array, storage: InstanceType<typeof import('../backend/storage').Storage> | null }} Model
  */
-async function modelOf (title, source) {
-  const { failure, show, Tensor, dtypeOfArray, isSharedArrayBuffer } = instance()
-  if (typeof source === 'string' || source instanceof URL) return modelAt(source)
-  if (Tensor.isTensor(source)) return stableBytes(source.bytes)
-  if (dtypeOfArray(source) === 'uint8') return stableBytes(new Uint8Array(source.buffer, source.byteOffset, source.length))
-  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return stableBytes(new Uint8Array(source))
+
+/**
+ * Takes a model's bytes before anything is awaited: they may go away meanwhile.
+ *
+ * @param {string} title  of the model, for messages
+ * @param {any} source  a path, a URL or bytes
+ * @returns {Model}
+ * @throws {TypeError} ERR_ARGUMENT · ERR_DETACHED, ERR_DISPOSED its bytes are gone
+ */
+function modelOf (title, source) {
+  const { failure, show, Tensor, dtypeOfArray, isSharedArrayBuffer, partsOfLive } = instance()
+  if (typeof source === 'string' || source instanceof URL) return { title, place: source, storage: null }
+  if (Tensor.isTensor(source)) {
+    const { storage } = Tensor.layoutOf(source)
+    return { title, place: stableBytes(source.bytes), storage }
+  }
+  if (dtypeOfArray(source) === 'uint8') {
+    const { buffer, byteOffset, byteLength } = partsOfLive(source, title)
+    return { title, place: stableBytes(new Uint8Array(buffer, byteOffset, byteLength)), storage: null }
+  }
+  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return { title, place: stableBytes(bytesOfBuffer(title, source)), storage: null }
   throw failure('ERR_ARGUMENT', `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`)
+}
+
+/** @param {string} title @param {ArrayBuffer} buffer */
+function bytesOfBuffer (title, buffer) {
+  try {
+    return new Uint8Array(buffer)
+  } catch {
+    throw instance().failure('ERR_DETACHED', `${title} was transferred away`)
+  }
 }
 
 /**
@@ -277,4 +298,4 @@ async function copiesThrough (runtime, session, from, to) {
   }
 }
 
-module.exports = { runtimeOf, openSession, abilitiesOf, runInTurn, usesGpu, close, messageOf }
+module.exports = { runtimeOf, modelOf, openSession, abilitiesOf, runInTurn, usesGpu, close, messageOf }

@@ -4,7 +4,8 @@
 // when they are touched, and nobody touches these; the collector counts its length nevertheless.
 //
 // V8 makes a program wait for it only once buffers have become half a heap longer, 2 GiB on large machines: before, it marks beside the program
-// and may lag behind by hundreds of megabytes. So ballast is longer than its tensor, as long as there is little in use.
+// and may lag behind by hundreds of megabytes. So ballast is longer than its tensor, as long as there is little in use, and where little room is left:
+// browsers collect once garbage is a part of what is held, and that much has to fit.
 
 const { ArrayBuffer, Math, newList } = require('../base/primordials')
 const { byteLengthOf } = require('../base/buffers')
@@ -24,9 +25,10 @@ let spareBytes = 0
 /**
  * @param {number} nbytes  of a tensor
  * @param {() => number} inUse  bytes of all tensors
+ * @param {number} [most]  bytes that there may be of them
  * @returns {ArrayBuffer | null} to be held as long as the tensor's bytes; null: the tensor needs none, or there is no room for it
  */
-function ballastOf (nbytes, inUse) {
+function ballastOf (nbytes, inUse, most = Infinity) {
   if (nbytes < LEAST) return null
   for (let i = spareCount - 1; i >= 0; i--) {
     const ballast = spare[i]
@@ -36,7 +38,8 @@ function ballastOf (nbytes, inUse) {
     spareBytes -= length
     return ballast
   }
-  const times = nbytes < LEAST_LONGER ? 1 : Math.max(1, Math.min(TIMES, LONG / inUse()))
+  const used = nbytes < LEAST_LONGER ? 0 : inUse()
+  const times = nbytes < LEAST_LONGER ? 1 : Math.max(1, Math.min(TIMES, Math.max(LONG / used, 2 * used / Math.max(0, most - used))))
   return newBallast(Math.floor(nbytes * times)) ?? newBallast(nbytes)
 }
 

@@ -230,9 +230,10 @@ function refuseTransfer () {
  *
  * @param {number} nbytes
  * @param {() => number} inUse
+ * @param {number} [most]
  * @returns {ArrayBuffer | null}
  */
-const ballastOf = (nbytes, inUse) => null
+const ballastOf = (nbytes, inUse, most) => null
 
 /** @param {ArrayBuffer} ballast */
 function keepSpare (ballast) {}

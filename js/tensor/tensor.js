@@ -1722,7 +1722,7 @@ class Tensor {
    * addresses), else in turns of the loop. Arguments are checked at the call; errors reject the promise. Until it settles, both sides'
    * bytes are kept, and samebytes' writers throw ERR_BUSY for tensors on either storage; reading is allowed.
    *
-   * @param {CopySource | Frame} src  as copyFrom; typed arrays are read until the promise settles. A VideoFrame is copied as an ImageData of its
+   * @param {CopySource | Frame} src  as copyFrom; typed arrays, a tensor's `data` too, are read until the promise settles, and writing to them meanwhile is not refused. A VideoFrame is copied as an ImageData of its
    *   visible part, and may be closed at once; the browser writes it straight into contiguous (height, width, 4) uint8
    * @param {CopyAsyncOptions} [opts]  signal: if it aborts, what was copied so far stays
    * @returns {Promise<this>}

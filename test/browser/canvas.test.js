@@ -35,6 +35,19 @@ describe('a tensor of a canvas', () => {
     assert.deepEqual(pixelsOf(back), flat(t))
   })
 
+  it('holds what is drawn, by copyFrom of the canvas itself', async () => {
+    const { canvas } = painted()
+    for (const copy of [t => t.copyFrom(canvas), t => t.copyFromAsync(canvas)]) {
+      const t = zeros([H, W, 4], 'uint8')
+      await copy(t)
+      assert.deepEqual(flat(t), pixelsOf(canvas.getContext('2d')))
+      assert.deepEqual(flat(t), [...BYTES])
+    }
+    const planes = zeros([3, H, W])
+    planes.permute(1, 2, 0).copyFrom(canvas, { scale: 2 })
+    assert.equal(planes.get(1, 0, 1), 2 * BYTES[5])
+  })
+
   it('holds a copy, made once: nothing staged', async () => {
     const t = zeros([H, W, 4], 'uint8')
     const { copied, staged } = await counted(() => t.copyFrom(painted().getImageData(0, 0, W, H)))

@@ -217,6 +217,11 @@ const TESTS = [
     refused(await page.evaluate(() => started({ wasm: '/truncated.wasm' })), 'ERR_FORMAT', /\/truncated\.wasm \(50000 bytes\) is no whole WASM module/)
     refused(await page.evaluate(() => started({ wasm: '/broken.wasm' })), 'ERR_IO', /\/broken\.wasm could not be read/)
     refused(await page.evaluate(() => started({ wasm: new ArrayBuffer(0) })), 'ERR_FORMAT', /0 bytes\) is no WASM module/)
+    refused(await page.evaluate(() => {
+      const gone = new ArrayBuffer(8)
+      structuredClone(gone, { transfer: [gone] })
+      return started({ wasm: gone })
+    }), 'ERR_FORMAT', /0 bytes\) is no WASM module/)
     refused(await page.evaluate(() => started({ wasm: new Uint8Array([0, 97, 115, 109]) })), 'ERR_FORMAT', /4 bytes\) is no whole WASM module/)
   }],
   ['of another module', async page => {

@@ -35,9 +35,32 @@ describe('resize, letterbox and crop of pictures in a page', () => {
       assert.deepEqual(math.letterbox(x, [32, 32]).image.shape, [32, 32, 3])
       assert.deepEqual(math.crop(x, [1, 2, 5, 4]).toArray(), fromBlob(image.data, [H, W, 4]).slice('2:4', '1:5', ':3').toArray())
     }
+  })
+
+  it('of none that can be read are typed errors', async () => {
     const drawn = new OffscreenCanvas(4, 4)
     drawn.getContext('bitmaprenderer')
-    assert.throws(() => math.resize(drawn, [2, 2]), { code: 'ERR_UNSUPPORTED' })
+    const given = document.createElement('canvas')
+    given.transferControlToOffscreen()
+    for (const [canvas, code] of [[drawn, 'ERR_UNSUPPORTED'], [given, 'ERR_UNSUPPORTED'], [new OffscreenCanvas(0, 5), 'ERR_SHAPE']]) {
+      assert.throws(() => math.resize(canvas, [2, 2]), { code })
+      await assert.rejects(math.letterboxAsync(canvas, [2, 2]), { code })
+      assert.throws(() => zeros([5, 5, 4], 'uint8').copyFrom(canvas), { code })
+    }
+  })
+
+  it('heed a signal', async () => {
+    const { canvas, image } = painted()
+    const frame = new VideoFrame(image.data, { format: 'RGBA', codedWidth: W, codedHeight: H, timestamp: 0 })
+    const { signal } = new AbortController()
+    const reason = new Error('enough')
+    for (const x of [image, canvas, frame]) {
+      assert.deepEqual((await math.resizeAsync(x, [24, 20], { signal })).shape, [24, 20, 3])
+      assert.deepEqual((await math.letterboxAsync(x, [32, 32], { signal })).image.shape, [32, 32, 3])
+      await assert.rejects(math.resizeAsync(x, [24, 20], { signal: AbortSignal.abort(reason) }), reason)
+      await assert.rejects(math.resizeAsync(x, [24, 20], { signal: 1 }), { code: 'ERR_ARGUMENT', message: /signal is 1/ })
+    }
+    frame.close()
   })
 
   it('of a VideoFrame, read by the browser into the bytes that are resized: one copy, nothing staged, nothing left', async () => {

@@ -27,6 +27,23 @@ const TESTS = [
       const mib = Object.entries(most).map(([of, bytes]) => `${of} ${bytes / 2 ** 20} MiB`).join(', ')
       assert.ok(nbytes > 1e6 ? most.memory < 2 ** 29 - 2 ** 27 : most.tensors < 2 ** 30, mib) // a page with nothing in it has 2 ** 27
     }, shared])),
+  ['tensors that nobody disposes, beside 2 GB that are held: they are collected in time', async page => {
+    const most = await page.evaluate(async frames => {
+      const { empty, init, memory } = await load()
+      await init()
+      const { port1, port2 } = new MessageChannel()
+      const message = () => new Promise(resolve => { port1.onmessage = resolve; port2.postMessage(0) })
+      const held = Array.from({ length: 20 }, () => empty([1e8], 'uint8'))
+      let most = 0
+      for (let i = 0; i < frames; i++) {
+        empty([11_059_200], 'uint8').fill(1)
+        await message()
+        most = Math.max(most, memory().bytes.wasm)
+      }
+      return { most, held: held.length }
+    }, FRAMES)
+    assert.ok(most.most < 4e9, `${most.most} of ${most.held}`)
+  }],
   ['a loop that never waits ends in an error that says what helps, and what it made is collected', async page => {
     const { error, made, left } = await page.evaluate(async () => {
       const { empty, init, memory } = await load()

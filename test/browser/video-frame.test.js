@@ -223,6 +223,22 @@ describe('copyFromAsync of a VideoFrame', () => {
     }
   })
 
+  it('gives other tasks their turn, whatever is copied', async () => {
+    const { port1, port2 } = new MessageChannel()
+    let told = 0
+    port1.onmessage = () => { told++ }
+    for (const dtype of ['uint8', 'float32']) {
+      told = 0
+      const frame = frameOf()
+      for (let i = 0; i < 20; i++) {
+        port2.postMessage(0)
+        await zeros([H, W, 4], dtype).copyFromAsync(frame)
+      }
+      assert.ok(told > 0, dtype)
+    }
+    port1.close()
+  })
+
   it('is stopped by a signal: before anything, and when the frame was read', async () => {
     const reason = new Error('enough')
     const early = full([H, W, 4], 3, 'uint8')
