@@ -1654,12 +1654,12 @@ class Tensor {
    *
    * @param {CopySource} src
    *   a value, tensor or nested list, which is broadcast; a typed array or flat list with as many elements as this tensor, in
-   *   row-major order; an ImageData for (height, width, 4), or (height, width, 3) without alpha; an AudioBuffer for
+   *   row-major order; an ImageData or a canvas for (height, width, 4), or (height, width, 3) without alpha; an AudioBuffer for
    *   (channels, frames). Back to an AudioBuffer: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
    * @param {CopyOptions} [opts]  scale and bias: x * scale + bias, each one number (or a tensor without axes), or one per index of this tensor's axis, in a list or tensor. stream: of
    *   the device of this tensor, else of src; copies from or to the CPU are complete when this returns
    * @returns {this}
-   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
+   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED the canvas cannot be read · ERR_OVERLAP (two elements of this share a byte),
    *   ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
    * @see PyTorch copy_, NumPy copyto
    * @example

@@ -4,7 +4,7 @@ const { arange, empty, flush, fromBlob, full, memory, ones, scope, tensor, tidy,
 const { Module } = require('samebytes/module')
 const { onnx } = require('../onnx')
 const { ADD, BOTH, DOUBLE, FIXED, input, loadOrt, same, target } = require('../models')
-const { ALL_SHARED, CLASSES, collectUntil, copied, isPage, skip, skipWithout } = require('../setup')
+const { ALL_SHARED, CLASSES, collectUntil, copied, isPage, isWasm, skip, skipWithout } = require('../setup')
 
 /** The promise must be rejected with this code; its error. */
 async function rejects (promise, code, pattern = /\S{3}/) {
@@ -62,6 +62,22 @@ describe('samebytes/module', function () {
     const other = await load({ encode: ADD })
     assert.throws(() => other.inputs, { code: 'ERR_NOT_FOUND' })
     await rejects(other.forward(1), 'ERR_NOT_FOUND', /'encode'/)
+  })
+
+  it('takes a model\'s bytes at once: memory that grows meanwhile does not take them away', async () => {
+    const pending = load(tensor(ADD, 'uint8').bytes)
+    const { grown } = memory()
+    const held = []
+    if (isWasm) while (held.length < 60 && memory().grown === grown) held.push(empty([2 ** 23], 'uint8'))
+    assert.deepEqual((await pending).outputs.map(({ name }) => name), ['c'])
+    held.forEach(t => t.dispose())
+  })
+
+  it('refuses bytes that are gone: ERR_DETACHED', async () => {
+    for (const bytes of [Uint8Array.from(ADD), Uint8Array.from(ADD).buffer]) {
+      structuredClone(bytes, { transfer: [bytes.buffer ?? bytes] })
+      await rejects(load(bytes), 'ERR_DETACHED', /source/)
+    }
   })
 
   it('loads bytes in every wrapping, and a tensor of them', async () => {
