@@ -20,9 +20,9 @@ export {
   asinhAsync, acoshAsync, atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync,
   logaddexpAsync, sumAsync, prodAsync, meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync,
   argminAsync, cumulativeSumAsync, cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync,
-  vectorNormAsync, normalizeAsync, sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync, resizeAsync, letterboxAsync,
-  padAsync, iouAsync, unletterboxAsync, oneHotAsync, fftAsync, ifftAsync, rfftAsync, irfftAsync, hfftAsync, ihfftAsync, fftnAsync,
-  ifftnAsync, fft2Async, ifft2Async, rfftnAsync, irfftnAsync, rfft2Async, irfft2Async, fftfreqAsync, rfftfreqAsync, fftshiftAsync,
-  ifftshiftAsync, hannAsync, hammingAsync, stftAsync, istftAsync, melFilterbankAsync, logMelSpectrogramAsync, matmulAsync,
-  vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync, linalg
+  vectorNormAsync, normalizeAsync, sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync, resizeAsync, cropAsync,
+  letterboxAsync, padAsync, iouAsync, unletterboxAsync, oneHotAsync, fftAsync, ifftAsync, rfftAsync, irfftAsync, hfftAsync,
+  ihfftAsync, fftnAsync, ifftnAsync, fft2Async, ifft2Async, rfftnAsync, irfftnAsync, rfft2Async, irfft2Async, fftfreqAsync,
+  rfftfreqAsync, fftshiftAsync, ifftshiftAsync, hannAsync, hammingAsync, stftAsync, istftAsync, melFilterbankAsync,
+  logMelSpectrogramAsync, matmulAsync, vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync, linalg
 } from './math.js'

@@ -1020,6 +1020,17 @@ const isinAsync = later(order.isin)
 const resizeAsync = ofPictures(later(images.resize))
 
 /**
+ * crop without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.
+ *
+ * @type {<D extends DtypeName = 'uint8'>(x: Tensor<D> | Image | Canvas | Frame, box: readonly number[], opts?: import('./images').CropOptions & { signal?: Signal | undefined }) => Promise<Tensor<D>>}
+ * @throws as crop, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await cropAsync(tensor([[1, 2, 3], [4, 5, 6]]), [1, 0, 3, 1])).toArray() // [[2, 3]]
+ */
+const cropAsync = ofPictures(later(images.crop))
+
+/**
  * letterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.
  *
@@ -1640,6 +1651,7 @@ module.exports = {
   searchsortedAsync,
   isinAsync,
   resizeAsync,
+  cropAsync,
   letterboxAsync,
   padAsync,
   iouAsync,

@@ -75,6 +75,11 @@ describe('resize, letterbox and crop of pictures in a page', () => {
       assert.deepEqual(copied, { copyFromAsync: [1, 4 * W * H] })
       assert.equal(staged[0], 0)
       assert.equal(hex(out.permute([1, 2, 0])), resized(image))
+      const before = memory().tensors
+      const part = await math.cropAsync(frame, [1, 2, 5, 4], { channels: 4 })
+      await assert.rejects(math.cropAsync(frame, [1, 2, W + 1, 4]), { code: 'ERR_BOUNDS' })
+      assert.ok(memory().tensors <= before + 1)
+      assert.deepEqual(part.toArray(), fromBlob(image.data, [H, W, 4]).slice('2:4', '1:5').toArray())
     } finally {
       frame.close()
     }

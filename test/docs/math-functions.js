@@ -368,10 +368,10 @@ module.exports = {
 
 /** Functions whose result's shape follows from elements, or that read elements in JavaScript: there is nothing to defer. */
 const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill', 'uniqueAll', 'uniqueCounts', 'uniqueInverse',
-  'uniqueValues', 'bincount', 'crop', 'nms']
+  'uniqueValues', 'bincount', 'nms']
 
 /** Functions that take pictures of the web. */
-const PICTURED = ['resize', 'letterbox']
+const PICTURED = ['resize', 'letterbox', 'crop']
 const isDeferred = name => !AT_ONCE.includes(name)
 
 const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.filter(isDeferred).map(name => name.split(':')[0]))].map(js => `${js}Async`)
