@@ -12,7 +12,7 @@ const path = require('node:path')
 
 const ENTRIES = ['index', 'module', 'inspect', 'math', 'nats']
 
-const TYPE = /^export type (\w+)(?:<.*>)? = import\("([^"]+)"\)\.(\w+)(?:<[\w, ]+>)?;$/
+const TYPE = /^(export )?type (\w+)(?:<.*>)? = import\("([^"]+)"\)\.(\w+)(?:<[\w, ]+>)?;$/
 const VALUE = /^export const (\w+): typeof import\("([^"]+)"\)\.\1;$/
 const TYPEDEF = /^\/\*\* (?:@template .*)?@typedef .*\*\/$/
 const ARRAY = /\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array)<(?:ArrayBuffer(?:Like)?|any)>/g
@@ -27,10 +27,11 @@ function reexported (text) {
   return lines.map(line => {
     const [, value, file] = VALUE.exec(line) ?? []
     if (value !== undefined) return `export { ${value} } from "${file}";`
-    const [, name, from, type] = TYPE.exec(line) ?? []
+    const [, isExported, name, from, type] = TYPE.exec(line) ?? []
     if (name === undefined) return line
     if (values.has(name)) return '' // a class, which is a value as well
-    return `import type { ${type === name ? name : `${type} as ${name}`} } from "${from}";\nexport type { ${name} };`
+    const imported = `import type { ${type === name ? name : `${type} as ${name}`} } from "${from}";`
+    return isExported === undefined ? imported : `${imported}\nexport type { ${name} };` // else a list exports it
   }).join('\n')
 }
 

@@ -160,6 +160,11 @@ Object.freeze(cuda)
 /** @typedef {import('./base/types').GridOptions} GridOptions */
 /** @typedef {import('./base/types').DtypeKind} DtypeKind */
 /** @template A @template B @typedef {import('./base/types').Promote<A, B>} Promote */
+/** @template D @template M @typedef {import('./base/types').Or<D, M>} Or */
+/** @template D @typedef {import('./base/types').Floated<D>} Floated */
+/** @template D @typedef {import('./base/types').Summed<D>} Summed */
+/** @template D @typedef {import('./base/types').RealOf<D>} RealOf */
+/** @template V @typedef {import('./base/types').DtypeOfValue<V>} DtypeOfValue */
 /** @template {DtypeName} [D=any] @typedef {import('./tensor/blob').BlobBuilder<D>} BlobBuilder */
 
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */

@@ -66,6 +66,8 @@ const linalg = { ...require('./math/linalg'), matmul, outer, tensordot, vecdot, 
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 /** @typedef {import('./math/images').LetterboxPlace} LetterboxPlace */
+/** @template D @typedef {import('./math/fft').SpectrumName<D>} SpectrumName */
+/** @template D @typedef {import('./math/fft').SignalName<D>} SignalName */
 
 module.exports = {
   init,

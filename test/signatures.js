@@ -191,6 +191,7 @@ const METHODS = {
   toJSON: { args: [], delegates: true },
   accessor: { args: [options({ dtype: dtype('dtype', 'float32'), ndim: integer('ndim', 2, { outside: [1, -1] }) })] },
   '[iterator]': { args: [], lazy: true },
+  '[toPrimitive]': { args: [] },
   slice: { args: [arg('slice')('slice 0|step', '1:'), arg('slice')('slice 1|step', 1)] },
   select: { args: [axis(), arg('index')('index', 1, { outside: [2, -3] })] },
   narrow: { args: [axis(), integer('start', 1, { outside: [3, -3] }), integer('length', 1, { outside: [2, -1] })] },

@@ -288,7 +288,7 @@ function takeRepeated (target, source, d, counts) {
  */
 function take (source, indices, axis) {
   if (axis === null) return flatRecipe(source, flat => take(flat, indices, 0))
-  if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${shapeText(indices.shape)}; one axis was expected`)
+  if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${shapeText(indices.shape)}; one axis was expected, and samebytes/math's index takes any`)
   const d = axisFromStart(axis, source.shape.length)
   return takeRecipe(source, d, indices.size, target => ffi.take(target, source, indices, d))
 }

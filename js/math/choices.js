@@ -112,6 +112,7 @@ function ofScalars (op, choice, q, options) {
  */
 function where (condition, x1, x2, opts) {
   if (!Tensor.isTensor(condition) && typeof condition !== 'boolean') throw failure('ERR_ARGUMENT', `condition is ${show(condition)}; a tensor, true or false was expected`)
+  if (x1 === undefined && x2 === undefined) throw failure('ERR_ARGUMENT', 'x1 and x2 are missing; nonzero(condition) gives the places where a condition holds')
   return ternary(ops.where, OF_WHERE, condition, x1, x2, opts, 1)
 }
 

@@ -387,9 +387,10 @@ function uniqueValues (x, opts) {
  *
  * @template {'int32' | 'int64' | 'float32' | 'float64'} [E=never]
  * @template {DtypeName} [O=never]
+ * @template {TensorData | undefined} [W=undefined]
  * @param {AnyTensor} x  of shape [n]; integers from 0 on, or bool
- * @param {BincountOptions<E, O> | NameOf<E>} [opts]  weights: a tensor or list of x's shape, added in float64
- * @returns {Tensor<any>} the greatest element and 1 are its length, or minlength if that is more; int32, or float64 of weights, or what dtype says
+ * @param {BincountOptions<E, O> & { weights?: W } | NameOf<E>} [opts]  weights: a tensor or list of x's shape, added in float64
+ * @returns {Tensor<Or<O, Or<E, W extends undefined ? 'int32' : 'float64'>>>} the greatest element and 1 are its length, or minlength if that is more; int32, or float64 of weights, or what dtype says
  * @throws {TypeError} ERR_DTYPE x is not of integers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS a negative element, or more than 2^31 - 1 elements without a dtype, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy bincount
  * @example

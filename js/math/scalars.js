@@ -1,7 +1,7 @@
 'use strict'
 // JavaScript's scalars beside tensors: a scalar takes the dtype that is computed in, and has to fit it, as in fill.
 
-const { Array, BigInt, Math, Number, arrayMap } = require('../base/primordials')
+const { Array, BigInt, Math, Number, arrayMap, isView } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -72,7 +72,7 @@ function read (name, value, wanted = 'a tensor, a number') {
   const type = typeof value
   if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
   const pair = notDeferred(() => pairOf(value))
-  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected${Array.isArray(value) ? '; tensor() makes one of a list' : ''}`)
+  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected${Array.isArray(value) ? '; tensor() makes one of a list' : isView(value) ? '; fromBlob() makes one of a typed array' : ''}`)
   return pair
 }
 

@@ -1835,6 +1835,21 @@ class Tensor {
   }
 
   /**
+   * What JavaScript's operators take a tensor for: its element where numbers are wanted (`t > 3`, `t * 2`, `Number(t)`), else text.
+   * A condition is no operator: `if (t)` is true whatever the tensor has.
+   *
+   * @param {string} hint
+   * @returns {any} as item, or toString
+   * @throws as item, or toString
+   * @example
+   * tensor([7]) > 3 // true
+   */
+  [Symbol.toPrimitive] (hint) {
+    attached(this) // which may be none
+    return hint === 'number' ? this.item() : this.toString()
+  }
+
+  /**
    * For console.log, which must not throw.
    *
    * @param {number} [depth]  how much deeper lists and objects are shown

@@ -6,7 +6,8 @@ sb_complex128 sb__math_complex_sign(sb_complex128 x) {
   const double a = sb__magnitude(x.re), b = sb__magnitude(x.im);
   double length = sb__hypot(x.re, x.im);
   if (a < SB__INFINITY && b < SB__INFINITY && (length > 0x1p1000 || length < 0x1p-900)) {
-    const double scale = length > 1 ? 0x1p-100 : 0x1p200; /* else it may overflow, or have few bits */
+    const double scale =
+        length > 1 ? 0x1p-100 : 0x1p200; /* else it may overflow, or have few bits */
     x.re *= scale, x.im *= scale;
     length = sb__hypot(x.re, x.im);
   }

@@ -142,7 +142,8 @@ sb_status sb__math_types_of(int64_t op, const sb_dtype *from, int64_t asked, sb_
   status = check_domain(r, dtype);
   if (status) return status;
   if ((r->domain == DIVISION || r->domain == FLOAT) && sb__is_integer(dtype)) {
-    if (asked != SB__NO_DTYPE) return sb__fail(SB_ERR_DTYPE, "%s gives floats, not %s; astype converts its result", r->name,
+    if (asked != SB__NO_DTYPE)
+      return sb__fail(SB_ERR_DTYPE, "%s gives floats, not %s; astype converts its result", r->name,
                       sb_dtype_name(dtype));
     dtype = SB_FLOAT32;
   }

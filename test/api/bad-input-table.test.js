@@ -14,7 +14,7 @@ const isClass = value => typeof value === 'function' && /^class\b/.test(Function
 const exported = Object.keys(samebytes).filter(name => typeof samebytes[name] === 'function' && !isClass(samebytes[name]))
 const descriptors = Object.getOwnPropertyDescriptors(Tensor.prototype)
 const keys = Reflect.ownKeys(descriptors).filter(key => key !== 'constructor')
-const SYMBOLS = new Map([[Symbol.iterator, '[iterator]'], [Symbol.dispose, '[dispose]'], [Symbol.for('nodejs.util.inspect.custom'), '[inspect]'], [Symbol.for('Symbol.dispose'), '[dispose]']])
+const SYMBOLS = new Map([[Symbol.iterator, '[iterator]'], [Symbol.dispose, '[dispose]'], [Symbol.toPrimitive, '[toPrimitive]'], [Symbol.for('nodejs.util.inspect.custom'), '[inspect]'], [Symbol.for('Symbol.dispose'), '[dispose]']])
 const nameOf = key => SYMBOLS.get(key) ?? String(key)
 const methods = keys.filter(key => typeof descriptors[key].value === 'function')
 const ABOUT_THE_CLASS = [Symbol.for('@jest/serializableProperties'), '__samebytes__']

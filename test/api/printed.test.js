@@ -2,8 +2,8 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { empty, fromBlob } = require('samebytes')
-const { ROOT, generator, skip } = require('../setup')
+const { empty, fromBlob, tensor, zeros } = require('samebytes')
+const { ROOT, fails, generator, skip } = require('../setup')
 
 // PyTorch 1.13 as the oracle: the same bytes in the same layout must print alike, but for "torch.".
 
@@ -104,6 +104,21 @@ function pythonWithTorch () {
   }
   return null
 }
+
+describe('a tensor among JavaScript\'s operators', () => {
+  it('of one element is that: in comparisons, products, Number', () => {
+    const t = tensor([[6]])
+    assert.deepEqual([t > 3, t < 6, t * 2, Number(t), -t, Math.max(t, 7), t + ''], [true, false, 12, 6, -6, 7, 'tensor([[6.]])'])
+    assert.equal(tensor([5n]) > 4, true)
+    assert.equal(`${tensor([5n])}`, 'tensor([5])')
+  })
+
+  it('of several is a typed error where numbers are wanted, and text elsewhere', () => {
+    const t = tensor([1, 2])
+    for (const use of [() => t > 3, () => Number(t), () => t * 2, () => zeros([0]) < 1]) fails(use, RangeError, 'ERR_SHAPE', /item\(\) takes one/)
+    assert.equal(`${t}`, 'tensor([1., 2.])')
+  })
+})
 
 describe('toString beside PyTorch 1.13', function () {
   this.timeout(120000)

@@ -422,6 +422,8 @@ ${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ${ALSO
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 /** @typedef {import('./math/images').LetterboxPlace} LetterboxPlace */
+/** @template D @typedef {import('./math/fft').SpectrumName<D>} SpectrumName */
+/** @template D @typedef {import('./math/fft').SignalName<D>} SignalName */
 
 module.exports = {
   ${[...files.flatMap(([, names]) => names), ...NAMESPACES].join(',\n  ')}

@@ -2,6 +2,7 @@
 import * as samebytes from 'samebytes'
 import { concat, cuda, fromBlob, openSafetensors, openNpy, parseGguf, share, SharedRing, SharedTensor, tidy, zeros, type Frame, type Tensor } from 'samebytes'
 import { memoryMap, serveMap } from 'samebytes/inspect'
+import * as math from 'samebytes/math'
 import { Module } from 'samebytes/module'
 
 type Int8 = Tensor<'int8'>
@@ -44,6 +45,15 @@ export const linear = () => samebytes.wasmMemory()
 export const device = () => cuda.properties(0)
 export const stream = () => new cuda.Stream()
 export const everything = { ...samebytes, cuda, fromBlob }
+
+type Floating = 'float32' | 'float64'
+
+export const scored = <D extends Floating>(x: Tensor<D>) => math.divide(math.subtract(x, math.mean(x, { axis: 0 })), math.std(x, { axis: 0 }))
+export const summed = <D extends samebytes.DtypeName>(x: Tensor<D>) => math.sum(x)
+export const length = <D extends samebytes.DtypeName>(x: Tensor<D>) => math.abs(x)
+export const chosen = <V extends number | bigint>(x: V) => math.where(zeros([2], 'bool'), x, x)
+export const spectrum = <D extends Floating>(x: Tensor<D>) => math.rfft(x)
+export const counted = (x: Int8) => math.bincount(x)
 
 export class Slot {
   input = zeros([2])

@@ -1,6 +1,6 @@
 // Which dtype functions along axes give. Compiled only.
 import { tensor, zeros, type Tensor } from 'samebytes'
-import { all, argmax, countNonzero, cumulativeSum, diff, logSumExp, max, mean, median, min, normalize, prod, quantile, softmax, std, sum, var as variance, vectorNorm } from 'samebytes/math'
+import { all, argmax, bincount, countNonzero, cumulativeSum, diff, logSumExp, max, mean, median, min, normalize, prod, quantile, softmax, std, sum, var as variance, vectorNorm } from 'samebytes/math'
 import { is } from './equal.mjs'
 
 const bytes = zeros([2, 3], 'uint8')
@@ -26,6 +26,11 @@ is<Tensor<'int32'>>()(argmax(halves, { axis: 1 }))
 is<Tensor<'int64'>>()(countNonzero(bytes, { dtype: 'int64' }))
 is<Tensor<'uint64'>>()(cumulativeSum(bytes, { axis: 0, includeInitial: true }))
 is<Tensor<'uint8'>>()(diff(bytes))
+is<Tensor<'int32'>>()(bincount(bytes))
+is<Tensor<'int64'>>()(bincount(bytes, { dtype: 'int64', minlength: 3 }))
+is<Tensor<'float64'>>()(bincount(bytes, { weights: halves }))
+is<Tensor<'float32'>>()(bincount(bytes, { weights: [1, 2], dtype: 'float32' }))
+is<Tensor<'int64'>>()(bincount(bytes, 'int64'))
 is<Tensor<'uint8'>>()(diff(bytes, { prepend: 0, append: bytes }))
 is<Tensor<'complex64'>>()(diff(pairs, { prepend: [0, 1] }))
 is<Tensor<'int64'>>()(diff(zeros([2], 'int64'), { append: 1n }))

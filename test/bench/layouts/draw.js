@@ -178,8 +178,32 @@ function channelAxis (shape) {
 
 const numelOf = shape => shape.reduce((a, b) => a * b, 1)
 
+const LINE = 64 // bytes of a cache line
+
 /** Bytes that are read and written at least, each element once. */
 const movedBytes = ({ to, from }) => numelOf(to.shape) * (SIZES[to.dtype] + SIZES[from.dtype])
+
+/** Bytes of the cache lines that a side's elements lie in: memory gives and takes whole ones. */
+function lineBytes ({ size, offset, shape, strides, dtype }) {
+  const itemsize = SIZES[dtype]
+  const lines = new Uint8Array(Math.ceil(size * itemsize / LINE) + 1)
+  const axes = shape.map((_, d) => d).sort((a, b) => Math.abs(strides[b]) - Math.abs(strides[a]))
+  const mark = (first, i) => {
+    const d = axes[i]
+    const step = (strides[d] ?? 0) * itemsize
+    if (i >= axes.length - 1 && Math.abs(step) <= LINE) { // no line between its ends is left out
+      const last = first + ((shape[d] ?? 1) - 1) * step
+      lines.fill(1, Math.floor(Math.min(first, last) / LINE), Math.floor((Math.max(first, last) + itemsize - 1) / LINE) + 1)
+      return
+    }
+    for (let k = 0; k < shape[d]; k++) {
+      if (i < axes.length - 1) mark(first + k * step, i + 1)
+      else lines[Math.floor((first + k * step) / LINE)] = 1
+    }
+  }
+  mark(offset * itemsize, 0)
+  return LINE * lines.reduce((sum, x) => sum + x, 0)
+}
 
 /** In words. */
 function titleOf ({ family, to, from, scale, axis }) {
@@ -187,4 +211,4 @@ function titleOf ({ family, to, from, scale, axis }) {
   return `${family} [${to.shape.join(' ')}] ${side(from)} to ${side(to)}${scale.length > 0 ? `, scaled${axis < 0 ? '' : ` by axis ${axis}`}` : ''}`
 }
 
-module.exports = { FAMILIES, SIZES, drawCase, movedBytes, numelOf, randomly, titleOf }
+module.exports = { FAMILIES, SIZES, drawCase, lineBytes, movedBytes, numelOf, randomly, titleOf }
