@@ -125,4 +125,4 @@ function checkCast (from, to, casting) {
   throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`)
 }
 
-module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkOut }
+module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkCast, checkOut }

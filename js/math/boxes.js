@@ -12,7 +12,7 @@ const { checkOut } = require('../copy/results')
 const { allocated, broadcast, denseLayout, written } = require('../layout/layouts')
 const { tensorOf, resultIn, wrap } = require('../tensor/tensor')
 const { inRange, lastAxes, permuted } = require('./axes')
-const { batchOf, checkCore, joined, target } = require('./cores')
+const { batchOf, checkCore, joined, refusable, target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 
@@ -237,7 +237,7 @@ function oneHot (indices, n, opts) {
   for (let d = 0; d < ndim; d++) shape[d] = d < at ? from.shape[d] : d === at ? count : from.shape[d - 1]
   const { to, result } = target(out, dtype === undefined ? FLOAT32 : dtype.index, shape)
   if (dtype !== undefined) checkOut(to, shape, dtype)
-  run(rows.one_hot, [permuted(to, lastAxes(ndim, [at]))], [from])
+  refusable(out, to, () => run(rows.one_hot, [permuted(to, lastAxes(ndim, [at]))], [from]))
   return result()
 }
 

@@ -5,10 +5,10 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { arrayConcat, arraySlice } = require('../base/primordials')
 const { dtypes } = require('../backend/dtypes')
-const { checkOut } = require('../copy/results')
+const { checkCast, checkOut } = require('../copy/results')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
+const { allocated, freed } = require('./allocate')
 const { targetOf } = require('./operands')
 
 const { opcodes } = ffi
@@ -61,20 +61,38 @@ function broadcastTo (layout, axes, batch) {
  * @param {Tensor | undefined} out  the caller's; undefined: a new one
  * @param {number} dtype  a new one's
  * @param {number[]} shape
+ * @param {number} [casting]  of the result to out's dtype, where C does not look at it
  * @returns {{ to: Layout, result: () => any }} result: the tensor, once C has written it
- * @throws ERR_SHAPE, ERR_MEMORY; of out as targetOf
+ * @throws ERR_SHAPE, ERR_MEMORY, ERR_CAST; of out as targetOf
  */
-function target (out, dtype, shape) {
+function target (out, dtype, shape, casting) {
   if (out !== undefined) {
     const to = targetOf(out)
     checkOut(to, shape, undefined)
+    if (casting !== undefined) checkCast(dtype, to.dtype, casting)
     return { to, result: () => out }
   }
   const to = allocated(denseLayout(dtype, shape))
   return { to, result: () => wrap(to) }
 }
 
+/**
+ * Runs what may be refused because of what elements are: the bytes of a new result are given back then.
+ *
+ * @param {Tensor | undefined} out  undefined: to is new
+ * @param {Layout} to
+ * @param {() => void} compute
+ */
+function refusable (out, to, compute) {
+  try {
+    compute()
+  } catch (error) {
+    if (out === undefined) freed(to)
+    throw error
+  }
+}
+
 /** Indices of the kinds of src/samebytes.h. */
 const name = (/** @type {number} */ dtype) => dtypes[dtype].name
 
-module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, name }
+module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, refusable, name }

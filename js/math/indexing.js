@@ -16,6 +16,7 @@ const { allocated, broadcast, denseLayout, isSameShape, written } = require('../
 const { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec } = require('../layout/slices')
 const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
+const { tidy } = require('../tensor/scopes')
 const { where } = require('./choices')
 const { operandOf, targetOf } = require('./operands')
 const { known, optionsFor, resultOptions } = require('./options')
@@ -588,9 +589,9 @@ function nonzero (x, opts) {
   try {
     const mask = maskOf(made, from, shape)
     const found = [countTrue(mask)]
-    return /** @type {any} */ (arrayMap(shape, (_, axis) => wrap(written(allocated(denseLayout(dtype.index, found)), at => {
+    return tidy(() => /** @type {any} */ (arrayMap(shape, (_, axis) => wrap(written(allocated(denseLayout(dtype.index, found)), at => {
       positions(at, mask, arrayOf(shape.length, d => d === axis ? 1 : 0))
-    }))))
+    })))))
   } finally {
     release(made)
   }

@@ -12,7 +12,7 @@ const { tidy } = require('../tensor/scopes')
 const { checkOut } = require('../copy/results')
 const { broadcast } = require('../layout/layouts')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
-const { batchOf, broadcastBatches, broadcastTo, checkCore, joined, target } = require('./cores')
+const { batchOf, broadcastBatches, broadcastTo, checkCore, joined, refusable, target } = require('./cores')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
 const { operandOf, targetOf } = require('./operands')
@@ -99,7 +99,7 @@ function whole (out, casting, dtype, shape, compute) {
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   const { to, result } = target(undefined, dtype, shape)
   if (out === undefined) {
-    compute(to, casting)
+    refusable(out, to, () => compute(to, casting))
     return result()
   }
   return tidy(() => {
@@ -354,7 +354,7 @@ function det (x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, dtype } = matricesOf(x, 'x', true)
-  const { to, result } = target(out, dtype, batch)
+  const { to, result } = target(out, dtype, batch, casting)
   run(rows.det, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -521,7 +521,7 @@ function eigvalsh (x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, n, dtype } = matricesOf(x, 'x', true)
-  const { to, result } = target(out, realOf(dtype), joined(batch, [n]))
+  const { to, result } = target(out, realOf(dtype), joined(batch, [n]), casting)
   run(rows.eigvalsh, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -568,7 +568,7 @@ function svdvals (x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
-  const { to, result } = target(out, realOf(dtype), joined(batch, [Math.min(m, n)]))
+  const { to, result } = target(out, realOf(dtype), joined(batch, [Math.min(m, n)]), casting)
   run(rows.svdvals, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -594,7 +594,7 @@ function pinv (x, opts) {
   const { out, casting } = resultIn(options)
   const found = matricesOf(x, 'x', false)
   const { from, batch, m, n, dtype } = found
-  const { to, result } = target(out, dtype, joined(batch, [n, m]))
+  const { to, result } = target(out, dtype, joined(batch, [n, m]), casting)
   run(rows.pinv, [to], [from], { numbers: [casting], scalars: [given ?? usualTolerance(found)] })
   return result()
 }

@@ -299,9 +299,10 @@ function cumulative (op, x, opts) {
     if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
   }
   const target = /** @type {Tensor} */ (made)
-  const rest = initial === 0 ? target : target.narrow(along, 1, from.shape[along])
-  cumulate(op, Tensor.writableOf(rest), from, along, asked, casting)
-  if (initial !== 0) fillInTurn(Tensor.writableOf(target.narrow(along, 0, 1)), op === reductions.prod ? 1 : 0)
+  const to = Tensor.writableOf(target)
+  const part = (/** @type {number} */ first, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
+  cumulate(op, initial === 0 ? to : part(1, from.shape[along]), from, along, asked, casting)
+  if (initial !== 0) fillInTurn(part(0, 1), op === reductions.prod ? 1 : 0)
   return target
 }
 

@@ -113,4 +113,43 @@ describe('functions of cores', () => {
     assert.equal(memory().inFlight, inFlight)
     assert.equal(memory().tensors, tensors + 1) // the slice
   })
+
+  it('give back at once what they made, where elements are refused', () => {
+    const singular = zeros([64, 64])
+    const far = tensor(new Array(64).fill(99), 'int32')
+    const keys = zeros([64])
+    const calls = {
+      inv: () => math.linalg.inv(singular),
+      solve: () => math.linalg.solve(singular, singular),
+      cholesky: () => math.linalg.cholesky(singular),
+      matrixPower: () => math.linalg.matrixPower(singular, -1),
+      oneHot: () => math.oneHot(far, 50),
+      searchsorted: () => math.searchsorted(keys, keys, { sorter: far })
+    }
+    for (const [name, call] of Object.entries(calls)) {
+      assert.throws(call, /./, name) // whatever is made once
+      const { bytes, tensors } = memory()
+      for (let i = 0; i < 10; i++) assert.throws(call)
+      const after = memory()
+      for (const [of, before] of Object.entries(bytes)) assert.ok(after.bytes[of] <= before, `${name}: ${after.bytes[of] - before} bytes of ${of}`)
+      assert.ok(after.tensors <= tensors, name)
+    }
+  })
+
+  it('refuse an out that casting does not allow, before anything is computed', () => {
+    const x = tensor([[2, 1], [1, 3]], 'float64')
+    const keys = tensor([1, 2, 3], 'float64')
+    const calls = {
+      det: opts => math.linalg.det(x, { out: zeros([], 'float32'), ...opts }),
+      eigvalsh: opts => math.linalg.eigvalsh(x, { out: zeros([2], 'float32'), ...opts }),
+      svdvals: opts => math.linalg.svdvals(x, { out: zeros([2], 'float32'), ...opts }),
+      pinv: opts => math.linalg.pinv(x, { out: zeros([2, 2], 'float32'), ...opts }),
+      argsort: opts => math.argsort(keys, { dtype: 'int64', out: zeros([3], 'int32'), ...opts }),
+      searchsorted: opts => math.searchsorted(keys, keys, { dtype: 'int64', out: zeros([3], 'int32'), ...opts })
+    }
+    for (const call of Object.values(calls)) {
+      fails(() => call({ casting: 'safe' }), TypeError, 'ERR_CAST', /does not cast to .* under casting 'safe'/)
+      call()
+    }
+  })
 })

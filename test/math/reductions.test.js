@@ -51,6 +51,16 @@ describe('reductions beside NumPy', () => {
 })
 
 describe('cumulative functions beside NumPy', () => {
+  it('with includeInitial leave nothing but their result', () => {
+    const x = tensor([[1, 2], [3, 4]])
+    const out = zeros([2, 3])
+    const { tensors } = memory()
+    for (let i = 0; i < 10; i++) math.cumulativeSum(x, { axis: 1, includeInitial: true }).dispose()
+    math.cumulativeProd(x, { axis: 1, includeInitial: true, out })
+    assert.ok(memory().tensors <= tensors)
+    assert.deepEqual(out.toArray(), [[1, 1, 2], [1, 3, 12]])
+  })
+
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   it('agree on 300 random tensors, axes, dtypes and layouts', () => {
