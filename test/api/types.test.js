@@ -76,7 +76,7 @@ function publicNames (folder) {
 }
 
 /** What no program names: JavaScript does, or other programs' code. */
-const UNNAMED = ['Tensor.uncloneable', 'Tensor.__samebytes__', 'Tensor.[INSPECT]', 'Tensor.[iterator]', 'Tensor.[toStringTag]', 'Tensor.[DISPOSE]', 'Scope.[DISPOSE]', 'TensorFile.[iterator]', 'TensorFile.[INSPECT]', 'RemoteFile.[INSPECT]']
+const UNNAMED = ['Tensor.uncloneable', 'Tensor.__samebytes__', 'Tensor.[INSPECT]', 'Tensor.[iterator]', 'Tensor.[toPrimitive]', 'Tensor.[toStringTag]', 'Tensor.[DISPOSE]', 'Scope.[DISPOSE]', 'TensorFile.[iterator]', 'TensorFile.[INSPECT]', 'RemoteFile.[INSPECT]']
 
 describe('types', function () {
   this.timeout(300_000)

@@ -15,7 +15,7 @@ const { FUNCTIONS, MATH, METHODS, inMath, ofMath, sample, tokens, validOf } = re
 const { Generator, Scope, SharedRing, SharedTensor, Tensor, backend, tensor, zeros } = samebytes
 const isNative = backend() === 'native'
 
-const SYMBOLS = new Map([['[iterator]', Symbol.iterator], ['[dispose]', Symbol.dispose ?? Symbol.for('Symbol.dispose')], ['[inspect]', Symbol.for('nodejs.util.inspect.custom')]])
+const SYMBOLS = new Map([['[iterator]', Symbol.iterator], ['[dispose]', Symbol.dispose ?? Symbol.for('Symbol.dispose')], ['[inspect]', Symbol.for('nodejs.util.inspect.custom')], ['[toPrimitive]', Symbol.toPrimitive]])
 const GETTERS = Object.entries(Object.getOwnPropertyDescriptors(Tensor.prototype)).filter(([, { get }]) => get).map(([name]) => name)
 
 // Not drawn: what waits for all that is due, what says nothing in Node, and what counts for all that follows.

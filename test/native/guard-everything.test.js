@@ -67,7 +67,7 @@ describe('a guarded file that is made shorter, in every argument', function () {
         }
         /** A valid value of an argument, a tensor where a list may be one. */
         const given = argument => argument.kind === 'values' && Array.isArray(validOf(argument)) ? tensor(validOf(argument)) : validOf(argument)
-        const symbols = new Map([['[iterator]', Symbol.iterator], ['[dispose]', Symbol.dispose ?? 'dispose'], ['[inspect]', Symbol.for('nodejs.util.inspect.custom')]])
+        const symbols = new Map([['[iterator]', Symbol.iterator], ['[dispose]', Symbol.dispose ?? 'dispose'], ['[inspect]', Symbol.for('nodejs.util.inspect.custom')], ['[toPrimitive]', Symbol.toPrimitive]])
         const verdicts = {}
         const use = result => typeof result?.next === 'function' ? [...result] : result
         const calls = Object.entries(FUNCTIONS).map(([name, args]) => [name, args, null, (self, values) => samebytes[name](...values)])
