@@ -29,7 +29,16 @@ const { layoutOfImage } = functionsOf(() => require('./images'))
 function imageOf (value) {
   if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) return null
   const { data, width, height, getContext } = value
-  if (typeof getContext === 'function') return drawnOn(value, width, height)
+  return typeof getContext === 'function' ? drawnOn(value, width, height) : pictureOf(data, width, height)
+}
+
+/**
+ * @param {any} data
+ * @param {unknown} width
+ * @param {unknown} height
+ * @returns {import('./images').Image | null} null: they are no image's
+ */
+function pictureOf (data, width, height) {
   const dtype = dtypeOfArray(data)
   if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
   if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
@@ -56,7 +65,7 @@ function drawnOn (canvas, width, height) {
     throw failure('ERR_UNSUPPORTED', `the canvas cannot be read: ${/** @type {Error} */ (error).message}`)
   }
   if (image === undefined) throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
-  return imageOf(image)
+  return pictureOf(image.data, image.width, image.height)
 }
 
 /**

@@ -71,6 +71,25 @@ describe('toImageData', () => {
   })
 })
 
+describe('copyFrom of a canvas', () => {
+  const image = { data: Uint8ClampedArray.of(1, 2, 3, 4, 5, 6, 7, 8), width: 2, height: 1 }
+  const canvas = (getImageData, more) => ({ width: 2, height: 1, getContext: () => ({ getImageData }), ...more })
+
+  it('copies what its 2d context gives', () => {
+    assert.deepEqual(zeros([1, 2, 4], 'uint8').copyFrom(canvas(() => image)).toArray(), [[[1, 2, 3, 4], [5, 6, 7, 8]]])
+    assert.deepEqual(zeros([1, 2, 3]).copyFrom(canvas((x, y, w, h) => [x, y, w, h].join() === '0,0,2,1' ? image : null), { scale: 2 }).toArray(), [[[2, 4, 6], [10, 12, 14]]])
+  })
+
+  it('is a typed error where that cannot be read, or gives something else', () => {
+    const t = zeros([1, 2, 4], 'uint8')
+    for (const [wrong, code] of [
+      [canvas(() => { throw new Error('tainted') }), 'ERR_UNSUPPORTED'], [canvas(undefined), 'ERR_UNSUPPORTED'], [canvas(() => image, { getContext: () => null }), 'ERR_UNSUPPORTED'],
+      [canvas(() => image, { width: 0 }), 'ERR_SHAPE'], [canvas(() => ({ ...image, width: 3 })), 'ERR_SHAPE'], [canvas(() => canvas(() => image)), 'ERR_ARGUMENT'], [canvas(() => 1), 'ERR_ARGUMENT']
+    ]) refuses(() => t.copyFrom(wrong), code)
+    assert.deepEqual(t.toArray(), zeros([1, 2, 4], 'uint8').toArray())
+  })
+})
+
 describe('copyFrom of an ImageData', () => {
   it('fills (height, width, 4) uint8, and without alpha (height, width, 3)', () => {
     assert.deepEqual(empty([2, 3, 4], 'uint8').copyFrom(image()).toArray(), rows(4))
