@@ -84,6 +84,7 @@ describe('copyFrom of a canvas', () => {
     const t = zeros([1, 2, 4], 'uint8')
     for (const [wrong, code] of [
       [canvas(() => { throw new Error('tainted') }), 'ERR_UNSUPPORTED'], [canvas(undefined), 'ERR_UNSUPPORTED'], [canvas(() => image, { getContext: () => null }), 'ERR_UNSUPPORTED'],
+      [canvas(() => null), 'ERR_UNSUPPORTED'], [canvas(() => { throw null }), 'ERR_UNSUPPORTED'], // eslint-disable-line no-throw-literal
       [canvas(() => image, { width: 0 }), 'ERR_SHAPE'], [canvas(() => ({ ...image, width: 3 })), 'ERR_SHAPE'], [canvas(() => canvas(() => image)), 'ERR_ARGUMENT'], [canvas(() => 1), 'ERR_ARGUMENT']
     ]) refuses(() => t.copyFrom(wrong), code)
     assert.deepEqual(t.toArray(), zeros([1, 2, 4], 'uint8').toArray())
