@@ -1,5 +1,11 @@
 #define SB_HEAP_TEST
+#include "platform/platform.h"
+
+/* Before a lock is taken a test may do what another thread would. */
+static void lock_or_be_overtaken(sb__lock *lock);
+#define sb__lock_take(lock) lock_or_be_overtaken(lock)
 #include "../../src/platform/heap.c"
+#undef sb__lock_take
 
 #include "check.h"
 
@@ -18,6 +24,18 @@ static uint64_t memory_grow(uint64_t more) {
   if (pages + more > MOST_PAGES) return UINT64_MAX;
   pages += more;
   return before;
+}
+
+static char *released; /* by another thread, before the lock is taken for the `takes`th time; NULL: nothing */
+static int takes;
+
+static void lock_or_be_overtaken(sb__lock *lock) {
+  if (released && --takes == 0) {
+    char *data = released;
+    released = NULL;
+    release(data);
+  }
+  sb__lock_take(lock);
 }
 
 static void start(uint64_t first) {
@@ -262,6 +280,28 @@ static void owners_of_blocks(void) {
   EQ(heap.last, heap.end - heap.start); /* one free block */
 }
 
+/* A leaf whose last owner goes away while another block is about to be marked there. */
+static void overtaken(void) {
+  start(2);
+  char *data = allocate(100), *other = allocate(100);
+  atomic_int_fast64_t *owner = allocate(sizeof *owner), *another = allocate(sizeof *another);
+  atomic_init(owner, 1);
+  atomic_init(another, 1);
+  CHECK(sb__heap_own(other, another));
+  released = other;
+  takes = 2; /* the leaf was found, and is about to be marked */
+  CHECK(sb__heap_own(data, owner));
+  CHECK(!released);
+  CHECK(sb__heap_owner((uint32_t)(data - memory)) == owner);
+  CHECK(sb__heap_owner((uint32_t)(other - memory)) == owner); /* what was before it, as always */
+  look();
+  release(data);
+  release(owner);
+  release(another);
+  EQ(look(), 0);
+  EQ(heap.last, heap.end - heap.start); /* one free block */
+}
+
 int main(void) {
   test("every size has a bin, larger ones later ones", bins);
   test("blocks of the size that was freed are used again where they were", exact);
@@ -270,6 +310,7 @@ int main(void) {
   test("a random program keeps its bytes, and leaves one free block", random_program);
   test("of owners, the last one up to any address is found", index_of_owners);
   test("each byte of a block leads to its owner, until it is released, and leaves one free block", owners_of_blocks);
+  test("a leaf that another thread freed is made again", overtaken);
   free(memory);
   return done();
 }
