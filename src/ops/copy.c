@@ -103,6 +103,8 @@ static bool move_few(const work *w) {
   return true;
 }
 
+#define FEW_BYTES 8192 /* that few converted elements take, on either side */
+
 static bool varies(const sb_tensor *t) {
   for (int32_t d = 0; d < t->ndim; d++) {
     if (t->shape[d] != 1 && t->strides[d] != 0) return true;
@@ -127,14 +129,14 @@ static void move_buffer(const sb_tensor *t, char *buffer, bool writes) {
 
 /* Converts elements, if they are few. */
 static __attribute__((noinline)) bool convert_few(const work *w, const sb__job *job) {
-  char gathered[SB__FEW_CONVERTED * 16] __attribute__((aligned(16)));
-  char converted[SB__FEW_CONVERTED * 16] __attribute__((aligned(16)));
+  char gathered[FEW_BYTES] __attribute__((aligned(16)));
+  char converted[FEW_BYTES] __attribute__((aligned(16)));
   const sb_tensor *to = w->dst, *from = w->src;
-  const int64_t n = sb_tensor_numel(to);
-  if (n > SB__FEW_CONVERTED || w->checks_range || (to->dtype == from->dtype && !w->scale))
-    return false;
-  if (w->scale && (varies(w->scale) || varies(w->bias))) return false;
   const bool gathers = !sb_is_contiguous(from), scatters = !sb_is_contiguous(to);
+  const int64_t most = gathers && scatters ? FEW / 2 : FEW, n = sb_tensor_numel(to);
+  if (n > most || w->checks_range || (to->dtype == from->dtype && !w->scale)) return false;
+  if (sb_tensor_nbytes(to) > FEW_BYTES || sb_tensor_nbytes(from) > FEW_BYTES) return false;
+  if (w->scale && (varies(w->scale) || varies(w->bias))) return false;
   if (gathers) move_buffer(from, gathered, false);
   sb__run_few(job, scatters ? converted : sb_tensor_data(to),
               gathers ? gathered : sb_tensor_data(from), n);
