@@ -75,9 +75,11 @@ async function measure (drawn, numpy) {
   const casting = 'unsafe'
   const options = scale.length === 0 ? { casting } : drawn.axis < 0 ? { scale: scale[0], bias: bias[0], casting } : { scale, bias, axis: drawn.axis, casting }
   const loop = loopOf(drawn)
+  const made = []
   const flat = bytes => {
     const half = Math.max(1, bytes >> 1)
     const [flatTo, flatFrom] = [empty([half], 'uint8'), ones([half], 'uint8')] // memory that was never written is read from one page
+    made.push(flatTo, flatFrom)
     return n => timed(n, () => flatTo.copyFrom(flatFrom))
   }
   const [oneTo, oneFrom] = [to, from].map(({ view }) => view.asStrided([1], [1]))
@@ -95,7 +97,7 @@ async function measure (drawn, numpy) {
   }
   await numpy?.prepare({ case: drawn })
   const seconds = await inTurn(rivals)
-  for (const t of [to.view, from.view, oneTo, oneFrom]) t.dispose()
+  for (const t of [...made, oneTo, oneFrom, to.view, to.whole, from.view, from.whole]) t.dispose()
   const bound = seconds.call + Math.max(seconds.lines / 0.35, seconds.loop / 6)
   return { drawn, bound: bound / seconds.own, speed: movedBytes(drawn) / seconds.own / 1e9, loop: seconds.loop / seconds.own, numpy: seconds.numpy / seconds.own, memory: seconds.memory / seconds.own }
 }
