@@ -34,6 +34,7 @@
  X(most_i32, 4, 4, 8, MOST)                                                              \
  X(most_i64, 8, 8, 8, MOST)                                                              \
  X(most_u8, 1, 1, 8, MOST)                                                               \
+ X(most_u16, 2, 2, 8, MOST)                                                              \
  X(where_f32, 4, 4, 8, WHERE) /* the greatest key and its first index */                 \
  X(where_f64, 8, 8, 8, WHERE)                                                            \
  X(where_i32, 4, 4, 8, WHERE)                                                            \

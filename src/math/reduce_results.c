@@ -39,7 +39,7 @@ static void finish_reals(const walk *w, const char *folded, int64_t outputs, dou
 
 static void finish_keys(const walk *w, const char *folded, int64_t outputs, char *made) {
   const int64_t *key = (const int64_t *)(const void *)folded;
-  const bool is_byte = w->how->fold == SB__FOLD_most_u8, is_single = w->how->load == SB_FLOAT32;
+  const bool is_single = w->how->load == SB_FLOAT32;
   const bool is_short = w->how->load == SB_UINT32;
   double *real = (double *)(void *)made;
   int64_t *whole = (int64_t *)(void *)made;
@@ -49,8 +49,10 @@ static void finish_keys(const walk *w, const char *folded, int64_t outputs, char
       made[i] = (value & 0xff) != 0;
     else if (w->how->made == SB_FLOAT64)
       real[i] = sb__canonical(sb__value_of_key(key[i], w->how->flip, is_single));
-    else if (is_byte)
+    else if (w->how->fold == SB__FOLD_most_u8)
       whole[i] = w->how->load == SB_INT8 ? (int8_t)(value & 0xff) : value & 0xff;
+    else if (w->how->fold == SB__FOLD_most_u16)
+      whole[i] = w->how->load == SB_INT16 ? (int16_t)(value & 0xffff) : value & 0xffff;
     else
       whole[i] = is_short ? value & UINT32_MAX : value;
   }

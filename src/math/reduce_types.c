@@ -129,11 +129,12 @@ static void choose_extreme(sb_dtype from, bool is_least, bool finds, sb__reducti
       out->fold = finds ? SB__FOLD_where_f32 : SB__FOLD_most_f32;
     else
       out->fold = finds ? SB__FOLD_where_f64 : SB__FOLD_most_f64;
-  } else if (!finds && sb_dtype_itemsize(from) == 1) {
+  } else if (!finds && sb_dtype_itemsize(from) <= 2) {
+    const bool is_byte = sb_dtype_itemsize(from) == 1;
     out->load = from;
     out->made = kind == SB_BOOLEAN ? SB_BOOL : SB_INT64;
-    out->fold = SB__FOLD_most_u8;
-    if (kind == SB_SIGNED) out->flip ^= 0x80;
+    out->fold = is_byte ? SB__FOLD_most_u8 : SB__FOLD_most_u16;
+    if (kind == SB_SIGNED) out->flip ^= is_byte ? 0x80 : 0x8000;
   } else if (sb_dtype_itemsize(from) <= 4) {
     out->load = from == SB_UINT32 ? from : SB_INT32;
     out->made = SB_INT64;
