@@ -69,6 +69,17 @@ static inline void exchange_lanes(vec a[4]) {
   a[3] = _mm512_shuffle_i32x4(high, high2, 0xdd);
 }
 
+# define PERMUTE permute
+static void permute(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                    const sb__permutation *window) {
+  const vec index = load((const char *)window->index);
+  const __mmask64 reads = window->reads, writes = window->writes;
+  for (; n > 0; n--, to += to_step, from += from_step) {
+    const vec x = _mm512_maskz_loadu_epi8(reads, from);
+    _mm512_mask_storeu_epi8(to, writes, _mm512_permutexvar_epi8(index, x));
+  }
+}
+
 # define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
 # define ZIP_HIGH_16(a, b) (b)
 # define ZIP_LOW_1 _mm512_unpacklo_epi8

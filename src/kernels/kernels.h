@@ -78,6 +78,13 @@ typedef struct sb__nontemporal_casts {
 /* By source and target; NULL: no such loop. */
 typedef sb__cast sb__direct_casts[SB_DTYPE_COUNT][SB_DTYPE_COUNT];
 
+/* How bytes of a window of the source become a window of the target. No byte is read or written whose bit is not set. */
+#define SB__PERMUTED_BYTES 64
+typedef struct sb__permutation {
+  uint8_t index[SB__PERMUTED_BYTES]; /* for each byte of the target, the source's */
+  uint64_t reads, writes;            /* a bit for each byte of the source, of the target */
+} sb__permutation;
+
 /* Items have 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
   const char *level;
@@ -118,6 +125,10 @@ typedef struct sb__kernels {
   sb__scaled_cast scaled_from[SB_DTYPE_COUNT]; /* to float32, with one scale and one bias */
   sb__cast from_f32[SB_DTYPE_COUNT];
   const sb__direct_casts *direct; /* NULL: the level has none */
+
+  /* Moves n windows. NULL: the level has none. */
+  void (*permute)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                  const sb__permutation *window);
 } sb__kernels;
 
 /* random.c; base is for levels without a loop of their own. */

@@ -1,6 +1,7 @@
 /* Copies rows of blocks: pixels, small matrices, columns of a table, every second element. A piece of a row is gathered into
  * the target's order, converted as one run, and stored; steps that a layout does not need are left out. Bytes are moved
  *
+ *   by windows   whole blocks within 64 bytes on either side, where the level permutes so many (kernels->permute)
  *   by shuffles  a table says which source vectors make up each 16 bytes of the target (kernels->shuffle)
  *   by runs      elements that lie side by side on both sides, by few wide moves
  *   by repeats   a row whose blocks are all the same */
@@ -17,6 +18,7 @@
 #define FEW_PLANES 4       /* gathered together */
 #define LONG_ROW_BYTES 256 /* that vectors repeat faster */
 #define LINE_BYTES 64      /* that the caches hold for a small block, however far from others */
+#define LEAST_RUNS 4       /* for fewer, a window takes longer than moving each */
 
 #ifdef SB_TEST
 # define LEAST_TILES 0 /* so that tests need no large tensors */
@@ -73,10 +75,75 @@ static void move_blocks(char *to, side t, const char *from, side f, int64_t n, i
                   run * size);
 }
 
+/* ---- Windows ---- */
+
+/* Moves n blocks. False: they are too few for a window. */
+static bool move_windows(const sb__runner *r, const sb__windows *w, char *to, int64_t to_step,
+                         const char *from, int64_t from_step, int64_t n) {
+  if (!SB__CAN_PERMUTE || !w->each || n < w->each) return false;
+  const int64_t last = n - w->each; /* overlaps the one before, which has the same bytes there */
+  to += w->to;
+  from += w->from;
+  r->kernels->permute(to, w->each * to_step, from, w->each * from_step, n / w->each, &w->bytes);
+  if (n % w->each)
+    r->kernels->permute(to + last * to_step, 0, from + last * from_step, 0, 1, &w->bytes);
+  return true;
+}
+
+/* The bytes that a block takes on one side: where they begin, and how many. */
+typedef struct extent {
+  int64_t low, nbytes;
+} extent;
+
+static extent extent_of(side s, int64_t numel, int64_t size) {
+  int64_t low = 0, high = 0;
+  for (int64_t i = 0; i < numel; i++) {
+    const int64_t at = offset_of(s, i, size);
+    if (at < low) low = at;
+    if (at > high) high = at;
+  }
+  return (extent){low, high - low + size};
+}
+
+/* How many of blocks with that step fit a window. */
+static int64_t blocks_within(extent e, int64_t step, int64_t most) {
+  if (e.nbytes > SB__PERMUTED_BYTES) return 0;
+  const int64_t apart = sb__absolute(step), count = 1 + (SB__PERMUTED_BYTES - e.nbytes) / apart;
+  return count < most ? count : most;
+}
+
+/* Makes windows of n blocks; run: elements that lie side by side on both sides. */
+SB_COLD void make_windows(const sb__runner *r, sb__windows *w, side t, side f, int64_t n,
+                          int64_t numel, int64_t size, int64_t run) {
+  w->each = 0;
+  if (!SB__CAN_PERMUTE || !r->kernels->permute) return;
+  const extent to = extent_of(t, numel, size), from = extent_of(f, numel, size);
+  const int64_t each = blocks_within(from, f.step, blocks_within(to, t.step, n));
+  if (each * numel < LEAST_RUNS * run) return;
+  w->to = to.low + (t.step < 0 ? (each - 1) * t.step : 0);
+  w->from = from.low + (f.step < 0 ? (each - 1) * f.step : 0);
+  w->bytes = (sb__permutation){.reads = 0};
+  for (int64_t b = 0; b < each; b++) {
+    for (int64_t i = 0; i < numel; i++) {
+      const int64_t to_byte = b * t.step + offset_of(t, i, size) - w->to;
+      const int64_t from_byte = b * f.step + offset_of(f, i, size) - w->from;
+      for (int64_t k = 0; k < size; k++) {
+        w->bytes.index[to_byte + k] = (uint8_t)(from_byte + k);
+        w->bytes.writes |= UINT64_C(1) << (to_byte + k);
+        w->bytes.reads |= UINT64_C(1) << (from_byte + k);
+      }
+    }
+  }
+  w->each = each;
+}
+
+/* ---- Scattering ---- */
+
 /* Stores n blocks that lie side by side. */
 static void scatter(const sb__runner *r, char *to, const char *from, int64_t n) {
   const sb__blocks *b = r->blocks;
   const side t = {r->plan->row.step[0], b->to}, f = {b->numel * r->to_size, NULL};
+  if (move_windows(r, &b->scattered, to, t.step, from, f.step, n)) return;
   move_blocks(to, t, from, f, n, b->numel, r->to_size, b->to_run);
 }
 
@@ -139,6 +206,7 @@ static void gather(const sb__runner *r, char *to, int64_t plane_step, const char
   const sb__blocks *b = r->blocks;
   const int64_t step = r->plan->row.step[1], block = b->numel * r->from_size;
   int64_t first = 0, last = 0;
+  if (move_windows(r, &b->gathered, to, block, from, step, n)) return;
   if (!b->floats) move_tiles(r, to, plane_step, from, n, &first, &last);
   for (int64_t p = 0; p < b->planes && last - first < n; p++) {
     char *plane = to + p * plane_step;
@@ -209,6 +277,7 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
   const sb__blocks *b = r->blocks;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   if (!r->converts && !b->to_dense) {
+    if (move_windows(r, &b->gathered, to, row->step[0], from, row->step[1], n)) return;
     if (b->blocks_per_tile) {
       gather(r, gathered, 0, from, n);
       scatter(r, to, gathered, n);
@@ -484,7 +553,7 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
 }
 
 /* Factors of a table that converts: the same in each tile, and finite. */
-static bool set_factors(const sb__runner *r, sb__blocks *b) {
+SB_COLD bool set_factors(const sb__runner *r, sb__blocks *b) {
   const sb__plan *plan = r->plan;
   const int64_t each = b->blocks_per_tile * b->numel;
   for (int64_t i = 0; i < 4 * b->shuffles.vectors; i++) {
@@ -550,6 +619,18 @@ static void choose_factors(const sb__runner *r, sb__blocks *b) {
   b->factors_by = sb__varies(&plan->row) || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
 }
 
+static void choose_windows(const sb__runner *r, sb__blocks *b) {
+  const sb__plan_dim *row = &r->plan->row;
+  const side to = {row->step[0], b->to}, from = {row->step[1], b->from};
+  const side gathered = {b->numel * r->from_size, NULL}, converted = {b->numel * r->to_size, NULL};
+  b->gathered.each = b->scattered.each = 0;
+  if (b->planes == 1 && !b->floats && row->step[1] && !(r->converts && b->from_dense))
+    make_windows(r, &b->gathered, r->converts ? gathered : to, from, b->piece, b->numel,
+                 r->from_size, r->converts ? b->from_run : b->run);
+  if (r->converts && !b->to_dense)
+    make_windows(r, &b->scattered, to, converted, b->piece, b->numel, r->to_size, b->to_run);
+}
+
 void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   const sb__plan *plan = r->plan;
   int64_t low, high;
@@ -576,10 +657,12 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->piece = plan->row.n;
   b->floats = b->floats && make_shuffles(r, b) && set_factors(r, b);
   b->piece = piece_of(r, b);
-  if (!b->floats && !(tables && make_shuffles(r, b))) b->blocks_per_tile = 0;
-  b->is_plain = !r->converts && !b->blocks_per_tile && b->run == b->numel &&
+  choose_windows(r, b);
+  if (!b->floats && !(tables && !b->gathered.each && make_shuffles(r, b))) b->blocks_per_tile = 0;
+  b->is_plain = !r->converts && !b->blocks_per_tile && !b->gathered.each && b->run == b->numel &&
                 (plan->row.step[1] ? b->piece >= plan->row.n : b->to_dense && b->numel == 1);
-  if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
+  const int64_t together = b->blocks_per_tile ? b->blocks_per_tile : b->gathered.each;
+  if (together && b->piece < plan->row.n) b->piece -= b->piece % together;
   if (b->factors_by == SB__FACTORS_WHOLE) {
     const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3],
                                0, 0, false};

@@ -32,6 +32,19 @@ typedef enum sb__factors_by {
   SB__FACTORS_PIECE, /* others in each piece */
 } sb__factors_by;
 
+#ifdef __x86_64__
+# define SB__CAN_PERMUTE true
+#else
+# define SB__CAN_PERMUTE false
+#endif
+
+/* Blocks that are moved together by kernels->permute. */
+typedef struct sb__windows {
+  int64_t each;     /* blocks of a window; 0: none are moved so */
+  int64_t to, from; /* bytes from the first block's first element to the window's beginning */
+  sb__permutation bytes;
+} sb__windows;
+
 /* How a plan's blocks are copied; see copy_blocks.c. Prepared once for all threads. */
 typedef struct sb__blocks {
   int64_t numel;                                    /* elements of a block */
@@ -46,6 +59,8 @@ typedef struct sb__blocks {
   bool floats;                   /* they convert as well */
   int64_t least, most;           /* bytes from a tile's first one that it reads */
   sb__shuffles shuffles;         /* from the source's order to the target's */
+  sb__windows gathered;  /* from the source; to the target if nothing converts, else side by side */
+  sb__windows scattered; /* from blocks that are side by side to the target */
   sb__factors_by factors_by;
   int64_t factors[2][SB__PLAN_BLOCK]; /* as to and from */
   sb__pattern pattern;                /* of FACTORS_WHOLE */

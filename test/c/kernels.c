@@ -2,6 +2,7 @@
 
 #include <fenv.h>
 #include <math.h>
+#include <sys/mman.h>
 
 #include "kernels/kernels.h"
 
@@ -113,6 +114,51 @@ static void shuffles(void) {
       same(all);
     }
   }
+}
+
+/* Windows of random bytes to others. The last byte that is read or written may be the last of a page before one that is not there. */
+static void windows(void) {
+  const int64_t page = 4096;
+  unsigned char *pages[2]; /* of the target, of the source */
+  for (int i = 0; i < 2; i++) {
+    pages[i] =
+        mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages[i] != MAP_FAILED && !mprotect(pages[i] + page, (size_t)page, PROT_NONE));
+  }
+  random_state = 46;
+  for (int l = 0; l < level_count; l++) {
+    for (int round = 0; round < 4000 && levels[l]->permute; round++) {
+      sb__permutation p = {.writes = 0};
+      int64_t to_end = 0, from_end = 0;
+      const int64_t n = random_in(1, 9);
+      const int64_t steps[2] = {random_in(-64, 64), random_in(-64, 64)};
+      for (int i = 0; i < SB__PERMUTED_BYTES; i++) {
+        if (random_in(0, round % 5) || (p.writes && i > round % 64)) continue;
+        p.index[i] = (uint8_t)random_in(0, 63);
+        p.writes |= UINT64_C(1) << i;
+        p.reads |= UINT64_C(1) << p.index[i];
+        to_end = i + 1;
+        if (from_end <= p.index[i]) from_end = p.index[i] + 1;
+      }
+      const int64_t first = random_in(0, 2), rest = n - 1;
+      const int64_t at = page - first - to_end - (steps[0] > 0 ? rest * steps[0] : 0);
+      const int64_t source = page - first - from_end - (steps[1] > 0 ? rest * steps[1] : 0);
+      noise(from, (size_t)page);
+      memcpy(pages[1], from, (size_t)page);
+      memset(wanted, GUARD, (size_t)page);
+      memset(pages[0], GUARD, (size_t)page);
+      for (int64_t k = 0; k < n; k++)
+        for (int i = 0; i < SB__PERMUTED_BYTES; i++)
+          if (p.writes >> i & 1)
+            wanted[at + k * steps[0] + i] = from[source + k * steps[1] + p.index[i]];
+      levels[l]->permute((char *)pages[0] + at, steps[0], (char *)pages[1] + source, steps[1], n,
+                         &p);
+      memcpy(out, pages[0], (size_t)page);
+      failing = levels[l]->level;
+      same((size_t)page);
+    }
+  }
+  for (int i = 0; i < 2; i++) munmap(pages[i], 2 * (size_t)page);
 }
 
 /* Tiles of bytes that become floats. */
@@ -638,6 +684,7 @@ int main(void) {
   test("transposes of every item size at every level, with odd extents and guarded edges",
        transposes);
   test("tiles are shuffled at every level, with guarded edges", shuffles);
+  test("windows are permuted at every level that does, and no other byte is touched", windows);
   test("tiles of bytes become floats at every level, product and sum rounded", float_tiles);
   test("streams and fills write their bytes and no other", streams_and_fills);
   test("fills write their items and no other byte, at every level", fills);
