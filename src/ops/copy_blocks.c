@@ -108,6 +108,7 @@ static extent extent_of(side s, int64_t numel, int64_t size) {
 /* How many of blocks with that step fit a window. */
 static int64_t blocks_within(extent e, int64_t step, int64_t most) {
   if (e.nbytes > SB__PERMUTED_BYTES) return 0;
+  if (most < 2) return most; /* a row of one has no step */
   const int64_t apart = sb__absolute(step), count = 1 + (SB__PERMUTED_BYTES - e.nbytes) / apart;
   return count < most ? count : most;
 }
