@@ -151,8 +151,8 @@ async function cut (program, r) {
   const isHot = r.rarely(4)
   try {
     if (r.rarely(4)) program.call(`${what}, before`, () => t.clone())
-    const { size } = fs.statSync(at)
-    const missing = r.next(2) ? 0 : r.next(Math.floor((size - 1) / PAGE) * PAGE + 1) // the last page goes, at least
+    const end = fs.readFileSync(at).indexOf(FULL(n)) + n // of the data; a directory may follow
+    const missing = r.next(2) ? 0 : r.next(Math.floor((end - 1) / PAGE) * PAGE + 1) // the data's last page goes, at least
     if (isHot) fs.writeFileSync(path.join(folder, 'hot', 'one'), at)
     else if (r.next(3)) fs.truncateSync(at, missing)
     for (let round = isHot ? 20 : 1; round > 0; round--) {
