@@ -17,7 +17,7 @@ const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
 const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
-const { beginUse, endUse } = require('../copy/async')
+const { beginUse, endUse, nextTurn } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf, partsOfLive } = require('../base/buffers')
 const lifetime = require('../layout/lifetime')
@@ -53,6 +53,7 @@ const parts = {
   fromBlob,
   beginUse,
   endUse,
+  nextTurn,
   signalOf,
   checkSignal,
   keep: lifetime.keep,

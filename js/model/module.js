@@ -432,6 +432,8 @@ class Module {
       if (module.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { module.#waiting.push(resolve) }))
       if (signal !== undefined) instance().checkSignal(signal)
       const results = await run.perform()
+      const { ffi: { backend }, nextTurn } = instance()
+      if (backend.isWasm) await nextTurn() // onnxruntime-web gives the loop no turn, in which garbage is collected
       if (signal !== undefined) instance().checkSignal(signal)
       method.results = results
       if (!Array.isArray(inputs)) return Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))

@@ -114,5 +114,20 @@ describe('samebytes/module over onnxruntime-web', function () {
       assert.deepEqual([count - before.count, bytes - before.bytes], [2, 48])
       await module.dispose()
     })
+
+    it('gives the event loop a turn in each run, so that a loop of runs is collected', async () => {
+      const module = await Module.load(DOUBLE, { ort: await loadOrt() })
+      await module.forward([1, 2])
+      for (let i = 0; i < 3; i++) {
+        let turned = false
+        const { port1, port2 } = new MessageChannel()
+        port1.onmessage = () => { turned = true }
+        port2.postMessage(null)
+        await module.forward([1, 2])
+        port1.close()
+        assert.ok(turned)
+      }
+      await module.dispose()
+    })
   })
 })
