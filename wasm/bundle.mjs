@@ -201,7 +201,7 @@ const MARK = '"is&pure&&"+' // as long, so that the map stays right
 /** Marks what bundlers may leave out where nothing uses it: esbuild minifies such comments away, and does not say so of the files of CommonJS that it wraps. */
 const marked = text => text.replaceAll(/^(var \w+ = )(?=__commonJS\()/gm, `$1${MARK}`).replaceAll('/* @__PURE__ */ ', MARK)
 
-/** Minified; a map beside it, which the inline ones go without, names the files of js/, which are in the package. */
+/** Minified; a map beside it, which the inline ones go without, names the files of js/, which are in the package, and has the text of other modules. */
 async function bundle (name, contents, plugins) {
   const outfile = join(ROOT, 'dist', name)
   const { outputFiles: [map, { text }] } = await build({
@@ -214,16 +214,18 @@ async function bundle (name, contents, plugins) {
     target: 'es2022',
     define: { 'globalThis.SAMEBYTES_PARSERS': PARSERS },
     sourcemap: 'external',
-    sourcesContent: false,
     legalComments: 'none',
     logLevel: 'warning',
     plugins
   })
   const mapped = `${marked(text)}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(map.text).toString('base64')}`
-  const small = await transform(mapped, { minify: true, format: 'esm', target: 'es2022', sourcemap: 'external', sourcesContent: false, legalComments: 'none', logLevel: 'warning' })
+  const small = await transform(mapped, { minify: true, format: 'esm', target: 'es2022', sourcemap: 'external', legalComments: 'none', logLevel: 'warning' })
   const hasMap = !name.includes('-inline')
   writeFileSync(outfile, small.code.replaceAll(MARK, PURE) + (hasMap ? `//# sourceMappingURL=${name}.map\n` : ''))
-  if (hasMap) writeFileSync(`${outfile}.map`, small.map)
+  if (!hasMap) return
+  const { sources, sourcesContent, ...others } = JSON.parse(small.map)
+  const texts = sources.map((source, i) => existsSync(join(ROOT, 'dist', source)) ? null : sourcesContent[i])
+  writeFileSync(`${outfile}.map`, JSON.stringify({ ...others, sources, sourcesContent: texts }))
 }
 
 const ofInspect = "import { memoryMap, serveMap, mapElement, trace, untrace } from './inspect.js'\nexport { memoryMap, serveMap, mapElement, trace, untrace }"

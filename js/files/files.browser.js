@@ -8,7 +8,7 @@ const isOpener = name => name.startsWith('open') && name !== 'openRaw'
 
 /** @param {string} name */
 function refused (name) {
-  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node${isOpener(name) ? ', but for URLs: https:// and what follows, or a URL' : ''}; parseNpy, parseSafetensors and their like take bytes, toNpyBytes and its like give them`) }
+  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node${isOpener(name) ? ', but for URLs: https://host/path, or new URL(path, location)' : ''}; parseNpy, parseSafetensors and their like take bytes, toNpyBytes and its like give them`) }
 }
 
 /** @param {string} name */

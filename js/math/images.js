@@ -33,7 +33,7 @@ const scalars = require('./scalars')
  * @property {'nearest' | 'bilinear' | 'bicubic' | undefined} [method]  'bilinear' where none is given; 'nearest' is PyTorch's 'nearest-exact'
  * @property {boolean | undefined} [antialias]  true where none is given: as interpolate's antialias=True, every pixel counts where an axis shrinks;
  *   false: a result is made of the two or four nearest pixels of each axis
- * @property {number | AnyTensor | ArrayLike<number> | undefined} [scale]  result \* scale + bias is written: one number, or one per index of `axis`
+ * @property {number | AnyTensor | ArrayLike<number> | undefined} [scale]  result \* scale + bias is written: one number, or one per index of `axis`. Fractions need a dtype or out where x has integers
  * @property {number | AnyTensor | ArrayLike<number> | undefined} [bias]
  * @property {number | undefined} [axis]  of channels, for lists in scale and bias; the one after columns where none is given, or before rows if columns are last
  * @property {E | undefined} [dtype]  of the result; x's where none is given
@@ -166,11 +166,12 @@ function checkFactor (name, factor, n, axis) {
  *
  * @param {Given} given
  * @param {number} axis
- * @param {number[]} shape
+ * @param {Layout} from
  * @returns {Layout | null} float64 [2, n], claimed; null: nothing is scaled
  */
-function factorsOf ({ scale, bias, isScaled }, axis, shape) {
+function factorsOf ({ scale, bias, isScaled, result }, axis, { dtype, shape }) {
   if (!isScaled) return null
+  const isKept = scalars.isWhole[dtype] && result.dtype === undefined && result.out === undefined // integers that nobody asked for
   const n = axis < 0 ? 1 : shape[axis]
   checkFactor('scale', scale, n, axis)
   checkFactor('bias', bias, n, axis)
@@ -178,6 +179,8 @@ function factorsOf ({ scale, bias, isScaled }, axis, shape) {
   for (let i = 0; i < n; i++) {
     numbers[i] = typeof scale === 'number' ? scale : scale[i]
     numbers[n + i] = typeof bias === 'number' ? bias : bias[i]
+    if (isKept && !Number.isInteger(numbers[i])) throw scalars.misfit('scale', numbers[i], dtype)
+    if (isKept && !Number.isInteger(numbers[n + i])) throw scalars.misfit('bias', numbers[n + i], dtype)
   }
   const layout = written(allocated(denseLayout(FLOAT64, [2, n])), made => ffi.copy(made, layoutOver(numbers, FLOAT64, [2, n]), 0))
   claim(layout.storage)
@@ -259,7 +262,7 @@ function resize (x, size, opts) {
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)
   const { dtype, out } = given.result
-  const factors = factorsOf(given, axis, shape)
+  const factors = factorsOf(given, axis, from)
   try {
     const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
     if (dtype !== undefined) checkOut(to, to.shape, dtype)
@@ -340,7 +343,7 @@ function letterbox (x, size, opts) {
   const inner = arrayMap(own, (n, i) => Math.min(Math.max(Math.round(n * by), 1), wanted[i]))
   const padding = arrayMap(inner, (n, i) => Math.floor((wanted[i] - n) * aligned / 2))
   const { dtype, out } = given.result
-  const factors = factorsOf(given, axis, shape)
+  const factors = factorsOf(given, axis, from)
   try {
     const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
     if (dtype !== undefined) checkOut(to, to.shape, dtype)

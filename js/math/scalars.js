@@ -148,4 +148,4 @@ function ofValue (value, dtype) {
 /** @param {Layout} layout  of ofValue */
 const release = layout => unclaim(layout.storage, ffi.backend)
 
-module.exports = { read, takes, taken, misfit, ofValue, release }
+module.exports = { isWhole, read, takes, taken, misfit, ofValue, release }

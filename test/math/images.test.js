@@ -119,6 +119,7 @@ describe('resize', () => {
     assert.deepEqual(resize(tensor([[0, 3]], 'int16'), [1, 1], { antialias: false }).toArray(), [[2]])
     assert.deepEqual(resize(tensor([[100]], 'uint8'), [1, 1], { scale: -1 }).toArray(), [[0]])
     assert.deepEqual(resize(tensor([[100]], 'uint8'), [1, 1], { scale: 1000, dtype: 'int16' }).toArray(), [[32767]])
+    assert.deepEqual(resize(tensor([[100]], 'uint8'), [1, 1], { scale: 2, bias: 1 }).toArray(), [[201]])
     assert.deepEqual(resize(tensor([[NaN]]), [1, 1], { dtype: 'uint8' }).toArray(), [[0]])
   })
 
@@ -184,6 +185,12 @@ describe('resize', () => {
     fails(() => resize(t, [2, 2], { method: 'lanczos' }), TypeError, 'ERR_ARGUMENT', /'bilinear'/)
     fails(() => resize(t, [2, 2], { scale: [1, 2] }), RangeError, 'ERR_SHAPE', /scale has 2 entries; axis 0 has 3/)
     fails(() => resize(t, [2, 2], { scale: [1, 2, 3, 4], axis: 1 }), TypeError, 'ERR_ARGUMENT', /one of axes/)
+    const bytes = zeros([3, 4, 5], 'uint8')
+    for (const call of [resize, letterbox]) {
+      fails(() => call(bytes, [2, 2], { scale: 1 / 255 }), TypeError, 'ERR_CAST', /scale is 0\.0039.*uint8; { dtype: 'float32' }/)
+      fails(() => call(bytes, [2, 2], { scale: [1, 1, 1], bias: [0, 0, 0.5] }), TypeError, 'ERR_CAST', /bias is 0\.5/)
+      call(bytes, [2, 2], { scale: 1 / 255, dtype: 'uint8' })
+    }
     fails(() => resize(zeros([4, 5]), [2, 2], { bias: [1] }), RangeError, 'ERR_SHAPE', /no axis of channels/)
     const x = zeros([2, 2])
     fails(() => resize(x, [1, 1], { get method () { x.dispose(); return 'bilinear' } }), Error, 'ERR_DISPOSED')

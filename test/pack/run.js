@@ -106,6 +106,11 @@ async function testContents () {
   assert.deepEqual(targets(exports).filter(name => !list.includes(name)), [], 'what exports names')
   assert.equal(gypfile, false)
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[name], undefined, name)
+  for (const map of list.filter(name => name.endsWith('.map'))) {
+    const { sources, sourcesContent } = JSON.parse((await run(['tar', '-xzOf', tarball, `package/${map}`])).out)
+    const isThere = (source, i) => sourcesContent[i] !== null || list.includes(path.posix.join(path.posix.dirname(map), source))
+    assert.deepEqual(sources.filter((source, i) => !isThere(source, i)), [], `what ${map} names`)
+  }
 }
 
 /** The addon must load wherever Node.js 20 does, which needs glibc 2.28. */
