@@ -62,7 +62,7 @@ function drawnOn (canvas, width, height) {
     context = canvas.getContext('2d')
     image = context?.getImageData?.(0, 0, width, height)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the canvas cannot be read: ${/** @type {any} */ (error)?.message}`)
+    throw failure('ERR_UNSUPPORTED', `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`)
   }
   if (image === undefined || image === null) throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
   return pictureOf(image.data, image.width, image.height)
