@@ -8,7 +8,7 @@ const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } 
 const { rows, run } = require('../backend/algorithms')
 const { notDeferred } = require('../backend/math')
 const { claim, unclaim } = require('../backend/storage')
-const { dtypeOf } = require('../backend/dtypes')
+const { dtypeOf, dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
 const { factorOf } = require('../layout/elements')
 const { denseLayout, layoutOver, written } = require('../layout/layouts')
@@ -33,7 +33,7 @@ const scalars = require('./scalars')
  * @property {'nearest' | 'bilinear' | 'bicubic' | undefined} [method]  'bilinear' where none is given; 'nearest' is PyTorch's 'nearest-exact'
  * @property {boolean | undefined} [antialias]  true where none is given: as interpolate's antialias=True, every pixel counts where an axis shrinks;
  *   false: a result is made of the two or four nearest pixels of each axis
- * @property {number | AnyTensor | ArrayLike<number> | undefined} [scale]  result \* scale + bias is written: one number, or one per index of `axis`. Fractions need a dtype or out where x has integers
+ * @property {number | AnyTensor | ArrayLike<number> | undefined} [scale]  result \* scale + bias is written: one number, or one per index of `axis`. Where x has integers, a scale or bias that is none needs dtype or out
  * @property {number | AnyTensor | ArrayLike<number> | undefined} [bias]
  * @property {number | undefined} [axis]  of channels, for lists in scale and bias; the one after columns where none is given, or before rows if columns are last
  * @property {E | undefined} [dtype]  of the result; x's where none is given
@@ -161,6 +161,11 @@ function checkFactor (name, factor, n, axis) {
   if (typeof factor !== 'number' && factor.length !== n) throw failure('ERR_SHAPE', `${name} has ${factor.length} entries; axis ${axis} has ${n} elements`)
 }
 
+/** @param {string} name @param {number} factor @param {number} dtype  of the image and its result */
+function checkKept (name, factor, dtype) {
+  if (!Number.isInteger(factor)) throw failure('ERR_CAST', `${name} is ${factor}, and the result would be ${dtypes[dtype].name}, as the image is; { dtype: 'float32' } gives floats`)
+}
+
 /**
  * Factors as C reads them.
  *
@@ -179,8 +184,8 @@ function factorsOf ({ scale, bias, isScaled, result }, axis, { dtype, shape }) {
   for (let i = 0; i < n; i++) {
     numbers[i] = typeof scale === 'number' ? scale : scale[i]
     numbers[n + i] = typeof bias === 'number' ? bias : bias[i]
-    if (isKept && !Number.isInteger(numbers[i])) throw scalars.misfit('scale', numbers[i], dtype)
-    if (isKept && !Number.isInteger(numbers[n + i])) throw scalars.misfit('bias', numbers[n + i], dtype)
+    if (isKept) checkKept('scale', numbers[i], dtype)
+    if (isKept) checkKept('bias', numbers[n + i], dtype)
   }
   const layout = written(allocated(denseLayout(FLOAT64, [2, n])), made => ffi.copy(made, layoutOver(numbers, FLOAT64, [2, n]), 0))
   claim(layout.storage)

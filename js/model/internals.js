@@ -10,14 +10,14 @@ const { stats, counts, countCopy, countStaged } = require('../backend/storage')
 const { show, receiver, shapeOf } = require('../base/validate')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
-const { ballastOf, keepSpare } = require('../runtime/host')
+const { ballastOf, keepSpare, onNextTurn } = require('../runtime/host')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { dataOf } = require('../layout/data')
 const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
 const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
-const { beginUse, endUse, nextTurn } = require('../copy/async')
+const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf, partsOfLive } = require('../base/buffers')
 const lifetime = require('../layout/lifetime')
@@ -53,7 +53,7 @@ const parts = {
   fromBlob,
   beginUse,
   endUse,
-  nextTurn,
+  onNextTurn,
   signalOf,
   checkSignal,
   keep: lifetime.keep,

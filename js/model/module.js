@@ -405,6 +405,21 @@ class Module {
   }
 
   /**
+   * Garbage is collected in a later turn of the event loop. onnxruntime-web ends a run without one, so it comes here.
+   *
+   * @template T
+   * @param {Promise<T>} pending
+   */
+  static async #withTurn (pending) {
+    const { ffi: { backend }, onNextTurn } = instance()
+    try {
+      return await pending
+    } finally {
+      if (backend.isWasm) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+    }
+  }
+
+  /**
    * Makes a call and waits for its turn and its end.
    *
    * @param {any} it  what a method was called on
@@ -431,10 +446,7 @@ class Module {
     try {
       if (module.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { module.#waiting.push(resolve) }))
       if (signal !== undefined) instance().checkSignal(signal)
-      const results = await run.perform()
-      const { ffi: { backend }, nextTurn } = instance()
-      if (backend.isWasm) await nextTurn() // onnxruntime-web gives the loop no turn, in which garbage is collected
-      if (signal !== undefined) instance().checkSignal(signal)
+      const results = await Module.#withTurn(run.perform(signal))
       method.results = results
       if (!Array.isArray(inputs)) return Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))
       return wanted === method.all && wanted.length === results.length ? results.slice() : wanted.map(i => results[i])

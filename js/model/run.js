@@ -157,8 +157,13 @@ class Run {
     }
   }
 
-  /** Runs the session. @returns {Promise<any[]>} the wanted results, by output's index */
-  async perform () {
+  /**
+   * Runs the session.
+   *
+   * @param {import('../base/signals').Signal | undefined} signal  asked once more when the session has run
+   * @returns {Promise<any[]>} the wanted results, by output's index
+   */
+  async perform (signal) {
     const { method } = this
     if (this.targets.length > 0 || this.#hasShared()) this.#chooseCopies(method.abilities ??= await abilitiesOf(method.runtime, method.session))
     let found
@@ -172,6 +177,7 @@ class Run {
       await this.#fetchTargets(found)
       const values = this.#valuesOf(found)
       this.#checkIntact()
+      if (signal !== undefined) instance().checkSignal(signal)
       this.#wrapOnGpu(found, values)
       return values
     } catch (error) {

@@ -10,7 +10,8 @@
 #elif defined(__GNUC__)
 # define SB_FUNCTION static inline
 # define SB_INLINE static inline __attribute__((always_inline))
-# define SB_COLD __attribute__((cold, noinline, unused)) static /* rarely called */
+# define SB_COLD \
+  __attribute__((cold, noinline, unused)) static /* called rarely, or once for many elements */
 # define SB_CONSTANT static const
 #else
 # define SB_FUNCTION static inline

@@ -52,6 +52,10 @@ SB_CONSTANT sb__exception sb__sinh_exceptions[] = {
     {0x3a1285ff, 0x3a1285ff},
     {0xba1285ff, 0xba1285ff},
 };
+SB_CONSTANT sb__exception sb__gelu_exceptions[] = {
+    {0x37b0a46f, 0x3730a531},
+    {0xb7b0a46f, 0xb730a3ad},
+};
 SB_CONSTANT sb__exception sb__sigmoid_exceptions[] = {{0xba928601, 0x3effdb5f}};
 
 /* ---- Those that are called most, without what rounding of float64 loses: as many bits as float32 needs ---- */

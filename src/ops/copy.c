@@ -8,7 +8,7 @@
 #include "ops/range_check.h"
 #include "ops/copy_plan_run.h"
 
-/* Elements that are moved without a plan; SIDE × SIDE that are transposed go by tiles of vectors. */
+/* Elements that are moved or converted without a plan; SIDE × SIDE that are transposed go by tiles of vectors. */
 #define FEW 1024
 #define SIDE 16
 
@@ -133,7 +133,7 @@ static __attribute__((noinline)) bool convert_few(const work *w, const sb__job *
   char converted[FEW_BYTES] __attribute__((aligned(16)));
   const sb_tensor *to = w->dst, *from = w->src;
   const bool gathers = !sb_is_contiguous(from), scatters = !sb_is_contiguous(to);
-  const int64_t most = gathers && scatters ? FEW / 2 : FEW, n = sb_tensor_numel(to);
+  const int64_t most = gathers && scatters ? FEW / 2 : FEW /* measured */, n = sb_tensor_numel(to);
   if (n > most || w->checks_range || (to->dtype == from->dtype && !w->scale)) return false;
   if (sb_tensor_nbytes(to) > FEW_BYTES || sb_tensor_nbytes(from) > FEW_BYTES) return false;
   if (w->scale && (varies(w->scale) || varies(w->bias))) return false;

@@ -439,15 +439,15 @@ typedef struct tile {
   int32_t high;               /* the end of the last byte that it reads */
 } tile;
 
-/* The windows of 16 bytes that a vector, or all of them, are made of: bytes from the tile's first source byte. */
-typedef struct windows {
+/* The chunks of 16 bytes that a vector, or all of them, are made of: bytes from the tile's first source byte. */
+typedef struct chunks {
   int32_t at[SB__MOST_LOADS];
   int32_t count; /* above SB__MOST_LOADS: too many */
-} windows;
+} chunks;
 
-/* Covers items begin to end by windows, each from the first byte on that is not covered yet. */
-static windows find_windows(const tile *t, int32_t begin, int32_t end) {
-  windows w = {.count = 0};
+/* Covers items begin to end by chunks, each from the first byte on that is not covered yet. */
+static chunks find_chunks(const tile *t, int32_t begin, int32_t end) {
+  chunks w = {.count = 0};
   int32_t least = -FARTHEST; /* offset of an item that is not covered */
   for (;;) {
     uint32_t next = UINT32_MAX; /* what lies before `least` wraps around */
@@ -463,8 +463,8 @@ static windows find_windows(const tile *t, int32_t begin, int32_t end) {
   }
 }
 
-/* Writes the loads and masks of a vector, whose items begin at `begin`. Bytes that two windows have are taken from both. */
-static void add_vector(sb__shuffles *s, const tile *t, int32_t begin, const windows *w) {
+/* Writes the loads and masks of a vector, whose items begin at `begin`. Bytes that two chunks have are taken from both. */
+static void add_vector(sb__shuffles *s, const tile *t, int32_t begin, const chunks *w) {
   int64_t *offset = s->offset + s->vectors * s->loads;
   uint8_t(*mask)[16] = s->mask + s->vectors * s->loads;
   const int32_t apart = 16 / t->items;
@@ -473,10 +473,10 @@ static void add_vector(sb__shuffles *s, const tile *t, int32_t begin, const wind
   for (int32_t byte = 0; byte < t->size; byte++)
     for (int32_t i = 0; i < t->items; i++) from[apart * i + byte] = t->offset[begin + i] + byte;
   for (int32_t k = 0; k < s->loads; k++) {
-    const int32_t window = w->at[k < w->count ? k : 0];
-    offset[k] = window;
+    const int32_t chunk = w->at[k < w->count ? k : 0];
+    offset[k] = chunk;
     for (int32_t i = 0; i < 16; i++) {
-      const uint32_t byte = (uint32_t)(from[i] - window);
+      const uint32_t byte = (uint32_t)(from[i] - chunk);
       mask[k][i] = (uint8_t)(byte < 16 ? byte : 0x80);
     }
   }
@@ -524,7 +524,7 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
 /* Makes the table of a tile. False: none gains. */
 static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
   tile t;
-  windows all = {.count = 0}, of_vector[SB__MOST_SHUFFLES];
+  chunks all = {.count = 0}, of_vector[SB__MOST_SHUFFLES];
   sb__shuffles *s = &b->shuffles;
   const int64_t run = b->floats ? r->from_size : b->from_run * r->from_size;
   const int64_t step = sb__absolute(r->plan->row.step[1]);
@@ -534,12 +534,12 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
     return false; /* a load for each run, or too many */
   const int32_t vectors = t.count / t.items;
   int32_t most = 0;
-  if (vectors <= SB__MOST_LOADS) all = find_windows(&t, 0, t.count);
+  if (vectors <= SB__MOST_LOADS) all = find_chunks(&t, 0, t.count);
   s->shared = b->floats
                   ? all.count == 1
                   : (all.count == vectors && vectors >= 2) || (all.count == 4 && vectors == 3);
   for (int32_t v = 0; v < vectors && !s->shared; v++) {
-    of_vector[v] = find_windows(&t, v * t.items, (v + 1) * t.items);
+    of_vector[v] = find_chunks(&t, v * t.items, (v + 1) * t.items);
     if (of_vector[v].count > most) most = of_vector[v].count;
     if (most * run >= 16 && !b->floats) return false; /* a load for each run */
     if (most * vectors > (b->floats ? SB__MOST_VECTORS : SB__MOST_SHUFFLES)) return false;
@@ -620,6 +620,7 @@ static void choose_factors(const sb__runner *r, sb__blocks *b) {
   b->factors_by = sb__varies(&plan->row) || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
 }
 
+/* Where nothing converts, gathered ones go to the target; gather() has those of a dense target alone. */
 static void choose_windows(const sb__runner *r, sb__blocks *b) {
   const sb__plan_dim *row = &r->plan->row;
   const side to = {row->step[0], b->to}, from = {row->step[1], b->from};

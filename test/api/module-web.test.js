@@ -129,5 +129,18 @@ describe('samebytes/module over onnxruntime-web', function () {
       }
       await module.dispose()
     })
+
+    it('does not wait for pending copies, which take a turn each', async () => {
+      const module = await Module.load(DOUBLE, { ort: await loadOrt() })
+      await module.forward([1, 2])
+      const order = []
+      const [from, ...targets] = Array.from({ length: 31 }, () => zeros([1000000]))
+      const copies = targets.map((to, i) => to.copyFromAsync(from).then(() => order.push(i)))
+      await module.forward([1, 2])
+      assert.ok(order.length < 15, `${order.length} copies were done first`)
+      await Promise.all(copies)
+      for (const t of [from, ...targets]) t.dispose()
+      await module.dispose()
+    })
   })
 })

@@ -32,7 +32,7 @@ static const function functions[] = {
     PLAIN(asin),     EXCEPTED(acos), EXCEPTED(atan),  PLAIN(erf),      PLAIN(tan),
     {"sigmoid", SB__OP_sigmoid, of_sigmoid, LIST(sigmoid)},
     {"silu", SB__OP_silu, of_silu, NULL, 0},
-    {"gelu", SB__OP_gelu, of_gelu, NULL, 0},
+    {"gelu", SB__OP_gelu, of_gelu, LIST(gelu)},
 };
 
 static float rounded(const function *f, float x, double made) {

@@ -201,4 +201,25 @@ describe('special values of the array API', () => {
     assert.equal(one('logaddexp', -745.2, 0), 0)
     assert.equal(one('logaddexp', -745, 0), least)
   })
+
+  it('float32 functions round what lies next to the middle between two numbers', () => {
+    const rows = { // bits of arguments, and of what MPFR says
+      acos: [[0x39826222, 0x3fc907b5]],
+      asinh: [[0x4bdd65a5, 0x418f034b], [0xcbdd65a5, 0xc18f034b]],
+      atan: [[0x3d8d6b23, 0x3d8d31c3], [0xbd8d6b23, 0xbd8d31c3]],
+      cos: [[0x5f18b878, 0x3f7f14bb]],
+      gelu: [[0x37b0a46f, 0x3730a531], [0xb7b0a46f, 0xb730a3ad]],
+      log: [[0x4c5d65a5, 0x418f034b]],
+      log1p: [[0x35400003, 0x353fffff], [0xbb0ec8c4, 0xbb0ef0a5]],
+      sigmoid: [[0xba928601, 0x3effdb5f]],
+      sin: [[0x46199998, 0xbeb1fa5d]]
+    }
+    for (const [name, pairs] of Object.entries(rows)) {
+      for (const n of [1, 40]) { // a vector, and what is left of one
+        const x = fromBytes(new Uint8Array(Uint32Array.from({ length: n * pairs.length }, (_, i) => pairs[i % pairs.length][0]).buffer), [n * pairs.length], { dtype: 'float32' })
+        const found = new Uint32Array(math[name](x).bytes.slice().buffer)
+        found.forEach((bits, i) => assert.equal(bits.toString(16), pairs[i % pairs.length][1].toString(16), name))
+      }
+    }
+  })
 })
