@@ -315,6 +315,7 @@ describe('NATS: subscribing', () => {
         for (const connection of [a, b]) while (!tensors(connection).isConnected) await new Promise(resolve => setTimeout(resolve, 5))
         for (;;) {
           try {
+            await b.flush() // the server knows of the subscription; what is published before that is lost
             await bus.publish('again', full([1], 2))
             break
           } catch (error) {
