@@ -23,6 +23,7 @@
 # define BAND_BYTES 2048
 # define AHEAD_BYTES (SIZE <= 2 ? 128 : SIZE == 16 ? 256 : 0) /* measured */
 # define smaller_transpose sb__kernels_avx2.transpose
+# define smaller_floats sb__kernels_avx2.shuffle_floats
 # define HAS_F16C
 
 typedef __m512i vec;
