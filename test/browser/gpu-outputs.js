@@ -163,6 +163,31 @@ const TESTS = [
     })
     if (found !== null) assert.deepEqual(found, ['ERR_FORMAT', '1,2', '6,8', '5,6', '14,16'])
   }, true],
+  ['outputs on WebGPU of a run that is aborted as it ends are disposed', async page => {
+    const found = await inPage(page, IDENTITY, async model => {
+      const { loadModel, ort, tensor } = await startGpu() ?? {}
+      if (loadModel === undefined) return null
+      const module = await loadModel(model)
+      const controller = new AbortController()
+      let disposed = 0
+      const { run } = ort.InferenceSession.prototype
+      const { dispose } = ort.Tensor.prototype
+      ort.Tensor.prototype.dispose = function () { disposed++; return dispose.call(this) }
+      ort.InferenceSession.prototype.run = async function (...list) {
+        const results = await run.apply(this, list)
+        controller.abort(new Error('mine'))
+        return results
+      }
+      try {
+        const { message } = await refusal(() => module.run([tensor([1, 2])], { signal: controller.signal }))
+        return { message, disposed }
+      } finally {
+        Object.assign(ort.Tensor.prototype, { dispose })
+        Object.assign(ort.InferenceSession.prototype, { run })
+      }
+    })
+    if (found !== null) assert.deepEqual(found, { message: 'mine', disposed: 1 })
+  }, true],
   ['outputs on WebGPU that nobody disposes are collected in time', async page => {
     const most = await inPage(page, IDENTITY, async model => {
       const { loadModel, ort, zeros } = await startGpu() ?? {}
