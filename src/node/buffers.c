@@ -50,51 +50,80 @@ napi_value sb__node_move(napi_env env, napi_callback_info info) {
 
 /* ---- External ArrayBuffers ---- */
 
-/* A buffer over a storage. Its finalizer runs when V8 lets go of the bytes, whatever object and thread has them by then, or
- * else when the environment ends. A program can have moved them to a buffer that another thread has; so what the end
- * of a worker finalizes is given back only if the buffer that we made still had its bytes. Otherwise they are kept for
- * ever: nobody tells when the last reader is gone. That goes for a buffer, too, which V8 has collected and not yet let go of. */
+/* A buffer over a storage. Its finalizer runs when the engine lets go of the bytes, whatever object and thread has them by then.
+ *
+ * Node and Bun also run it when the environment that made the buffer ends, on that environment's thread. A program can have moved
+ * the bytes to a buffer that another thread has; so what the end of a worker finalizes is given back only if the buffer that we made
+ * still had its bytes. Otherwise they are kept for ever: nobody tells when the last reader is gone. That goes for a buffer, too, which
+ * V8 has collected and not yet let go of.
+ *
+ * Deno runs it once nobody has the bytes: on any thread, also in the middle of a collection and when the environment has been
+ * freed. No call of Node-API is allowed there, and nothing of the environment is used. */
 typedef struct external_buffer {
-  sb__environment *owner;
+  sb__buffers *owner;  /* one reference */
   sb_storage *storage; /* one reference */
-  napi_ref ref;        /* to the buffer, weak; NULL in the main thread */
+  napi_ref
+      ref; /* to the buffer, weak; NULL where the end finalizes nothing that another thread has */
   struct external_buffer *next, *previous;
   bool is_attached; /* the worker is ending, and the buffer has its bytes */
 } external_buffer;
 
+struct sb__buffers {
+  atomic_int references;  /* by the environment, and by each finalizer that is to come */
+  sb__lock lock;          /* over the list */
+  external_buffer *first; /* those whose finalizers are to come */
+  struct tail *tail;      /* the newest buffer of all; NULL: there is none */
+  bool is_ending;         /* the end finalizes what is left */
+};
+
+static void unref_buffers(sb__buffers *all) {
+  if (atomic_fetch_sub(&all->references, 1) == 1) sb__free(all);
+}
+
 static void free_buffer(external_buffer *x) {
+  sb__buffers *all = x->owner;
+  sb__lock_take(&all->lock);
   if (x->next) x->next->previous = x->previous;
   if (x->previous)
     x->previous->next = x->next;
   else
-    x->owner->external_buffers = x->next;
+    all->first = x->next;
+  sb__lock_drop(&all->lock);
+  unref_buffers(all);
   sb__free(x);
 }
 
 static void finalize_buffer(napi_env env, void *data, void *hint) {
   external_buffer *x = hint;
+  sb_storage *storage = x->storage;
+  const bool is_kept = x->ref && x->owner->is_ending && !x->is_attached;
   (void)data;
   if (x->ref) napi_delete_reference(env, x->ref);
-  if (!x->owner->is_ending || x->is_attached) sb_storage_unref(&x->storage);
-  free_buffer(x);
+  free_buffer(x); /* first: nobody finds the storage any more */
+  if (!is_kept) sb_storage_unref(&storage);
 }
 
-/* At the end Node detaches each buffer before it calls its finalizer, the newest one first, and before any hook of ours. So the
- * newest of all is one that nobody sees: its finalizer finds the others as programs left them. */
+/* At the end of a worker the newest buffer's finalizer runs first: in Node each buffer has been detached by then, and no hook of ours
+ * has run; in Bun our hook has. So the newest of all is one that nobody sees: its finalizer finds the others as programs left them. */
 typedef struct tail {
-  sb__environment *owner;
+  sb__buffers *owner; /* one reference */
   napi_ref ref;
   char byte; /* that the buffer is over */
 } tail;
 
+static void free_tail(tail *t) {
+  unref_buffers(t->owner);
+  sb__free(t);
+}
+
 static void finalize_tail(napi_env env, void *data, void *hint) {
   tail *t = hint;
-  sb__environment *e = t->owner;
+  sb__buffers *all = t->owner;
   (void)data;
-  if (e->tail == t) {
-    e->is_ending = true;
-    e->tail = NULL;
-    for (external_buffer *x = e->external_buffers; x; x = x->next) {
+  if (all->tail == t) {
+    all->is_ending = true;
+    all->tail = NULL;
+    for (external_buffer *x = all->first; x; x = x->next) {
       napi_handle_scope scope = NULL;
       napi_value made = NULL;
       bool is_detached = true;
@@ -106,7 +135,7 @@ static void finalize_tail(napi_env env, void *data, void *hint) {
     }
   }
   if (t->ref) napi_delete_reference(env, t->ref);
-  sb__free(t);
+  free_tail(t);
 }
 
 /* Makes a buffer; is_taken: its finalizer is called sometime. A failure leaves no exception. */
@@ -126,34 +155,45 @@ static napi_status make_external(sb__environment *e, void *data, size_t nbytes,
 }
 
 static bool renew_tail(sb__environment *e) {
+  sb__buffers *all = e->buffers;
   bool is_taken = false;
   napi_value made = NULL;
   tail *t = sb__alloc(sizeof *t);
   if (!t) return false;
-  *t = (tail){.owner = e};
+  *t = (tail){.owner = all};
+  atomic_fetch_add(&all->references, 1);
   const napi_status status = make_external(e, &t->byte, 1, finalize_tail, t, &made, &is_taken);
-  if (!is_taken) sb__free(t);
+  if (!is_taken) free_tail(t);
   if (status != napi_ok || napi_create_reference(e->env, made, 1, &t->ref) != napi_ok) return false;
-  if (e->tail) napi_reference_unref(e->env, e->tail->ref, NULL);
-  e->tail = t;
+  if (all->tail) napi_reference_unref(e->env, all->tail->ref, NULL);
+  all->tail = t;
   return true;
+}
+
+static external_buffer *new_buffer(sb__buffers *all, sb_storage *storage) {
+  external_buffer *x = sb__alloc(sizeof *x);
+  if (!x) return NULL;
+  *x = (external_buffer){.owner = all, .storage = sb_storage_ref(storage)};
+  atomic_fetch_add(&all->references, 1);
+  sb__lock_take(&all->lock);
+  x->next = all->first;
+  if (x->next) x->next->previous = x;
+  all->first = x;
+  sb__lock_drop(&all->lock);
+  return x;
 }
 
 static napi_status make_buffer(sb__environment *e, sb_storage *storage, napi_value *made) {
   bool is_taken = false;
-  external_buffer *x = sb__alloc(sizeof *x);
+  external_buffer *x = new_buffer(e->buffers, storage);
   if (!x) return napi_generic_failure;
-  *x = (external_buffer){
-      .owner = e, .storage = sb_storage_ref(storage), .next = e->external_buffers};
-  if (x->next) x->next->previous = x;
-  e->external_buffers = x;
   const napi_status status =
       make_external(e, storage->data, storage->nbytes, finalize_buffer, x, made, &is_taken);
   if (!is_taken) {
     sb_storage_unref(&x->storage);
     free_buffer(x);
   }
-  if (status != napi_ok || e->is_main) return status;
+  if (status != napi_ok || !e->finalizes_moved) return status;
   /* Where these fail nobody gets the buffer, and it may be finalized at any time. */
   if (napi_create_reference(e->env, *made, 0, &x->ref) == napi_ok && renew_tail(e)) return napi_ok;
   return napi_generic_failure;
@@ -161,15 +201,29 @@ static napi_status make_buffer(sb__environment *e, sb_storage *storage, napi_val
 
 sb_storage *sb__external_buffer_at(const sb__environment *e, const void *data, size_t nbytes) {
   const uintptr_t from = (uintptr_t)data;
-  for (const external_buffer *x = e->external_buffers; x; x = x->next) {
+  sb_storage *found = NULL;
+  sb__lock_take(&e->buffers->lock);
+  for (const external_buffer *x = e->buffers->first; x && !found; x = x->next) {
     const uintptr_t begin = (uintptr_t)x->storage->data;
     const sb_storage *root = sb__storage_root(x->storage);
     const bool is_borrowed = root->kind == SB__STORAGE_FOREIGN && !root->deleter;
     if (from >= begin && from + nbytes <= begin + x->storage->nbytes && !is_borrowed)
-      return x->storage;
+      found = sb_storage_ref(x->storage);
   }
-  return NULL;
+  sb__lock_drop(&e->buffers->lock);
+  return found;
 }
+
+bool sb__buffers_begin(sb__environment *e) {
+  sb__buffers *all = sb__alloc(sizeof *all);
+  if (!all) return false;
+  memset(all, 0, sizeof *all);
+  atomic_init(&all->references, 1);
+  e->buffers = all;
+  return true;
+}
+
+void sb__buffers_end(sb__environment *e) { unref_buffers(e->buffers); }
 
 /* buffer(id) → a new ArrayBuffer over the native storage of that watch, which it keeps alive until
  * it is collected itself. undefined and a status in the frame where the runtime refuses. */

@@ -27,13 +27,11 @@ typedef struct sb__environment {
   uint32_t waits_made;
   struct expected *expected; /* work on devices that JavaScript has not heard the end of */
   uint32_t expected_made;
-  napi_ref collect;                         /* collects garbage where a device is full */
-  struct external_buffer *external_buffers; /* buffers over native memory */
-  struct tail *tail;                        /* the newest buffer of all; NULL: there is none yet */
-  bool is_main;             /* its end is the process's, and all other threads have ended */
-  bool is_ending;           /* Node finalizes what is left of buffers */
-  bool no_external_buffers; /* as in runtimes that refuse them */
-  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
+  napi_ref collect;            /* collects garbage where a device is full */
+  struct sb__buffers *buffers; /* over native memory; one reference */
+  bool finalizes_moved;        /* its end finalizes buffers whose bytes another thread may have */
+  bool no_external_buffers;    /* as in runtimes that refuse them */
+  bool counts_below_zero;      /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */
@@ -129,7 +127,13 @@ napi_value sb__node_move(napi_env env, napi_callback_info info);
 napi_value sb__node_buffer(napi_env env, napi_callback_info info);
 napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info);
 
-/* The storage that holds the bytes under a buffer which this environment made; NULL: they are not native, or nobody holds them. */
+typedef struct sb__buffers sb__buffers;
+
+bool sb__buffers_begin(sb__environment *e);
+void sb__buffers_end(sb__environment *e); /* the last thing; finalizers may come later */
+
+/* The storage that holds the bytes under a buffer which this environment made, with one reference; NULL: they are not native, or
+ * nobody holds them. */
 sb_storage *sb__external_buffer_at(const sb__environment *e, const void *data, size_t nbytes);
 
 /* ---- deleters.c ---- */

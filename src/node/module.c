@@ -48,7 +48,7 @@ static napi_value pressure(napi_env env, napi_callback_info info) {
 
 /* ---- Environment ---- */
 
-/* From here on no deleter of this environment runs. What external buffers hold is finalized by Node. */
+/* From here on no deleter of this environment runs. Buffers are finalized before this or after it, as the runtime has it. */
 static void end_environment(void *data) {
   environment *e = data;
   sb__deleters_end(e);
@@ -64,24 +64,29 @@ static void end_environment(void *data) {
   e->env = NULL;
 }
 
-/* The last thing of an environment: its finalizers have run. */
+/* The last thing of an environment: what it watched is finalized, or will not be any more. Buffers may be later. */
 static void free_environment(napi_env env, void *data, void *hint) {
   environment *e = data;
   (void)env;
   (void)hint;
   sb__watches_free(e);
+  sb__buffers_end(e);
   sb__queue_unref(e->queue);
   sb__free(e);
 }
 
-/* Of Node; NULL: another runtime, which may end in its own order. */
+/* Of Node; NULL: another runtime, or an older one. */
 extern struct uv_loop_s *uv_default_loop(void) __attribute__((weak, visibility("default")));
 
-/* Is it the main thread's? That one ends last. */
-static bool is_main(napi_env env) {
+/* Does its end finalize buffers whose bytes another thread may have? Node's and Bun's do, except for the main thread's, which ends
+ * last. */
+static bool finalizes_moved(napi_env env) {
+  const napi_node_version *version = NULL;
   struct uv_loop_s *loop = NULL;
-  return uv_default_loop && napi_get_uv_event_loop(env, &loop) == napi_ok &&
-         loop == uv_default_loop();
+  if (napi_get_node_version(env, &version) == napi_ok && strcmp(version->release, "node") != 0)
+    return false;
+  return !(uv_default_loop && napi_get_uv_event_loop(env, &loop) == napi_ok &&
+           loop == uv_default_loop());
 }
 
 static environment *new_environment(napi_env env, napi_value *frame) {
@@ -95,14 +100,19 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   memset(e, 0, sizeof *e);
   e->env = env;
   e->binding.frame = data;
+  if (!sb__buffers_begin(e)) {
+    sb__free(e);
+    return NULL;
+  }
   if (!sb__queue_begin(e)) {
+    sb__buffers_end(e);
     sb__free(e);
     return NULL;
   }
   sb__waits_begin();
   const napi_node_version *version = NULL;
   e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
-  e->is_main = is_main(env);
+  e->finalizes_moved = finalizes_moved(env);
   e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);

@@ -55,8 +55,7 @@ sb_status sb__pin(sb__environment *e, uint32_t number, sb_tensor *out) {
   }
   sb__queue_ref(e->queue);
   p->base = sb_storage_ref(base);
-  if (!base)
-    p->kept = sb_storage_ref(sb__external_buffer_at(e, t->storage->data, t->storage->nbytes));
+  if (!base) p->kept = sb__external_buffer_at(e, t->storage->data, t->storage->nbytes);
   sb_tensor_copy_layout(t, out);
   out->storage = storage;
   return SB_OK;

@@ -2,11 +2,11 @@
 
 // The package as it is published: packed, installed with no network and no scripts, and used from there.
 //
-//   node test/pack/run.js                       on this Node.js, in a minute
-//   node test/pack/run.js --full                on every runtime and package manager of ./package.json, 64-bit ARM and musl
+//   node test/pack/run.js                       on this Node.js, Bun and Deno, in two minutes
+//   node test/pack/run.js --full                on every runtime and package manager of ./package.json, 64-bit ARM and musl, too
 //     [--tarball samebytes.tgz] [--only TEXT]   a package that was packed before; tests whose title has TEXT
 //
-// What --full needs besides (bash .ci/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
+// What it needs besides (for --full, bash .ci/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
 // line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
@@ -40,6 +40,7 @@ async function main () {
   await testTypes()
   await testUserPrograms(here, 'here')
   await testBundle(here, 'here')
+  await testOthers()
   if (options.full) await testFull()
 }
 
@@ -494,8 +495,6 @@ async function testFull () {
     if (major === 26) await testFromSource(node, name)
   }
 
-  await testOther({ title: 'Bun', command: [at('@oven', 'bun-linux-x64', 'bin', 'bun')] })
-  await testOther({ title: 'Deno', command: [at('@deno', 'linux-x64-glibc', 'deno'), 'run', '--quiet', '--no-prompt', '--allow-all'] })
   await testMusl(at('@oven', 'bun-linux-x64-musl', 'bin', 'bun'))
   await testArm(at('node-20-arm64', 'bin', 'node'))
   await testPnpm(at('pnpm', 'bin', 'pnpm.cjs'))
@@ -520,6 +519,15 @@ async function testFromSource ({ title, command, bin }, name) {
   })
 }
 
+/** Bun and Deno, which call finalizers in another order than Node.js and on other threads. */
+async function testOthers () {
+  const cache = `${folderOfCache()}-runtimes`
+  if (!await must('Bun and Deno install', () => installed(path.join(__dirname, 'runtimes'), cache))) return
+  const at = (...names) => path.join(cache, 'node_modules', ...names)
+  await testOther({ title: 'Bun', command: [at('@oven', 'bun-linux-x64', 'bin', 'bun')] })
+  await testOther({ title: 'Deno', command: [at('@deno', 'linux-x64-glibc', 'deno'), 'run', '--quiet', '--no-prompt', '--allow-all'] })
+}
+
 async function testOther (runtime) {
   const name = 'here'
   await testPrograms(runtime, name, { backends: ['native', 'wasm'] })
@@ -532,6 +540,11 @@ async function testOther (runtime) {
       assert.match(err, /mine/)
     }
   })
+  for (const [how, runs] of [['main', 10], ['workers', 3]]) {
+    await test(`${runtime.title}: ends with data over native memory, ${how}`, async () => {
+      for (let i = 0; i < runs; i++) assert.deepEqual(await run([...runtime.command, 'data.cjs', how], { cwd: appOf(name) }), { out: 'done\n', err: '' })
+    })
+  }
   await test(`${runtime.title}: without binaries it says so, and runs on WASM`, async () => {
     const { out, err } = await run([...runtime.command, 'cjs.cjs', 'wasm'], { cwd: withoutNative(name) })
     assert.equal(out, 'done on wasm\n')
