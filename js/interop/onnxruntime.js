@@ -44,6 +44,14 @@ function fromBits (data, type) {
 }
 
 /**
+ * Does onnxruntime-web work in a worker of its own (`env.wasm.proxy`)? It then transfers the buffers of models and inputs there, so that
+ * their owners lose them. What cannot be posted leaves an entry in its queue of answers, so that a later call never settles.
+ *
+ * @param {any} ort
+ */
+const isProxied = ort => typeof globalThis.document !== 'undefined' && Boolean(ort.env?.wasm?.proxy)
+
+/**
  * A tensor of onnxruntime's class over the same bytes; no copy. It can be an input of a session, or an output to write into
  * (onnxruntime-node writes into it; onnxruntime-web never does). Its `data` getter gives the current typed array, so it stays valid
  * when WebAssembly's memory moves. It keeps the bytes alive until it is disposed or collected, also after t's dispose.
@@ -52,7 +60,8 @@ function fromBits (data, type) {
  * @param {Tensor} t  row-major contiguous, of a dtype that onnxruntime has; half floats are shown as bits (Uint16Array)
  * @param {O} ort  onnxruntime-node, onnxruntime-web or onnxruntime-common, whose Tensor class is used
  * @returns {InstanceType<O['Tensor']>} an ort.Tensor with t's shape as it is now
- * @throws {TypeError} ERR_DTYPE onnxruntime has no such type, ERR_ARGUMENT · {RangeError} ERR_SHAPE not contiguous (contiguous() copies) · ERR_DETACHED
+ * @throws {TypeError} ERR_DTYPE onnxruntime has no such type, ERR_ARGUMENT · {RangeError} ERR_SHAPE not contiguous (contiguous() copies) · ERR_DETACHED ·
+ *   ERR_UNSUPPORTED `ort.env.wasm.proxy` is on in a page: onnxruntime-web would transfer the bytes to its worker
  * @see onnxruntime-common Tensor
  * @example
  * const run = (session, ort, t) => session.run({ input: toOrt(t, ort) })
@@ -61,6 +70,9 @@ function toOrt (t, ort) {
   tensorOf(t)
   const Class = ort === null || (typeof ort !== 'object' && typeof ort !== 'function') ? undefined : ort.Tensor
   if (typeof Class !== 'function') throw failure('ERR_ARGUMENT', `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`)
+  if (isProxied(ort)) {
+    throw failure('ERR_UNSUPPORTED', 'ort.env.wasm.proxy is true: onnxruntime-web would transfer the bytes to its worker; new ort.Tensor(t.dtype, t.data.slice(), t.shape) copies them, as Module does')
+  }
   const { dtype } = t
   const shape = arraySlice(t.shape) // ort.Tensor keeps the list
   if (!TYPES.has(dtype)) {
@@ -146,4 +158,4 @@ function ortTensorOf (x) {
   return x
 }
 
-module.exports = { TYPES, asBits, fromBits, toOrt, fromOrt }
+module.exports = { TYPES, asBits, fromBits, isProxied, toOrt, fromOrt }

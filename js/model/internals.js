@@ -23,7 +23,7 @@ const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf, partsOfL
 const lifetime = require('../layout/lifetime')
 const { pinned } = require('../backend/pins')
 const { version } = require('../base/version')
-const { TYPES, asBits, fromBits, fromOrt } = require('../interop/onnxruntime')
+const { TYPES, asBits, fromBits, isProxied, fromOrt } = require('../interop/onnxruntime')
 
 const parts = {
   ffi,
@@ -65,6 +65,7 @@ const parts = {
   TYPES,
   asBits,
   fromBits,
+  isProxied,
   fromOrt
 }
 

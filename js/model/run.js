@@ -278,12 +278,13 @@ class Run {
 
   /** The inputs as onnxruntime takes them. */
   #feeds () {
-    const { operands, method: { inputs, abilities } } = this
+    const { operands, method: { inputs, abilities, runtime } } = this
+    const isProxied = instance().isProxied(runtime.ort)
     /** @type {Record<string, any>} */
     const feeds = {}
     let i = 0
     try {
-      for (; i < inputs.length; i++) feeds[inputs[i].name] = feedOf(operands[i], abilities)
+      for (; i < inputs.length; i++) feeds[inputs[i].name] = feedOf(operands[i], abilities, isProxied)
     } catch (error) {
       throw errorAbout(inputs[i], error)
     }
@@ -552,22 +553,23 @@ function typedArrayOf (layout) {
 /**
  * @param {Operand} operand
  * @param {import('./sessions').Abilities | null} abilities
+ * @param {boolean} isProxied  onnxruntime would transfer the bytes away
  * @returns {any} an input as a session takes it
  */
-function feedOf ({ layout, strings, output }, abilities) {
+function feedOf ({ layout, strings, output }, abilities, isProxied) {
   if (output !== null) return gpuOutputs.pinned(output)
   if (layout === null) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }
   }
   const { ffi: { backend }, dtypes } = instance()
-  if (abilities !== null && !abilities.readsShared && isShared(layout)) return stagedFeed(layout)
+  if (isProxied || (abilities !== null && !abilities.readsShared && isShared(layout))) return stagedFeed(layout)
   if (backend.isWasm) return new LiveFeed(layout)
   return { type: dtypes[layout.dtype].name, dims: arraySlice(layout.shape), data: typedArrayOf(layout), location: 'cpu' }
 }
 
 /**
- * A copy, counted as staged, for an onnxruntime that reads no SharedArrayBuffer.
+ * A copy, counted as staged, for an onnxruntime that reads no SharedArrayBuffer, or takes inputs away.
  *
  * @param {Layout} layout
  */

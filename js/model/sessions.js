@@ -6,6 +6,9 @@ const { findOrt, modelAt } = require('./runtimes')
 
 /** inPlace: writes into given outputs; readsShared, writesShared: SharedArrayBuffers. @typedef {{ inPlace: boolean, readsShared: boolean, writesShared: boolean }} Abilities */
 
+/** @type {Abilities} */
+const NONE = { inPlace: false, readsShared: false, writesShared: false }
+
 /** a minimal model as protobuf: b = Identity(a), float32[2] */
 const IDENTITY = Uint8Array.from(
   '08083a3b0a100a016112016222084964656e74697479120567726170685a0f0a0161120a0a08080112040a020802620f0a0162120a0a08080112040a0208024202100d'.match(/../g) ?? [],
@@ -42,9 +45,14 @@ async function runtimeOf (given) {
  * @returns {Promise<any>}
  */
 async function openSession ({ title, place, storage }, runtime) {
-  const model = typeof place === 'string' || place instanceof URL ? await modelAt(place) : place
+  const { countStaged, isProxied } = instance()
+  let model = typeof place === 'string' || place instanceof URL ? await modelAt(place) : place
   let session
   try {
+    if (model === place && typeof model !== 'string' && isProxied(runtime.ort)) { // onnxruntime would take the caller's buffer
+      model = model.slice()
+      countStaged(model.length)
+    }
     session = await newSession(model, runtime)
   } catch (cause) {
     checkIntact(storage)
@@ -81,7 +89,7 @@ async function whyNot (title, cause, { ort, options }) {
   const said = messageOf(cause)
   let error
   try {
-    await close(await newSession(IDENTITY, { ort, options: withoutModel(options) }))
+    await close(await newSession(IDENTITY.slice(), { ort, options: withoutModel(options) }))
     error = failure('ERR_FORMAT', `${title} is no model that onnxruntime can load: ${said}`)
   } catch {
     error = failure('ERR_UNSUPPORTED', `onnxruntime cannot work as sessionOptions say: ${said}`)
@@ -170,7 +178,7 @@ function placementOptions ({ executionProviders, preferredOutputLocation }) {
   return executionProviders === undefined ? where : { ...where, executionProviders }
 }
 
-/** ends of the last calls where some are on WebGPU, by the class whose calls wait for each other @type {WeakMap<object, Promise<void>>} */
+/** ends of the last calls where some are on WebGPU or in a worker, by the class whose calls wait for each other @type {WeakMap<object, Promise<void>>} */
 const turns = new WeakMap()
 
 /** @param {Record<string, unknown>} options  of sessions */
@@ -180,16 +188,17 @@ function usesGpu ({ executionProviders }) {
 
 /**
  * Calls onnxruntime. onnxruntime-web's memory breaks where a session runs while another one's run waits for WebGPU, and it refuses two that are
- * made at a time: so from the first call on WebGPU on they are made one after the other.
+ * made at a time: so from the first call on WebGPU on they are made one after the other. So are all in its worker (`isProxied`), whose answers
+ * it assigns to calls by their order.
  *
  * @param {object} kind  of calls that wait for each other
- * @param {Record<string, unknown>} options  of the session
+ * @param {Runtime} runtime
  * @param {() => Promise<any>} call
  * @returns {Promise<any>} what it gives
  */
-function inTurn (kind, options, call) {
+function inTurn (kind, { ort, options }, call) {
   const before = turns.get(kind)
-  if (before === undefined && !usesGpu(options)) return call()
+  if (before === undefined && !usesGpu(options) && !instance().isProxied(ort)) return call()
   const found = before === undefined ? call() : before.then(call)
   turns.set(kind, found.then(() => {}, () => {}))
   return found
@@ -200,7 +209,13 @@ function inTurn (kind, options, call) {
  * @param {Runtime} runtime
  * @returns {Promise<any>} rejected by onnxruntime
  */
-const newSession = (model, { ort: { InferenceSession }, options }) => inTurn(InferenceSession, options, async () => InferenceSession.create(model, options))
+function newSession (model, runtime) {
+  const { ort, ort: { InferenceSession }, options } = runtime
+  return inTurn(InferenceSession, runtime, async () => {
+    if (instance().isProxied(ort)) structuredClone(options) // fails before onnxruntime fails to post them
+    return InferenceSession.create(model, options)
+  })
+}
 
 /**
  * @param {any} session
@@ -208,17 +223,19 @@ const newSession = (model, { ort: { InferenceSession }, options }) => inTurn(Inf
  * @param {() => Promise<any>} run
  * @returns {Promise<any>} what it gives
  */
-const runInTurn = (session, { ort, options }, run) => inTurn(kindOf(session, ort), options, run)
+const runInTurn = (session, runtime, run) => inTurn(kindOf(session, runtime.ort), runtime, run)
 
 /**
  * What sessions like this one can do, tried once with a minimal model. If new sessions have another back end than this one
- * (onnxruntime-node was loaded after onnxruntime-web, and they share a registry), nothing is assumed to work.
+ * (onnxruntime-node was loaded after onnxruntime-web, and they share a registry), nothing is assumed to work. In onnxruntime's worker
+ * nothing does, and the trial itself would be posted.
  *
  * @param {Runtime} runtime
  * @param {any} session
  * @returns {Promise<Abilities>}
  */
 async function abilitiesOf (runtime, session) {
+  if (instance().isProxied(runtime.ort)) return NONE
   const kind = kindOf(session, runtime.ort)
   const place = placementOptions(runtime.options)
   const key = JSON.stringify(place)
@@ -232,7 +249,7 @@ async function abilitiesOf (runtime, session) {
   } finally {
     if (abilities === null && tried.get(key) === trial) tried.delete(key) // the next call tries again
   }
-  return abilities ?? { inPlace: false, readsShared: false, writesShared: false }
+  return abilities ?? NONE
 }
 
 /**

@@ -9,6 +9,7 @@ const { launch, titleOf } = require('./launch')
 const { serve } = require('./server')
 const gpuOutputs = require('./gpu-outputs')
 const pageMemory = require('./page-memory')
+const proxy = require('./proxy')
 const threads = require('./threads')
 
 const TEST_LIMIT_MS = 600_000
@@ -425,7 +426,7 @@ async function testInit ({ browser: name, total, fail, grep }) {
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
   let browser = await launch(name)
   try {
-    const named = [...threads.TESTS, ...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS]
+    const named = [...threads.TESTS, ...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS, ...proxy.TESTS]
     for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
       for (let runs = 1; ; runs++) {
