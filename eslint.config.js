@@ -49,7 +49,7 @@ module.exports = [
     languageOptions: { globals: { window: 'readonly', location: 'readonly', crossOriginIsolated: 'readonly', Worker: 'readonly', addEventListener: 'readonly', postMessage: 'readonly', expect: 'readonly' } }
   },
   {
-    files: ['test/bundlers/app/{src,vitest,vitest-failing}/*.js'],
+    files: ['test/bundlers/app/{react,src,vitest,vitest-failing}/*.js'],
     languageOptions: { sourceType: 'module' }
   },
   primordials,

@@ -1,6 +1,6 @@
 'use strict'
 
-const { Object, clone } = require('../base/primordials')
+const { Map, Object, clone } = require('../base/primordials')
 
 const WHAT = 'a Tensor (share(t) gives a token that can be posted)'
 const symbol = Symbol(WHAT)
@@ -16,13 +16,14 @@ function isNamed () {
   return false
 }
 
-/** An object that refuses by itself when its properties are read, as a clone does; JSON leaves it out. */
-const refusing = () => Object.create({ toJSON () {} }, {
-  tensor: {
-    enumerable: true,
-    get () { throw new globalThis.DOMException(`${WHAT} could not be cloned.`, 'DataCloneError') }
-  }
-})
+/**
+ * An object that refuses a clone by itself. Programs that walk it, as React in development walks props, see no properties: the getter that throws
+ * is inside a Map, which a clone recognizes by what it is, although it lost the methods by which programs read one. JSON leaves it out.
+ */
+function refusing () {
+  const refusal = { get tensor () { throw new globalThis.DOMException(`${WHAT} could not be cloned.`, 'DataCloneError') } }
+  return Object.setPrototypeOf(new Map([[0, refusal]]), Object.create(Object.prototype, { toJSON: { value () {} } }))
+}
 
 /** What each tensor has, so that no structured clone takes it: the error says what was to be cloned. @type {symbol | object} */
 const UNCLONEABLE = isNamed() ? symbol : refusing()

@@ -146,7 +146,32 @@ describe('structured clones', () => {
     assert.deepEqual({ ...t }, { ...zeros([3]) })
     assert.equal(memory().tensors, before + 1)
   })
+
+  it('let programs that walk objects read every property, three levels deep and more', () => {
+    const gone = zeros([2])
+    gone.dispose()
+    for (const each of [t, t.T, zeros([0]), gone]) {
+      const names = []
+      walk({ props: each }, 5, names)
+      assert.deepEqual(names, ['props', 'uncloneable'])
+    }
+    const { uncloneable } = t
+    assert.equal(typeof uncloneable === 'object' ? JSON.stringify([uncloneable, { uncloneable }]) : '[null,{}]', '[null,{}]')
+    assert.match(String(uncloneable), /^(Symbol\(a Tensor .*\)|\[object Object\])$/)
+  })
 })
+
+/** Reads as React, loggers and comparisons do: by for...in, and each own property, the hidden ones too. */
+function walk (object, depth, names) {
+  if (object === null || typeof object !== 'object' || depth === 0) return
+  Object.prototype.toString.call(object)
+  for (const name in object) {
+    names.push(name)
+    assert.equal(object[name], object[name])
+  }
+  for (const key of Reflect.ownKeys(object)) walk(object[key], depth - 1, names)
+  if (typeof object[Symbol.iterator] === 'function' && !Tensor.isTensor(object)) for (const each of object) walk(each, depth - 1, names)
+}
 
 describe('names', () => {
   it('of public functions and classes are those that they are exported by, also in bundles', () => {

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const { setTimeout: after } = require('node:timers/promises')
-const { launch, printed } = require('../browser/launch')
+const { isTrouble, launch, printed } = require('../browser/launch')
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
@@ -59,20 +59,24 @@ async function lineOf (browser, url) {
   })
 }
 
+/** What `use` finds in a page, with the lines that it prints and its errors and warnings; throws what went wrong in it. */
 async function inPage (browser, url, use) {
   const page = await browser.newPage()
   page.setDefaultTimeout(PAGE_LIMIT_MS)
-  const lines = []
+  const [lines, troubles] = [[], []]
   let failed
   const failure = new Promise((resolve, reject) => { failed = reject })
-  page.on('console', message => { if (message.type() === 'log') lines.push(printed(message)) })
+  page.on('console', message => {
+    if (message.type() === 'log') lines.push(printed(message))
+    if (isTrouble(message)) troubles.push(message.text())
+  })
   page.on('pageerror', failed)
   try {
     await page.goto(url)
-    return await Promise.race([use(page, lines), failure])
+    return await Promise.race([use(page, lines, troubles), failure])
   } finally {
     await page.close()
   }
 }
 
-module.exports = { launch, serve, resultOf, lineOf }
+module.exports = { launch, serve, inPage, resultOf, lineOf }

@@ -13,7 +13,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const zlib = require('node:zlib')
-const { launch, serve, resultOf, lineOf } = require('./pages')
+const { launch, serve, inPage, resultOf, lineOf } = require('./pages')
 const { readGuide } = require('./guide')
 const { onnx } = require('../onnx')
 const { ROOT, STEP_LIMIT_MS, scratchFolder, runAll, step: test, ended, packedIn, ...steps } = require('../steps')
@@ -32,6 +32,7 @@ async function main () {
   try {
     await testBundlers(browser)
     for (const version of ['vite', 'vite-7']) await testServer(browser, version)
+    await testReact(browser)
     await testFew(browser)
     await testPrograms(browser)
   } finally {
@@ -226,6 +227,40 @@ async function testServer (browser, version) {
       assert.deepEqual(await resultOf(browser, `${url}?plain`), { ...ALONE, isolated: true })
     })
   } finally {
+    server.end()
+  }
+}
+
+/** React in development walks the props and the state of a component, to show them in the browser's profiler. */
+async function testReact (chromium) {
+  const folder = path.join(app, 'react')
+  const port = await freePort()
+  const server = start(process.execPath, [path.join(scratch, 'node_modules', 'vite', 'bin', 'vite.js'), '--port', String(port), '--strictPort', '--host', 'localhost'], { cwd: folder })
+  const file = path.join(folder, 'App.jsx')
+  const text = fs.readFileSync(file, 'utf8')
+  const firefox = await launch('firefox')
+  try {
+    await until(() => /ready in/.test(server.text), server)
+    for (const [name, browser] of Object.entries({ Chromium: chromium, Firefox: firefox })) {
+      await test(`React in ${name} takes a tensor as prop and as state, in StrictMode and after a hot reload`, async () => {
+        fs.writeFileSync(file, text)
+        await inPage(browser, `http://localhost:${port}/`, async (page, lines, troubles) => {
+          const shown = what => page.waitForFunction(what => document.querySelector('p')?.textContent === what, {}, what)
+          await shown('shows 1,2 and 1,2')
+          for (const first of [2, 3]) {
+            await page.click('button')
+            await shown(`shows ${first},2 and ${first},2`)
+          }
+          fs.writeFileSync(file, text.replace('shows', 'is'))
+          await shown('is 3,2 and 3,2')
+          await page.click('button')
+          await shown('is 4,2 and 4,2')
+          assert.deepEqual(troubles, [])
+        })
+      })
+    }
+  } finally {
+    await firefox.close()
     server.end()
   }
 }
