@@ -220,7 +220,7 @@
  * @property {boolean | 'sab' | 'own' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer. On a device
  * memory that other processes can open (cuda.share) and that outlives this one; 'own': in an allocation of its own
  * @property {boolean | undefined} [pinMemory]  page-locked memory of the CPU's, which CUDA devices see and copy faster
- * @property {Casting | undefined} [casting]  of the dtype of a typed array, a tensor or a list of tensors; 'same_kind' where none is given
+ * @property {Casting | undefined} [casting]  of the dtype of a typed array, a tensor or a list of those; 'same_kind' where none is given
  */
 
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { dtype: D, copy?: boolean | 'if-needed' | undefined }} BytesOptions copy: true where nothing is given */
@@ -313,10 +313,11 @@
 
 /** The values at the bottom of nested lists. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? ValueOf<D> : T extends Iterable<infer E> ? LeafOf<E> : T} LeafOf */
 /** What a list's values are made: bigints are looked for first. @template L @typedef {[L] extends [never] ? 'float32' : L extends boolean ? 'bool' : L extends bigint ? 'int64' : 'float32'} DtypeOfLeaf */
-/** The dtypes of the tensors in nested lists. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? D : T extends Iterable<infer E> ? DtypeInLists<E> : never} DtypeInLists */
-/** What stands in nested lists beside tensors. @template T @typedef {T extends AnyTensor ? never : T extends Iterable<infer E> ? OthersInLists<E> : T} OthersInLists */
-/** A list of tensors keeps their dtype; any where there are several. @template T @typedef {[OthersInLists<T>] extends [never] ? ([DtypeInLists<T>] extends [never] ? 'float32' : IsAny<DtypeInLists<T>> extends true ? any : true extends IsUnion<DtypeInLists<T>> ? any : DtypeInLists<T>) : DtypeOfLeaf<LeafOf<T>>} DtypeOfList */
-/** A tensor's or typed array's dtype; any where it has none. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? D : T extends { readonly [Symbol.toStringTag]: infer N extends keyof ArrayDtypes } ? ArrayDtypes[N] : any} DtypeOfBytes */
+/** A typed array, with the name of its kind. @template N @typedef {{ readonly [Symbol.toStringTag]: N }} Tagged */
+/** The dtypes of the tensors and typed arrays in nested lists. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? D : T extends Tagged<infer N extends keyof ArrayDtypes> ? ArrayDtypes[N] : T extends Iterable<infer E> ? DtypeInLists<E> : never} DtypeInLists */
+/** What stands in nested lists beside those. @template T @typedef {T extends AnyTensor | Tagged<keyof ArrayDtypes> ? never : T extends Iterable<infer E> ? OthersInLists<E> : T} OthersInLists */
+/** A list of tensors and typed arrays keeps their dtype; any where there are several, or integers with numbers beside them. @template T @typedef {[DtypeInLists<T>] extends [never] ? DtypeOfLeaf<LeafOf<T>> : IsAny<DtypeInLists<T>> extends true ? any : true extends IsUnion<DtypeInLists<T>> ? any : [OthersInLists<T>] extends [never] ? DtypeInLists<T> : DtypeInLists<T> extends Floating ? DtypeInLists<T> : any} DtypeOfList */
+/** A tensor's or typed array's dtype; any where it has none. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? D : T extends Tagged<infer N extends keyof ArrayDtypes> ? ArrayDtypes[N] : any} DtypeOfBytes */
 /** What `tensor` makes of data. @template T @typedef {IsAny<T> extends true ? any : T extends AnyTensor | ArrayBufferView ? DtypeOfBytes<T> : T extends Iterable<any> | Value ? DtypeOfList<T> : any} DtypeOfData */
 /** What `full` makes of a value. @template V @typedef {IsAny<V> extends true ? any : V extends readonly any[] ? 'complex64' : DtypeOfLeaf<V>} DtypeOfValue */
 /** What `fromBlob` takes a source for. @template S @typedef {IsAny<S> extends true ? any : S extends { ptr: any, dtype: infer N } ? (N extends keyof TorchNames ? TorchNames[N] : N extends DtypeName ? N : any) : DtypeOfBytes<S>} DtypeOfSource */

@@ -7,7 +7,8 @@ const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { tensors } = require('../base/tensors')
-const { dtypes } = require('../backend/dtypes')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const ffi = require('../backend/calls')
 const { checkHeap, ENTRY } = require('../runtime/heap')
 
 const MAX_DEPTH = 64
@@ -96,6 +97,13 @@ class Values {
     this.fraction = undefined
     /** the first bigint outside all dtypes @type {bigint | undefined} */
     this.outside = undefined
+    /** the dtype in which tensors and typed arrays among the lists meet; -1: there are none */
+    this.met = -1
+  }
+
+  /** @param {number} dtype  of a tensor or typed array */
+  meet (dtype) {
+    if (dtype !== this.met) this.met = this.met < 0 ? dtype : ffi.promoteTypes(this.met, dtype)
   }
 
   /**
@@ -144,10 +152,32 @@ class Values {
     this.areIntegers = true
   }
 
-  /** The name of the dtype for these values where none is asked for. */
+  /**
+   * The name of the dtype for these values where none is asked for. Beside tensors and typed arrays, numbers take their dtype; where integers of
+   * theirs do not hold all values, bigints make them int64, numbers float32, or float64 where float32 would round the integers.
+   */
   get dtype () {
-    if (this.count > 0 && this.areBooleans) return 'bool'
-    return this.areIntegers ? 'int64' : 'float32'
+    const own = this.count > 0 && this.areBooleans ? 'bool' : this.areIntegers ? 'int64' : 'float32'
+    if (this.met < 0) return own
+    const { name, kind, itemsize } = dtypes[this.met]
+    if (kind === 'BOOLEAN') return own
+    if (kind === 'FLOATING' || kind === 'COMPLEX' || this.#fit(dtypes[this.met])) return name
+    return own === 'float32' && itemsize > 2 ? 'float64' : own
+  }
+
+  /**
+   * @param {{ kind: string, itemsize: number }} dtype  of integers
+   * @returns {boolean} whether it holds all values
+   */
+  #fit ({ kind, itemsize }) {
+    const { isAnyLarge, fraction, count } = this
+    if (fraction !== undefined) return false
+    const isSigned = kind === 'SIGNED'
+    const end = 2 ** (8 * itemsize - (isSigned ? 1 : 0))
+    const least = isSigned ? -end : 0
+    const array = isAnyLarge ? new BigUint64Array(bufferOf(this.array)) : this.array
+    for (let i = 0; i < count; i++) if (array[i] < least || array[i] >= end) return false
+    return true
   }
 
   /**
@@ -186,13 +216,14 @@ function integerOf (value) {
  * @param {string} name  of the argument, for messages
  * @param {unknown} data
  * @param {boolean} complex  innermost pairs of numbers are values
- * @param {((dtype: number) => boolean) | null} [keeps]  may tensors of a dtype stay tensors, in lists that have nothing else? null: none may
- * @returns {{ values: Values, shape: number[], kept: any[] | null }} kept: the tensors, where all stay tensors; shape is that of the
- *   lists around them then, and there are no values
+ * @param {((dtype: number) => boolean) | null} [keeps]  may tensors and typed arrays of a dtype stay what they are, in lists that have nothing else?
+ *   null: none may
+ * @returns {{ values: Values, shape: number[], kept: any[] | null }} kept: the tensors and typed arrays, where all stay what they are; shape is
+ *   that of the lists around them then, and there are no values
  */
 function flatten (name, data, complex, keeps = null) {
   const values = new Values(complex)
-  /** the tensors so far, while there was nothing else @type {any[]} */
+  /** the tensors and typed arrays so far, while there was nothing else @type {any[]} */
   const together = newList()
   /** @type {number[]} */
   const shape = []
@@ -204,13 +235,17 @@ function flatten (name, data, complex, keeps = null) {
     if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${arrayJoin(shape)}]; more than ${MOST_VALUES} values are for a typed array`)
   }
 
-  /** Reads the tensors so far, because something else stands beside them. */
+  /** Reads those so far, because something else stands beside them. */
   function readTogether () {
     const depth = leaf
     leaf = -1
     const list = arraySlice(together)
     together.length = 0
-    for (let i = 0; i < list.length; i++) walkTensor(tensors.layoutOf(list[i]), depth)
+    for (let i = 0; i < list.length; i++) {
+      const layout = tensors.layoutOf(list[i])
+      if (layout === null) walkList(list[i], depth, 0)
+      else walkTensor(layout, depth)
+    }
   }
 
   /**
@@ -224,19 +259,21 @@ function flatten (name, data, complex, keeps = null) {
   }
 
   /**
-   * @param {any} t
-   * @param {any} layout  of t
+   * @param {any} rows  a tensor or a typed array
+   * @param {number} dtype  of it
    * @param {number} depth
+   * @returns {boolean} whether it stays what it is so far
    */
-  function addTensor (t, layout, depth) {
-    if (keeps !== null && keeps(layout.dtype) && depth === shape.length && (leaf < 0 || together.length > 0)) {
-      if (leaf < 0) checkCount()
-      leaf = depth
-      together[together.length] = t
-    } else {
+  function keep (rows, dtype, depth) {
+    values.meet(dtype)
+    if (keeps === null || !keeps(dtype) || depth !== shape.length || (leaf >= 0 && together.length === 0)) {
       if (together.length > 0) readTogether()
-      walkTensor(layout, depth)
+      return false
     }
+    if (leaf < 0) checkCount()
+    leaf = depth
+    together[together.length] = rows
+    return true
   }
 
   /**
@@ -245,10 +282,17 @@ function flatten (name, data, complex, keeps = null) {
    * @param {number} [axes]  that a tensor has from here on; -1: value is not out of a tensor
    */
   function walk (value, depth, axes = -1) {
-    const layout = value === null || typeof value !== 'object' || Array.isArray(value) ? null : tensors.layoutOf(value)
-    if (layout !== null) {
-      addTensor(value, layout, depth)
-      return
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+      const layout = tensors.layoutOf(value)
+      if (layout !== null) {
+        if (!keep(value, layout.dtype, depth)) walkTensor(layout, depth)
+        return
+      }
+      const arrayType = dtypeOfArray(value)
+      if (arrayType !== undefined) {
+        if (!keep(value, dtypeOf(arrayType).index, depth)) walkList(/** @type {any} */ (value), depth, 0)
+        return
+      }
     }
     if (together.length > 0 && depth >= leaf) readTogether()
     const pair = complex && axes <= 0 ? pairOf(value) : null
@@ -267,6 +311,15 @@ function flatten (name, data, complex, keeps = null) {
     }
     const list = listOf(name, value)
     if (list === null) throw failure('ERR_ARGUMENT', `${name} ${depth === 0 ? 'is' : 'has'} ${show(value)}; a number, bigint, boolean or list of them was expected`)
+    walkList(list, depth, axes)
+  }
+
+  /**
+   * @param {ArrayLike<unknown>} list
+   * @param {number} depth
+   * @param {number} axes  as of walk
+   */
+  function walkList (list, depth, axes) {
     if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `${name} is nested more than ${MAX_DEPTH} deep`)
     const n = Array.isArray(list) ? list.length : partsOfLive(list, depth === 0 ? name : `a list in ${name}`).length
     if (!Number.isSafeInteger(n) || n < 0) throw failure('ERR_ARGUMENT', `${name} has a list of length ${show(n)}; an integer was expected`)

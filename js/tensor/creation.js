@@ -12,6 +12,7 @@ const { flatten, scalarFor } = require('../layout/values')
 const { placeLike } = require('../layout/placement')
 const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
+const { checkHeap } = require('../runtime/heap')
 const { lazyFile } = require('../runtime/lazy')
 const { copyRule, fromBlob, whyCopied } = require('./blob')
 const { draw, drawIntegers } = require('./random')
@@ -500,9 +501,11 @@ function shapeAndOptions (shape, opts) {
 
 /**
  * Copies values into a new tensor: a number, bigint, boolean, nested lists or iterables of them, a typed array, or a tensor.
- * Numbers become float32, not float64. Where the lists have tensors alone, the result is their stack: their dtype is kept, and `casting` says
- * which dtype may be asked for instead; where it is not given, another kind may be as well, of values that fit it. In a complex dtype, innermost
- * pairs of numbers are values: [re, im].
+ * Numbers become float32, not float64. Where the lists have tensors and typed arrays alone, the result is their stack: their dtype is kept
+ * (several are promoted as by promoteTypes), and `casting` says which dtype may be asked for instead; where it is not given, another kind may be
+ * as well, of values that fit it. Numbers beside tensors and typed arrays take that dtype too. If it is one of integers that does not hold them
+ * all, the result is int64 if there are bigints, else float32, or float64 if the dtype has 32 bits. In a complex dtype, innermost pairs of
+ * numbers are values: [re, im].
  *
  * @template {TensorData} T
  * @template {DtypeName} [D=never]
@@ -517,6 +520,7 @@ function shapeAndOptions (shape, opts) {
  * tensor([[1, 2], [3, 4]]).shape // [2, 2]
  * tensor([[1, 2], [3, 4]], 'complex64').shape // [2]
  * tensor([tensor(1n), tensor(2n)]).dtype // 'int64'
+ * tensor([Int32Array.of(1, 2), [3, 4]]).dtype // 'int32'
  */
 function tensor (data, shape, opts) {
   const { given, asked } = shapeAndOptions(shape, opts)
@@ -552,23 +556,34 @@ function copyOf (data, extents, options) {
   }
   const keeps = (/** @type {number} */ dtype) => named === undefined || options.casting !== undefined || ffi.canCast(dtype, named.index, casting)
   const { values, shape: found, kept } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX', keeps)
-  if (kept !== null) return copyOfTensors(kept, found, extents, options, casting)
+  if (kept !== null) return copyOfRows(kept, found, extents, options, casting)
   const made = emptyLayout(named ?? dtypeOf(values.dtype), checkCount(extents ?? found, values.count), options, false)
   return wrap(written(made, made => writeValues(made, values)))
 }
 
+const ROW_BYTES = 1024 // of heap that one row takes here
+
+/** @param {any} row  a tensor or a typed array @returns {Layout} */
+function layoutOfRow (row) {
+  const arrayType = dtypeOfArray(row)
+  if (arrayType === undefined) return Tensor.attachedOf(row)
+  const { length } = partsOfLive(row, 'a list in data')
+  return layoutOver(row, dtypeOf(arrayType).index, [length])
+}
+
 /**
- * Copies tensors that stood in nested lists into a new one.
+ * Copies tensors and typed arrays that stood in nested lists into a new tensor.
  *
- * @param {Tensor[]} list
+ * @param {any[]} list
  * @param {number[]} outer  shape of the lists
- * @param {number[] | null} extents  null: those of the lists and tensors
- * @param {MakeOptions} options  the dtype promoted from the tensors' where none is given
+ * @param {number[] | null} extents  null: those of the lists and rows
+ * @param {MakeOptions} options  the dtype promoted from the rows' where none is given
  * @param {number} casting
  * @returns {Tensor}
  */
-function copyOfTensors (list, outer, extents, options, casting) {
-  const recipe = rearrange().stack(arrayMap(list, Tensor.attachedOf), 0)
+function copyOfRows (list, outer, extents, options, casting) {
+  checkHeap(list.length * ROW_BYTES, () => `${list.length} rows; make a tensor, and copy some at a time`)
+  const recipe = rearrange().stack(arrayMap(list, layoutOfRow), 0)
   const { shape } = recipe
   const found = arrayConcat(outer, arraySlice(shape, 1))
   const dtype = options.dtype === undefined ? dtypes[recipe.dtype] : dtypeOf(options.dtype)

@@ -43,6 +43,7 @@ describe('tensor', () => {
 
     it('reads typed arrays inside a nest as its rows', () => {
       const t = tensor([new Float32Array([1, 2]), new Float32Array([3, 4])])
+      assert.equal(t.dtype, 'float32')
       assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
     })
 
@@ -279,7 +280,8 @@ describe('tensor', () => {
     })
 
     it('reads them as values beside float32 numbers, and where another kind of dtype is asked for: int8', () => {
-      for (const data of [[tensor(1), 2], [1, tensor(2)], [tensor(1, 'int8'), 2]]) assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], ['float32', [1, 2]])
+      for (const data of [[tensor(1), 2], [1, tensor(2)]]) assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], ['float32', [1, 2]])
+      assert.deepEqual([tensor([tensor(1, 'int8'), 2]).dtype, tensor([tensor(1, 'int8'), 2]).toArray()], ['int8', [1, 2]])
       assert.deepEqual(tensor([tensor([1, 2]), [3, 4]]).toArray(), [[1, 2], [3, 4]])
       assert.deepEqual(tensor([[tensor(1), tensor(2)], tensor([3, 4])]).toArray(), [[1, 2], [3, 4]])
       assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'int8').toArray(), [[1, 2], [3, 4]])
