@@ -24,29 +24,52 @@ const tracking = { on: false }
 const kept = new WeakSet()
 
 /**
- * All tensors in a result: itself, and those in arrays, plain objects, Maps (keys as well) and Sets, however deep.
+ * What a Map (keys as well) or a Set of any realm has.
+ *
+ * @param {any} value
+ * @returns {Iterable<[unknown, unknown]>} nothing where it is neither
+ */
+function entriesOf (value) {
+  for (const { prototype } of [Map, Set]) {
+    try {
+      return prototype.entries.call(value)
+    } catch {}
+  }
+  return []
+}
+
+/**
+ * Finds tensors in a result: itself, and those in arrays, Maps, Sets and own enumerable properties of any object, however deep. Getters are
+ * not run.
  *
  * @param {unknown} result
  * @param {(value: unknown) => boolean} isTensor
- * @param {Set<unknown>} found
+ * @param {Set<unknown>} lost  loses those that are found
  */
-function collectTensors (result, isTensor, found) {
-  /** objects found so far; grows during the loop @type {Set<object>} */
+function findTensors (result, isTensor, lost) {
+  /** objects found so far; grows during the loop @type {Set<any>} */
   const seen = new Set()
-  const add = (/** @type {unknown} */ value) => { if (value !== null && typeof value === 'object') seen.add(value) }
+  const add = (/** @type {unknown} */ value) => { if (value !== null && (typeof value === 'object' || typeof value === 'function')) seen.add(value) }
   add(result)
   for (const value of seen) {
+    if (lost.size === 0) return
     if (isTensor(value)) {
-      found.add(value)
-    } else if (Array.isArray(value) || value instanceof Set) {
+      lost.delete(value)
+      continue
+    }
+    if (ArrayBuffer.isView(value)) continue
+    if (Array.isArray(value)) {
       for (const item of value) add(item)
-    } else if (value instanceof Map) {
-      for (const [key, item] of value) {
+      if (Object.getPrototypeOf(value) === Array.prototype) continue // there may be many elements, and their names are texts
+    } else {
+      for (const [key, item] of entriesOf(value)) {
         add(key)
         add(item)
       }
-    } else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null) {
-      for (const key of Object.keys(value)) add(/** @type {any} */ (value)[key])
+    }
+    for (const key of Reflect.ownKeys(value)) {
+      const property = Reflect.getOwnPropertyDescriptor(value, key)
+      if (property?.enumerable) add(property.value)
     }
   }
 }
@@ -76,21 +99,20 @@ function disposeAll (tensors, errors) {
  * @returns {any[]} the others
  */
 function disposeExcept (tensors, result, isTensor) {
-  /** @type {Set<unknown>} */
-  const found = new Set()
-  /** @type {any[]} */
-  const survivors = []
+  const lost = new Set(tensors)
   /** @type {unknown[]} */
   const errors = []
   try {
-    collectTensors(result, isTensor, found)
-  } catch (error) { // a getter in the result threw: all are disposed
-    found.clear()
+    findTensors(result, isTensor, lost)
+  } catch (error) { // a Proxy in the result threw: all are disposed
+    for (const tensor of tensors) lost.add(tensor)
     errors.push(error)
   }
   /** @type {any[]} */
+  const survivors = []
+  /** @type {any[]} */
   const others = []
-  for (const tensor of tensors) (found.has(tensor) || kept.has(tensor) ? survivors : others).push(tensor)
+  for (const tensor of tensors) (lost.has(tensor) && !kept.has(tensor) ? others : survivors).push(tensor)
   disposeAll(others, errors)
   if (errors.length > 0) throw errors[0]
   return survivors

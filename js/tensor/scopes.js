@@ -7,8 +7,9 @@ const lifetime = require('../layout/lifetime')
 const { Tensor } = require('./tensor')
 
 /**
- * Runs a function and disposes every tensor made inside, except those that it returns (also inside arrays and
- * objects) or keeps. Synchronous: if the function returns a promise, tidy throws.
+ * Runs a function and disposes every tensor made inside, except those that it returns or keeps. Returned are also the tensors in arrays, Maps, Sets
+ * and own enumerable properties of any object, however deep. Private fields cannot be seen, and getters are not run: `keep` what only these give.
+ * Synchronous: if the function returns a promise, tidy throws.
  *
  * @template R
  * @param {() => R} fn
@@ -24,7 +25,7 @@ function tidy (fn) {
 
 /**
  * Runs an asynchronous function with a scope. Tensors that the scope tracks are disposed at the end, except those that are
- * returned or kept.
+ * returned (in whatever tidy looks into) or kept.
  *
  * @template R
  * @param {(scope: lifetime.Scope) => Promise<R> | R} fn

@@ -1,5 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
+const { runInNewContext } = require('node:vm')
 const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros, dispose, ones } =
   require('samebytes')
 const { childJson, collectAll, collectUntil, fails, isWasm, quietMemory, refuses, settledMemory, skipWithout, turn } = require('../setup')
@@ -141,6 +142,71 @@ describe('tidy', () => {
     assert.equal(result.list[0].item(), 2)
     assert.equal(result.list[1].deep[0][0].item(), 3)
     assert.deepEqual(made.map(t => t.isDisposed), [true, false, false, false])
+  })
+
+  class Batch {
+    #hidden
+    constructor (make) {
+      this.data = make(1)
+      this[Symbol('mask')] = make(2)
+      this.again = { list: [make(3)] }
+      Object.defineProperty(this, 'lazy', { enumerable: true, get: () => { throw new Error('run') } })
+      this.#hidden = keep(make(4))
+      Object.defineProperty(this, 'silent', { value: keep(make(5)) })
+    }
+
+    get hidden () { return this.#hidden }
+    get late () { throw new Error('run') }
+  }
+  class Rows extends Array {}
+  class Named extends Map {}
+
+  /** Results that hold what make gives for 1, 2, 3, … @type {Record<string, (make: (value: number) => any) => any>} */
+  const HOLDERS = {
+    'an object of a class, without running getters': make => new Batch(make),
+    'an object of a class of another realm': make => Object.assign(runInNewContext('new (class Batch {})()'), { t: make(1) }),
+    'a plain object of another realm': make => Object.assign(runInNewContext('({})'), { t: make(1) }),
+    'an array of another realm': make => { const list = runInNewContext('[]'); list.push([make(1)]); return list },
+    'a Map of another realm': make => runInNewContext('new Map()').set(make(1), { deep: make(2) }),
+    'a Set of another realm': make => runInNewContext('new Set()').add(make(1)),
+    'an Error': make => Object.assign(new RangeError('with a tensor'), { tensor: make(1), more: [make(2)] }),
+    'an Error of another realm': make => Object.assign(runInNewContext('new Error()'), { tensor: make(1) }),
+    'an array of a class': make => Object.assign(Rows.of(make(1)), { mask: make(2) }),
+    'a Map of a class': make => Object.assign(new Named([[make(1), make(2)]]), { mask: make(3) }),
+    'a function': make => Object.assign(() => 0, { weights: make(1) }),
+    'an object without a prototype': make => Object.assign(Object.create(null), { t: make(1) }),
+    'an object that stands behind another': make => new Proxy(new Batch(make), {})
+  }
+  for (const [title, hold] of Object.entries(HOLDERS)) {
+    it(`keeps what is in ${title}: int32, in tidy and in scope`, async () => {
+      for (const run of [fn => tidy(() => fn(value => value)), fn => scope(s => fn(t => s.track(t)))]) {
+        const made = []
+        let lost
+        await run(track => {
+          lost = [track(tensor(8, 'int32')), track(zeros([2]))]
+          return hold(value => { made.push(track(tensor(value, 'int32'))); return made.at(-1) })
+        })
+        assert.deepEqual(made.map(t => t.item()), made.map((_, i) => i + 1))
+        assert.deepEqual(lost.map(t => t.isDisposed), [true, true])
+        for (const t of made) t.dispose()
+      }
+    })
+  }
+
+  it('disposes float32 tensors that only getters, private fields and properties that are not enumerable give', () => {
+    const made = []
+    const make = value => { made.push(tensor(value)); return made.at(-1) }
+    class Own {
+      #t = make(1)
+      get t () { return this.#t }
+    }
+    tidy(() => [new Own(), Object.defineProperty({}, 't', { value: make(2) }), { get t () { return made[2] }, u: [make(3)].length }, new Error('', { cause: make(4) })])
+    assert.deepEqual(made.map(t => t.isDisposed), [true, true, true, true])
+  })
+
+  it('looks through large float32 data beside a tensor: a typed array, a list of numbers', () => {
+    const { list, numbers, t } = tidy(() => ({ numbers: new Float32Array(2 ** 24), list: Array.from({ length: 2 ** 20 }, (_, i) => i), t: tensor(3), late: zeros([1]).item() }))
+    assert.deepEqual([list.length, numbers.length, t.item()], [2 ** 20, 2 ** 24, 3])
   })
 
   it('returns what fn returns: numbers, undefined, and objects that contain themselves', () => {
@@ -312,16 +378,16 @@ describe('what a scope leaves', () => {
     assert.ok(left <= more, `${left} tensors more, ${more} expected`)
   }
 
-  it('is nothing where getters of the result throw: tidy, nested tidy, scope', async () => {
+  it('is nothing where Proxies in the result throw: tidy, nested tidy, scope', async () => {
     const made = []
     const make = () => { const t = zeros([4]); made.push(t); return t }
-    const bad = t => ({ a: t, get b () { return throwing() } })
+    const bad = t => ({ b: new Proxy({}, { ownKeys: throwing }), a: t })
     await leaves(0, async () => {
       assert.throws(() => tidy(() => bad(make())), mine)
       assert.throws(() => tidy(() => { make(); return tidy(() => [make(), bad(make())]) }), mine)
       assert.throws(() => tidy(() => ({ get then () { make(); return throwing() } })), mine)
       assert.throws(() => tidy(() => { make(); return new Proxy({}, { ownKeys: throwing }) }), mine)
-      assert.throws(() => tidy(() => { make(); return new Proxy({}, { getPrototypeOf: throwing }) }), mine)
+      assert.throws(() => tidy(() => { make(); return new Proxy({ a: 1 }, { getOwnPropertyDescriptor: throwing }) }), mine)
       assert.throws(() => tidy(() => { make(); return { list: new Map([[1, bad(make())]]) } }), mine)
       await assert.rejects(scope(async s => bad(s.track(make()))), mine)
       await assert.rejects(scope(s => [s.track(make()), new Set([bad(s.track(make()))])]), mine)
@@ -339,9 +405,9 @@ describe('what a scope leaves', () => {
     await leaves(5, async () => {
       assert.throws(() => tidy(() => { make(); zeros([1]); throwing() }), mine)
       assert.throws(() => tidy(() => tidy(() => { make(); zeros([1]); throwing() })), mine)
-      assert.throws(() => tidy(() => { make(); zeros([1]); return { get a () { return throwing() } } }), mine)
+      assert.throws(() => tidy(() => { make(); zeros([1]); return new Proxy({}, { ownKeys: throwing }) }), mine)
       await assert.rejects(scope(async s => { s.track([make(), zeros([1])]); await turn(); throwing() }), mine)
-      await assert.rejects(scope(s => { s.track(make()); s.track(zeros([1])); return { get a () { return throwing() } } }), mine)
+      await assert.rejects(scope(s => { s.track(make()); s.track(zeros([1])); return new Proxy({}, { ownKeys: throwing }) }), mine)
     })
     for (const t of kept) assert.deepEqual(t.toArray(), [7, 7])
   })
