@@ -91,14 +91,14 @@ function count (by, given, layout) {
 }
 
 /**
- * Floats are rounded to those of the tensor; beside integers and bool values are compared as they are.
+ * Numbers are rounded to the floats of the tensor; bigints, and what stands beside integers and bool, are compared as they are.
  *
  * @param {Listed} listed
  * @param {number} dtype  of the tensor
  * @returns {number}
  */
 function dtypeFor ({ values }, dtype) {
-  if (dtypes[dtype].kind === 'FLOATING') return dtype
+  if (dtypes[dtype].kind === 'FLOATING' && !values.areIntegers) return dtype
   if (values.fraction !== undefined) return FLOAT64
   return values.isAnyLarge || (dtype === UINT64 && !values.isAnyNegative) ? UINT64 : INT64
 }

@@ -183,8 +183,8 @@ function topK (x, k, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {TensorData} x1  a tensor or list of shape [n]; real numbers or bool in ascending order, NaN last
- * @param {TensorData} x2  a tensor, scalar or nested lists. One of both is a tensor; beside floats scalars and lists are rounded to its dtype, and have
- *   to fit it. Dtypes of tensors are promoted as by promoteTypes
+ * @param {TensorData} x2  a tensor, scalar or nested lists. One of both is a tensor; beside floats numbers are rounded to its dtype, and have to fit
+ *   it. Else values of all dtypes are compared as they are, none is rounded
  * @param {SearchOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x2's shape; from 0 to n; int32, or what dtype says
  * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_BOUNDS an index of sorter is outside, or as argsort, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
@@ -229,8 +229,8 @@ function checkSorter (sorter, keys) {
  *
  * @template {DtypeName} [O=never]
  * @param {TensorData} x1  real numbers or bool: a tensor, scalar or nested lists
- * @param {TensorData} x2  of any shape, as x1. One of both is a tensor; beside floats scalars and lists are rounded to its dtype, and have to fit it. Dtypes of
- *   tensors are promoted as by promoteTypes
+ * @param {TensorData} x2  of any shape, as x1. One of both is a tensor; beside floats numbers are rounded to its dtype, and have to fit it. Else values of
+ *   all dtypes are compared as they are, none is rounded
  * @param {IsinOptions<O>} [opts]  invert: whether they are not
  * @returns {Tensor<Or<O, 'bool'>>} of x1's shape
  * @throws as searchsorted

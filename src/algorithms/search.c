@@ -1,4 +1,5 @@
-/* Searching sorted elements, and what unique values, and how often elements occur, are found by. All of it computes in 64 bits. */
+/* Searching sorted elements, and what unique values, and how often elements occur, are found by. All of it computes in 64 bits. Elements
+ * compare by value: 64-bit integers beside floats, or beside integers of the other sign, are never rounded. */
 #include "algorithms/order.h"
 
 #define GROUP 256 /* keys that are made at a time */
@@ -8,7 +9,9 @@ enum { LEFT, RIGHT, IS_IN, IS_NOT_IN };
 enum { OUTSIDE = 1 };
 
 typedef struct search {
-  sb__order order;
+  sb__order order; /* of the sorted elements */
+  sb_dtype
+      from; /* of those that are searched for, 64 bits; order.dtype, or one whose values are others */
   const uint64_t *keys; /* sorted */
   int64_t n;
   int mode;
@@ -27,28 +30,78 @@ static int64_t count_less(const uint64_t *keys, int64_t n, uint64_t key) {
   return at - keys + (*at < key);
 }
 
-static int64_t place_of(const search *s, uint64_t key) {
-  if (s->mode != RIGHT) return count_less(s->keys, s->n, key);
+/* Where a value stands to a key: just below it, at it, just above. */
+enum { BELOW = -1, AT, ABOVE };
+
+static int64_t place_of(const search *s, uint64_t key, int stands) {
+  const bool counts_equal = s->mode == RIGHT ? stands != BELOW : stands == ABOVE;
+  if (!counts_equal) return count_less(s->keys, s->n, key);
   return key == UINT64_MAX ? s->n : count_less(s->keys, s->n, key + 1);
 }
 
-static bool is_in(const search *s, uint64_t key) {
-  const int64_t at = count_less(s->keys, s->n, key);
+static bool is_in(const search *s, uint64_t key, int stands) {
+  const int64_t at = stands == AT ? count_less(s->keys, s->n, key) : s->n;
   return at < s->n && s->keys[at] == key && !sb__is_nan_key(key, &s->order);
+}
+
+static int stands_to(uint64_t value, uint64_t near) {
+  return value == near ? AT : value < near ? BELOW : ABOVE;
+}
+
+/* The double next to an integer, which is negative or not, and how the integer stands to it. */
+static double near_double(uint64_t magnitude, bool negative, int *stands) {
+  const double near = (double)magnitude;
+  *stands = near == 0x1p64 ? BELOW : stands_to(magnitude, (uint64_t)near);
+  if (negative) *stands = -*stands;
+  return negative ? -near : near;
+}
+
+/* The integer next to a double on the side of 0, or the limit beyond which it is. NaN is above all. */
+static uint64_t near_integer(double x, bool is_signed, int *stands) {
+  const double end = is_signed ? 0x1p63 : 0x1p64, least = is_signed ? -0x1p63 : 0;
+  *stands = AT;
+  if (!(x < end)) {
+    *stands = ABOVE;
+    return is_signed ? (uint64_t)INT64_MAX : UINT64_MAX;
+  }
+  if (x < least) {
+    *stands = BELOW;
+    return is_signed ? (uint64_t)INT64_MIN : 0;
+  }
+  const uint64_t near = is_signed ? (uint64_t)(int64_t)x : (uint64_t)x;
+  const double whole = is_signed ? (double)(int64_t)near : (double)near;
+  *stands = x == whole ? AT : x < whole ? BELOW : ABOVE;
+  return near;
+}
+
+/* Elements of another dtype become the nearest ones of that of the keys. */
+static uint64_t near_element(uint64_t x, sb_dtype from, sb_dtype to, int *stands) {
+  const bool negative = from == SB_INT64 && (int64_t)x < 0;
+  if (from == SB_FLOAT64) return near_integer(sb__double_of(x), to == SB_INT64, stands);
+  if (to == SB_FLOAT64) return sb__bits_of(near_double(negative ? -x : x, negative, stands));
+  *stands = from == SB_INT64 ? (negative ? BELOW : AT) : x > (uint64_t)INT64_MAX ? ABOVE : AT;
+  return *stands == AT ? x : negative ? 0 : (uint64_t)INT64_MAX;
 }
 
 static int search_each(const sb__cores_call *call) {
   const search *s = call->context;
   const uint64_t *x = (const uint64_t *)(const void *)call->data[1];
   uint64_t keys[GROUP];
+  int stands[GROUP] = {AT};
   for (int64_t first = 0; first < call->count; first += GROUP) {
     const int64_t n = call->count - first < GROUP ? call->count - first : GROUP;
-    sb__keys_wide(keys, x + first, n, &s->order);
+    if (s->from == s->order.dtype) {
+      sb__keys_wide(keys, x + first, n, &s->order);
+    } else {
+      for (int64_t i = 0; i < n; i++)
+        keys[i] = near_element(x[first + i], s->from, s->order.dtype, &stands[i]);
+      sb__keys_wide(keys, keys, n, &s->order);
+    }
     for (int64_t i = 0; i < n; i++) {
       if (s->mode >= IS_IN)
-        call->data[0][first + i] = (char)(is_in(s, keys[i]) != (s->mode == IS_NOT_IN));
+        call->data[0][first + i] = (char)(is_in(s, keys[i], stands[i]) != (s->mode == IS_NOT_IN));
       else
-        sb__put_index(call->data[0], s->is_short, first + i, place_of(s, keys[i]));
+        sb__put_index(call->data[0], s->is_short, first + i, place_of(s, keys[i], stands[i]));
     }
   }
   return SB__NO_PROBLEM;
@@ -86,11 +139,26 @@ static sb_status run_search(search *s, const sb_tensor *to, const sb_tensor *fro
   const sb__cores f = {.name = "searchsorted",
                        .count = 2,
                        .operand = {{.tensor = to, .dtype = result, .is_written = true},
-                                   {.tensor = from, .dtype = s->order.dtype}},
+                                   {.tensor = from, .dtype = s->from}},
                        .run = search_each,
                        .context = s,
                        .cost = cost};
   return sb__cores_run(&f, casting, staged, &problem);
+}
+
+static bool has_64_bits(sb_dtype dtype) { return dtype == SB_INT64 || dtype == SB_UINT64; }
+
+/* In which dtypes both are read: one, unless none holds the values of both. */
+static sb_status read_types(const char *name, sb_dtype sorted, sb_dtype from, search *s) {
+  sb__order of_from;
+  sb_dtype met;
+  sb_status status = sb_promote_types(sorted, from, &met);
+  const bool is_mixed =
+      !status && sb_dtype_kind(met) == SB_FLOATING && (has_64_bits(sorted) || has_64_bits(from));
+  if (!status) status = sb__order_of(name, is_mixed ? sorted : met, true, &s->order);
+  if (!status) status = sb__order_of(name, is_mixed ? from : met, true, &of_from);
+  if (!status) s->from = of_from.dtype;
+  return status;
 }
 
 sb_status sb__searchsorted(const sb_tensor *to, const sb_tensor *sorted, const sb_tensor *sorter,
@@ -98,11 +166,10 @@ sb_status sb__searchsorted(const sb_tensor *to, const sb_tensor *sorted, const s
                            int64_t *staged) {
   search s = {.mode = (int)mode};
   sb_tensor keys = {0}, at = {0}, more = {0};
-  sb_dtype met;
-  sb_status status = sb_promote_types(sorted->dtype, from->dtype, &met);
+  sb_status status =
+      read_types(mode >= IS_IN ? "isin" : "searchsorted", sorted->dtype, from->dtype, &s);
   if (!status && (mode < LEFT || mode > IS_NOT_IN))
     status = sb__fail(SB_ERR_ARGUMENT, "searchsorted has no mode %lld", (long long)mode);
-  if (!status) status = sb__order_of(mode >= IS_IN ? "isin" : "searchsorted", met, true, &s.order);
   if (!status && sorter && sb_tensor_numel(sorter) != sb_tensor_numel(sorted))
     status = sb__fail(SB_ERR_SHAPE, "sorter has %lld elements, x1 %lld",
                       (long long)sb_tensor_numel(sorter), (long long)sb_tensor_numel(sorted));
