@@ -38,8 +38,8 @@ const SharedRing = /** @type {typeof import('./sharing/shared-ring').SharedRing}
 
 const { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc } = functionsOf(() => require('./files/parse'))
 const { toNpyBytes, toNpzBytes, toSafetensorsBytes } = functionsOf(() => require('./files/writers'))
-const { openNpy, openNpz, openSafetensors, openGguf } = functionsOf(() => require('./remote/open'))
-const { openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
+const { fetchNpy, fetchNpz, fetchSafetensors, fetchGguf } = functionsOf(() => require('./remote/fetch'))
+const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
 
 /**
  * The folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory shared with Python. null in browsers.
@@ -86,7 +86,6 @@ Object.freeze(cuda)
 /** @typedef {import('./files/entries').TensorInfo} TensorInfo */
 /** @typedef {import('./remote/remote-file').RemoteFile} RemoteFile */
 /** @typedef {import('./remote/options').RemoteOptions} RemoteOptions */
-/** @typedef {import('./remote/open').RemoteUrl} RemoteUrl */
 /** @template {DtypeName} [D=any] @typedef {import('./remote/options').LoadOptions<D>} LoadOptions */
 /** @typedef {import('./files/writers').Tensors} Tensors */
 /** @typedef {import('./files/transfers').SaveOptions} SaveOptions */
@@ -234,6 +233,10 @@ module.exports = {
   toNpyBytes,
   toNpzBytes,
   toSafetensorsBytes,
+  fetchNpy,
+  fetchNpz,
+  fetchSafetensors,
+  fetchGguf,
   openNpy,
   openNpz,
   openSafetensors,

@@ -8,7 +8,7 @@ export {
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
   parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, cuda, hostRegister,
   toNpyBytes, toNpzBytes, toSafetensorsBytes,
-  openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
+  fetchNpy, fetchNpz, fetchSafetensors, fetchGguf, openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
   saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
   sharesMemory, share, fromShared, unshare, SharedTensor, SharedRing, pythonPath, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, isdtype, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'

@@ -174,8 +174,8 @@ const FUNCTIONS = {
 /** What right calls are refused with where there is no CUDA. */
 const REFUSED = { hostRegister: ['ERR_UNSUPPORTED'] }
 
-/** What takes a path: test/native/files.test.js gives it wrong values, because right ones need files. */
-const OF_FILES = ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpy', 'saveNpz', 'saveSafetensors',
+/** What takes a path or a URL: test/native/files.test.js and test/remote give it wrong values, because right ones need files. */
+const OF_FILES = ['fetchNpy', 'fetchNpz', 'fetchSafetensors', 'fetchGguf', 'openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpy', 'saveNpz', 'saveSafetensors',
   'saveNpySync', 'saveNpzSync', 'saveSafetensorsSync', 'save', 'load']
 
 /** Methods: arguments; make: the tensor that has them; writes: it may not be read-only; delegates: to another

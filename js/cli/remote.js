@@ -30,7 +30,7 @@ function findUrl (given, mayName) {
   const [, host, rest] = /^(https?:\/\/[^/]*)(.*)$/is.exec(given) ?? []
   if (host === undefined) return null
   const colon = mayName ? rest.indexOf(':') : -1
-  const url = /** @type {URL} */ (urlOf(host + (colon < 0 ? rest : rest.slice(0, colon))))
+  const url = urlOf(host + (colon < 0 ? rest : rest.slice(0, colon)))
   return { url, label: url.origin + url.pathname, tensor: colon < 0 ? null : rest.slice(colon + 1) }
 }
 

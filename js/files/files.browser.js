@@ -3,12 +3,16 @@
 
 const { failure } = require('../base/errors')
 
-/** @param {string} name */
-const isOpener = name => name.startsWith('open') && name !== 'openRaw'
+/** @param {string} name @returns {string} what does it in a page */
+function insteadOf (name) {
+  if (name === 'load' || name === 'openRaw') return 'fetchSafetensors, fetchNpy and their like read files at URLs, parseNpy and its like take bytes'
+  if (name.startsWith('open')) return `${name.replace('open', 'fetch')} reads a file at a URL, ${name.replace('open', 'parse')} takes its bytes`
+  return 'toNpyBytes, toSafetensorsBytes and their like give the bytes of a file'
+}
 
 /** @param {string} name */
 function refused (name) {
-  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node${isOpener(name) ? ', but for URLs: https://host/path, or new URL(path, location)' : ''}; parseNpy, parseSafetensors and their like take bytes, toNpyBytes and its like give them`) }
+  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node; ${insteadOf(name)}`) }
 }
 
 /** @param {string} name */

@@ -211,7 +211,7 @@ async function loadTensor (source, file, name, member) {
  *
  * @template {string | URL} P
  * @template {DtypeName} [D=any]
- * @param {P} path  whose extension says what it is
+ * @param {P} path  whose extension says what it is; a URL is one of file:, `fetchNpy` and its like read others
  * @param {{ dtype?: D | undefined, signal?: Signal | undefined, onProgress?: ((progress: { done: number, total: number }) => void) | undefined }} [opts]
  * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
  * @returns {Promise<Loaded<P, D>>} a tensor of a .npy, else a file object
@@ -222,7 +222,7 @@ async function loadTensor (source, file, name, member) {
  * const weight = async path => (await load(path)).get('weight')
  */
 async function load (path, opts) {
-  const file = pathOf(path)
+  const file = pathOf(path, 'fetchSafetensors, fetchNpy or their like')
   const extension = extensionOf(file, ['.npy', '.npz', '.safetensors', '.gguf'])
   const { dtype } = optionsOf(opts)
   if (dtype !== undefined) dtypeOf(dtype)

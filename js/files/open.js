@@ -1,5 +1,5 @@
 'use strict'
-// In Node: files mapped as tensors. remote/open.js has the public functions, which take URLs as well; openRaw is public as it is.
+// Public, in Node: files mapped as tensors.
 
 const { arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -16,6 +16,9 @@ const { ggufFile } = require('./gguf')
 const { pathOf } = require('./paths')
 
 const { backend, Layout, GUARDS } = ffi
+
+/** What reads a file at a URL @type {Record<string, string | undefined>} */
+const FETCHING = { openNpy: 'fetchNpy', openNpz: 'fetchNpz', openSafetensors: 'fetchSafetensors', openGguf: 'fetchGguf' }
 
 /** @import { DtypeName, NameOf, Or, Shape } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
@@ -43,7 +46,7 @@ function openOptions (opts) {
  * @returns {R}
  */
 function openMapped (path, options, reason, make) {
-  const file = pathOf(path)
+  const file = pathOf(path, FETCHING[reason])
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse... of its bytes')
   const source = new MappedFile(file, options, reason)
   try {
@@ -57,11 +60,21 @@ function openMapped (path, options, reason, make) {
 }
 
 /**
- * The array of a .npy file, mapped: its header is read, its data when it is used.
+ * The array of a .npy file, mapped: its header is read, its data when it is used. Mode 'r': read-only (what is written through
+ * `data` nevertheless stays private); 'r+': writes reach the file; 'c': writes stay private. Who makes the file shorter while it
+ * is mapped makes the use of what was cut off end the process, or with `guard: true` fail.
  *
- * @param {string | URL} path
- * @param {any} [opts]  as openNpy of remote/open.js
- * @returns {Tensor<any>}
+ * @template {DtypeName} [D=never]
+ * @param {string | URL} path  a URL is one of file:; `fetchNpy` reads others
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, dtype?: D | undefined, guard?: boolean | undefined } | NameOf<D>} [opts]  dtype: of an array that NumPy wrote as raw bytes.
+ * guard: pages that are cut off read as zeros, and once one was touched each use of the file's tensors is ERR_IO; until then
+ * nobody looks, and data that was taken before goes on giving zeros
+ * @returns {Tensor<Or<D, any>>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
+ * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
+ * WASM; big-endian in mode 'r+'; guard, where a handler of SIGBUS was installed after ours
+ * @see NumPy load(mmap_mode)
+ * @example
+ * const sum = path => openNpy(path).toArray().reduce((a, b) => a + b)
  */
 function openNpy (path, opts) {
   const options = openOptions(opts)
@@ -72,18 +85,48 @@ function openNpy (path, opts) {
   })
 }
 
-/** @param {string | URL} path @param {any} [opts] @returns {TensorFile} */
+/**
+ * The arrays of an .npz file by name, as parseNpz gives them, over the mapped file.
+ *
+ * @param {string | URL} path  a URL is one of file:; `fetchNpz` reads others
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, dtype?: DtypeName | undefined, guard?: boolean | undefined } | DtypeName} [opts]  as openNpy; dtype: of arrays that have none
+ * @returns {TensorFile}
+ * @throws as openNpy
+ * @see NumPy load
+ * @example
+ * const names = path => [...openNpz(path).keys()]
+ */
 function openNpz (path, opts) {
   const options = openOptions(opts)
   return openMapped(path, options, 'openNpz', source => npzFile(source, options.dtype))
 }
 
-/** @param {string | URL} path @param {any} [opts] @returns {TensorFile} */
+/**
+ * The tensors of a .safetensors file by name, over the mapped file.
+ *
+ * @param {string | URL} path  a URL is one of file:; `fetchSafetensors` reads others
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined }} [opts]  as openNpy
+ * @returns {TensorFile}
+ * @throws as openNpy · ERR_ALIGNMENT from get(), in mode 'r+', where a tensor is not aligned in the file
+ * @see safetensors safe_open
+ * @example
+ * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
+ */
 function openSafetensors (path, opts) {
   return openMapped(path, openOptions(opts), 'openSafetensors', safetensorsFile)
 }
 
-/** @param {string | URL} path @param {any} [opts] @returns {TensorFile} */
+/**
+ * The tensors of a .gguf file by name, as parseGguf gives them, over the mapped file.
+ *
+ * @param {string | URL} path  a URL is one of file:; `fetchGguf` reads others
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined }} [opts]  as openNpy
+ * @returns {TensorFile}
+ * @throws as openNpy
+ * @see ggml gguf_init_from_file
+ * @example
+ * const architecture = path => openGguf(path).metadata['general.architecture']
+ */
 function openGguf (path, opts) {
   return openMapped(path, openOptions(opts), 'openGguf', ggufFile)
 }

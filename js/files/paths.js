@@ -8,14 +8,21 @@ const { show } = require('../base/validate')
 
 /**
  * @param {unknown} given
+ * @param {string} [fetching]  what reads a file at a URL, for the message
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function pathOf (given) {
+function pathOf (given, fetching = 'fetchNpy or its like') {
   const file = given instanceof URL && given.protocol === 'file:' ? pathOfUrl(given) : given
+  if (file instanceof URL || (typeof file === 'string' && IS_URL.test(file))) throw failure('ERR_ARGUMENT', `path is a URL of ${protocolOf(file)}; a path or file: URL was expected, ${fetching} reads a file at a URL`)
   if (typeof file !== 'string' || file === '' || file.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(file)}; a path or file: URL was expected`)
   return file
 }
+
+const IS_URL = /^https?:\/\//i
+
+/** @param {URL | string} url  of which more may be secret */
+const protocolOf = url => url instanceof URL ? url.protocol : url.slice(0, url.indexOf(':') + 1).toLowerCase()
 
 /** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
 function pathOfUrl (url) {

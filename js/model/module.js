@@ -32,7 +32,7 @@ const { SessionHold } = require('./gpu-output')
 /** Results by name; tensors where nothing is known. @template M @typedef {import('../base/types').IsAny<M> extends true ? Record<string, Tensor> : M extends { outputs: infer O } ? O : Record<string, Tensor>} OutputsOf */
 /** Results by index. @template M @typedef {[OutputsOf<M>[keyof OutputsOf<M>], ...OutputsOf<M>[keyof OutputsOf<M>][]]} ResultsOf */
 
-/** @typedef {string | URL | ArrayBufferLike | ArrayBufferView | Tensor} ModelSource a path, a URL, or bytes */
+/** @typedef {string | URL | ArrayBufferLike | ArrayBufferView | Tensor} ModelSource a URL (also as a string that begins with a scheme, such as https:), a path (in pages a URL), or bytes */
 
 /**
  * Options of onnxruntime's sessions, and ort: the onnxruntime to use (else, in Node, onnxruntime-node or onnxruntime-web is imported).

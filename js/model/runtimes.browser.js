@@ -1,6 +1,7 @@
 'use strict'
 // Finds onnxruntime and models in a page.
 
+const { downloaded } = require('./download')
 const { instance } = require('./internals')
 
 /**
@@ -18,23 +19,4 @@ async function findOrt () {
   }
 }
 
-/**
- * Fetches the bytes of a model.
- *
- * @param {string | URL} place
- * @returns {Promise<Uint8Array>}
- */
-async function modelAt (place) {
-  const { failure } = instance()
-  let response
-  try {
-    response = await fetch(place)
-    if (response.ok) return new Uint8Array(await response.arrayBuffer())
-  } catch (error) {
-    throw failure('ERR_IO', `the model at ${place} could not be read: ${/** @type {Error} */ (error).message}`)
-  }
-  if (response.status === 404) throw failure('ERR_NOT_FOUND', `there is no model at ${place}`)
-  throw failure('ERR_IO', `the model at ${place} could not be read: ${response.status} ${response.statusText}`)
-}
-
-module.exports = { findOrt, modelAt }
+module.exports = { findOrt, modelAt: downloaded }

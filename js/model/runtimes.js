@@ -3,6 +3,7 @@
 
 const fs = require('node:fs/promises')
 const { fileURLToPath } = require('node:url')
+const { downloaded } = require('./download')
 const { instance } = require('./internals')
 
 /** in order of preference */
@@ -37,15 +38,19 @@ function unusable (name, cause) {
   return error
 }
 
+const IS_URL = /^[a-z][a-z0-9+.-]+:/i // one letter is a drive of Windows
+
 /**
- * The path to make a session of. Not the file's bytes, because a model may have files beside it.
+ * What to make a session of: a path, not the file's bytes, because a model may have files beside it; of a URL the bytes.
  *
  * @param {string | URL} place
- * @returns {Promise<string>}
+ * @returns {Promise<string | Uint8Array>}
  */
 async function modelAt (place) {
   const { failure } = instance()
-  const path = typeof place === 'string' ? place : pathOfUrl(place)
+  const url = typeof place !== 'string' ? place : IS_URL.test(place) && URL.canParse(place) ? new URL(place) : null
+  if (url !== null && url.protocol !== 'file:') return downloaded(url)
+  const path = url === null ? /** @type {string} */ (place) : pathOfUrl(url)
   try {
     await fs.access(path)
   } catch (cause) {
@@ -56,10 +61,13 @@ async function modelAt (place) {
   return path
 }
 
-/** @param {URL} url */
+/** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
 function pathOfUrl (url) {
-  if (url.protocol !== 'file:') throw instance().failure('ERR_UNSUPPORTED', `the model is at ${url.href}; in Node it comes from a file or from bytes`)
-  return fileURLToPath(url)
+  try {
+    return fileURLToPath(url)
+  } catch (error) {
+    throw instance().failure('ERR_ARGUMENT', `source is ${url.href}: ${/** @type {Error} */ (error).message}`)
+  }
 }
 
 module.exports = { findOrt, modelAt }

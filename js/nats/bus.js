@@ -12,6 +12,9 @@ const { openStore } = require('./store')
 const { subjectOf, patternOf } = require('./subjects')
 const { subscribe } = require('./subscription')
 
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
+
 /**
  * What the parts of a bus are given of it.
  *
@@ -87,7 +90,7 @@ class TensorBus {
    * abort until the bytes are sent), and what is written through `data` meanwhile may or may not be sent. Tensors that are not contiguous, and records, are sent with one copy.
    *
    * @param {string} subject  without wildcards
-   * @param {any} value  on the CPU
+   * @param {Value} value  on the CPU
    * @param {import('./publish').PublishOptions} [options]
    * @returns {Promise<void>}
    * @throws ERR_DISCONNECTED not connected, nothing was sent; or the connection was lost meanwhile · ERR_TOO_LARGE for the server's max_payload, nothing was sent · ERR_REMOTE the
@@ -104,9 +107,10 @@ class TensorBus {
   /**
    * Receives what is published to a subject, from this call on: an async iterator. What waits is bounded in bytes. Messages that are no tensors go to `onError`, and count as lost.
    *
+   * @template {Value} [T=AnyTensor]  what is published: a tensor, or a record of tensors
    * @param {string} subject  may have wildcards: 'cam.*', 'cam.>'
-   * @param {import('./subscription').SubscribeOptions} [options]
-   * @returns {import('./subscription').TensorSubscription} of { tensor, subject, lost, seq, headers, reply }; `tensors` in place of `tensor` for records
+   * @param {import('./subscription').SubscribeOptions<T>} [options]
+   * @returns {import('./subscription').TensorSubscription<T>} of { tensor, subject, lost, seq, headers, reply }; `tensors` in place of `tensor` for records
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED the connection is closed · the signal's reason
    * @example
    * const watch = async (bus, show) => {
@@ -123,18 +127,19 @@ class TensorBus {
    * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
    * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory, unless the request is durable.
    *
+   * @template {Value} [R=AnyTensor]  what the service answers: a tensor, or a record of tensors; that of `out`
    * @param {string} subject  without wildcards
-   * @param {any} value  on the CPU
-   * @param {import('./request').RequestOptions} [options]
-   * @returns {Promise<any>} a tensor or a record; `out` if it was given
-   * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
+   * @param {Value} value  on the CPU
+   * @param {import('./request').RequestOptions<R>} [options]
+   * @returns {Promise<R>} a tensor or a record; `out` if it was given
+   * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT no answer came within the deadline · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
    *   tensor came back · of durable requests ERR_EXISTS the queue's name is another stream's, ERR_UNSUPPORTED without the package `@nats-io/jetstream` · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
    *   ERR_DEVICE · the signal's reason; each as a rejection, and `out` is as before
    * @example
    * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
    */
   async request (subject, value, options) {
-    return request(own(this).#core, subject, value, options)
+    return /** @type {any} */ (request(own(this).#core, subject, value, options))
   }
 
   /**
@@ -142,7 +147,9 @@ class TensorBus {
    * of it. It may keep what it returned, and write to it in the next call; what it was given is disposed when the answer was sent, and views of it
    * must not be kept: on one host it may lie in the caller's memory, and is read-only then. One call runs at a time.
    *
-   * @param {((value: any, context: { method: string | undefined }) => any) | import('../model/module').Module} target
+   * @template {Value} [T=AnyTensor]  what is asked: a tensor, or a record of tensors
+   * @template {Value} [R=Value]  what is answered
+   * @param {((value: T, context: { method: string | undefined }) => R | Promise<R>) | import('../model/module').Module} target
    * @param {string} subject  may have wildcards *
    * @param {import('./serve').ServeOptions} [options]
    * @returns {Promise<import('./serve').TensorService>} when requests reach it
@@ -186,7 +193,7 @@ function checkConnection (connection) {
  * Tensors over a connection, which stays the caller's to close.
  *
  * @param {any} connection  to NATS, of the package `@nats-io/transport-node` or of `transport.connect`
- * @param {{ maxBytes?: number, maxPending?: number }} [opts]  maxBytes: of a message that is received; 8 MiB, or the server's max_payload if that is more. maxPending: bytes that
+ * @param {{ maxBytes?: number | undefined, maxPending?: number | undefined }} [opts]  maxBytes: of a message that is received; 8 MiB, or the server's max_payload if that is more. maxPending: bytes that
  *   the queue of a subscription may hold; 64 MiB unless told
  * @returns {TensorBus}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS
@@ -229,7 +236,9 @@ function onlyBus () {
 /**
  * Answers requests, as `bus.serve`: on the bus that options name, else on the only one that there is.
  *
- * @param {Parameters<TensorBus['serve']>[0]} target
+ * @template {Value} [T=AnyTensor]  what is asked: a tensor, or a record of tensors
+ * @template {Value} [R=Value]  what is answered
+ * @param {((value: T, context: { method: string | undefined }) => R | Promise<R>) | import('../model/module').Module} target
  * @param {string} subject
  * @param {import('./serve').ServeOptions & { bus?: TensorBus | undefined }} [options]
  * @returns {Promise<import('./serve').TensorService>} as bus.serve

@@ -24,11 +24,12 @@ const { queueOf, placeOf } = require('./work-queue')
 /** @typedef {import('./inbox').Core} Core */
 
 /**
+ * @template {Value} [R=Value]
  * @typedef {object} RequestOptions
  * @property {number | undefined} [deadline]  milliseconds that the caller waits, all attempts together; 5000 unless told
  * @property {number | undefined} [attempts]  how often the request may be sent to a replica; 1 unless told. From 2 on, it also waits for a service or a
  *   connection that is not there, until the deadline
- * @property {Value | undefined} [out]  is written and returned; untouched unless the request succeeds
+ * @property {R | undefined} [out]  is written and returned; untouched unless the request succeeds
  * @property {boolean | undefined} [durable]  a stream of JetStream keeps the request until a durable service has answered it, which may begin later; where servers of the stream fail,
  *   replicas are asked as well. false unless told
  * @property {string | undefined} [method]  of a Module; forward unless told
@@ -138,7 +139,7 @@ class Request {
   // ---- Attempts ----
 
   async #run () {
-    const { attempts } = this.#options
+    const { attempts, deadline } = this.#options
     let pause = FIRST_PAUSE_MS
     /** @type {Why} */
     let why = 'ERR_TIMEOUT'
@@ -163,7 +164,7 @@ class Request {
       await this.#wait(Math.min(pause, this.#left))
       pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
     }
-    this.#end(() => this.#reject(failure(why, `${this.#subject}: ${TEXTS[why]}`)), true)
+    this.#end(() => this.#reject(failure(why, `${this.#subject}: ${TEXTS[why]} (deadline: ${deadline} ms, attempts: ${attempts})`)), true)
   }
 
   /** Milliseconds. */

@@ -42,14 +42,28 @@ const { cleanStore } = require('./store-clean')
  * @property {((progress: StoreProgress) => void) | undefined} [onProgress]  of bytes that the server has; what it throws ends the transfer
  */
 
+/** Where get writes. @typedef {AnyTensor | Record<string, AnyTensor> | { file: string | URL }} Out */
+
 /**
+ * @template {Out | undefined} [O=Out | undefined]
+ * @template {import('../base/types').DtypeName} [D=any]
  * @typedef {object} GetOptions
- * @property {AnyTensor | Record<string, AnyTensor> | { file: string | URL } | undefined} [out]  where the bytes go; new tensors unless told
+ * @property {O} [out]  where the bytes go; new tensors unless told
  * @property {string | URL | undefined} [resume]  of out: { file }: path of a side file, which tells another process how far this one came
- * @property {import('../base/types').DtypeName | undefined} [dtype]  of arrays that NumPy keeps as raw bytes
+ * @property {D | undefined} [dtype]  of arrays that NumPy keeps as raw bytes
  * @property {number | undefined} [maxBytes]  as of the store
  * @property {AbortSignalLike | undefined} [signal]
  * @property {((progress: StoreProgress) => void) | undefined} [onProgress]  of bytes in their place; what it throws ends the transfer
+ */
+
+/**
+ * What get gives, by the object's extension; any where that is known only when it runs.
+ *
+ * @template {string} N
+ * @template {Out | undefined} [O=undefined]
+ * @template {import('../base/types').DtypeName} [D=any]
+ * @typedef {[O] extends [{ file: string | URL }] ? ObjectInfo : [O] extends [Out] ? O : N extends `${string}.npy` ? Tensor<D> :
+ *   N extends `${string}.npz` | `${string}.safetensors` ? Record<string, Tensor> : any} Got
  */
 
 const KEY = Symbol('samebytes store')
@@ -174,9 +188,12 @@ class TensorStore {
    * undefined, but untouched if dtype, shape or names were wrong. { file }: a file, which gets its name when it is whole; with resume another process goes on where this one
    * ended, from `file.part`.
    *
-   * @param {string} name
-   * @param {GetOptions} [options]
-   * @returns {Promise<any>} a tensor of a .npy, else tensors by name; out; of a file the object's ObjectInfo
+   * @template {string} N
+   * @template {Out | undefined} [O=undefined]
+   * @template {import('../base/types').DtypeName} [D=any]
+   * @param {N} name
+   * @param {GetOptions<O, D>} [options]
+   * @returns {Promise<Got<N, O, D>>} a tensor of a .npy, else tensors by name; out; of a file the object's ObjectInfo
    * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_CHECKSUM · ERR_TOO_LARGE more than maxBytes · ERR_STALE replaced or deleted while it was read, again and again · ERR_DISCONNECTED closed,
    * or away for too long · ERR_UNSUPPORTED another extension, a link, out for an .npz · ERR_SHAPE, {TypeError} ERR_DTYPE, ERR_READ_ONLY, ERR_BUSY out · ERR_IO the file · {RangeError} ERR_MEMORY ·
    * the signal's reason · as rejections
@@ -199,7 +216,7 @@ class TensorStore {
       signal: signalOf(signal),
       onProgress: progressOf(onProgress)
     })
-    return out === undefined || file !== undefined ? got : out
+    return /** @type {any} */ (out === undefined || file !== undefined ? got : out)
   }
 
   /**

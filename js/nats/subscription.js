@@ -12,23 +12,27 @@ const { disconnected } = require('./link')
 const { refusal } = require('./publish')
 
 /** @typedef {import('./bus').Core} Core */
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 
 /**
+ * @template {Value} [T=Value]
  * @typedef {object} SubscribeOptions
- * @property {string} [queue]  a queue group: each message goes to one of its members
- * @property {'drop-oldest' | 'drop-newest' | 'error'} [overflow]  what happens to a message for which the queue has no room; 'drop-oldest' unless told. 'error' ends the iterator with ERR_TOO_LARGE behind what is queued
- * @property {number} [maxPending]  bytes of memory that the queue may hold; the bus' unless told. One message always has room
- * @property {any} [out]  a tensor, or tensors by name, that each message is written into
- * @property {(error: Error, subject: string) => void} [onError]  called with messages that are no tensors, or not as `out` is; they count as lost
- * @property {import('../base/types').Signal} [signal]  ends the iterator with its reason
+ * @property {string | undefined} [queue]  a queue group: each message goes to one of its members
+ * @property {'drop-oldest' | 'drop-newest' | 'error' | undefined} [overflow]  what happens to a message for which the queue has no room; 'drop-oldest' unless told. 'error' ends the iterator with ERR_TOO_LARGE behind what is queued
+ * @property {number | undefined} [maxPending]  bytes of memory that the queue may hold; the bus' unless told. One message always has room
+ * @property {T | undefined} [out]  a tensor, or tensors by name, that each message is written into
+ * @property {((error: Error, subject: string) => void) | undefined} [onError]  called with messages that are no tensors, or not as `out` is; they count as lost
+ * @property {import('../base/types').Signal | undefined} [signal]  ends the iterator with its reason
  */
 
 /**
  * A message.
  *
+ * @template {Value} [T=AnyTensor]
  * @typedef {object} Received
- * @property {any} [tensor]  over the message's own bytes, where they are 64 KiB or more and aligned; else of a counted copy, or out. It is the caller's
- * @property {any} [tensors]  in its place, of a record: tensors by name
+ * @property {T extends AnyTensor ? T : undefined} tensor  over the message's own bytes, where they are 64 KiB or more and aligned; else of a counted copy, or out. It is the caller's
+ * @property {T extends AnyTensor ? undefined : T} [tensors]  in its place, of a record: tensors by name
  * @property {string} subject
  * @property {number} lost  messages of its publisher on its subject that were sent before it, after the one received before, and were not received: lost on the way,
  * dropped, or no tensors. -1: this message was counted as lost and comes late, as one may after the publisher changed servers: sums are exact. In a queue group, and of publishers that do not count theirs, only what was dropped here
@@ -157,7 +161,8 @@ class Queue {
  * The messages of a subject, received from the call of `bus.subscribe` on: an async iterator. A `for await` loop that is left, `return()`, `await using` and
  * the signal of its options end it.
  *
- * @implements {AsyncIterableIterator<Received>}
+ * @template {Value} [T=AnyTensor]
+ * @implements {AsyncIterableIterator<Received<T>>}
  * @example
  * const firstOf = async (bus, subject) => {
  *   for await (const { tensor, lost } of bus.subscribe(subject)) return { tensor, lost }
@@ -287,7 +292,7 @@ class TensorSubscription {
   /**
    * The next message, when it is there.
    *
-   * @returns {Promise<IteratorResult<Received, undefined>>}
+   * @returns {Promise<IteratorResult<Received<T>, undefined>>}
    * @throws ERR_DISCONNECTED the connection was closed · ERR_TOO_LARGE the queue was full, with overflow 'error' · ERR_REMOTE the server refuses the subscription · the
    *   signal's reason; once, as a rejection
    * @example
@@ -299,7 +304,7 @@ class TensorSubscription {
     return taken
   }
 
-  /** @returns {Promise<IteratorResult<Received, undefined>>} */
+  /** @returns {Promise<IteratorResult<Received<T>, undefined>>} */
   async #take () {
     for (;;) {
       if (++this.#taken % ITEMS_PER_TURN === 0) await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
@@ -325,7 +330,7 @@ class TensorSubscription {
     return { value: undefined, done: true }
   }
 
-  /** @param {Item} item @returns {Received | undefined} undefined: it is no tensor */
+  /** @param {Item} item @returns {Received<T> | undefined} undefined: it is no tensor */
   #valueOf (item) {
     const { subject, reply, fields, data, publisher, seq, isCounted } = item
     let decoded
@@ -337,14 +342,14 @@ class TensorSubscription {
       return undefined
     }
     const lost = this.#expected.delivered(publisher, seq)
-    return {
+    return /** @type {any} */ ({
       ...(Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }),
       subject,
       lost,
       seq: isCounted ? Number(/** @type {string} */ (fields.get('tensor-seq')).split(':')[1]) : undefined,
       headers: fields,
       ...(reply !== '' && { reply })
-    }
+    })
   }
 
   /** @param {any} error @param {string} subject */
@@ -362,7 +367,7 @@ class TensorSubscription {
    * Ends it, with what is queued.
    *
    * @param {any} [value]
-   * @returns {Promise<IteratorResult<Received, any>>}
+   * @returns {Promise<IteratorResult<Received<T>, any>>}
    * @throws nothing
    * @example
    * const endSoon = subscription => setTimeout(() => subscription.return(), 1000)
@@ -396,7 +401,7 @@ function compact (item) {
 
 /**
  * @param {Core} core
- * @param {SubscribeOptions | undefined} options
+ * @param {SubscribeOptions<any> | undefined} options
  */
 function optionsOfSubscription (core, options) {
   const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options)
@@ -407,9 +412,10 @@ function optionsOfSubscription (core, options) {
 
 /**
  * @param {Core} core
+ * @template {Value} T
  * @param {string} subject  that was checked
- * @param {SubscribeOptions} [options]
- * @returns {TensorSubscription}
+ * @param {SubscribeOptions<T>} [options]
+ * @returns {TensorSubscription<T>}
  */
 function subscribe (core, subject, options) {
   const checked = optionsOfSubscription(core, options)

@@ -36,18 +36,22 @@ const { Turns } = require('./turns')
  * @property {((progress: { done: number, total: number }) => void) | undefined} [onProgress]  bytes of the tensor in the file; what it throws ends the load
  */
 
-const IS_URL = /^https?:\/\//i
 const MOST_MS = 2 ** 31 - 1 // that timers take
+
+/** What relative URLs are resolved against: in pages as `fetch` does it; elsewhere there is nothing. */
+const baseOf = (/** @type {any} */ { document, location } = globalThis) => document?.baseURI ?? location?.href
 
 /**
  * @param {unknown} given
- * @returns {URL | null} null: a path
+ * @param {string} [opening]  what opens a file by its path, for the message
+ * @returns {URL}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function urlOf (given) {
-  if (typeof given === 'string' ? !IS_URL.test(given) : !(given instanceof URL) || given.protocol === 'file:') return null
-  const url = URL.canParse(String(given)) ? new URL(String(given)) : null
-  if (url === null || !/^https?:$/.test(url.protocol)) throw failure('ERR_ARGUMENT', `path is ${url === null ? show(given) : `a URL of ${url.protocol}`}; a path or a URL of http:, https: or file: was expected`)
+function urlOf (given, opening) {
+  const text = typeof given === 'string' || Object.prototype.toString.call(given) === '[object URL]' ? String(given) : null
+  const base = baseOf()
+  const url = text !== null && URL.canParse(text, base) ? new URL(text, base) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) throw failure('ERR_ARGUMENT', `url is ${url === null ? show(given) : `one of ${url.protocol}`}; a URL of http: or https: was expected${opening === undefined ? '' : `, ${opening} takes a path`}`)
   if (url.username !== '' || url.password !== '') throw failure('ERR_ARGUMENT', 'the URL has a user or a password; { fetch } was expected to send them')
   url.hash = ''
   return url

@@ -1,5 +1,5 @@
 'use strict'
-// The object that openSafetensors and its like give of a URL: the tensors of a file by name, each read when it is asked for.
+// The object that fetchSafetensors and its like give: the tensors of a file by name, each read when it is asked for.
 
 const { failure } = require('../base/errors')
 const { plain } = require('../base/escape')
@@ -39,7 +39,7 @@ const MOST_SHOWN = 20 // names that console.log lists
 let own
 
 /**
- * The tensors of a file at a URL, by name. Made by `openSafetensors` and its like of a URL; only the header was read. Each `load` reads the
+ * The tensors of a file at a URL, by name. Made by `fetchSafetensors` and its like; only the header was read. Each `load` reads the
  * tensor's bytes from the server, into a new tensor or the caller's.
  */
 class RemoteFile {
@@ -54,7 +54,7 @@ class RemoteFile {
    * @private
    */
   constructor (key, plan) {
-    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), openNpz() and openGguf()')
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by fetchSafetensors(), fetchNpz() and fetchGguf()')
     this.#plan = plan
   }
 
@@ -134,7 +134,7 @@ class RemoteFile {
    * ERR_MEMORY · ERR_DISPOSED the file was closed · the signal's reason, what onProgress throws · as rejections. What out has then is some old and
    * some new elements
    * @example
-   * const bias = async url => (await openSafetensors(url)).load('bias', { dtype: 'float32' })
+   * const bias = async url => (await fetchSafetensors(url)).load('bias', { dtype: 'float32' })
    */
   async load (name, opts) {
     const plan = RemoteFile.#with(this, name)
@@ -151,7 +151,7 @@ class RemoteFile {
    * @returns {Promise<Record<string, TensorOf>>} by name
    * @throws as load
    * @example
-   * const weights = async url => (await openSafetensors(url)).loadAll()
+   * const weights = async url => (await fetchSafetensors(url)).loadAll()
    */
   async loadAll (opts) {
     const plan = RemoteFile.#open(this)

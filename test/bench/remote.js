@@ -43,9 +43,9 @@ async function withServer (fn) {
 /** In a process of its own: ms, and the most MiB beyond the bytes. */
 const PROGRAMS = {
   load: `
-    const { openSafetensors } = require(${JSON.stringify(path.join(ROOT, 'js'))})
+    const { fetchSafetensors } = require(${JSON.stringify(path.join(ROOT, 'js'))})
     run(async url => {
-      const file = await openSafetensors(url)
+      const file = await fetchSafetensors(url)
       return file.loadAll()
     })`,
   get: `
@@ -126,7 +126,7 @@ function residentOf (root, name) {
 const IN_PAGE = {
   async load (name) {
     const start = performance.now()
-    const file = await globalThis.samebytes.openSafetensors(new URL(name, location))
+    const file = await globalThis.samebytes.fetchSafetensors(new URL(name, location))
     globalThis.kept = await file.loadAll()
     return performance.now() - start
   },

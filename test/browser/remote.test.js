@@ -1,13 +1,14 @@
 'use strict'
 /* global caches, fetch, location */
 const assert = require('node:assert/strict')
-const { arange, empty, openGguf, openNpy, openNpz, openRaw, openSafetensors, parseGguf, parseNpy, parseNpz, parseSafetensors, toNpyBytes, toSafetensorsBytes, zeros } = require('samebytes')
+const samebytes = require('samebytes')
+const { arange, empty, fetchGguf, fetchNpy, fetchNpz, fetchSafetensors, parseGguf, parseNpy, parseNpz, parseSafetensors, toNpyBytes, toSafetensorsBytes, zeros } = samebytes
 const { counted, rejects } = require('./counted')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 const { safetensors, zip } = require('../files')
 
 const N = 2 ** 18 // float32: two thirds of such a file come after the first request
-const ROWS = { safetensors: [openSafetensors, parseSafetensors, safetensorsFiles], gguf: [openGguf, parseGguf, ggufFiles], npz: [openNpz, parseNpz, npzFiles] }
+const ROWS = { safetensors: [fetchSafetensors, parseSafetensors, safetensorsFiles], gguf: [fetchGguf, parseGguf, ggufFiles], npz: [fetchNpz, parseNpz, npzFiles] }
 let puts = 0
 
 /** Puts a file on the server. @returns {Promise<string>} its URL */
@@ -57,11 +58,11 @@ describe('files at URLs, in pages', () => {
 
   it('are .npy, and deflated arrays of an .npz, which the browser inflates', async () => {
     const bytes = npyFiles().plain()
-    assert.deepEqual((await openNpy(await put(bytes, 'a.npy'))).toArray(), parseNpy(bytes).toArray())
+    assert.deepEqual((await fetchNpy(await put(bytes, 'a.npy'))).toArray(), parseNpy(bytes).toArray())
     const array = Uint8Array.from(toNpyBytes(values(0)))
     const deflated = new Uint8Array(await new Response(new Blob([array]).stream().pipeThrough(new CompressionStream('deflate-raw'))).arrayBuffer())
     const { crc32 } = require('../files')
-    const file = await openNpz(await put(zip([['a.npy', deflated, { method: 8, unpacked: array.length, crc: crc32(array) }]]), 'a.npz'))
+    const file = await fetchNpz(await put(zip([['a.npy', deflated, { method: 8, unpacked: array.length, crc: crc32(array) }]]), 'a.npz'))
     assert.equal((await file.info('a')).deflated, deflated.length)
     assert.deepEqual((await file.load('a')).toArray(), values(0).toArray())
     file.close()
@@ -69,7 +70,7 @@ describe('files at URLs, in pages', () => {
 
   it('are read in part: the header by one request, a tensor by its range, into memory that is there', async () => {
     const url = await put(two())
-    const file = await openSafetensors(url)
+    const file = await fetchSafetensors(url)
     const { byteOffset, nbytes } = await file.info('b')
     assert.deepEqual(await ranges(url), ['GET bytes=0-524287'])
     const out = zeros([N])
@@ -87,10 +88,10 @@ describe('files at URLs, in pages', () => {
 
   it('end by a signal', async () => {
     const reason = new Error('enough')
-    const file = await openSafetensors(await put(two()))
+    const file = await fetchSafetensors(await put(two()))
     const stop = new AbortController()
     await assert.rejects(file.load('b', { signal: stop.signal, onProgress: () => stop.abort(reason) }), error => error === reason)
-    await assert.rejects(openSafetensors(await put(two()), { signal: AbortSignal.abort(reason) }), error => error === reason)
+    await assert.rejects(fetchSafetensors(await put(two()), { signal: AbortSignal.abort(reason) }), error => error === reason)
     assert.equal((await file.load('b')).get(1), N + 1)
     file.close()
   })
@@ -99,22 +100,22 @@ describe('files at URLs, in pages', () => {
     const url = await put(two(), 'one.safetensors')
     const index = url.replace('one.safetensors', 'model.safetensors.index.json')
     await fetch(index, { method: 'PUT', body: JSON.stringify({ weight_map: { b: 'one.safetensors' } }) })
-    const file = await openSafetensors(index)
+    const file = await fetchSafetensors(index)
     assert.deepEqual([[...file.keys()], (await file.load('b')).get(0)], [['b'], N])
     file.close()
   })
 
   it('are changed meanwhile, or are not there', async () => {
     const url = await put(two())
-    const file = await openSafetensors(`${url}?etag=1`, { fetch: (url, options) => fetch(url.replace('etag=1', options.headers.range === 'bytes=0-524287' ? 'etag=1' : 'etag=2'), options) })
+    const file = await fetchSafetensors(`${url}?etag=1`, { fetch: (url, options) => fetch(url.replace('etag=1', options.headers.range === 'bytes=0-524287' ? 'etag=1' : 'etag=2'), options) })
     await rejects(file.load('b'), 'ERR_STALE')
     assert.equal((await asked(url))[1].ifRange, '"1"')
-    await rejects(openSafetensors(`${url}.not`), 'ERR_NOT_FOUND', /404/)
+    await rejects(fetchSafetensors(`${url}.not`), 'ERR_NOT_FOUND', /404/)
   })
 
   it('are asked for by the caller\'s fetch', async () => {
     const url = await put(two())
-    const file = await openSafetensors(url, { fetch: (url, options) => fetch(url, { ...options, headers: { ...options.headers, authorization: 'Bearer x' } }) })
+    const file = await fetchSafetensors(url, { fetch: (url, options) => fetch(url, { ...options, headers: { ...options.headers, authorization: 'Bearer x' } }) })
     await file.load('b')
     file.close()
     assert.deepEqual((await asked(url)).map(({ authorization }) => authorization), ['Bearer x', 'Bearer x'])
@@ -125,23 +126,23 @@ describe('files at URLs, in pages', () => {
 
     it('are read without a request beforehand where a page may, also from their end', async () => {
       const url = elsewhere(await put(two()))
-      const file = await openSafetensors(`${url}?cors=exposed&etag=1`)
+      const file = await fetchSafetensors(`${url}?cors=exposed&etag=1`)
       assert.equal((await file.load('b')).get(1), N + 1)
       assert.deepEqual((await ranges(url)).map(line => line.split(' ')[0]), ['GET', 'GET'])
       const array = elsewhere(await put(npzFiles().plain(), 'a.npz'))
-      assert.ok((await openNpz(`${array}?cors=exposed`)).size > 0)
+      assert.ok((await fetchNpz(`${array}?cors=exposed`)).size > 0)
       assert.deepEqual((await ranges(array)).map(line => line.split(' ')[0]), ['GET'])
     })
 
     it('that a page may not read are ERR_IO, which says what the host has to send', async () => {
-      await rejects(openSafetensors(elsewhere(await put(two())), once), 'ERR_IO', /localhost.*Access-Control-Allow-Origin/)
+      await rejects(fetchSafetensors(elsewhere(await put(two())), once), 'ERR_IO', /localhost.*Access-Control-Allow-Origin/)
     })
 
     it('that do not show their ranges are ERR_UNSUPPORTED, and readable where they send files whole', async () => {
       const url = elsewhere(await put(two()))
-      await rejects(openSafetensors(`${url}?cors=bare`), 'ERR_UNSUPPORTED', /Access-Control-Expose-Headers/)
+      await rejects(fetchSafetensors(`${url}?cors=bare`), 'ERR_UNSUPPORTED', /Access-Control-Expose-Headers/)
       assert.equal((await ranges(url)).length, 1) // another attempt would bring the same
-      const file = await openSafetensors(`${url}?cors=bare&whole`)
+      const file = await fetchSafetensors(`${url}?cors=bare&whole`)
       assert.equal((await file.load('b')).get(1), N + 1)
       file.close()
     })
@@ -149,7 +150,7 @@ describe('files at URLs, in pages', () => {
     it('whose answers the caller\'s fetch leaves opaque are ERR_UNSUPPORTED', async () => {
       const url = await put(two())
       const opaque = async (url, options) => Object.defineProperties(await fetch(url, options), { status: { value: 0 }, type: { value: 'opaque' } }) // isolated pages get none
-      await rejects(openSafetensors(url, { fetch: opaque }), 'ERR_UNSUPPORTED', /'opaque'.*'cors'/)
+      await rejects(fetchSafetensors(url, { fetch: opaque }), 'ERR_UNSUPPORTED', /'opaque'.*'cors'/)
     })
   })
 
@@ -159,7 +160,7 @@ describe('files at URLs, in pages', () => {
 
     /** Reads a file with an object of its own: 512 KiB with the header, and 1.5 MiB. */
     async function readAll (url, more = {}) {
-      const file = await openSafetensors(url, { ...options, ...more })
+      const file = await fetchSafetensors(url, { ...options, ...more })
       const { a, b } = await file.loadAll()
       assert.deepEqual([a.get(0), a.get(N - 1), b.get(0), b.get(N - 1)], [0, N - 1, N, 2 * N - 1])
       file.close()
@@ -219,14 +220,33 @@ describe('files at URLs, in pages', () => {
     })
   })
 
-  it('paths are refused, with what is possible', () => {
-    for (const open of [openSafetensors, openGguf, openNpz, openNpy]) assert.throws(() => open('model.safetensors'), { code: 'ERR_UNSUPPORTED', message: /needs Node, but for URLs: https:/ })
-    assert.throws(() => openRaw('model.bin'), error => error.code === 'ERR_UNSUPPORTED' && !/URL/.test(error.message))
+  it('paths are refused, with what is possible', async () => {
+    for (const name of ['Npy', 'Npz', 'Safetensors', 'Gguf']) {
+      const message = `open${name} needs Node; fetch${name} reads a file at a URL, parse${name} takes its bytes`
+      for (const given of ['model.safetensors', new URL('/model.safetensors', location.href)]) assert.throws(() => samebytes[`open${name}`](given), { code: 'ERR_UNSUPPORTED', message })
+    }
+    assert.throws(() => samebytes.openRaw('model.bin'), { code: 'ERR_UNSUPPORTED', message: /fetchSafetensors, fetchNpy and their like/ })
+    await rejects(samebytes.load('model.npy'), 'ERR_UNSUPPORTED', /fetchSafetensors, fetchNpy and their like/)
+  })
+
+  it('URLs are relative to the page', async () => {
+    const bytes = toNpyBytes(arange(3))
+    const { href, pathname } = new URL(await put(bytes, 'relative.npy'), location.href)
+    const file = href.slice(new URL('.', href).href.length)
+    for (const given of [href, pathname, new URL(href)]) assert.deepEqual((await fetchNpy(given)).toArray(), [0, 1, 2])
+    const base = globalThis.document?.head.appendChild(Object.assign(document.createElement('base'), { href: new URL('.', href).href }))
+    if (base === undefined) return
+    try {
+      assert.deepEqual((await fetchNpy(file)).toArray(), [0, 1, 2]) // as fetch does it
+    } finally {
+      base.remove()
+    }
+    await rejects(fetchNpy('file:///a.npy'), 'ERR_ARGUMENT', /openNpy takes a path/)
   })
 
   it('headers that lie are refused, and no memory is taken for what is not there', async () => {
     const url = await put(safetensors({ a: { dtype: 'U8', shape: [2 ** 40], data_offsets: [0, 2 ** 40] } }))
-    await rejects(openSafetensors(url), 'ERR_FORMAT')
+    await rejects(fetchSafetensors(url), 'ERR_FORMAT')
     assert.equal(empty([0]).size, 0)
   })
 })

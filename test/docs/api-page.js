@@ -37,6 +37,7 @@ const SECTIONS = {
     Broadcasting: 'broadcastShapes broadcastArrays meshgrid',
     Comparing: 'arrayEqual allClose sharesMemory',
     Dtypes: 'canCast promoteTypes isdtype finfo iinfo',
+    'Files at URLs': 'fetchNpy fetchNpz fetchSafetensors fetchGguf',
     'Files, mapped': 'openNpy openNpz openSafetensors openGguf openRaw createNpy createSafetensors',
     'Files, read and written': 'load save saveNpy saveNpz saveSafetensors saveNpySync saveNpzSync saveSafetensorsSync',
     'Bytes of files': 'parseNpy parseNpz parseSafetensors parseGguf toNpyBytes toNpzBytes toSafetensorsBytes alloc',

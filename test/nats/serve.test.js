@@ -156,6 +156,14 @@ describe('NATS: services', function () {
     assert.deepEqual(await Promise.all(codes), ['none', 'none', 'none', 'ERR_BUSY_REMOTE', 'ERR_BUSY_REMOTE', 'ERR_BUSY_REMOTE'])
   })
 
+  it('that do not answer are ERR_TIMEOUT, which names deadline and attempts', async () => {
+    const { open, opened } = gate()
+    await start(async x => { await opened; return x }, 'silent')
+    const message = 'silent: no reply came in time (deadline: 20 ms, attempts: 2)'
+    await assert.rejects(caller.request('silent', tensor([1]), { deadline: 20, attempts: 2 }), { code: 'ERR_TIMEOUT', message })
+    open()
+  })
+
   it('drop requests that nobody waits for any more', async () => {
     const { open, opened } = gate()
     let runs = 0

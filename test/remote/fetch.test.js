@@ -1,7 +1,7 @@
 'use strict'
 // A fetch of the caller's that does what no fetch does: typed errors, an end, and nothing read that is not there.
 const assert = require('node:assert/strict')
-const { arange, openSafetensors, toSafetensorsBytes } = require('samebytes')
+const { arange, fetchSafetensors, toSafetensorsBytes } = require('samebytes')
 const { rangeOf } = require('./hostile-server')
 
 const FAST = { retries: 1, idleTimeout: 200 }
@@ -25,7 +25,7 @@ describe('a fetch of the caller\'s', function () {
   })
 
   async function read (fetch, options = {}) {
-    const file = await openSafetensors(URL_OF_NONE, { ...FAST, ...options, fetch })
+    const file = await fetchSafetensors(URL_OF_NONE, { ...FAST, ...options, fetch })
     const a = await file.load('a')
     file.close()
     return a.get(SIZE - 1)
@@ -72,7 +72,7 @@ describe('a fetch of the caller\'s', function () {
     const stop = new AbortController()
     const reason = new Error('enough')
     let give
-    const opening = openSafetensors(URL_OF_NONE, { fetch: () => new Promise(resolve => { give = resolve; stop.abort(reason) }), signal: stop.signal })
+    const opening = fetchSafetensors(URL_OF_NONE, { fetch: () => new Promise(resolve => { give = resolve; stop.abort(reason) }), signal: stop.signal })
     await assert.rejects(opening, error => error === reason)
     await new Promise(resolve => give({ status: 206, headers: new Headers(), body: { cancel: resolve } }))
   })

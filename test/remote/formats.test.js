@@ -4,7 +4,8 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const zlib = require('node:zlib')
-const { arange, backend, empty, memory, openGguf, openNpy, openNpz, openSafetensors, parseGguf, parseNpy, parseNpz, parseSafetensors, SharedTensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
+const samebytes = require('samebytes')
+const { arange, backend, empty, memory, fetchGguf, fetchNpy, fetchNpz, fetchSafetensors, parseGguf, parseNpy, parseNpz, parseSafetensors, SharedTensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = samebytes
 const { skipWithout } = require('../setup')
 const { crc32, npyOf, safetensors, zip, floats, gguf } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
@@ -13,9 +14,9 @@ const { openingOf } = require('../../js/remote/options')
 const { startNginx } = require('./nginx')
 
 const FORMATS = {
-  safetensors: { open: openSafetensors, parse: parseSafetensors },
-  gguf: { open: openGguf, parse: parseGguf },
-  npz: { open: openNpz, parse: parseNpz }
+  safetensors: { open: fetchSafetensors, parse: parseSafetensors },
+  gguf: { open: fetchGguf, parse: parseGguf },
+  npz: { open: fetchNpz, parse: parseNpz }
 }
 
 /** What an error says. */
@@ -58,7 +59,7 @@ describe('files at URLs', function () {
   const at = (name, bytes) => server.write(name, bytes)
   const whole = url => url.replace(server.url, `${server.url}/whole`)
 
-  const rows = { ...Object.fromEntries(Object.keys(FORMATS).map(format => [format, { ...{ safetensors: safetensorsFiles, gguf: ggufFiles, npz: npzFiles }[format](), ...FORMATS[format] }])), npy: { ...npyFiles(), open: openNpy, parse: parseNpy } }
+  const rows = { ...Object.fromEntries(Object.keys(FORMATS).map(format => [format, { ...{ safetensors: safetensorsFiles, gguf: ggufFiles, npz: npzFiles }[format](), ...FORMATS[format] }])), npy: { ...npyFiles(), open: fetchNpy, parse: parseNpy } }
   for (const [format, { plain, bad, open, parse }] of Object.entries(rows)) {
     for (const [way, urlOf] of [['by ranges', url => url], ['whole, of a server without ranges', whole]]) {
       it(`gives what is in a .${format}, ${way}`, async () => {
@@ -97,7 +98,7 @@ describe('files at URLs', function () {
     fs.truncateSync(file, begin + size)
     fs.appendFileSync(file, floats(1, 2))
     await server.requests()
-    const opened = await openSafetensors(`${server.url}/sparse.safetensors`)
+    const opened = await fetchSafetensors(`${server.url}/sparse.safetensors`)
     assert.deepEqual((await opened.info('a')).shape, [size])
     assert.deepEqual((await opened.load('b')).toArray(), [1, 2])
     opened.close()
@@ -109,7 +110,7 @@ describe('files at URLs', function () {
     const names = Object.fromEntries(Array.from({ length: 12000 }, (_, i) => [`a tensor with quite a long name, number ${i}`, { dtype: 'U8', shape: [1], data_offsets: [i, i + 1] }]))
     const url = at('long.safetensors', safetensors(names, Buffer.from(Array.from({ length: 12000 }, (_, i) => i & 255))))
     for (const each of [url, whole(url)]) {
-      const file = await openSafetensors(each)
+      const file = await fetchSafetensors(each)
       assert.equal(file.size, 12000)
       assert.deepEqual((await file.load('a tensor with quite a long name, number 11999')).toArray(), [11999 & 255])
       file.close()
@@ -125,7 +126,7 @@ describe('files at URLs', function () {
     const ranges = async n => (await server.requests(n)).map(({ range }) => range)
 
     it('are one for neighbours that are asked for at once, and none for what came with the header', async () => {
-      const file = await openSafetensors(url)
+      const file = await fetchSafetensors(url)
       const infos = await Promise.all(['a', 'b', 'c', 'd'].map(name => file.info(name)))
       await ranges(1)
       const loaded = await Promise.all(['c', 'a', 'b', 'd'].map(name => file.load(name)))
@@ -139,7 +140,7 @@ describe('files at URLs', function () {
       const size = 2 ** 20
       const parts = ['x', 'y', 'z'].map((name, i) => [name, { dtype: 'U8', shape: [size], data_offsets: [i * size, (i + 1) * size] }])
       const far = at('far.safetensors', safetensors(Object.fromEntries(parts), Buffer.alloc(3 * size, 7)))
-      const file = await openSafetensors(far)
+      const file = await fetchSafetensors(far)
       const [x, z] = await Promise.all(['x', 'z'].map(name => file.info(name)))
       await server.requests(1)
       await Promise.all([file.load('z'), file.load('x')])
@@ -148,7 +149,7 @@ describe('files at URLs', function () {
     })
 
     it('are one for all tensors of a server without ranges', async () => {
-      const file = await openSafetensors(whole(url))
+      const file = await fetchSafetensors(whole(url))
       await server.requests(1)
       const all = await file.loadAll()
       assert.deepEqual(Object.keys(all), [...file.keys()])
@@ -164,7 +165,7 @@ describe('files at URLs', function () {
       for (const dtype of ['float32', 'bfloat16', 'float16']) {
         const url = at('cast.safetensors', toSafetensorsBytes({ a: values.astype(dtype) }))
         const expected = values.astype(dtype).astype('float32').toArray()
-        const file = await openSafetensors(url)
+        const file = await fetchSafetensors(url)
         const own = await file.load('a', { dtype: 'float32' })
         assert.equal(own.dtype, 'float32')
         assert.deepEqual(own.toArray(), expected)
@@ -190,17 +191,17 @@ describe('files at URLs', function () {
       const bytes = npyOf('>f4', '(2, 3)', data, 'True')
       const url = at('big.npy', bytes)
       const expected = parseNpy(bytes)
-      const t = await openNpy(url)
+      const t = await fetchNpy(url)
       assert.deepEqual([t.toArray(), [...t.strides]], [expected.toArray(), [...expected.strides]])
       const out = empty([2, 3], { dtype: 'float64' })
-      assert.equal(await openNpy(url, { out }), out)
+      assert.equal(await fetchNpy(url, { out }), out)
       assert.deepEqual(out.toArray(), expected.toArray())
     })
 
     it('into SharedTensors', async function () {
       skipWithout(this, 'the addon')
       const shared = SharedTensor.create(null, [1000], { sealed: true })
-      const file = await openSafetensors(at('shared.safetensors', toSafetensorsBytes({ a: arange(1000).astype('float32') })))
+      const file = await fetchSafetensors(at('shared.safetensors', toSafetensorsBytes({ a: arange(1000).astype('float32') })))
       await file.loadAll({ out: { a: shared.tensor } })
       assert.deepEqual(shared.tensor.toArray(), arange(1000).toArray())
       shared.dispose()
@@ -211,7 +212,7 @@ describe('files at URLs', function () {
       const array = toNpyBytes(arange(300000).astype('float32'))
       const bytes = zip([['a.npy', zlib.deflateRawSync(array), { method: 8, unpacked: array.length, crc: crc32(array) }], ['b.npy', toNpyBytes(arange(3))]])
       for (const url of [at('deflated.npz', bytes), whole(at('deflated.npz', bytes))]) {
-        const file = await openNpz(url)
+        const file = await fetchNpz(url)
         const out = empty([300000], { dtype: 'float64' })
         const steps = []
         const [a, b, again] = await Promise.all([file.load('a', { onProgress: step => steps.push(step) }), file.load('b'), file.load('a', { out })])
@@ -225,7 +226,7 @@ describe('files at URLs', function () {
     })
 
     it('are refused before anything is read', async () => {
-      const file = await openSafetensors(at('small.safetensors', toSafetensorsBytes({ a: arange(4).astype('float32'), b: arange(3) })))
+      const file = await fetchSafetensors(at('small.safetensors', toSafetensorsBytes({ a: arange(4).astype('float32'), b: arange(3) })))
       const code = async (name, opts) => file.load(name, opts).then(() => 'none', error => error.code)
       assert.equal(await code('a', { out: empty([5]) }), 'ERR_SHAPE')
       assert.equal(await code('a', { out: empty([4], { dtype: 'int32' }) }), 'ERR_CAST')
@@ -237,7 +238,7 @@ describe('files at URLs', function () {
       assert.equal(await code('a', { onProgress: 5 }), 'ERR_ARGUMENT')
       assert.equal(await code('x'), 'ERR_NOT_FOUND')
       assert.equal(await code(5), 'ERR_ARGUMENT')
-      await assert.rejects(openSafetensors(at('small.safetensors', toSafetensorsBytes({ a: arange(4) })), { mode: 'r+' }), { code: 'ERR_UNSUPPORTED', message: /only read/ })
+      await assert.rejects(fetchSafetensors(at('small.safetensors', toSafetensorsBytes({ a: arange(4) })), { mode: 'r+' }), { code: 'ERR_ARGUMENT', message: /mode/ })
       const out = empty([4])
       const first = file.load('a', { out })
       assert.equal(await code('a', { out }), 'ERR_BUSY')
@@ -249,7 +250,7 @@ describe('files at URLs', function () {
     })
 
     it('into parts of one tensor at once, which may not overlap', async () => {
-      const file = await openSafetensors(at('parts.safetensors', toSafetensorsBytes({ a: arange(4), b: arange(4, 8), none: arange(0) })))
+      const file = await fetchSafetensors(at('parts.safetensors', toSafetensorsBytes({ a: arange(4), b: arange(4, 8), none: arange(0) })))
       const all = zeros([8], { dtype: 'int32' })
       await file.loadAll({ out: { a: all.slice('4:'), b: all.slice(':4').flip(0), none: all.slice('2:2') } })
       assert.deepEqual(all.toArray(), [7, 6, 5, 4, 0, 1, 2, 3])
@@ -263,7 +264,7 @@ describe('files at URLs', function () {
     })
 
     it('are bytes where a type is none of ours, and are not cast then', async () => {
-      const file = await openGguf(at('q.gguf', gguf([], [['q', [64, 2], 2, 0]], Buffer.alloc(96, 9))))
+      const file = await fetchGguf(at('q.gguf', gguf([], [['q', [64, 2], 2, 0]], Buffer.alloc(96, 9))))
       assert.deepEqual([(await file.load('q')).dtype, [...(await file.load('q')).shape]], ['uint8', [2, 36]])
       await assert.rejects(file.load('q', { dtype: 'float32' }), { code: 'ERR_DTYPE', message: /Q4_0/ })
       file.close()
@@ -272,7 +273,7 @@ describe('files at URLs', function () {
 
   it('tells progress, and ends by a signal, an error of the caller or close()', async () => {
     const url = at('steps.safetensors', toSafetensorsBytes({ a: zeros([2 ** 20]), b: zeros([2 ** 20]) }))
-    const file = await openSafetensors(url)
+    const file = await fetchSafetensors(url)
     const steps = []
     await file.loadAll({ onProgress: step => steps.push(step) })
     assert.deepEqual(steps.at(-1), { done: 2 ** 23, total: 2 ** 23 })
@@ -282,7 +283,7 @@ describe('files at URLs', function () {
     await assert.rejects(file.load('b', { signal: stop.signal, onProgress: () => stop.abort(reason) }), error => error === reason)
     await assert.rejects(file.load('b', { signal: AbortSignal.abort(reason) }), error => error === reason)
     await assert.rejects(file.load('b', { onProgress () { throw reason } }), error => error === reason)
-    await assert.rejects(openSafetensors(url, { signal: AbortSignal.abort(reason) }), error => error === reason)
+    await assert.rejects(fetchSafetensors(url, { signal: AbortSignal.abort(reason) }), error => error === reason)
     const out = zeros([2 ** 20])
     await assert.rejects(file.loadAll({ out: { b: out }, signal: AbortSignal.abort(reason) }), error => error === reason)
     const [gone, kept] = await Promise.allSettled([file.load('a', { onProgress () { throw reason } }), file.load('b')])
@@ -297,9 +298,9 @@ describe('files at URLs', function () {
     const array = toNpyBytes(arange(3000).astype('float64'))
     const packed = zlib.deflateRawSync(array)
     const files = {
-      'short.safetensors': [openSafetensors, toSafetensorsBytes({ a: arange(10), b: zeros([0]), c: arange(10) }), 80],
-      'empty.safetensors': [openSafetensors, toSafetensorsBytes({ a: zeros([0]) }), 0],
-      'short.npz': [openNpz, zip([['a.npy', packed, { method: 8, unpacked: array.length, crc: crc32(array) }], ['b.npy', Buffer.from(toNpyBytes(arange(3)))]]), packed.length + 12]
+      'short.safetensors': [fetchSafetensors, toSafetensorsBytes({ a: arange(10), b: zeros([0]), c: arange(10) }), 80],
+      'empty.safetensors': [fetchSafetensors, toSafetensorsBytes({ a: zeros([0]) }), 0],
+      'short.npz': [fetchNpz, zip([['a.npy', packed, { method: 8, unpacked: array.length, crc: crc32(array) }], ['b.npy', Buffer.from(toNpyBytes(arange(3)))]]), packed.length + 12]
     }
     for (const [name, [open, bytes, total]] of Object.entries(files)) {
       const file = await open(at(name, Buffer.from(bytes)))
@@ -331,7 +332,7 @@ describe('files at URLs', function () {
     const warned = warning => warnings.push(warning.message)
     process.on('warning', warned)
     try {
-      const file = await openSafetensors(at('many.safetensors', toSafetensorsBytes(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`t${i}`, arange(10000)])))))
+      const file = await fetchSafetensors(at('many.safetensors', toSafetensorsBytes(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`t${i}`, arange(10000)])))))
       assert.equal(Object.keys(await file.loadAll()).length, 40)
       const { signal } = new AbortController()
       await Promise.all([...file.keys()].map(name => file.load(name, { signal })))
@@ -345,7 +346,7 @@ describe('files at URLs', function () {
 
   it('gives back the memory of what was not read', async () => {
     const url = at('memory.safetensors', toSafetensorsBytes({ a: zeros([2 ** 18]) }))
-    const file = await openSafetensors(url)
+    const file = await fetchSafetensors(url)
     const { tensors } = memory()
     for (let i = 0; i < 3; i++) await assert.rejects(file.load('a', { dtype: 'float64', onProgress () { throw new Error('no') } }), /no/)
     assert.ok(memory().tensors <= tensors) // others may be collected meanwhile
@@ -354,19 +355,30 @@ describe('files at URLs', function () {
 
   it('takes URLs and paths for what they are', async () => {
     const url = at('name.npy', toNpyBytes(arange(3)))
-    assert.deepEqual((await openNpy(new URL(url))).toArray(), [0, 1, 2])
-    assert.deepEqual((await openNpy(`${url}#here`)).toArray(), [0, 1, 2])
-    assert.throws(() => openNpy(new URL('ftp://localhost/a.npy')), { code: 'ERR_ARGUMENT' })
-    assert.throws(() => openNpy('http://user:secret@localhost/a.npy'), error => error.code === 'ERR_ARGUMENT' && !/secret/.test(error.message))
-    assert.throws(() => openNpy('http://'), { code: 'ERR_ARGUMENT' })
-    if (backend() === 'native') assert.throws(() => openNpy('httpx://localhost/a.npy'), { code: 'ERR_NOT_FOUND' })
-    await assert.rejects(openNpy(`${url}.not`), { code: 'ERR_NOT_FOUND', status: 404 })
-    await assert.rejects(openNpy(url, { caches: true }), { code: 'ERR_UNSUPPORTED', message: /Cache API.*{ fetch }/ })
-    for (const opts of [{ fetch: 5 }, { caches: 5 }, { retries: -1 }, { idleTimeout: 0 }, { idleTimeout: 'x' }, 5]) await assert.rejects(openNpy(url, opts), error => /^ERR_(ARGUMENT|BOUNDS)$/.test(error.code), JSON.stringify(opts))
+    assert.deepEqual((await fetchNpy(new URL(url))).toArray(), [0, 1, 2])
+    assert.deepEqual((await fetchNpy(`${url}#here`)).toArray(), [0, 1, 2])
+    await assert.rejects(fetchNpy('http://user:secret@localhost/a.npy'), error => error.code === 'ERR_ARGUMENT' && !/secret/.test(error.message))
+    for (const given of ['http://', 'name.npy', '/name.npy', 'httpx://localhost/a.npy', 'file:///name.npy', new URL('ftp://localhost/a.npy'), new URL('file:///name.npy'), 5, undefined, null, { href: url }, [url]]) {
+      for (const [name, fetching] of Object.entries({ fetchNpy, fetchNpz, fetchSafetensors, fetchGguf })) {
+        await assert.rejects(fetching(given), { name: 'TypeError', code: 'ERR_ARGUMENT', message: new RegExp(`^url is .*; a URL of http: or https: was expected, ${name.replace('fetch', 'open')} takes a path$`) }, `${name} ${given}`)
+      }
+    }
+    for (const name of ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'load', 'openRaw', 'saveNpySync', 'saveNpy', 'createNpy']) {
+      const other = name === 'load' ? 'fetchSafetensors' : name.startsWith('open') && name !== 'openRaw' ? name.replace('open', 'fetch') : 'fetchNpy or its like'
+      for (const given of [url, `${url}?secret`, new URL(`${url}?secret`), url.replace('http', 'HTTPS')]) {
+        const second = { openRaw: undefined, createNpy: [3], saveNpy: arange(3), saveNpySync: arange(3) }[name]
+        await assert.rejects(async () => samebytes[name](given, second, name === 'openRaw' ? 'int8' : undefined), error => error.code === 'ERR_ARGUMENT' &&
+          error.message.startsWith('path is a URL of http') && error.message.includes(`a path or file: URL was expected, ${other}`) && !/secret/.test(error.message), `${name} ${given}`)
+      }
+    }
+    if (backend() === 'native') assert.throws(() => samebytes.openNpy('httpx://localhost/a.npy'), { code: 'ERR_NOT_FOUND' })
+    await assert.rejects(fetchNpy(`${url}.not`), { code: 'ERR_NOT_FOUND', status: 404 })
+    await assert.rejects(fetchNpy(url, { caches: true }), { code: 'ERR_UNSUPPORTED', message: /Cache API.*{ fetch }/ })
+    for (const opts of [{ fetch: 5 }, { caches: 5 }, { retries: -1 }, { idleTimeout: 0 }, { idleTimeout: 'x' }, 5]) await assert.rejects(fetchNpy(url, opts), error => /^ERR_(ARGUMENT|BOUNDS)$/.test(error.code), JSON.stringify(opts))
   })
 
   it('copies nothing but what it counts', async () => {
-    const file = await openSafetensors(at('count.safetensors', toSafetensorsBytes({ a: zeros([1000]) })))
+    const file = await fetchSafetensors(at('count.safetensors', toSafetensorsBytes({ a: zeros([1000]) })))
     const before = memory().copied
     await file.load('a')
     assert.deepEqual(memory().copied, before)
@@ -375,7 +387,7 @@ describe('files at URLs', function () {
 
   it('reads an .npz by its end, and each array by its own header', async () => {
     const bytes = Buffer.from(toNpzBytes({ a: arange(300000).astype('float64'), b: arange(10) }))
-    const file = await openNpz(at('two.npz', bytes))
+    const file = await fetchNpz(at('two.npz', bytes))
     const [{ range }] = await server.requests(1).then(all => all.slice(-1))
     assert.equal(range, 'bytes=-524288')
     assert.deepEqual((await file.load('b')).toArray(), arange(10).toArray())

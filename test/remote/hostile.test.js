@@ -2,7 +2,7 @@
 // Servers that change files, break off, lie or do nothing: typed errors, bounded memory and time, and what can be gone on with is gone on with.
 const assert = require('node:assert/strict')
 const http = require('node:http')
-const { arange, empty, memory, openNpz, openSafetensors, toNpzBytes, toSafetensorsBytes } = require('samebytes')
+const { arange, empty, memory, fetchNpz, fetchSafetensors, toNpzBytes, toSafetensorsBytes } = require('samebytes')
 const { transportOf } = require('../../js/remote/transport')
 const { safetensors } = require('../files')
 const { startHostile, rangeOf, honest } = require('./hostile-server')
@@ -29,7 +29,7 @@ describe('servers', function () {
 
   /** Opens a file and reads all of it. */
   async function all (options = {}) {
-    const file = await openSafetensors(server.url, { ...FAST, ...options })
+    const file = await fetchSafetensors(server.url, { ...FAST, ...options })
     try {
       return await file.loadAll()
     } finally {
@@ -119,7 +119,7 @@ describe('servers', function () {
 
     it('leave a tensor of the caller with what came, and usable', async () => {
       await start((request, response, n) => n === 0 ? honest(bytes, request, response) : response.destroy())
-      const file = await openSafetensors(server.url, FAST)
+      const file = await fetchSafetensors(server.url, FAST)
       const out = empty([SIZE])
       await assert.rejects(file.load('b', { out }), { code: 'ERR_IO' })
       out.fill(0)
@@ -160,7 +160,7 @@ describe('servers', function () {
         const more = () => { if (!isOver) response.write(Buffer.alloc(65536), () => setImmediate(more)) }
         more()
       })
-      const file = await openSafetensors(server.url, FAST).catch(error => error)
+      const file = await fetchSafetensors(server.url, FAST).catch(error => error)
       if (file.code === undefined) await assert.rejects(file.load('b'), { code: 'ERR_FORMAT' })
       else assert.equal(file.code, 'ERR_FORMAT')
     })
@@ -197,7 +197,7 @@ describe('servers', function () {
         response.writeHead(206, { 'content-range': `bytes 0-${file.length - 1}/${header.length + size}`, 'content-length': file.length })
         response.end(file)
       })
-      const opened = await openSafetensors(server.url, FAST)
+      const opened = await fetchSafetensors(server.url, FAST)
       await assert.rejects(opened.load('a'), { code: 'ERR_MEMORY' })
       opened.close()
     })
@@ -231,7 +231,7 @@ describe('servers', function () {
       response.write(long.subarray(from, 2 ** 21)) // and never more
       response.on('close', closed)
     })
-    const file = await openSafetensors(server.url, { ...FAST, idleTimeout: 1e9 })
+    const file = await fetchSafetensors(server.url, { ...FAST, idleTimeout: 1e9 })
     const b = assert.rejects(file.load('b', { signal: stop.signal }), { name: 'AbortError' })
     const a = await file.load('a', { onProgress: () => stop.abort() })
     assert.equal(a.get(SIZE - 1), SIZE - 1)
@@ -241,7 +241,7 @@ describe('servers', function () {
 
   it('are asked nothing after close(), also where that is called by onProgress of what came with the header', async () => {
     await start((request, response) => honest(bytes, request, response))
-    const file = await openSafetensors(server.url, FAST)
+    const file = await fetchSafetensors(server.url, FAST)
     await assert.rejects(file.load('a', { onProgress: () => file.close() }), { code: 'ERR_DISPOSED' })
     assert.equal(server.asked.length, 1)
   })
@@ -320,7 +320,7 @@ describe('servers', function () {
         else if (request.url !== `/signed?key=${valid}`) response.writeHead(403).end()
         else honest(bytes, request, response)
       })
-      const file = await openSafetensors(server.url, FAST)
+      const file = await fetchSafetensors(server.url, FAST)
       await file.load('b')
       assert.deepEqual(paths, ['/a.safetensors', '/signed?key=1', '/signed?key=1'])
       valid = 2
@@ -333,7 +333,7 @@ describe('servers', function () {
       const edge = await startHostile((request, response) => honest(bytes, request, response))
       let isGone = false
       await start((request, response) => isGone ? honest(bytes, request, response) : response.writeHead(302, { location: edge.url }).end())
-      const file = await openSafetensors(server.url, FAST)
+      const file = await fetchSafetensors(server.url, FAST)
       edge.close()
       isGone = true
       await file.load('b')
@@ -376,7 +376,7 @@ describe('servers', function () {
   it('that break off in the end of an .npz are asked again', async () => {
     const npz = Buffer.from(toNpzBytes({ a: arange(10) }))
     await start((request, response, n) => n === 0 ? response.destroy() : honest(npz, request, response))
-    const file = await openNpz(server.url, FAST)
+    const file = await fetchNpz(server.url, FAST)
     assert.deepEqual((await file.load('a')).toArray(), arange(10).toArray())
     file.close()
   })
@@ -388,7 +388,7 @@ describe('servers', function () {
         one.close(() => resolve(port))
       })
     })
-    await assert.rejects(openSafetensors(`http://127.0.0.1:${closed}/a`, { retries: 0 }), { code: 'ERR_IO', message: /ECONNREFUSED/ })
+    await assert.rejects(fetchSafetensors(`http://127.0.0.1:${closed}/a`, { retries: 0 }), { code: 'ERR_IO', message: /ECONNREFUSED/ })
   })
 
   it('leave nothing behind', () => {

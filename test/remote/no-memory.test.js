@@ -2,7 +2,7 @@
 // Each allocation of a load fails in turn: ERR_MEMORY, nothing stays, and the file is as usable as before.
 const assert = require('node:assert/strict')
 const zlib = require('node:zlib')
-const { arange, arrayEqual, memory, openGguf, openNpy, openNpz, openSafetensors, setMemoryLimit, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
+const { arange, arrayEqual, memory, fetchGguf, fetchNpy, fetchNpz, fetchSafetensors, setMemoryLimit, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
 const { backend } = require('../../js/backend/calls')
 const { failure } = require('../../js/base/errors')
 const { crc32, gguf, zip } = require('../files')
@@ -47,12 +47,12 @@ describe('loads without memory', function () {
   }
   /** [the file, how it is opened, how it is read: the tensors that came] */
   const CASES = {
-    'of a .safetensors': [() => toSafetensorsBytes({ a: values() }), openSafetensors, async file => [await file.load('a')]],
-    'of a .gguf': [() => gguf([], [['q', [64, 2], 2, 0]], Buffer.alloc(96, 9)), openGguf, async file => [await file.load('q')]],
-    'of a stored array': [() => toNpzBytes({ a: values() }), openNpz, async file => [await file.load('a')]],
-    'of a deflated array into another dtype': [packed, openNpz, async file => [await file.load('a', { dtype: 'float64' })]],
-    'into another dtype': [() => toSafetensorsBytes({ a: values() }), openSafetensors, async file => [await file.load('a', { dtype: 'float64' })]],
-    'into every second element': [() => toSafetensorsBytes({ a: values() }), openSafetensors, async file => {
+    'of a .safetensors': [() => toSafetensorsBytes({ a: values() }), fetchSafetensors, async file => [await file.load('a')]],
+    'of a .gguf': [() => gguf([], [['q', [64, 2], 2, 0]], Buffer.alloc(96, 9)), fetchGguf, async file => [await file.load('q')]],
+    'of a stored array': [() => toNpzBytes({ a: values() }), fetchNpz, async file => [await file.load('a')]],
+    'of a deflated array into another dtype': [packed, fetchNpz, async file => [await file.load('a', { dtype: 'float64' })]],
+    'into another dtype': [() => toSafetensorsBytes({ a: values() }), fetchSafetensors, async file => [await file.load('a', { dtype: 'float64' })]],
+    'into every second element': [() => toSafetensorsBytes({ a: values() }), fetchSafetensors, async file => {
       const base = zeros([2 * N])
       const out = base.slice('::2')
       try {
@@ -64,7 +64,7 @@ describe('loads without memory', function () {
         throw error
       }
     }],
-    'of several': [() => toSafetensorsBytes({ a: values(), b: arange(5), c: values() }), openSafetensors, async file => Object.values(await file.loadAll({ dtype: 'float64' }))]
+    'of several': [() => toSafetensorsBytes({ a: values(), b: arange(5), c: values() }), fetchSafetensors, async file => Object.values(await file.loadAll({ dtype: 'float64' }))]
   }
 
   for (const [name, [bytes, open, read]] of Object.entries(CASES)) {
@@ -90,13 +90,13 @@ describe('loads without memory', function () {
 
   it('beyond the limit are ERR_MEMORY before anything is asked for', async () => {
     const url = server.write('limit.safetensors', Buffer.from(toSafetensorsBytes({ a: values(), b: arange(3) })))
-    const file = await openSafetensors(url)
+    const file = await fetchSafetensors(url)
     await server.requests(1)
     const array = server.write('limit.npy', Buffer.from(toNpyBytes(values())))
     setMemoryLimit(2 ** 17) // less than the array takes, whatever else is collected meanwhile
     await assert.rejects(file.load('a'), { code: 'ERR_MEMORY', message: /setMemoryLimit/ })
     await assert.rejects(file.loadAll(), { code: 'ERR_MEMORY' })
-    await assert.rejects(openNpy(array), { code: 'ERR_MEMORY' })
+    await assert.rejects(fetchNpy(array), { code: 'ERR_MEMORY' })
     assert.deepEqual((await server.requests(1)).map(({ uri }) => uri), ['/limit.npy']) // its header
     setMemoryLimit(alive()[2] + 2 ** 17) // collecting makes more room
     assert.deepEqual((await file.load('b')).toArray(), [0, 1, 2])

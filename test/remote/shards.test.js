@@ -1,7 +1,7 @@
 'use strict'
 // An index of several .safetensors at URLs, of nginx, read as one file.
 const assert = require('node:assert/strict')
-const { arange, full, openSafetensors, toSafetensorsBytes, zeros } = require('samebytes')
+const { arange, full, fetchSafetensors, toSafetensorsBytes, zeros } = require('samebytes')
 const { startHostile, honest } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
@@ -21,7 +21,7 @@ describe('an index of several files at a URL', function () {
   }
 
   it('reads as one file; a file is opened once, when one of its tensors is asked for', async () => {
-    const file = await openSafetensors(written('several'))
+    const file = await fetchSafetensors(written('several'))
     try {
       assert.deepEqual([[...file.keys()], file.size, file.has('c'), file.metadata], [['a', 'b', 'c'], 3, true, { total_size: 44 }])
       assert.deepEqual(await asked(1), []) // the index
@@ -40,7 +40,7 @@ describe('an index of several files at a URL', function () {
 
   it('tries a file again that was not there, and says what a file lacks', async () => {
     const url = indexAt('later/model.safetensors.index.json', { a: 'part.safetensors', z: 'part.safetensors' })
-    const file = await openSafetensors(new URL(url))
+    const file = await fetchSafetensors(new URL(url))
     await assert.rejects(file.load('a'), { code: 'ERR_NOT_FOUND' })
     server.write('later/part.safetensors', toSafetensorsBytes({ a: arange(2) }))
     assert.deepEqual((await file.load('a')).toArray(), [0, 1])
@@ -76,7 +76,7 @@ describe('an index of several files at a URL', function () {
         most = Math.max(most, held.length)
         more()
       })
-      const file = await openSafetensors(url)
+      const file = await fetchSafetensors(url)
       const state = { isOver: false }
       const all = file.loadAll().finally(() => {
         state.isOver = true
@@ -94,7 +94,7 @@ describe('an index of several files at a URL', function () {
 
     it('of a server that does not answer is left by close() and by a signal', async () => {
       const url = await start(() => {})
-      const file = await openSafetensors(url, { idleTimeout: 1e9 })
+      const file = await fetchSafetensors(url, { idleTimeout: 1e9 })
       const reason = new Error('enough')
       const stop = new AbortController()
       const loads = names.slice(0, 5).map(name => file.load(name, { signal: stop.signal }))
@@ -107,7 +107,7 @@ describe('an index of several files at a URL', function () {
 
     it('says nothing of what may be secret', async () => {
       const url = await start((name, request, response) => honest(Buffer.from(toSafetensorsBytes({ x: zeros([1]) })), request, response))
-      const file = await openSafetensors(`${url}?token=secret`)
+      const file = await fetchSafetensors(`${url}?token=secret`)
       await assert.rejects(file.load('t0'), error => error.code === 'ERR_FORMAT' && !error.message.includes('secret'))
       file.close()
     })
@@ -115,14 +115,14 @@ describe('an index of several files at a URL', function () {
 
   it('takes files beside it alone, and no index that is none', async () => {
     for (const name of ['../secret.safetensors', '/secret.safetensors', 'http://127.0.0.1:1/a.safetensors', '//127.0.0.1:1/a', 'file:///etc/passwd', 'data:,', 5, null, {}]) {
-      await assert.rejects(openSafetensors(indexAt('bad/x.index.json', { a: name })), { code: 'ERR_FORMAT', message: /beside it/ }, String(name))
+      await assert.rejects(fetchSafetensors(indexAt('bad/x.index.json', { a: name })), { code: 'ERR_FORMAT', message: /beside it/ }, String(name))
     }
     for (const text of ['', '[]', 'null', '{}', '{"weight_map": []}', '{"weight_map": 5}', '{"weight_map": {}, "metadata": 5}', '{"weight_map"', '\xff']) {
-      await assert.rejects(openSafetensors(server.write('bad/y.index.json', Buffer.from(text, 'latin1'))), { code: 'ERR_FORMAT' }, text)
+      await assert.rejects(fetchSafetensors(server.write('bad/y.index.json', Buffer.from(text, 'latin1'))), { code: 'ERR_FORMAT' }, text)
     }
-    const none = await openSafetensors(server.write('bad/z.index.json', Buffer.from('{"weight_map": {"__proto__": "a.safetensors"}}')))
+    const none = await fetchSafetensors(server.write('bad/z.index.json', Buffer.from('{"weight_map": {"__proto__": "a.safetensors"}}')))
     assert.deepEqual([none.size, [...none.keys()]], [1, ['__proto__']])
     none.close()
-    await assert.rejects(openSafetensors(server.write('bad/large.index.json', Buffer.alloc(2 ** 24 + 1, ' '))), { code: 'ERR_FORMAT', message: /bytes; an index has/ })
+    await assert.rejects(fetchSafetensors(server.write('bad/large.index.json', Buffer.alloc(2 ** 24 + 1, ' '))), { code: 'ERR_FORMAT', message: /bytes; an index has/ })
   })
 })

@@ -6,7 +6,7 @@ const https = require('node:https')
 const os = require('node:os')
 const path = require('node:path')
 const { Readable } = require('node:stream')
-const { arange, openNpy, openSafetensors, toNpyBytes, toSafetensorsBytes } = require('samebytes')
+const { arange, fetchNpy, fetchSafetensors, toNpyBytes, toSafetensorsBytes } = require('samebytes')
 const { makeCertificates } = require('../nats/certificates')
 const { cli } = require('../cli/cli')
 const { startNginx } = require('./nginx')
@@ -50,9 +50,9 @@ describe('files at https URLs', function () {
   }
 
   it('of a server that nobody here knows are ERR_IO at once', async () => {
-    await assert.rejects(openSafetensors(url), error => error.code === 'ERR_IO' && /certificate/.test(error.message) && error.cause instanceof Error)
+    await assert.rejects(fetchSafetensors(url), error => error.code === 'ERR_IO' && /certificate/.test(error.message) && error.cause instanceof Error)
     let n = 0
-    await assert.rejects(openSafetensors(url, { fetch: (url, options) => { n++; return fetch(url, options) } }), { code: 'ERR_IO', message: /certificate/ })
+    await assert.rejects(fetchSafetensors(url, { fetch: (url, options) => { n++; return fetch(url, options) } }), { code: 'ERR_IO', message: /certificate/ })
     assert.equal(n, 1)
   })
 
@@ -66,7 +66,7 @@ describe('files at https URLs', function () {
   })
 
   it('are read by a fetch of the caller\'s that knows it', async () => {
-    await isRight(await openSafetensors(url, { fetch: trusting }))
+    await isRight(await fetchSafetensors(url, { fetch: trusting }))
   })
 
   describe('where the process knows it', () => {
@@ -75,12 +75,12 @@ describe('files at https URLs', function () {
     after(() => { delete options.ca })
 
     it('are read, also of another place', async () => {
-      await isRight(await openSafetensors(url))
-      await isRight(await openSafetensors(url.replace('/two', '/moved/two')))
+      await isRight(await fetchSafetensors(url))
+      await isRight(await fetchSafetensors(url.replace('/two', '/moved/two')))
     })
 
     it('are not read without TLS, wherever the server sends us', async () => {
-      await assert.rejects(openNpy(`${server.url}/down/a.npy`), { code: 'ERR_UNSUPPORTED', message: /redirected to a URL of http:; https: was expected/ })
+      await assert.rejects(fetchNpy(`${server.url}/down/a.npy`), { code: 'ERR_UNSUPPORTED', message: /redirected to a URL of http:; https: was expected/ })
     })
   })
 })

@@ -1,6 +1,6 @@
 // Tensors in files and in the bytes of files. Compiled only.
 import {
-  zeros, parseNpy, parseNpz, parseSafetensors, parseGguf, toNpyBytes, toNpzBytes, toSafetensorsBytes, openNpy, openNpz, openSafetensors,
+  zeros, parseNpy, parseNpz, parseSafetensors, parseGguf, toNpyBytes, toNpzBytes, toSafetensorsBytes, fetchNpy, fetchNpz, fetchSafetensors, fetchGguf, openNpy, openNpz, openSafetensors,
   openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync,
   save, load, alloc, type DtypeName, type RemoteFile, type SaveOptions, type Tensor, type TensorFile, type TensorInfo, type Tensors
 } from 'samebytes'
@@ -37,11 +37,15 @@ is<Tensor<'float16'>>()(openNpy(url, { dtype: 'float16', mode: 'r+', guard: true
 is<TensorFile>()(openNpz('x.npz', 'bfloat16'))
 is<TensorFile>()(openSafetensors(url, { mode: 'c' }))
 is<TensorFile>()(openGguf('x.gguf'))
-const remote = openSafetensors('https://example.org/x.safetensors', { retries: 2 })
+is<TensorFile>()(openSafetensors(String(url)))
+const remote = fetchSafetensors('https://example.org/x.safetensors', { retries: 2 })
 is<Promise<RemoteFile>>()(remote)
 is<Promise<Tensor<'float16'>>>()(remote.then(file => file.load('a', { dtype: 'float16', out: t })))
 is<Promise<Record<string, Tensor<any>>>>()(remote.then(file => file.loadAll({ out: { a: t } })))
-is<Promise<Tensor<any>>>()(openNpy(new URL('http://localhost/x.npy')))
+is<Promise<RemoteFile>>()(fetchNpz(url, { dtype: 'float32' }))
+is<Promise<RemoteFile>>()(fetchGguf('x.gguf'))
+is<Promise<Tensor<any>>>()(fetchNpy(String(url)))
+is<Promise<Tensor<'float16'>>>()(fetchNpy(new URL('http://localhost/x.npy'), { dtype: 'float16', out: t }))
 is<Tensor<'uint8'>>()(openRaw('x.bin', [2, 4], 'uint8'))
 is<Tensor<'uint8'>>()(openRaw('x.bin', null, { dtype: 'uint8', byteOffset: 4, mode: 'r' }))
 is<Tensor<'float32'>>()(createNpy('x.npy', [2, 3]))
