@@ -14,12 +14,21 @@ const MOST_WAIT = 30000 // ms that a server may ask to wait for
  * The file as an answer has it.
  *
  * @typedef {object} Version
- * @property {number} size  bytes
+ * @property {number | null} size  bytes; null: an answer without ranges does not say it
  * @property {string | null} etag
  * @property {string | null} modified
  */
 
-/** The body of an answer: its bytes of the file. @typedef {{ from: number, end: number, isPart: boolean, version: Version }} Body */
+/** An answer whose Content-Range is not that of its bytes: a request without a range may be answered rightly. */
+class Excess extends Error {
+  /** @param {string} place @param {Pick<Body, 'from' | 'end'>} range  that it said */
+  constructor (place, { from, end }) {
+    super('more bytes than the answer said')
+    this.error = failure('ERR_FORMAT', `${place}: the answer has more than the ${end - from} bytes that it said`)
+  }
+}
+
+/** The body of an answer: its bytes of the file; end is Infinity where the answer does not say it. @typedef {{ from: number, end: number, isPart: boolean, version: Version }} Body */
 
 /** @param {string | null} text @returns {number | null} */
 const countOf = text => text !== null && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
@@ -31,7 +40,7 @@ const validatorsOf = answer => ({ etag: answer.header('etag'), modified: answer.
  * @param {Answer} answer
  * @param {string} place  the URL in messages
  * @returns {Body}
- * @throws ERR_NOT_FOUND · ERR_IO · ERR_FORMAT it contradicts itself · ERR_UNSUPPORTED · {Trouble}
+ * @throws ERR_NOT_FOUND · ERR_IO · ERR_FORMAT it contradicts itself · ERR_UNSUPPORTED · {Trouble} · {Excess}
  */
 function bodyOf (answer, place) {
   const { status } = answer
@@ -41,14 +50,13 @@ function bodyOf (answer, place) {
   if (encoding !== null && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw failure('ERR_UNSUPPORTED', `${place} was sent as ${show(encoding.slice(0, 80))}, though it was asked for as it is; ranges of a compressed file cannot be used`)
   }
-  return status === 200 ? wholeBody(answer, place) : partBody(answer, place)
+  return status === 200 ? wholeBody(answer) : partBody(answer, place)
 }
 
-/** @param {Answer} answer @param {string} place @returns {Body} */
-function wholeBody (answer, place) {
+/** @param {Answer} answer @returns {Body} */
+function wholeBody (answer) {
   const size = countOf(answer.header('content-length'))
-  if (size === null) throw failure('ERR_UNSUPPORTED', `${place}: the server neither sends ranges nor says how long the file is`)
-  return { from: 0, end: size, isPart: false, version: { size, ...validatorsOf(answer) } }
+  return { from: 0, end: size ?? Infinity, isPart: false, version: { size, ...validatorsOf(answer) } }
 }
 
 /** @param {Answer} answer @param {string} place @returns {Body} */
@@ -59,10 +67,13 @@ function partBody (answer, place) {
   if (total === '*') throw failure('ERR_UNSUPPORTED', `${place}: the server does not say how long the file is`)
   const [from, to, size] = [first, last, total].map(text => countOf(text ?? null))
   if (from === null || to === null || size === null || to < from || to >= size) throw failure('ERR_FORMAT', `${place}: the range of the answer is ${JSON.stringify(range.slice(0, 80))}, which is none`)
-  return { from, end: to + 1, isPart: true, version: { size, ...validatorsOf(answer) } }
+  const body = { from, end: to + 1, isPart: true, version: { size, ...validatorsOf(answer) } }
+  const length = countOf(answer.header('content-length'))
+  if (length !== null && length > body.end - from) throw new Excess(place, body) // none of its bytes is used
+  return body
 }
 
-/** No byte of the file is in the range: of an empty file. @param {Answer} answer @param {string} place @returns {Body} */
+/** No byte of the file is in the range: of an empty file, or the server takes no range that goes beyond the file. @param {Answer} answer @param {string} place @returns {Body} */
 function emptyBody (answer, place) {
   const size = countOf(/^bytes \*\/(\d+)$/.exec(answer.header('content-range') ?? '')?.[1] ?? null)
   if (size === null) throw refusalOf(answer, place)
@@ -89,7 +100,7 @@ const opaque = etag => etag.replace(/^W\//, '')
  * @param {Version} now
  */
 function isSame (known, now) {
-  if (known.size !== now.size) return false
+  if (now.size !== null && known.size !== now.size) return false
   if (known.etag !== null && now.etag !== null) return opaque(known.etag) === opaque(now.etag)
   return known.modified === null || now.modified === null || known.modified === now.modified
 }
@@ -97,4 +108,4 @@ function isSame (known, now) {
 /** What If-Range may have. @param {Version} version @returns {string | null} */
 const conditionOf = ({ etag, modified }) => etag === null ? modified : etag.startsWith('W/') ? null : etag
 
-module.exports = { bodyOf, isSame, conditionOf }
+module.exports = { Excess, bodyOf, isSame, conditionOf }

@@ -24,13 +24,14 @@ function keptTransport (transport) {
   let ranges = null
   let isFirst = true
   return async (url, headers, stop, place) => {
-    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range) ?? []
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? []
     const from = Number(first)
     const end = Number(last) + 1
-    const known = ranges === null ? null : await ranges.read(from, end, url)
+    const kept = last === undefined ? null : ranges // its end, or all of the file, is asked for
+    const known = kept === null ? null : await kept.read(from, end, url)
     if (known !== null) return known
-    const limit = ranges === null ? end : ranges.gapFrom(from, end)
-    const answer = await transport(url, limit === end ? headers : { ...headers, range: `bytes=${from}-${limit - 1}` }, stop, place)
+    const limit = kept === null ? end : kept.gapFrom(from, end)
+    const answer = await transport(url, kept === null || limit === end ? headers : { ...headers, range: `bytes=${from}-${limit - 1}` }, stop, place)
     if (answer.status !== 206) return answer
     const body = bodyOf(answer, place)
     if (isFirst) {

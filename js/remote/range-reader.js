@@ -4,13 +4,15 @@
 
 const { failure } = require('../base/errors')
 const { newBytes } = require('../files/allocate')
-const { bodyOf, conditionOf, isSame } = require('./answers')
+const { Excess, bodyOf, conditionOf, isSame } = require('./answers')
 const { isElsewhere } = require('./fetch-transport')
 const { Trouble } = require('./trouble')
 
 /** @typedef {import('./answers').Version} Version */
 /** @typedef {import('./answers').Body} Body */
 /** @typedef {import('./fetch-transport').Transport} Transport */
+/** A body that comes. isTold: the answer says where it ends; next: the byte that comes next @typedef {Body & { isTold: boolean, next: number }} Coming */
+/** The first request. @typedef {{ range: () => string, began: () => void }} First  range: that it asks for; began: the file's size is known */
 /** @typedef {(piece: Uint8Array, at: number) => Promise<void> | void} Take  at: byte of the file; throws nothing */
 
 const FIRST = 2 ** 19 // bytes that are asked for first
@@ -18,6 +20,7 @@ const LEAST = 4096 // bytes that have to come within the idle limit
 const PROGRESS = 2 ** 16 // bytes after which failures are counted anew
 const DELAY = 200 // ms before the second attempt; each later one doubles it
 const LONGEST_DELAY = 10000
+const MOST_UNTOLD = 2 ** 30 // bytes of a file of which the server does not say how long it is: it may have no end
 
 /** Bytes of a file that are being read. */
 class Run {
@@ -78,6 +81,10 @@ class RangeReader {
     this.idleTimeout = idleTimeout
     /** false: the server sends files whole */
     this.hasRanges = true
+    /** false: what the server answers to ranges is wrong, so it is asked for the whole file */
+    this.asksRanges = true
+    /** bytes of the file, by a server that refused a range that goes beyond it @type {number | null} */
+    this.told = null
     /** null: there was no answer yet @type {Version | null} */
     this.version = null
     /** headers that make a browser ask the other host first are left out */
@@ -88,7 +95,7 @@ class RangeReader {
     this.ended = null
   }
 
-  get size () { return /** @type {Version} */ (this.version).size }
+  get size () { return /** @type {number} */ (this.version?.size) }
 
   /**
    * Reads the first bytes, or the last ones; all of them where those would be the last ones, and the server has no ranges.
@@ -107,7 +114,12 @@ class RangeReader {
       run.end = isSuffix || (fromEnd && !this.hasRanges) ? this.size : Math.min(this.size, FIRST)
       bytes = newBytes(run.end - from, 'the file')
     }
-    await this.finish(run, signal, { range: isSuffix ? `bytes=-${FIRST}` : `bytes=0-${FIRST - 1}`, began })
+    const range = () => {
+      const { told } = this
+      if (told === null) return isSuffix ? `bytes=-${FIRST}` : `bytes=0-${FIRST - 1}`
+      return isSuffix ? `bytes=${Math.max(0, told - FIRST)}-${told - 1}` : `bytes=0-${Math.min(told, FIRST) - 1}`
+    }
+    await this.finish(run, signal, { range, began })
     return { from, bytes }
   }
 
@@ -130,7 +142,7 @@ class RangeReader {
    *
    * @param {Run} run
    * @param {import('../base/signals').Signal | undefined} [signal]
-   * @param {{ range: string, began: () => void }} [first]  of the first request to this file
+   * @param {First} [first]  of the first request to this file
    */
   async finish (run, signal, first) {
     const leave = signal?.follow(() => run.cancel(signal.reason))
@@ -143,8 +155,8 @@ class RangeReader {
         run.check()
         const from = run.at
         try {
-          await this.attempt(run, watch, first)
-          if (run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answers have none of the bytes that were asked for`))
+          const isOver = await this.attempt(run, watch, first)
+          if (isOver && run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answers have none of the bytes that were asked for`))
         } catch (error) {
           if (!(error instanceof Trouble)) throw error
           if (run.at - mark >= PROGRESS) failures = 0
@@ -169,54 +181,113 @@ class RangeReader {
    *
    * @param {Run} run
    * @param {Watch} watch  of all requests since the last one that failed
-   * @param {{ range: string, began: () => void } | undefined} first
+   * @param {First | undefined} first
+   * @returns {Promise<boolean>} false: it has to be asked for in another way
    */
   async attempt (run, watch, first) {
     const controller = new AbortController()
     run.interrupt = watch.stop = () => controller.abort()
+    const from = run.at
     let isDone = false
     try {
       const answer = await this.transport(this.current, this.headersFor(run, first), controller.signal, this.place)
       run.check()
-      const body = this.bodyFor(answer, run, first)
-      if (body.from === body.end) return // what there is says why
+      if (answer.status === 416 && this.version === null && this.asksOtherwise(answer)) return false
+      const body = this.bodyFor(answer)
+      if (this.version === null) {
+        if (body.version.size === null) {
+          await this.measure(answer, body.version, run, watch, /** @type {First} */ (first))
+          isDone = true
+          return true
+        }
+        this.version = body.version
+        first?.began()
+      }
+      if (body.isPart && body.from !== run.at) throw failure('ERR_FORMAT', `${this.place}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`)
+      if (body.from === body.end) return true // what there is says why
       await answer.pump(piece => watch.around(piece.length, () => accept(run, body, piece, this.place)))
       isDone = true
       if (body.next < body.end && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`))
     } catch (error) {
       run.check()
-      if (error === ENOUGH) return
+      if (error === ENOUGH) return true
+      if (error instanceof Excess) {
+        if (!this.asksRanges || (run.at > from && first === undefined)) throw error.error // of what came somebody has taken some
+        if (first !== undefined) this.version = null
+        this.asksRanges = false
+        run.at = from
+        return false
+      }
       if (watch.isOver) throw new Trouble(failure('ERR_IO', `${this.place}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`))
       throw error
     } finally {
       run.interrupt = watch.stop = () => {}
       if (!isDone) controller.abort()
     }
+    return true
+  }
+
+  /**
+   * After a server has refused the first range: what it does say, or the whole file, can be asked for.
+   *
+   * @param {import('./fetch-transport').Answer} answer
+   * @returns {boolean} false: that was tried, or the file is empty
+   */
+  asksOtherwise (answer) {
+    const [, size] = /^bytes \*\/(\d{1,15})$/.exec(answer.header('content-range') ?? '') ?? []
+    if (Number(size) === 0 || !this.asksRanges) return false
+    if (size === undefined || this.told !== null) this.asksRanges = false
+    else this.told = Number(size)
+    return true
+  }
+
+  /**
+   * Reads to the end of a file of which the server does not say how long it is; what begins it is given to the run.
+   *
+   * @param {import('./fetch-transport').Answer} answer
+   * @param {Version} version  of which the size is not known
+   * @param {Run} run
+   * @param {Watch} watch
+   * @param {First} first
+   */
+  async measure (answer, version, run, watch, first) {
+    const head = newBytes(FIRST, 'the file')
+    let size = 0
+    await answer.pump(piece => watch.around(piece.length, () => {
+      run.check()
+      if (size < FIRST) head.set(piece.subarray(0, FIRST - size), size)
+      size += piece.length
+      if (size > MOST_UNTOLD) throw failure('ERR_UNSUPPORTED', `${this.place}: the server neither sends ranges nor says how long the file is, which has more than ${MOST_UNTOLD} bytes`)
+    }))
+    this.version = { ...version, size }
+    first.began()
+    const end = Math.min(run.end, size, FIRST)
+    run.take(head.subarray(0, end), 0)
+    run.at = end
   }
 
   /**
    * @param {Run} run
-   * @param {{ range: string, began: () => void } | undefined} first
+   * @param {First | undefined} first
    * @returns {Record<string, string>}
    */
   headersFor (run, first) {
-    const isFirst = first !== undefined && this.version === null
     /** @type {Record<string, string>} */
-    const headers = { range: isFirst ? first.range : `bytes=${run.at}-${run.end - 1}` }
+    const headers = {}
+    if (!this.asksRanges) return headers
+    headers.range = first !== undefined && this.version === null ? first.range() : `bytes=${run.at}-${run.end - 1}`
     const condition = this.version === null || this.isElsewhere ? null : conditionOf(this.version)
     if (condition !== null) headers['if-range'] = condition
     return headers
   }
 
   /**
-   * The body of an answer, which has to be of the same file as the first one, and has to have the bytes that were asked for.
+   * The body of an answer, which has to be of the same file as the first one.
    *
    * @param {import('./fetch-transport').Answer} answer
-   * @param {Run} run
-   * @param {{ range: string, began: () => void } | undefined} first
-   * @returns {Body & { next: number }}
+   * @returns {Coming}
    */
-  bodyFor (answer, run, first) {
+  bodyFor (answer) {
     const { place } = this
     if (this.current !== this.url && answer.status >= 400) {
       this.current = this.url // where it was redirected to may be valid for a while only
@@ -225,14 +296,8 @@ class RangeReader {
     const body = bodyOf(answer, place)
     this.current = answer.url
     if (!body.isPart) this.hasRanges = false
-    if (this.version === null) {
-      this.version = body.version
-      first?.began()
-    } else if (!isSame(this.version, body.version)) {
-      throw failure('ERR_STALE', `${place} was changed while it was read`)
-    }
-    if (body.isPart && body.from !== run.at) throw failure('ERR_FORMAT', `${place}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`)
-    return { ...body, next: body.from }
+    if (this.version !== null && !isSame(this.version, body.version)) throw failure('ERR_STALE', `${place} was changed while it was read`)
+    return { ...body, end: Math.min(body.end, this.version?.size ?? Infinity), isTold: body.end < Infinity, next: body.from }
   }
 
   /** Ends all runs, those that come as well. @param {unknown} reason */
@@ -246,7 +311,7 @@ class RangeReader {
  * Gives a run the bytes of a piece that it needs.
  *
  * @param {Run} run
- * @param {Body & { next: number }} body
+ * @param {Coming} body
  * @param {Uint8Array} piece
  * @param {string} place
  * @returns {Promise<void> | void}
@@ -255,7 +320,7 @@ function accept (run, body, piece, place) {
   run.check()
   const begin = body.next
   body.next += piece.length
-  if (body.next > body.end) throw failure('ERR_FORMAT', `${place}: the answer has more than the ${body.end - body.from} bytes that it said`)
+  if (body.next > body.end) throw body.isTold ? new Excess(place, body) : failure('ERR_STALE', `${place} was changed while it was read`)
   const end = Math.min(body.next, run.end)
   const from = Math.max(begin, run.at)
   const wait = from < end ? run.take(piece.subarray(from - begin, end - begin), from) : undefined

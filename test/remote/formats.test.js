@@ -61,7 +61,8 @@ describe('files at URLs', function () {
 
   const rows = { ...Object.fromEntries(Object.keys(FORMATS).map(format => [format, { ...{ safetensors: safetensorsFiles, gguf: ggufFiles, npz: npzFiles }[format](), ...FORMATS[format] }])), npy: { ...npyFiles(), open: fetchNpy, parse: parseNpy } }
   for (const [format, { plain, bad, open, parse }] of Object.entries(rows)) {
-    for (const [way, urlOf] of [['by ranges', url => url], ['whole, of a server without ranges', whole]]) {
+    const under = folder => url => url.replace(server.url, `${server.url}/${folder}`)
+    for (const [way, urlOf] of [['by ranges', url => url], ['whole, of a server without ranges', whole], ['of one without ranges that names no length', under('untold')], ['of one that refuses ranges', under('refusing')]]) {
       it(`gives what is in a .${format}, ${way}`, async () => {
         const bytes = plain()
         const url = urlOf(at(`plain.${format}`, bytes))

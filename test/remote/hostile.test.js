@@ -23,6 +23,7 @@ describe('servers', function () {
   /** @param {(request: any, response: any, n: number) => void} answer  n: requests before */
   const start = async answer => {
     let n = 0
+    server?.close()
     server = await startHostile((request, response) => answer(request, response, n++))
     return server
   }
@@ -244,6 +245,123 @@ describe('servers', function () {
     const file = await fetchSafetensors(server.url, FAST)
     await assert.rejects(file.load('a', { onProgress: () => file.close() }), { code: 'ERR_DISPOSED' })
     assert.equal(server.asked.length, 1)
+  })
+
+  describe('that are odd, but have the file', () => {
+    const npz = Buffer.from(toNpzBytes({ a: arange(SIZE).astype('float32'), b: arange(SIZE, 2 * SIZE).astype('float32') }))
+    const [small, smallNpz] = [toSafetensorsBytes, toNpzBytes].map(toBytes => Buffer.from(toBytes({ a: arange(3), b: arange(7) })))
+    const isSmall = ({ a, b }) => assert.deepEqual([a.toArray(), b.toArray()], [[0, 1, 2], [0, 1, 2, 3, 4, 5, 6]])
+    const byFetch = { 'by node:http': {}, 'by fetch': { fetch } }
+
+    /** Sends the file whole, and does not say how long it is. */
+    const chunked = (file, response) => {
+      response.writeHead(200, { etag: '"1"', 'transfer-encoding': 'chunked' })
+      for (let at = 0; at < file.length; at += 100000) response.write(file.subarray(at, at + 100000))
+      response.end()
+    }
+    const lastOf = request => Number(/(\d*)$/.exec(request.headers.range)[0])
+
+    for (const [way, how] of Object.entries(byFetch)) {
+      for (const [format, open, file] of [['safetensors', fetchSafetensors, small], ['npz', fetchNpz, smallNpz]]) {
+        for (const size of [true, false]) {
+          it(`answer 416 to a range beyond the file, ${size ? 'with' : 'without'} its size: .${format} ${way}`, async () => {
+            await start((request, response) => {
+              const { range } = request.headers
+              if (range === undefined) return response.writeHead(200, { 'content-length': file.length }).end(file)
+              if (range.startsWith('bytes=-') || lastOf(request) >= file.length) return response.writeHead(416, size ? { 'content-range': `bytes */${file.length}` } : {}).end('no such range')
+              honest(file, request, response)
+            })
+            const opened = await open(server.url, { ...FAST, ...how })
+            isSmall(await opened.loadAll())
+            assert.equal(server.asked.length, 2)
+            assert.equal(server.asked[1], size ? `bytes=0-${file.length - 1}` : undefined)
+          })
+        }
+      }
+
+      it(`answer 416 to the end of a file, as ranges from the end are unknown to them, ${way}`, async () => {
+        await start((request, response) => request.headers.range.startsWith('bytes=-') ? response.writeHead(416, { 'content-range': `bytes */${npz.length}` }).end() : honest(npz, request, response))
+        const file = await fetchNpz(server.url, { ...FAST, ...how })
+        isRight(await file.loadAll())
+        assert.equal(server.asked[1], `bytes=${npz.length - 2 ** 19}-${npz.length - 1}`)
+      })
+
+      it(`have no ranges, and do not say how long the file is, ${way}`, async () => {
+        await start((request, response) => chunked(bytes, response))
+        isRight(await all(how))
+        assert.equal(server.asked.length, 2)
+        await start((request, response) => chunked(npz, response))
+        const file = await fetchNpz(server.url, { ...FAST, ...how })
+        isRight(await file.loadAll())
+        for (const empty of [Buffer.alloc(0), small.subarray(0, -1), bytes.subarray(0, 2 ** 19)]) {
+          await start((request, response) => chunked(empty, response))
+          await assert.rejects(all(how), { code: 'ERR_FORMAT' })
+        }
+      })
+
+      it(`do so, and break off at first, ${way}`, async () => {
+        await start((request, response, n) => {
+          if (n % 2 === 1) return chunked(bytes, response)
+          response.writeHead(200, { 'transfer-encoding': 'chunked', etag: '"1"' })
+          response.write(bytes.subarray(0, 700000), () => response.destroy())
+        })
+        isRight(await all(how))
+      })
+
+      it(`do so, and make the file shorter, ${way}`, async () => {
+        await start((request, response, n) => chunked(n === 0 ? bytes : bytes.subarray(0, -4), response))
+        await assert.rejects(all({ ...how, retries: 0 }), { code: 'ERR_IO' })
+      })
+
+      for (const [what, more] of Object.entries({ 'one byte': () => 1, 'all to the end': (from, end, length) => length - end })) {
+        for (const isSaid of [true, false]) {
+          it(`send ${what} more than their Content-Range, ${isSaid ? 'and say how much' : 'chunked'}, ${way}`, async () => {
+            for (const [file, open, check] of [[bytes, fetchSafetensors, isRight], [npz, fetchNpz, isRight], [small, fetchSafetensors, isSmall], [smallNpz, fetchNpz, isSmall]]) {
+              await start((request, response) => {
+                if (request.headers.range === undefined) return response.writeHead(200, { etag: '"1"', 'content-length': file.length }).end(file)
+                const [from, end] = rangeOf(request, file.length)
+                const body = Buffer.concat([file, Buffer.alloc(1, 7)]).subarray(from, end + Math.max(1, more(from, end, file.length)))
+                response.writeHead(206, { 'content-range': `bytes ${from}-${end - 1}/${file.length}`, etag: '"1"', ...(isSaid ? { 'content-length': body.length } : { 'transfer-encoding': 'chunked' }) })
+                response.end(body)
+              })
+              const opened = await open(server.url, { ...FAST, ...how })
+              check(await opened.loadAll())
+              assert.deepEqual(server.asked.slice(1).filter(range => range !== undefined), [])
+            }
+          })
+        }
+      }
+
+      it(`send the whole file as every range, ${way}`, async () => {
+        for (const isSaid of [true, false]) {
+          await start((request, response) => {
+            const { range } = request.headers
+            const [from, end] = rangeOf(request, bytes.length)
+            const head = range === undefined ? {} : { 'content-range': `bytes ${from}-${end - 1}/${bytes.length}` }
+            response.writeHead(range === undefined ? 200 : 206, { ...head, etag: '"1"', ...(isSaid || range === undefined ? { 'content-length': bytes.length } : { 'transfer-encoding': 'chunked' }) })
+            response.end(bytes)
+          })
+          isRight(await all(how))
+        }
+      })
+
+      it(`begin to do so when the header was read, ${way}`, async () => {
+        await start((request, response, n) => {
+          const [from, end] = rangeOf(request, bytes.length)
+          if (n === 0) return honest(bytes, request, response)
+          response.writeHead(request.headers.range === undefined ? 200 : 206, { 'content-range': `bytes ${from}-${end - 1}/${bytes.length}`, etag: '"1"', 'content-length': bytes.length })
+          response.end(bytes)
+        })
+        isRight(await all(how))
+        await start((request, response, n) => {
+          const [from, end] = rangeOf(request, bytes.length)
+          if (n === 0) return honest(bytes, request, response)
+          response.writeHead(206, { 'content-range': `bytes ${from}-${end - 1}/${bytes.length}`, etag: '"1"', 'transfer-encoding': 'chunked' })
+          response.end(bytes)
+        })
+        await assert.rejects(all(how), { code: 'ERR_FORMAT' })
+      })
+    }
   })
 
   it('that compress are refused', async () => {

@@ -52,6 +52,8 @@ class Nginx {
         sendfile on; default_type application/octet-stream;
         server { listen 127.0.0.1:${port}${tls ? ' ssl' : ''}; root ${this.root}; ${secured}
           location /whole/ { alias ${this.root}/; max_ranges 0; }
+          location /untold/ { alias ${this.root}/; sub_filter_types *; sub_filter 'there is no such text' ''; }
+          location /refusing/ { alias ${this.root}/; if ($http_range ~ '^bytes=(0-524287|-524288)$') { return 416; } }
           ${config}
         }
       }`)
