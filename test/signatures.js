@@ -328,7 +328,7 @@ const step = integer('hopLength', 2, { outside: [0, -1] })
 const frame = { hopLength: step, winLength: integer('winLength', 4, { outside: [0, -1] }), window: t('window', () => tensor([1, 2, 2, 1])), center: flag('center', true), normalized: flag('normalized', true), casting }
 
 const pair = (name, valid) => arg('integers')(name, valid)
-const resizing = { axes: pair('axes', [0, 1]), channels: integer('channels', undefined), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
+const resizing = { axes: pair('axes', [0, 1]), channels: integer('channels', undefined), alpha: flag('alpha', false), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
 const box = () => tensor([[0, 0, 1, 2]])
 const place = { scale: [1, 1], padding: [0, 0], size: [2, 3] }
 

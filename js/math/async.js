@@ -1017,7 +1017,7 @@ const isinAsync = later(order.isin)
  * @example
  * (await resizeAsync(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4])).toArray() // [[50, 75, 125, 150]]
  */
-const resizeAsync = ofPictures(later(images.resize))
+const resizeAsync = ofPictures(later(images.resize), true)
 
 /**
  * crop without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1039,7 +1039,7 @@ const cropAsync = ofPictures(later(images.crop))
  * @example
  * (await letterboxAsync(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 })).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
  */
-const letterboxAsync = ofPictures(later(images.letterbox))
+const letterboxAsync = ofPictures(later(images.letterbox), true)
 
 /**
  * pad without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.

@@ -14,7 +14,7 @@ const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 const {
-  COMPLEX, REAL, HERMITIAN, INVERSE, CONJUGATE, SINGLES, DOUBLE, DOUBLES, UNSAFE, NORMS,
+  COMPLEX, REAL, HERMITIAN, INVERSE, CONJUGATE, DOUBLES, UNSAFE, NORMS,
   count, number, floatOf, madeFrom, withExtent, lengthOf, lengthFor, transformAlong, narrowed, temporary
 } = require('./transforms')
 
@@ -95,7 +95,7 @@ function transformed (kind, x, opts) {
  *
  * @param {Kind} kind
  * @param {Layout} to  written by the last transform
- * @param {Layout} between  by those before; of to's shape, may be to
+ * @param {Layout} between  complex128, by those before; of to's shape, may be to
  * @param {Layout} from  no longer than to
  * @param {number[]} axes
  * @param {number[]} lengths  of each of them, in to
@@ -108,7 +108,7 @@ function transformAll (kind, to, between, from, axes, lengths, norm, made, casti
   for (let i = axes.length - 1; i >= 0; i--) {
     let part = i === 0 ? to : between
     for (let k = 0; k < i; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(kind, part, source, axes[i], lengths[i], norm, made, casting)
+    transformAlong(kind, part, source, axes[i], lengths[i], norm, i === 0 ? made : DOUBLES, i === 0 ? casting : UNSAFE)
     source = part
   }
 }
@@ -171,21 +171,21 @@ function transformedBy (kind, complex, last, from, axes, lengths, norm, made, ou
   const shape = arraySlice(from.shape)
   for (let i = 0; i <= end; i++) shape[axes[i]] = lengthOf(i === end ? kind : COMPLEX, lengths[i])
   const { to, result } = target(out, made, shape)
-  const room = out === undefined || end === 0 || kind === HERMITIAN ? to : temporary(made, shape) // so that a transform that fails leaves out as it was
   let source = from
   for (let i = 0; i < end; i++) source = narrowed(source, axes[i], lengths[i])
   source = narrowed(source, axes[end], kind === HERMITIAN ? Math.floor(lengths[end] / 2) + 1 : lengths[end])
-  if (kind === COMPLEX || (kind === HERMITIAN && end === 0)) {
-    transformAll(kind === COMPLEX ? complex : last, to, room, source, axes, lengths, norm, made, casting)
+  const between = end === 0 ? to : temporary(DOUBLES, kind === HERMITIAN ? withExtent(shape, axes[end], source.shape[axes[end]]) : shape) // results are rounded once, and out stays as it was where one of them fails
+  if (end === 0) {
+    transformAlong(last, to, source, axes[0], lengths[0], norm, made, casting)
+  } else if (kind === COMPLEX) {
+    transformAll(complex, to, between, source, axes, lengths, norm, made, casting)
   } else if (kind === REAL) {
-    let part = room
+    let part = between
     for (let k = 0; k < end; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(last, part, source, axes[end], lengths[end], norm, made, casting)
-    transformAll(complex, to, room, part, arraySlice(axes, 0, end), lengths, norm, made, casting)
+    transformAlong(last, part, source, axes[end], lengths[end], norm, DOUBLES, UNSAFE)
+    transformAll(complex, to, between, part, arraySlice(axes, 0, end), lengths, norm, made, casting)
   } else {
-    const spectrum = made === DOUBLE ? DOUBLES : SINGLES
-    const between = temporary(spectrum, withExtent(shape, axes[end], source.shape[axes[end]]))
-    transformAll(complex, between, between, source, arraySlice(axes, 0, end), lengths, norm, spectrum, UNSAFE)
+    transformAll(complex, between, between, source, arraySlice(axes, 0, end), lengths, norm, DOUBLES, UNSAFE)
     transformAlong(last, to, between, axes[end], lengths[end], norm, made, casting)
   }
   return result()
@@ -304,7 +304,7 @@ function ihfft (x, opts) {
 }
 
 /**
- * The Fourier transform along several axes, one after the other.
+ * The Fourier transform along several axes, one after the other, rounded once. Between them is a temporary complex128 tensor of the result's shape.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]

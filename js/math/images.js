@@ -18,7 +18,7 @@ const { lastAxes, permuted } = require('./axes')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
-const { channelsFrom, layoutOfPicture, pictureOf, tensorOfPicture } = require('./pictures')
+const { alphaFrom, channelsFrom, layoutOfPicture, pictureOf, tensorOfPicture } = require('./pictures')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -30,12 +30,14 @@ const scalars = require('./scalars')
  * @typedef {object} ImageOptions
  * @property {readonly number[] | undefined} [axes]  of rows and of columns; [-2, -1], as of NCHW, where none are given; [-3, -2] are those of NHWC; a picture's are [0, 1]
  * @property {3 | 4 | undefined} [channels]  of a picture (ImageData, canvas, VideoFrame), as whose last axis they are: 3, without alpha, where none is given
+ * @property {boolean | undefined} [alpha]  is the last of the channels alpha? Then the others are averaged with it as weight, and where it becomes 0 they do: what is transparent colours nothing.
+ *   Where nothing is said: true of a picture with four channels, else false. 'nearest' averages nothing
  * @property {'nearest' | 'bilinear' | 'bicubic' | undefined} [method]  'bilinear' where none is given; 'nearest' is PyTorch's 'nearest-exact'
  * @property {boolean | undefined} [antialias]  true where none is given: as interpolate's antialias=True, every pixel counts where an axis shrinks;
  *   false: a result is made of the two or four nearest pixels of each axis
  * @property {number | AnyTensor | ArrayLike<number> | undefined} [scale]  result \* scale + bias is written: one number, or one per index of `axis`. Where x has integers, a scale or bias that is none needs dtype or out
  * @property {number | AnyTensor | ArrayLike<number> | undefined} [bias]
- * @property {number | undefined} [axis]  of channels, for lists in scale and bias; the one after columns where none is given, or before rows if columns are last
+ * @property {number | undefined} [axis]  of channels, for lists in scale and bias, and for alpha; the one after columns where none is given, or before rows if columns are last
  * @property {E | undefined} [dtype]  of the result; x's where none is given
  * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
  * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
@@ -56,11 +58,12 @@ const scalars = require('./scalars')
  * @property {Casting | undefined} [casting]  of x to out's dtype; 'same_kind' where none is given
  */
 
-const OF_RESIZE = known(['axes', 'channels', 'method', 'antialias', 'scale', 'bias', 'axis', 'dtype', 'out', 'casting'])
-const OF_LETTERBOX = known(['axes', 'channels', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting'])
+const OF_RESIZE = known(['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'dtype', 'out', 'casting'])
+const OF_LETTERBOX = known(['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting'])
 const OF_CROP = known(['axes', 'channels'], 'axes')
 const OF_PAD = known(['mode', 'value', 'out', 'casting'])
 const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
+const NEAREST = 0
 const MODES = ['constant', 'reflect', 'edge'] // as in pad.c
 const ALIGNS = ['start', 'center', 'end']
 const FLOAT64 = dtypeOf('float64').index
@@ -73,6 +76,7 @@ const MOST_PIXELS = 2 ** 30 - 1 // along an axis
  * @typedef {object} Given
  * @property {number[]} axes
  * @property {3 | 4} channels  of a picture
+ * @property {boolean} alpha  the last channel is, and weights the others
  * @property {number} method
  * @property {boolean} antialias
  * @property {number | Float64Array} scale
@@ -116,10 +120,12 @@ function readFactor (name, factor, missing) {
 
 /** @param {Record<string, any>} options @param {boolean} isPicture @returns {Given} */
 function readOptions (options, isPicture) {
-  const { axes, channels, method = 'bilinear', antialias = true, scale, bias, axis } = options
+  const { axes, channels: given, alpha, method = 'bilinear', antialias = true, scale, bias, axis } = options
+  const channels = channelsFrom(given, isPicture)
   return {
     axes: pairOf(axes, isPicture),
-    channels: channelsFrom(channels, isPicture),
+    channels,
+    alpha: alphaFrom(alpha, isPicture ? channels : null),
     method: oneOf('method', method, METHODS),
     antialias: boolean('antialias', antialias),
     scale: readFactor('scale', scale, 1),
@@ -145,14 +151,15 @@ function axesIn (axes, shape) {
  * @param {Given} given
  * @param {number[]} axes  of rows and columns
  * @param {number[]} shape
- * @returns {number} -1: factors are for all elements
+ * @returns {number} -1: nothing asks for it
  */
-function channelAxis ({ axis, scale, bias }, axes, shape) {
-  if (typeof scale === 'number' && typeof bias === 'number') return -1
+function channelAxis ({ axis, scale, bias, alpha }, axes, shape) {
+  if (typeof scale === 'number' && typeof bias === 'number' && !alpha) return -1
   const last = axes[1] + 1
   const at = axis !== undefined ? axisFromStart(axis, shape.length) : last < shape.length ? last : axes[0] - 1
-  if (at < 0) throw failure('ERR_SHAPE', 'x has no axis of channels, along which lists in scale and bias would be')
-  if (at === axes[0] || at === axes[1]) throw failure('ERR_ARGUMENT', `axis ${at} is one of axes; lists in scale and bias are along another one`)
+  if (at < 0) throw failure('ERR_SHAPE', `x has no axis of channels, ${alpha ? 'of which alpha is the last one' : 'along which lists in scale and bias would be'}`)
+  if (at === axes[0] || at === axes[1]) throw failure('ERR_ARGUMENT', `axis ${at} is one of axes; channels are along another one`)
+  if (alpha && shape[at] < 2) throw failure('ERR_SHAPE', `axis ${at} has ${shape[at]} channels; one or more and alpha were expected`)
   return at
 }
 
@@ -215,6 +222,13 @@ function orderOf (axes, ndim) {
   return order
 }
 
+/** @param {number} x  from 0 on @returns {number} the nearest integer, of two the even one, as Python's round() */
+function roundedToEven (x) {
+  const low = Math.floor(x)
+  const part = x - low
+  return part > 0.5 || (part === 0.5 && low % 2 === 1) ? low + 1 : low
+}
+
 /** @param {number[]} shape @param {number[]} axes @param {number[]} size */
 const sized = (shape, axes, size) => arrayMap(shape, (n, d) => d === axes[0] ? size[0] : d === axes[1] ? size[1] : n)
 
@@ -225,15 +239,15 @@ const sized = (shape, axes, size) => arrayMap(shape, (n, d) => d === axes[0] ? s
  * @param {Layout} from
  * @param {Given} given
  * @param {number[]} axes
- * @param {number} axis  of factors
+ * @param {number} axis  of factors and alpha
  * @param {Layout | null} factors
  * @param {{ place: number[], value: number } | null} [border]  place: what is before the image, and its size, in the target; value: around it
  */
-function resizeInto (to, from, { method, antialias, result }, axes, axis, factors, border = null) {
+function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis, factors, border = null) {
   const order = orderOf(axes, from.shape.length)
   const source = permuted(from, order)
   const dtype = result.dtype === undefined ? from.dtype : result.dtype.index
-  const numbers = [method, antialias ? 1 : 0, placeIn(axis, order), dtype, result.casting, factors === null ? 0 : 1]
+  const numbers = [method, antialias ? 1 : 0, placeIn(axis, order), dtype, result.casting, factors === null ? 0 : 1, alpha && method !== NEAREST ? 1 : 0]
   const targets = [permuted(to, order)]
   const sources = [source, factors ?? source]
   if (border === null) run(rows.resize, targets, sources, { numbers })
@@ -244,7 +258,8 @@ function resizeInto (to, from, { method, antialias, result }, axes, axis, factor
  * Images in another size. Pixels' centres are at halves, as in PyTorch's interpolate with align_corners=False. Computed in float32, or float64
  * of float64 and integers of 32 bits and more; results are then scaled, and rounded once: to the nearest integer, ties to even, where they
  * are integers, which clamps them. So uint8 pixels become scaled floats in one step, in whatever order of axes `out` has. An ImageData or a
- * canvas is read as uint8 [height, width, 3] (a VideoFrame by resizeAsync); its alpha counts by `channels: 4`.
+ * canvas is read as uint8 [height, width, 3] (a VideoFrame by resizeAsync), by `channels: 4` with its alpha, which then weights its colours as a
+ * canvas does.
  *
  * @template {DtypeName} [D='uint8']
  * @template {DtypeName} [E=never]
@@ -345,7 +360,7 @@ function letterbox (x, size, opts) {
   const own = arrayMap(axes, d => shape[d])
   if (own[0] === 0 || own[1] === 0 || wanted[0] === 0 || wanted[1] === 0) throw failure('ERR_SHAPE', `an image of ${own[1]} × ${own[0]} pixels has no proportions in ${wanted[1]} × ${wanted[0]}`)
   const by = Math.min(wanted[0] / own[0], wanted[1] / own[1])
-  const inner = arrayMap(own, (n, i) => Math.min(Math.max(Math.round(n * by), 1), wanted[i]))
+  const inner = arrayMap(own, (n, i) => Math.min(Math.max(roundedToEven(n * by), 1), wanted[i]))
   const padding = arrayMap(inner, (n, i) => Math.floor((wanted[i] - n) * aligned / 2))
   const { dtype, out } = given.result
   const factors = factorsOf(given, axis, from)

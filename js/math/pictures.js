@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { optionsOf, show } = require('../base/validate')
+const { boolean, optionsOf, show } = require('../base/validate')
 const { isVideoFrame } = require('../base/buffers')
 const { checkSignal, signalOf } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
@@ -47,6 +47,17 @@ function channelsFrom (channels, isPicture) {
 }
 
 /**
+ * @param {unknown} alpha
+ * @param {3 | 4 | null} channels  of a picture; null: of a tensor
+ * @returns {boolean} does the last channel weight the others?
+ */
+function alphaFrom (alpha, channels) {
+  const isGiven = boolean('alpha', alpha)
+  if (isGiven && channels === 3) throw failure('ERR_ARGUMENT', 'alpha is true, and channels 3, without it; { channels: 4 } has it')
+  return isGiven || (alpha === undefined && channels === 4)
+}
+
+/**
  * @param {Image} image
  * @param {3 | 4} channels
  * @returns {Layout} over its pixels, for one call
@@ -71,9 +82,10 @@ const firstOf = (pixels, channels) => channels === 4 ? pixels : ffi.viewByNumber
  * A function's asynchronous form that takes pictures as well: they are read into a tensor first, which is copied from as copyFromAsync does.
  *
  * @param {(...args: any[]) => Promise<any>} fn  takes (x, size, options)
+ * @param {boolean} [isResized]  has the option alpha
  * @returns {any}
  */
-function ofPictures (fn) {
+function ofPictures (fn, isResized = false) {
   /** @param {any} x @param {any} size @param {any} opts */
   return async (x, size, opts) => {
     if (Tensor.isTensor(x)) return fn(x, size, opts)
@@ -81,6 +93,7 @@ function ofPictures (fn) {
     const picture = isFrame ? null : pictureOf(x)
     const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsOf(opts)
     const channels = channelsFrom(given, true)
+    if (isResized) rest.alpha = alphaFrom(rest.alpha, channels)
     checkSignal(signalOf(stop))
     const pixels = await pixelsOf(picture ?? x, isFrame, stop)
     const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
@@ -107,4 +120,4 @@ async function pixelsOf (source, isFrame, signal) {
   }
 }
 
-module.exports = { pictureOf, channelsFrom, layoutOfPicture, tensorOfPicture, ofPictures }
+module.exports = { pictureOf, alphaFrom, channelsFrom, layoutOfPicture, tensorOfPicture, ofPictures }

@@ -315,10 +315,10 @@ function istft (x, opts) {
     if (elements < 1) throw failure('ERR_SHAPE', 'the frames have no elements but those that center skips')
     const made = madeFrom(HERMITIAN, from.dtype, undefined)
     const batch = arraySlice(from.shape, 0, ndim - 2)
-    const { to, result } = target(out, made, joined(batch, [elements]))
-    const frames = temporary(made, joined(batch, [count, nFft]))
-    run(rows.fft, [frames], [exchanged(from)], { numbers: [HERMITIAN, INVERSE, nFft, made, UNSAFE], scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft] })
-    run(rows.overlap_add, [to], [frames, window], { numbers: [hop, skipped, casting] })
+    const { to, result } = target(out, made, joined(batch, [elements]), casting)
+    const frames = temporary(DOUBLE, joined(batch, [count, nFft])) // sums of them are rounded once
+    run(rows.fft, [frames], [exchanged(from)], { numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE], scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft] })
+    run(rows.overlap_add, [to], [frames, window], { numbers: [hop, skipped, UNSAFE] })
     return result()
   })
 }

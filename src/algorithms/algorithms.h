@@ -94,7 +94,8 @@ sb_status sb__bincount(const sb_tensor *to, const sb_tensor *x, const sb_tensor 
 typedef struct sb__resize_call {
   int method; /* 0: nearest, 1: bilinear, 2: bicubic */
   bool antialias;
-  int32_t axis;   /* of factors; -1: there is one for all */
+  bool alpha;     /* the last element along axis is, and weights the others; not of nearest */
+  int32_t axis;   /* of channels: factors are along it; -1: there is one for all */
   sb_dtype dtype; /* of the result, before it is cast to the target's */
   sb_casting casting;
 } sb__resize_call;

@@ -191,10 +191,11 @@ typedef struct image {
       channel; /* of these, the one whose elements are beside each other in the source; -1: none */
   int64_t channels; /* its elements, or 1 */
   axis rows, columns;
-  bool is_double; /* what is computed in; else float32 */
-  bool is_exact;  /* items are copied */
-  bool is_direct; /* rows are used in place */
-  bool is_whole;  /* the target is of integers: results are rounded */
+  bool is_double;   /* what is computed in; else float32 */
+  bool is_exact;    /* items are copied */
+  bool is_direct;   /* rows are used in place */
+  bool is_weighted; /* by alpha, the last of the channels */
+  bool is_whole;    /* the target is of integers: results are rounded */
   const double *scale, *bias;
   int32_t axis; /* of factors: one for each of its elements; -1: one for all */
   int64_t total, parts;
@@ -236,6 +237,39 @@ static void enter_batch(const image *m, int64_t i, state *s) {
   for (int k = 0; k < RING; k++) s->held[k] = -1;
 }
 
+/* Colours times alpha, the last channel, of which they are averaged: what is transparent counts for nothing, NaN neither. Then back. `least`: alpha
+ * up to it is none, and neither are its colours. */
+#define BY_ALPHA(name, real)                                                                \
+ static void weigh_##name(real *row, int64_t pixels, int64_t channels) {                    \
+  const int64_t last = channels - 1;                                                        \
+  for (int64_t x = 0; x < pixels; x++, row += channels)                                     \
+   for (int64_t c = 0; c < last; c++) row[c] = row[last] == 0 ? 0 : row[c] * row[last];     \
+ }                                                                                          \
+ static void unweigh_##name(real *row, int64_t pixels, int64_t channels, real least) {      \
+  const int64_t last = channels - 1;                                                        \
+  for (int64_t x = 0; x < pixels; x++, row += channels)                                     \
+   for (int64_t c = 0; c < last; c++) row[c] = row[last] <= least ? 0 : row[c] / row[last]; \
+ }
+
+BY_ALPHA(singles, float)
+BY_ALPHA(doubles, double)
+
+static void weigh(const image *m, void *row) {
+  if (m->is_double)
+    weigh_doubles(row, m->columns.from, m->channels);
+  else
+    weigh_singles(row, m->columns.from, m->channels);
+}
+
+static void unweigh(const image *m, void *line) {
+  const sb_kind kind = sb_dtype_kind(m->from->dtype);
+  const bool is_whole = kind == SB_SIGNED || kind == SB_UNSIGNED; /* alpha that rounds to 0 is 0 */
+  if (m->is_double)
+    unweigh_doubles(line, m->columns.to, m->channels, is_whole ? 0.5 : 0);
+  else
+    unweigh_singles(line, m->columns.to, m->channels, is_whole ? 0.5f : 0);
+}
+
 /* A row of the source, its elements dense. */
 static const void *row_at(const image *m, state *s, int64_t y) {
   char *from = s->from + y * step_of(m->from, m->batches);
@@ -248,6 +282,7 @@ static const void *row_at(const image *m, state *s, int64_t y) {
                        .to = m->is_double ? SB_FLOAT64 : SB_FLOAT32,
                        .from = m->from->dtype};
   sb__run_job(&job);
+  if (m->is_weighted) weigh(m, to);
   s->held[k] = y;
   return to;
 }
@@ -369,6 +404,7 @@ static void run_row(const image *m, state *s, int64_t y) {
     along_doubles(m, (const double *)(void *)s->sum, (double *)(void *)s->line);
   else
     along_singles(m, (const float *)(void *)s->sum, (float *)(void *)s->line);
+  if (m->is_weighted) unweigh(m, s->line);
   for (int64_t c = 0; c < m->channels; c++) {
     const int64_t factor = m->axis < 0 ? 0 : m->axis == m->channel ? c : s->factor;
     char *there = to + c * channel_step(m, m->to);
@@ -423,9 +459,9 @@ static void run_part(void *context, int i) {
 /* The axis whose elements are beside each other, a pixel after the other. */
 static void choose_channels(image *m) {
   const sb_tensor *t = m->from;
-  m->channel = -1;
-  m->channels = 1;
-  for (int32_t d = 0; d < m->batches; d++) {
+  m->channel = m->is_weighted ? m->axis : -1;
+  m->channels = m->is_weighted ? t->shape[m->axis] : 1;
+  for (int32_t d = 0; d < m->batches && !m->is_weighted; d++) {
     const int64_t n = t->shape[d];
     if (n < 2 || n > MOST_CHANNELS || t->strides[d] != 1) continue;
     if (m->columns.from > 1 && sb__absolute(t->strides[m->batches + 1]) < n) continue;
@@ -437,8 +473,9 @@ static void choose_channels(image *m) {
 static void choose_rows(image *m) {
   const sb_tensor *t = m->from;
   const bool is_dense = m->columns.from == 1 || t->strides[m->batches + 1] == m->channels;
-  m->is_direct = is_dense && (m->is_double ? t->dtype == SB_FLOAT64
-                                           : t->dtype == SB_FLOAT32 || t->dtype == SB_UINT8);
+  m->is_direct =
+      is_dense && !m->is_weighted &&
+      (m->is_double ? t->dtype == SB_FLOAT64 : t->dtype == SB_FLOAT32 || t->dtype == SB_UINT8);
   m->row = rounded((m->columns.from * m->channels + LANES) * computed(m));
   m->line = rounded((m->columns.to * m->channels + LANES) * computed(m));
   m->nbytes = m->is_exact ? 0 : (m->is_direct ? 1 : 1 + RING) * m->row + m->line;
@@ -488,6 +525,8 @@ static sb_status check(const image *m, const sb_tensor *factors) {
   for (int32_t d = 0; fits && d < m->batches; d++) fits = to->shape[d] == from->shape[d];
   for (int32_t d = m->batches; fits && d < to->ndim; d++)
     fits = to->shape[d] <= INT32_MAX / 2 && from->shape[d] <= INT32_MAX / 2;
+  if (fits && m->is_weighted)
+    fits = m->axis >= 0 && m->axis < m->batches && from->shape[m->axis] > 1;
   if (!fits) return sb__fail(SB_ERR_SHAPE, "resize: the shapes do not fit");
   if (!factors) return SB_OK;
   if (factors->dtype != SB_FLOAT64 || factors->ndim != 2 || factors->shape[0] != 2 ||
@@ -523,14 +562,20 @@ static sb_status choose_dtype(image *m, int method, bool is_scaled) {
     return sb__fail(SB_ERR_DTYPE, "resize has no %s but with method nearest",
                     sb_dtype_name(m->from->dtype));
   const sb_status status = sb__computed_in("resize", m->from->dtype, &dtype);
-  m->is_double = dtype == SB_FLOAT64 || m->to->dtype == SB_FLOAT64;
+  /* products with alpha have twice the bits */
+  m->is_double = dtype == SB_FLOAT64 || m->to->dtype == SB_FLOAT64 ||
+                 (m->is_weighted && m->from->dtype != SB_UINT8);
   m->is_whole = made == SB_SIGNED || made == SB_UNSIGNED;
   return status;
 }
 
 sb_status sb__resize(const sb_tensor *to, const sb_tensor *from, const sb_tensor *factors,
                      const sb__resize_call *call, int64_t *staged) {
-  image m = {.to = to, .from = from, .batches = to->ndim - 2, .axis = call->axis};
+  image m = {.to = to,
+             .from = from,
+             .batches = to->ndim - 2,
+             .is_weighted = call->alpha && call->method != NEAREST,
+             .axis = call->axis};
   sb_tensor copy;
   sb_status status = check(&m, factors);
   if (!status) status = sb__check_cast(call->dtype, to->dtype, call->casting);

@@ -330,7 +330,7 @@ function mathLater () {
  * @example
  * ${awaited(example, js)}
  */
-const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of}))` : `later(${of})`}`
+const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of})${js === 'crop' ? '' : ', true'})` : `later(${of})`}`
   const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))

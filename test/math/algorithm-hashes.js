@@ -142,7 +142,8 @@ const CASES = {
     return [
       ...methods.flatMap(how => (/^(uint8|float32)$/.test(dtype) ? PIXELS : PIXELS.slice(0, 1)).map(size => math.resize(t, size, { axes: [0, 1], ...how }))),
       ...methods.flatMap(how => [[33, 200], [130, 61]].map(size => math.resize(planes, size, { ...how, dtype: 'float32', scale: [0.5, 2, 3], bias: -7 }))),
-      math.resize(planes, [33, 200], { method: 'nearest' })
+      math.resize(planes, [33, 200], { method: 'nearest' }),
+      ...methods.map(how => math.resize(any([90, 130, 4]), [33, 200], { axes: [0, 1], alpha: true, ...how }))
     ]
   }],
   letterbox: [IMAGES, ({ any }) => [math.letterbox(any([90, 130, 3]), [64, 64], { axes: [0, 1] }).image, math.letterbox(any([3, 90, 130]), [200, 190], { align: 'end', dtype: 'float32', scale: 1 / 255, value: 7 }).image]],

@@ -2,7 +2,7 @@
 /* global ImageData */
 // resize, crop, letterbox and pad beside their definitions in NumPy, and PyTorch; out; no copies; the same bits everywhere.
 const assert = require('node:assert/strict')
-const { backend, fromBlob, memory, tensor, zeros } = require('samebytes')
+const { backend, concat, fromBlob, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { assertView, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
@@ -259,6 +259,15 @@ describe('letterbox', () => {
     assert.deepEqual(letterbox(t, [1, 4], { value: 0, align: 'end' }).image.toArray(), [[0, 0, 0, 1]])
   })
 
+  it('rounds halves of pixels to the even one, as Ultralytics does', () => {
+    // 721 × 1280 in 640 × 640 is 360.5 high, 723 × 1280 361.5: Python's round() makes 360 and 362 of these
+    for (const [size, wanted, inner] of [[[721, 1280], 640, [360, 640]], [[723, 1280], 640, [362, 640]], [[1280, 721], 640, [640, 360]], [[3, 6], 3, [2, 3]], [[5, 10], 5, [2, 5]], [[7, 14], 7, [4, 7]]]) {
+      const { scale, padding, image } = letterbox(zeros(size, 'uint8'), [wanted, wanted], { value: 7, align: 'start' })
+      assert.deepEqual([scale, padding], [[inner[0] / size[0], inner[1] / size[1]], [0, 0]])
+      assert.deepEqual([inner[0] === wanted || image.get(inner[0], 0), image.get(inner[0] - 1, inner[1] - 1), inner[1] === wanted || image.get(0, inner[1])], [inner[0] === wanted || 7, 0, inner[1] === wanted || 7])
+    }
+  })
+
   it('keeps at least a pixel of each axis', () => {
     const { image, scale } = letterbox(zeros([1, 1000], 'uint8').fill(3), [4, 4], { value: 0 })
     assert.deepEqual(scale, [1, 0.004])
@@ -361,6 +370,101 @@ describe('pad', () => {
   })
 })
 
+/** The mean of colours with alpha as weight, by resize's own weights: of colours times alpha, and of alpha, in float64. */
+function weighted (t, size, opts) {
+  const wide = t.astype('float64', { casting: 'unsafe' })
+  const how = { method: opts.method, antialias: opts.antialias, axes: [0, 1] }
+  const alpha = resize(wide.narrow(2, 3, 1), size, how)
+  const colours = math.where(math.greater(alpha, /int/.test(t.dtype) ? 0.5 : 0), math.divide(resize(math.multiply(wide, wide.narrow(2, 3, 1)), size, how).narrow(2, 0, 3), alpha), 0)
+  return flat(concat([colours, alpha], { axis: 2 }))
+}
+
+describe('resize with alpha', function () {
+  this.timeout(60_000)
+  needsMath()
+
+  it('a transparent pixel colours nothing: what a canvas and Pillow make of it', () => {
+    const t = tensor([[[255, 0, 0, 255], [0, 255, 0, 0]]], 'uint8') // red, beside green that nobody sees
+    const { image } = { image: typeof ImageData === 'function' ? new ImageData(Uint8ClampedArray.from(flat(t)), 2, 1) : { data: Uint8ClampedArray.from(flat(t)), width: 2, height: 1 } }
+    assert.deepEqual(resize(image, [1, 1], { channels: 4 }).toArray(), [[[255, 0, 0, 128]]])
+    assert.deepEqual(resize(image, [1, 1], { channels: 4, alpha: false }).toArray(), [[[128, 128, 0, 128]]])
+    assert.deepEqual(resize(image, [1, 1]).toArray(), [[[128, 128, 0]]])
+    assert.deepEqual(resize(t, [1, 1], { axes: [0, 1], alpha: true }).toArray(), [[[255, 0, 0, 128]]])
+    assert.deepEqual(resize(t, [1, 1], { axes: [0, 1] }).toArray(), [[[128, 128, 0, 128]]])
+    assert.deepEqual(resize(t.permute(2, 0, 1), [1, 1], { alpha: true }).toArray(), [[[255]], [[0]], [[0]], [[128]]])
+    assert.deepEqual(resize(t, [1, 1], { axes: [0, 1], alpha: true, scale: [1, 1, 1, 1 / 255], bias: [0, 1, 2, 0], dtype: 'float32' }).toArray(), [[[255, 1, 2, 0.5]]])
+    assert.deepEqual(letterbox(image, [2, 1], { channels: 4, value: 9, align: 'start' }).image.toArray(), [[[255, 0, 0, 128]], [[9, 9, 9, 9]]])
+  })
+
+  it('is the mean of colours that alpha weights, in each dtype, layout and method', () => {
+    const { next, pick } = generator(31)
+    for (const dtype of ['uint8', 'uint16', 'int32', 'float16', 'float32', 'float64']) {
+      const most = { uint8: 255, uint16: 65535, int32: 2 ** 20 }[dtype] ?? 1
+      const value = () => most === 1 ? next(257) / 256 : next(most + 1)
+      const t = tensor(Array.from({ length: 23 * 31 * 4 }, (_, i) => i % 4 === 3 && next(3) === 0 ? 0 : value()), [23, 31, 4], { dtype })
+      const planar = t.permute(2, 0, 1).contiguous()
+      for (const method of ['bilinear', 'bicubic']) {
+        for (const antialias of [true, false]) {
+          const size = [pick([7, 23, 50]), pick([9, 31, 64])]
+          const got = resize(t, size, { axes: [0, 1], method, antialias, alpha: true })
+          const wanted = weighted(t, size, { method, antialias })
+          const off = { float16: 2 ** -10, float32: 1e-6, float64: 1e-12 }[dtype] ?? 0.5 + 1e-3
+          flat(got).forEach((x, k) => {
+            const y = most === 1 ? wanted[k] : Math.min(Math.max(wanted[k], dtype === 'int32' ? -Infinity : 0), dtype === 'int32' ? Infinity : most)
+            assert.ok(Math.abs(x - y) <= off * Math.max(1, most === 1 ? Math.abs(y) : 1) || (method === 'bicubic' && most === 1 && Math.abs(y) > 4), `${dtype} ${method} ${antialias} at ${k}: ${x}, not ${y}`)
+          })
+          assert.equal(hex(resize(planar, size, { method, antialias, alpha: true }).permute(1, 2, 0)), hex(got))
+          assert.equal(hex(resize(t.slice('::-1', '...', ':'), size, { axes: [0, 1], method, antialias, alpha: true, out: zeros([...size, 4], dtype) })), hex(resize(t.slice('::-1').contiguous(), size, { axes: [0, 1], method, antialias, alpha: true })))
+        }
+      }
+    }
+  })
+
+  it('leaves an image of the same size as it is, but for what is transparent, whose colours become 0', () => {
+    const { next } = generator(5)
+    for (const dtype of ['uint8', 'uint16', 'float16', 'float32']) {
+      const t = tensor(Array.from({ length: 9 * 7 * 4 }, (_, i) => dtype[0] === 'u' ? 1 + next(255) : (1 + next(1000)) / 1024), [9, 7, 4], { dtype })
+      for (const method of METHODS) assert.equal(hex(resize(t, [9, 7], { axes: [0, 1], method, alpha: true })), hex(t), `${dtype} ${method}`)
+      t.select(2, 3).fill(0)
+      const gone = t.clone()
+      gone.fill(0)
+      assert.equal(hex(resize(t, [9, 7], { axes: [0, 1], alpha: true })), hex(gone))
+      assert.equal(hex(resize(t, [9, 7], { axes: [0, 1], alpha: true, method: 'nearest' })), hex(t))
+    }
+    const t = tensor([[[Infinity, 0], [NaN, 0], [2, 1]]])
+    assert.deepEqual(resize(t, [1, 1], { axes: [0, 1], alpha: true }).toArray(), [[[2, Math.fround(2 / 7)]]])
+  })
+
+  it('has the same bits asynchronously, and where out lies over x', async () => {
+    const { t } = pictureOf(40, 30)
+    const opts = { axes: [0, 1], alpha: true }
+    const wanted = hex(resize(t, [14, 20], opts))
+    assert.equal(hex(await math.resizeAsync(t, [14, 20], opts)), wanted)
+    assert.equal(hex((await math.letterboxAsync(t, [20, 20], opts)).image), hex(letterbox(t, [20, 20], opts).image))
+    const large = zeros([60, 40, 4], 'uint8')
+    large.slice('30:').copyFrom(t.permute(0, 1, 2).reshape([30, 40, 4]))
+    assert.equal(hex(resize(large.slice('30:'), [14, 20], { ...opts, out: large.slice('25:39', ':20') })), wanted)
+  })
+
+  it('of 2 to 16 channels and more, the last of which is alpha; refuses fewer', () => {
+    const { next } = generator(11)
+    for (const channels of [2, 3, 4, 5, 17]) {
+      const t = tensor(Array.from({ length: 6 * 5 * channels }, () => 1 + next(255)), [6, 5, channels], { dtype: 'uint8' })
+      const got = resize(t, [3, 4], { axes: [0, 1], alpha: true, dtype: 'float64' })
+      for (let c = 0; c + 1 < channels; c++) {
+        const pair = concat([t.narrow(2, c, 1), t.narrow(2, channels - 1, 1)], { axis: 2 })
+        assert.equal(hex(resize(pair, [3, 4], { axes: [0, 1], alpha: true, dtype: 'float64' }).select(2, 0)), hex(got.select(2, c)))
+      }
+    }
+    fails(() => resize(zeros([4, 5, 1]), [2, 2], { axes: [0, 1], alpha: true }), RangeError, 'ERR_SHAPE', /axis 2 has 1 channels/)
+    fails(() => resize(zeros([4, 5]), [2, 2], { alpha: true }), RangeError, 'ERR_SHAPE', /alpha is the last one/)
+    fails(() => resize(zeros([4, 5, 4]), [2, 2], { axes: [0, 1], alpha: true, axis: 1 }), TypeError, 'ERR_ARGUMENT', /one of axes/)
+    fails(() => letterbox(zeros([4, 5, 1]), [2, 2], { axes: [0, 1], alpha: true }), RangeError, 'ERR_SHAPE', /axis 2 has 1 channels/)
+    fails(() => resize(zeros([4, 5, 4]), [2, 2], { axes: [0, 1], alpha: 'yes' }), TypeError, 'ERR_ARGUMENT', /alpha is "yes"/)
+    assert.deepEqual(resize(zeros([0, 5, 5, 4], 'uint8'), [2, 2], { axes: [1, 2], alpha: true }).shape, [0, 2, 2, 4])
+  })
+})
+
 describe('images have the same bits', function () {
   this.timeout(120_000)
   needsMath()
@@ -414,14 +518,16 @@ describe('resize, letterbox and crop of a picture', function () {
 
   it('read it as [height, width, 3], or 4 channels where that is asked for', async () => {
     const { image, t } = pictureOf(40, 30)
-    for (const channels of [undefined, 3, 4]) {
+    for (const [channels, given] of [[undefined], [3], [3, false], [4], [4, true], [4, false]]) {
       const same = channels === 4 ? t : t.narrow(2, 0, 3)
+      const alpha = given ?? channels === 4
+      const how = { channels, ...given !== undefined && { alpha: given } }
       const opts = { dtype: 'float32', scale: 1 / 255, bias: [1, 2, 3, 4].slice(0, channels ?? 3) }
-      const wanted = resize(same, [14, 20], { ...opts, axes: [0, 1] })
+      const wanted = resize(same, [14, 20], { ...opts, axes: [0, 1], alpha })
       assert.deepEqual(wanted.shape, [14, 20, channels ?? 3])
-      for (const got of [resize(image, [14, 20], { ...opts, channels }), await math.resizeAsync(image, [14, 20], { ...opts, channels })]) assert.equal(hex(got), hex(wanted))
-      const { image: boxed, ...place } = letterbox(same, [32, 32], { axes: [0, 1] })
-      for (const { image: got, ...other } of [letterbox(image, [32, 32], { channels }), await math.letterboxAsync(image, [32, 32], { channels })]) {
+      for (const got of [resize(image, [14, 20], { ...opts, ...how }), await math.resizeAsync(image, [14, 20], { ...opts, ...how })]) assert.equal(hex(got), hex(wanted))
+      const { image: boxed, ...place } = letterbox(same, [32, 32], { axes: [0, 1], alpha })
+      for (const { image: got, ...other } of [letterbox(image, [32, 32], how), await math.letterboxAsync(image, [32, 32], how)]) {
         assert.equal(hex(got), hex(boxed))
         assert.deepEqual(other, place)
       }
@@ -457,6 +563,11 @@ describe('resize, letterbox and crop of a picture', function () {
       for (const call of [() => resize(x, [2, 2]), () => letterbox(x, [2, 2]), () => crop(x, [0, 0, 1, 1])]) assert.throws(call, ({ code }) => /^ERR_(ARGUMENT|SHAPE|UNSUPPORTED)$/.test(code))
       await assert.rejects(math.resizeAsync(x, [2, 2]), ({ code }) => /^ERR_(ARGUMENT|SHAPE|UNSUPPORTED)$/.test(code))
     }
+    for (const call of [resize, letterbox, math.resizeAsync, math.letterboxAsync]) {
+      await assert.rejects(async () => call(image, [2, 2], { alpha: true }), { code: 'ERR_ARGUMENT', message: /channels 3, without it/ })
+      await assert.rejects(async () => call(image, [2, 2], { channels: 4, alpha: 1 }), { code: 'ERR_ARGUMENT', message: /alpha is 1/ })
+    }
+    for (const call of [crop, math.cropAsync]) await assert.rejects(async () => call(image, [0, 0, 1, 1], { alpha: true }), { code: 'ERR_ARGUMENT', message: /no option "alpha"/ })
     for (const channels of [1, '3', null, NaN]) fails(() => resize(image, [2, 2], { channels }), TypeError, 'ERR_ARGUMENT', /3, without alpha, or 4/)
     for (const call of [resize, letterbox]) fails(() => call(t, [2, 2], { channels: 3 }), TypeError, 'ERR_ARGUMENT', /narrow/)
     fails(() => crop(t, [0, 0, 1, 1], { channels: 3 }), TypeError, 'ERR_ARGUMENT', /narrow/)

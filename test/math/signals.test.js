@@ -262,6 +262,31 @@ describe('transforms', () => {
     }
   })
 
+  it('along several axes, and istft, are rounded once: what they are in float64', async () => {
+    const single = t => t.astype(t.dtype.startsWith('complex') ? 'complex64' : 'float32', { casting: 'same_kind' })
+    for (const shape of [[20, 33], [3, 16, 25], [5, 7, 6, 10]]) {
+      const real = rand(shape)
+      const spectrum = fft(rand(shape))
+      for (const [name, x] of [['fftn', real], ['ifftn', spectrum], ['fft2', spectrum], ['ifft2', real], ['rfftn', real], ['rfft2', real], ['irfftn', spectrum], ['irfft2', spectrum]]) {
+        const wide = x.astype(x === real ? 'float64' : 'complex128')
+        for (const opts of [{}, { norm: 'ortho' }, { s: [8, 12], axes: [-1, 0] }]) {
+          const wanted = hex(single(math[name](wide, opts)))
+          assert.equal(hex(math[name](x, opts)), wanted, name)
+          assert.equal(hex(await math[`${name}Async`](x, opts)), wanted, name)
+          const out = zeros(math[name](x, opts).shape, math[name](x, opts).dtype)
+          assert.equal(hex(math[name](x, { ...opts, out })), wanted, name)
+        }
+      }
+    }
+    const frames = stft(rand([900]), { nFft: 64 })
+    const wanted = hex(single(istft(frames.astype('complex128'))))
+    assert.equal(hex(istft(frames)), wanted)
+    assert.equal(hex(istft(frames, { out: zeros([896]), casting: 'safe' })), wanted)
+    assert.equal(hex(await math.istftAsync(frames)), wanted)
+    const out = zeros([896], 'float16')
+    refusedUnchanged(out, () => istft(frames, { out, casting: 'safe' }), 'ERR_CAST')
+  })
+
   it('of a line are the same bits alone, in any batch, and in any layout', () => {
     const { next } = generator(58)
     for (const n of [6, 37, 100, 256, 300, 1024]) {
