@@ -11,7 +11,7 @@
 //
 // In the bundle for browsers select.browser.js takes this file's place.
 
-const { failure } = require('../base/errors')
+const { failure, plain } = require('../base/errors')
 const { warn, log } = require('../runtime/host')
 
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
@@ -52,7 +52,7 @@ function withLevel (native) {
   const wanted = process.env.SAMEBYTES_ISA
   if (wanted) {
     const [level] = /** @type {any} */ (native).addon.about()
-    if (wanted !== level) warnOnce(`SAMEBYTES_ISA is '${wanted}', which is no instruction set of this processor and build; ${level} is used`, 'samebytes.warned.isa')
+    if (wanted !== level) warnOnce(`SAMEBYTES_ISA is '${plain(wanted)}', which is no instruction set of this processor and build; ${level} is used`, 'samebytes.warned.isa')
   }
   return native
 }

@@ -43,19 +43,100 @@ function learnErrors (list) {
   return codes
 }
 
+/** Control characters, changes of direction, lone surrogates, line and paragraph separators. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+const SHORT = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
+
 /**
- * Makes an error with its code; the class is the one of C's list.
+ * One line of visible characters for messages, terminals and logs; others are escaped: text from outside, such as names in files or what a
+ * server says, may have them.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+function plain (text) {
+  return text.replace(UNSEEN, c => {
+    const code = /** @type {number} */ (c.codePointAt(0))
+    return SHORT.get(c) ?? (code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`)
+  })
+}
+
+/**
+ * Makes an error with its code; the class is the one of C's list. Its stack begins at the caller's line.
  *
  * @param {string} code
- * @param {string} message  names the argument, what was given and what was expected
+ * @param {string} message  names the argument, what was given and what was expected; characters that nobody sees are escaped
  * @returns {Error & { code: string }}
  */
 function failure (code, message) {
-  const Class = classes[code]
-  if (Class === undefined || Class === SamebytesError) return new SamebytesError(message, /** @type {ErrorCode} */ (code))
-  const error = /** @type {Error & { code: string }} */ (new (/** @type {ErrorConstructor} */ (Class))(message))
-  error.code = code
+  const Class = /** @type {any} */ (classes[code] ?? SamebytesError)
+  const error = new Class(plain(message), code)
+  if (Class !== SamebytesError) error.code = code
+  return startAtCaller(error)
+}
+
+// ---- Stacks ----
+
+const { captureStackTrace: capture } = /** @type {any} */ (Error)
+const { defineProperty } = Object
+
+const MORE = 30 // frames of ours at most, above the program's
+
+/**
+ * Leaves our frames out of an error's stack when that is read, and not before: making the text takes long, and runs the program's
+ * prepareStackTrace.
+ *
+ * @template {Error} E
+ * @param {E} error
+ * @returns {E} the error; where it came from a callback and is thrown on by an async function, its stack is that function's
+ */
+function startAtCaller (error) {
+  if (capture === undefined) return error
+  const holder = { name: error.name, message: error.message, stack: /** @type {unknown} */ (undefined) } // the text begins with name and message
+  const { stackTraceLimit: limit } = /** @type {any} */ (Error)
+  try {
+    if (limit > 0) /** @type {any} */ (Error).stackTraceLimit = limit + MORE
+    capture(holder, startAtCaller)
+  } finally {
+    if (limit > 0) /** @type {any} */ (Error).stackTraceLimit = limit
+  }
+  /** @type {unknown[] | undefined} */
+  let read
+  delete error.stack // defining it anew would read it first
+  defineProperty(error, 'stack', {
+    get: () => (read ??= [withoutOwn(holder.stack, limit)])[0],
+    set (value) { read = [value] },
+    configurable: true
+  })
   return error
 }
 
-module.exports = { SamebytesError, learnErrors, failure }
+/** Frames without a file of the program: functions of the engine and of Node, which called ours or were called by them. */
+const BUILT_IN = /\(<anonymous>\)$|\(index \d+\)$|node:internal\/|\[native code\]$|^[^@]*@self-hosted:/
+
+/**
+ * @param {unknown} stack
+ * @param {number} limit  of frames
+ * @returns {unknown} from the first frame of the program on; whole where it has none
+ */
+function withoutOwn (stack, limit) {
+  own ??= ownPlace()
+  if (own === '' || typeof stack !== 'string') return stack
+  const lines = stack.split('\n')
+  const first = Math.max(0, lines.findIndex(line => /^\s+at /.test(line))) // V8's begin with the message
+  const from = lines.findIndex((line, i) => i >= first && line !== '' && !line.includes(own) && !BUILT_IN.test(line))
+  const frames = lines.slice(Math.max(from, first))
+  return [...lines.slice(0, first), ...limit > 0 ? frames.slice(0, limit) : frames].join('\n')
+}
+
+/** What names of our files begin with in stacks; '': a bundler put them into the program's own. @type {string} */
+let own
+
+/** @returns {string} */
+function ownPlace () {
+  const folder = typeof __dirname === 'string' ? /^.*[\\/]js[\\/](?=base$)/.exec(__dirname) : null
+  const url = /\w+:\/\/[^\s()]*\/samebytes(?=[\w-]*\.mjs\b)/
+  return (folder ?? url.exec(String(new Error().stack)))?.[0] ?? ''
+}
+
+module.exports = { SamebytesError, learnErrors, failure, startAtCaller, plain, UNSEEN }

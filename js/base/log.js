@@ -5,7 +5,7 @@
 const { debuglog, format } = require('node:util')
 const { setInterval } = require('node:timers')
 const { newList } = require('./primordials')
-const { plain } = require('./escape')
+const { plain } = require('./errors')
 
 const EVERY = 50 // ms
 const MOST = 10_000 // lines that are kept: a program that never reaches the event loop should not fill the heap with them

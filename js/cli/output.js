@@ -2,8 +2,7 @@
 // The program's output: text for people, JSON for programs. Names come from files that anybody may have made, so control characters
 // are escaped.
 
-const { failure } = require('../base/errors')
-const { plain, UNSEEN } = require('../base/escape')
+const { failure, UNSEEN, plain } = require('../base/errors')
 
 const MOST_SHOWN = 160 // characters of a name or text
 

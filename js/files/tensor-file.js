@@ -1,8 +1,7 @@
 'use strict'
 // The object that openSafetensors, parseNpz and their like give: the tensors of a file by name.
 
-const { failure } = require('../base/errors')
-const { plain } = require('../base/escape')
+const { failure, plain } = require('../base/errors')
 const { nearest } = require('../base/nearest')
 const { show, receiver } = require('../base/validate')
 const { tensorFromEntry, infoOf } = require('./entries')

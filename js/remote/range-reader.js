@@ -2,7 +2,7 @@
 // Reads ranges of a file at a URL. Whatever the server does, a run ends: with its bytes or with a typed error, after a bounded number of
 // attempts that bring little, each of which ends when little comes.
 
-const { failure } = require('../base/errors')
+const { failure, startAtCaller } = require('../base/errors')
 const { newBytes } = require('../files/allocate')
 const { Excess, bodyOf, conditionOf, isSame } = require('./answers')
 const { isElsewhere } = require('./fetch-transport')
@@ -160,7 +160,7 @@ class RangeReader {
         } catch (error) {
           if (!(error instanceof Trouble)) throw error
           if (run.at - mark >= PROGRESS) failures = 0
-          if (failures++ >= this.retries) throw error.error
+          if (failures++ >= this.retries) throw startAtCaller(error.error)
           this.current = this.url // where it was redirected to may be gone
           watch.end()
           await run.pause(Math.max(error.wait, Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY) * (0.5 + Math.random() / 2)))

@@ -1,8 +1,7 @@
 'use strict'
 // The object that fetchSafetensors and its like give: the tensors of a file by name, each read when it is asked for.
 
-const { failure } = require('../base/errors')
-const { plain } = require('../base/escape')
+const { failure, plain } = require('../base/errors')
 const { receiver, show, optionsOf } = require('../base/validate')
 const { Stop, signalOf } = require('../base/signals')
 const { missingTensor } = require('../files/tensor-file')
