@@ -10,6 +10,14 @@ const { instance } = require('./internals')
 const NAMES = ['onnxruntime-node', 'onnxruntime-web']
 
 /**
+ * Both by a literal name: bundlers and tracers of files (@vercel/nft) follow no other.
+ *
+ * @param {string} name
+ * @returns {Promise<any>}
+ */
+const imported = name => name === NAMES[0] ? import('onnxruntime-node') : import('onnxruntime-web')
+
+/**
  * Imports onnxruntime, which the user installs.
  *
  * @returns {Promise<any>}
@@ -18,7 +26,7 @@ async function findOrt () {
   for (const name of NAMES) {
     let found
     try {
-      found = await import(name)
+      found = await imported(name)
     } catch (error) {
       if (/** @type {any} */ (error).code === 'ERR_MODULE_NOT_FOUND') continue
       throw unusable(name, error)

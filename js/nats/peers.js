@@ -7,6 +7,20 @@ const { failure } = require('../base/errors')
 const found = new Map()
 
 /**
+ * Each by a literal name: bundlers and tracers of files (@vercel/nft) follow no other.
+ *
+ * @param {string} name
+ * @returns {any}
+ */
+function required (name) {
+  if (name === 'transport-node') return require('@nats-io/transport-node')
+  if (name === 'jetstream') return require('@nats-io/jetstream')
+  if (name === 'services') return require('@nats-io/services')
+  // @ts-ignore A file of the package, without declarations.
+  return require('@nats-io/transport-node/lib/node_transport.js')
+}
+
+/**
  * @param {'transport-node' | 'jetstream' | 'services' | 'transport-node/lib/node_transport.js'} name  after '@nats-io/'
  * @returns {any} what the package exports
  * @throws ERR_UNSUPPORTED if it is not installed
@@ -16,7 +30,7 @@ function peer (name) {
   if (before !== undefined) return before
   const [folder] = name.split('/')
   try {
-    const exported = require(`@nats-io/${name}`)
+    const exported = required(name)
     found.set(name, exported)
     return exported
   } catch (error) {

@@ -76,6 +76,39 @@ const requireAddon = root === path.join(__dirname, '..', '..') ? require : creat
 /** @returns {string} the folder that has binaries for this machine, if the package has them; absolute */
 const prebuilt = () => path.join(root, 'prebuilds', platformName())
 
+/**
+ * Never called. Tracers of files, such as @vercel/nft of Next.js and Vercel, take along what a literal path in a call of readFileSync
+ * names, and nothing else; what is not there they leave out. Linux's names are there on every system: servers run it, wherever they
+ * were built.
+ */
+// eslint-disable-next-line no-unused-vars
+function traced () {
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64/samebytes.node'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64/samebytes_math.node'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64/libsamebytes.so.1'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-arm64/samebytes.node'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-arm64/samebytes_math.node'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-arm64/libsamebytes.so.1'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64-musl/samebytes.node'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64-musl/samebytes_math.node'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64-musl/libsamebytes.so.1'))
+  fs.readFileSync(path.join(__dirname, `../../prebuilds/${process.platform}-${process.arch}/samebytes.node`))
+  fs.readFileSync(path.join(__dirname, `../../prebuilds/${process.platform}-${process.arch}/samebytes_math.node`))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes-shared.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes-parsers.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes-math.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes-math-shared.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes-algorithms.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../dist/samebytes-algorithms-shared.wasm'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/copy.fatbin'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/copy.ptx'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/cast.fatbin'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/cast.ptx'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/random.fatbin'))
+  fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/random.ptx'))
+}
+
 /** what .ci/build package-all makes */
 const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl']
 

@@ -41,6 +41,7 @@ async function main () {
   await testUserPrograms(here, 'here')
   await testBundle(here, 'here')
   await testOthers()
+  await testTraced(here, 'here')
   if (options.full) await testFull()
 }
 
@@ -472,6 +473,55 @@ async function testBundle ({ title, command }, name) {
   await test(`${title}: a program for Node.js that esbuild bundled`, async () => {
     await run([...esbuild, 'external.mjs', '--bundle', '--platform=node', '--format=esm', '--packages=external', '--outfile=bundled/node.mjs', '--log-level=error'], { cwd })
     assert.equal((await run([...command, 'bundled/node.mjs'], { cwd })).out, 'native [[1,3],[2,4]]\n')
+  })
+}
+
+// ---- Deployments of what is traced, as Next.js (`output: 'standalone'`) and Vercel make them ----
+
+async function testTraced ({ title, command }, name) {
+  const cwd = appOf(name)
+  const cache = `${folderOfCache()}-tracer`
+  if (!await must('@vercel/nft installs', () => installed(path.join(__dirname, 'tracer'), cache))) return
+  const nft = path.join(cache, 'node_modules', '@vercel', 'nft')
+  const trace = async (program, platform = process.platform) =>
+    JSON.parse((await run([process.execPath, path.join(__dirname, 'tracer', 'trace.cjs'), nft, program, platform], { cwd })).out)
+  for (const program of ['esm.mjs', 'cjs.cjs']) {
+    const folder = path.join(scratch, `traced-${program}`)
+    if (!await test(`@vercel/nft: ${program} takes its files along`, async () => {
+      const files = await trace(program)
+      assert.ok(!files.some(file => file.endsWith('.md')), 'not the whole package')
+      for (const file of files) fs.cpSync(path.join(cwd, file), path.join(folder, file))
+    })) continue
+    for (const backend of ['native', 'wasm', 'wasm-shared']) {
+      await test(`${title}: what @vercel/nft took along of ${program}, on ${backend}`, async () => {
+        const env = backend === 'native' ? {} : { SAMEBYTES_BACKEND: backend }
+        const { out, err } = await run([...command, program, backend], { cwd: folder, env })
+        assert.deepEqual([out, err], [`done on ${backend}\n`, ''])
+      })
+    }
+  }
+  await test('@vercel/nft: each binary and each module, on a Mac as well', async () => {
+    const root = path.join(cwd, 'node_modules', 'samebytes')
+    const inside = folder => fs.readdirSync(path.join(root, folder), { recursive: true }).map(file => path.posix.join('node_modules/samebytes', folder, file))
+    const wanted = [...inside('prebuilds'), ...inside('dist')].filter(file => /\.(node|so\.1|fatbin|ptx|wasm)$/.test(file)).sort()
+    assert.ok(wanted.length >= 10)
+    for (const platform of ['linux', 'darwin']) {
+      const files = await trace('esm.mjs', platform)
+      assert.deepEqual(wanted.filter(file => !files.includes(file)), [], platform)
+    }
+  })
+  await test('@vercel/nft: the runtimes and clients that users install', async () => {
+    const links = ['onnxruntime-node', 'onnxruntime-web', '@nats-io'].map(each => path.join(cwd, 'node_modules', each))
+    for (const link of links) fs.symlinkSync(path.join(ROOT, 'node_modules', path.basename(link)), link)
+    try {
+      for (const [program, names] of [['samebytes/module', ['onnxruntime-node', 'onnxruntime-web']], ['samebytes/nats', ['@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/services']]]) {
+        write(path.join(cwd, 'peers.mjs'), `import '${program}'\n`)
+        const files = await trace('peers.mjs')
+        for (const each of names) assert.ok(files.some(file => file.includes(`${each}/`) && !file.endsWith('package.json')), each)
+      }
+    } finally {
+      for (const link of links) fs.rmSync(link)
+    }
   })
 }
 
