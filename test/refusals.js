@@ -151,4 +151,121 @@ async function acceptsRight ({ args, refused, random }, call, make = () => undef
   }
 }
 
-module.exports = { acceptsRight, outcome, refusesAll, sly }
+const isPlain = value => value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype
+const mapped = (value, fn) => Array.isArray(value) ? value.map(fn) : Object.fromEntries(Object.entries(value).map(([key, x]) => [key, fn(x)]))
+
+/** Ways to run act where a value is read, on each level of lists and options. */
+const READS = {
+  'a Proxy': (value, act) => new Proxy(value, Object.fromEntries(['get', 'has', 'ownKeys', 'getOwnPropertyDescriptor', 'getPrototypeOf']
+    .map(trap => [trap, (...args) => { act(); return Reflect[trap](...args) }]))),
+  getters: (value, act) => Object.defineProperties(Array.isArray(value) ? [] : {}, Object.fromEntries(Object.entries(value).map(([key, x]) =>
+    [key, { enumerable: true, configurable: true, get () { act(); return x } }]))),
+  'inherited getters': (value, act) => Array.isArray(value) ? READS.getters(value, act) : Object.create(READS.getters(value, act)),
+  iterables: (value, act) => Array.isArray(value) ? (function * () { for (const x of value) { act(); yield x } })() : READS.getters(value, act)
+}
+
+function readBy (how, value, act) {
+  if (ArrayBuffer.isView(value)) {
+    const proto = Object.getPrototypeOf(value)
+    for (const key of ['length', 'constructor', 'buffer', Symbol.iterator]) Object.defineProperty(value, key, { configurable: true, get () { act(); return Reflect.get(proto, key, value) } })
+    return value
+  }
+  if (!Array.isArray(value) && !isPlain(value)) return value
+  return READS[how](mapped(value, x => readBy(how === 'inherited getters' ? 'getters' : how, x, act)), act) // lists and records have entries of their own
+}
+
+/** Lists and options that nobody else has. */
+const anew = value => Array.isArray(value) || isPlain(value) ? mapped(value, anew) : value
+
+/** Takes all out of lists and options. */
+function empty (value) {
+  if (!Array.isArray(value) && !isPlain(value)) return
+  Object.values(value).forEach(empty)
+  if (Array.isArray(value)) value.length = 0
+  else for (const key of Object.keys(value)) delete value[key]
+}
+
+/** Every tensor in arguments, lists and options. */
+const tensorsIn = value => Tensor.isTensor(value) ? [value] : Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(tensorsIn) : []
+
+/** All that a result has, in plain values. */
+function wholly (value) {
+  if (Tensor.isTensor(value)) return shown(value)
+  if (ArrayBuffer.isView(value)) return [...value]
+  return Array.isArray(value) || isPlain(value) ? mapped(value, wholly) : typeof value
+}
+
+/**
+ * What the caller's code does while a call reads its arguments: `compute` uses the library, whose results have to be there at once and stay;
+ * `grow` grows WebAssembly's memory, so that all views of it are stale; `dispose` ends the tensors that the call was given.
+ */
+const ACTS = {
+  compute ({ kept, compute }) {
+    const one = tensor([[1, 2], [3, 4]])
+    const sum = zeros([2, 2])
+    compute(one, sum)
+    assert.deepEqual(sum.toArray(), [[2, 4], [6, 8]], 'a call in the midst of another one did not compute at once')
+    one.T.slice('::-1').copyFrom(tensor([5, 6]))
+    kept.push(sum)
+  },
+  grow ({ kept }) {
+    samebytes.wasmMemory()?.grow(1)
+    kept.push(tensor([[2, 4], [6, 8]]))
+  },
+  dispose ({ given }) {
+    for (const t of given) t.dispose()
+  }
+}
+
+/**
+ * A call whose arguments run code as they are read has the result that it has without, or is refused because that code disposed of what it needs.
+ *
+ * @param {{ args: object[], refused?: string[], random?: boolean }} row
+ * @param {(args: unknown[], on?: any) => unknown} call
+ * @param {(one: any, out: any) => void} compute  writes one + one
+ * @param {() => any} [make]  what it is called on
+ */
+async function readsFirst ({ args, refused, random }, call, compute, make = () => undefined) {
+  const plain = await outcome(() => call(args.map(validOf), make()))
+  if (plain.error) {
+    assert.ok(refused?.includes(plain.error.code), plain.error.stack)
+    return
+  }
+  const wanted = wholly(plain.result)
+  const later = args.map(validOf).map(anew)
+  const pending = call(later, make())
+  if (typeof pending?.then === 'function') later.forEach(empty) // which is too late to be seen
+  const settled = await outcome(() => pending)
+  if (!random) assert.deepEqual(wholly(settled.result), wanted)
+  for (const [i, argument] of args.entries()) {
+    for (const key of [null, ...Object.keys(argument.keys ?? {})]) {
+      for (const how of Object.keys(READS)) {
+        for (const [what, act] of Object.entries(ACTS)) {
+          if (how !== 'a Proxy' && what === 'grow') continue // memory that never shrinks
+          if (how === 'inherited getters' && (key !== null || argument.kind !== 'options')) continue
+          const on = make()
+          const list = args.map(validOf)
+          const about = { kept: [], given: [...tensorsIn(list), on].filter(Tensor.isTensor), compute }
+          let reads = 0
+          const once = () => { if (reads++ < (what === 'grow' ? 1 : 3)) act(about) }
+          list[i] = key === null ? readBy(how, list[i], once) : { ...list[i], [key]: readBy(how, list[i][key], once) }
+          const { result, error } = await outcome(() => call(list, on))
+          if (reads === 0) continue
+          const label = `${argument.name || `argument ${i}`}${key === null ? '' : `, option ${key}`}: ${how} that ${what}s`
+          for (const t of about.kept) assert.deepEqual(t.toArray(), [[2, 4], [6, 8]], label)
+          for (const t of about.kept) t.dispose()
+          if (error === undefined) {
+            if (!random && !(what === 'dispose' && about.given.includes(result))) assert.deepEqual(wholly(result), wanted, label)
+          } else if (what === 'dispose') {
+            assert.equal(error.code, how === 'iterables' && error.code !== 'ERR_DISPOSED' ? 'ERR_ARGUMENT' : 'ERR_DISPOSED', `${label}: ${error.stack}`)
+          } else {
+            assert.ok(how === 'iterables' && error.code === 'ERR_ARGUMENT', `${label}: ${error.stack}`) // most lists are no iterables
+          }
+          for (const t of [...about.given, ...tensorsIn(result)]) t.dispose()
+        }
+      }
+    }
+  }
+}
+
+module.exports = { acceptsRight, outcome, readsFirst, refusesAll, sly }

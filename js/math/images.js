@@ -311,7 +311,7 @@ function crop (x, box, opts) {
   const options = optionsFor(opts, OF_CROP)
   const given = pairOf(options.axes, picture !== null)
   const channels = channelsFrom(options.channels, picture !== null)
-  const edges = integers('box', box)
+  const edges = notDeferred(() => integers('box', box))
   if (edges.length !== 4) throw failure('ERR_SHAPE', `box has ${edges.length} entries; [left, top, right, bottom] was expected`)
   const image = picture === null ? /** @type {Tensor} */ (x) : tensorOfPicture(picture, channels)
   const layout = Tensor.attachedOf(image)

@@ -1,10 +1,11 @@
 'use strict'
 // Pictures of the web as operands: an ImageData, a canvas, and a VideoFrame, which is read asynchronously. They are uint8 [height, width, channels].
 
+const { Array, Number, Object, arrayConcat, arrayOf, lengthOf } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, optionsOf, show } = require('../base/validate')
-const { isVideoFrame } = require('../base/buffers')
+const { dtypeOfArray, isVideoFrame } = require('../base/buffers')
 const { checkSignal, signalOf } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { imageOf } = require('../copy/sources')
@@ -16,6 +17,8 @@ const { Tensor, wrap } = require('../tensor/tensor')
 
 const BYTES = dtypeOf('uint8')
 const UINT8 = BYTES.index
+const OPTIONS = ['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting', 'signal']
+const MOST_ENTRIES = 64 // of lists, as of axes; longer ones are refused
 
 /**
  * @param {any} x
@@ -91,19 +94,40 @@ function ofPictures (fn, isResized = false) {
     if (Tensor.isTensor(x)) return fn(x, size, opts)
     const isFrame = isVideoFrame(x)
     const picture = isFrame ? null : pictureOf(x)
-    const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsOf(opts)
+    const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsNow(optionsOf(opts))
+    const wanted = now(size)
     const channels = channelsFrom(given, true)
     if (isResized) rest.alpha = alphaFrom(rest.alpha, channels)
     checkSignal(signalOf(stop))
     const pixels = await pixelsOf(picture ?? x, isFrame, stop)
     const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
     try {
-      return await fn(part, size, { ...rest, axes, signal: stop })
+      return await fn(part, wanted, { ...rest, axes, signal: stop })
     } finally {
       part.dispose()
       pixels.dispose()
     }
   }
+}
+
+/**
+ * A list as it is now; it may be another one when the picture was read.
+ *
+ * @param {any} value
+ * @returns {any} anything else is itself
+ */
+function now (value) {
+  const n = Array.isArray(value) ? value.length : dtypeOfArray(value) === undefined ? -1 : lengthOf(value)
+  return Number.isInteger(n) && n >= 0 && n <= MOST_ENTRIES ? arrayOf(n, i => value[i]) : value
+}
+
+/** @param {Record<string, any>} options @returns {Record<string, any>} as they are now, inherited ones too */
+function optionsNow (options) {
+  /** @type {Record<string, any>} */
+  const read = {}
+  const names = arrayConcat(OPTIONS, Object.keys(options))
+  for (let i = 0; i < names.length; i++) if (!Object.hasOwn(read, names[i])) read[names[i]] = now(options[names[i]])
+  return read
 }
 
 /** @param {any} source @param {boolean} isFrame @param {any} signal @returns {Promise<Tensor>} [height, width, 4] */

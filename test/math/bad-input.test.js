@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const { tensor, zeros } = require('samebytes')
 const { MATH, inMath, isAlias, namesIn, ofMath, validOf } = require('../signatures')
-const { acceptsRight, refusesAll } = require('../refusals')
+const { acceptsRight, readsFirst, refusesAll } = require('../refusals')
 const { fails } = require('../setup')
 const { math, needsMath, rows } = require('./load')
 
@@ -29,6 +29,11 @@ describe('wrong values of arithmetic', function () {
     const call = list => inMath(math, name)(...list)
     it(`of ${name} are refused, and leave nothing behind`, () => refusesAll({ args }, call))
     it(`of ${name}: right ones work, of every realm and through Proxies`, () => acceptsRight({ args }, call))
+    for (const form of [name, `${name}Async`]) {
+      const fn = inMath(math, form)
+      if (fn === undefined) continue
+      it(`of ${form}: what reading right ones runs changes nothing`, () => readsFirst({ args }, list => fn(...list), (one, out) => math.add(one, one, { out })))
+    }
 
     const at = args.findIndex(({ kind }) => kind === 'options')
     if (at < 0) continue

@@ -576,4 +576,20 @@ describe('resize, letterbox and crop of a picture', function () {
     stop.abort(new Error('enough'))
     await assert.rejects(math.resizeAsync(image, [2, 2], { signal: stop.signal }), /enough/)
   })
+
+  it('are read over turns, lists and options at once, inherited ones too', async () => {
+    const { image } = pictureOf(8, 6)
+    class Scaled { get scale () { return [1, 2, 3] } get axis () { return 2 } get method () { return 'nearest' } }
+    const wanted = hex(resize(image, [3, 4], { scale: [1, 2, 3], axis: 2, method: 'nearest' }))
+    assert.equal(hex(await math.resizeAsync(image, [3, 4], new Scaled())), wanted)
+    const [size, box] = [[3, 4], Int32Array.of(1, 0, 3, 2)]
+    const options = { scale: Float32Array.of(1, 2, 3), axis: 2, method: 'nearest' }
+    const pending = [math.resizeAsync(image, size, options), math.cropAsync(image, box)]
+    options.scale.fill(9)
+    delete options.method
+    size.length = 0
+    box.fill(0)
+    assert.equal(hex(await pending[0]), wanted)
+    assert.equal(hex(await pending[1]), hex(crop(image, [1, 0, 3, 2])))
+  })
 })
