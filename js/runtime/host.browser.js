@@ -94,6 +94,9 @@ const heapRoom = () => null
 /** Browsers have no native code that buffers are pinned for. */
 function keepAttached () {}
 
+/** They have no such mark. */
+const isUntransferable = () => false
+
 const pythonPath = null
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, ballastOf, keepSpare, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

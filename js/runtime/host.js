@@ -123,8 +123,9 @@ function memoryOfMachine () {
   return allowed > 0 ? Math.min(allowed, all) : all
 }
 
-const YOUNG = 3 * 2 ** 24 // bytes of V8's limit that are for young objects alone
-const USABLE = 7 / 8 // of the rest: V8 gives up before all is in use
+const MIB = 2 ** 20
+const YOUNG = 192 // MiB that V8 keeps for young objects at most: those of V8 13 to 14.1; others keep a half or a quarter of that
+const USABLE = 7 / 8 // of the room for old objects: V8 gives up before all is in use
 
 /** @type {any} */
 let v8
@@ -175,9 +176,32 @@ function heapRoom (wanted) {
 }
 
 function roomNow () {
-  const { heap_size_limit: limit, used_heap_size: used } = v8.getHeapStatistics()
-  return limit > 0 ? Math.max(0, Math.floor((limit - Math.min(YOUNG, limit * 5 / 8)) * USABLE - used)) : null
+  const { heap_size_limit: limit, used_heap_size: used, total_available_size: available } = v8.getHeapStatistics()
+  if (!(limit > 0)) return null
+  if (process.versions.bun !== undefined) return available // its limit is what it happens to use
+  return Math.max(0, Math.floor(oldLimit(limit) * USABLE - used))
 }
+
+/**
+ * Bytes that V8 has for old objects. It tells only what young and old ones have together.
+ *
+ * @param {number} limit  that
+ */
+function oldLimit (limit) {
+  const flags = `${process.env.NODE_OPTIONS} ${process.env.DENO_V8_FLAGS} ${process.execArgv.join(' ')}`
+  const old = mibOf(/.*--max[-_]old[-_]space[-_]size[= ](\d+)/s.exec(flags))
+  if (old > 0) return Math.min(old * MIB, limit)
+  worker ??= require('node:worker_threads')
+  // In a worker V8's defaults, unless it was given others. Flags that are not seen here may be in force, so the sum counts as well.
+  const { maxOldGenerationSizeMb = Infinity, maxYoungGenerationSizeMb = YOUNG } = worker.resourceLimits ?? {}
+  const young = 3 * mibOf(/.*--max[-_]semi[-_]space[-_]size[= ](\d+)/s.exec(flags)) || maxYoungGenerationSizeMb
+  // V8 divides what it takes of a machine's memory (half, up to 2 or 4 GiB) or --max-heap-size: an eighth or less is for young objects.
+  const isDivided = limit >= Math.min(memoryOfMachine() / 2, 2 ** 31) && !flags.includes('size-percentage') || /--max[-_]heap[-_]size/.test(flags)
+  return Math.min(maxOldGenerationSizeMb * MIB, limit - Math.min(young * MIB, limit * (isDivided ? 1 / 8 : 3 / 4)))
+}
+
+/** @param {RegExpExecArray | null} flag  the last one of its name @returns {number} 0: there is none */
+const mibOf = flag => flag === null ? 0 : Number(flag[1])
 
 /**
  * @param {string} name  of a file beside the package's modules
@@ -199,14 +223,25 @@ let isMarkEnough
  * @param {ArrayBuffer} buffer
  */
 function keepAttached (buffer) {
-  worker ??= require('node:worker_threads')
-  const { markAsUntransferable, isMarkedAsUntransferable } = worker
-  const isMarked = isMarkedAsUntransferable !== undefined && isMarkedAsUntransferable(buffer)
+  const isMarked = isUntransferable(buffer)
+  const { markAsUntransferable } = worker
   if (!isMarked) markAsUntransferable(buffer)
   isMarkEnough ??= keepsMarked(markAsUntransferable)
   if (isMarkEnough && !isMarked) return
   Reflect.defineProperty(buffer, 'transfer', { value: refuseTransfer })
   Reflect.defineProperty(buffer, 'transferToFixedLength', { value: refuseTransfer })
+}
+
+/**
+ * Is a buffer marked as untransferable, as Node's pool of Buffers is? ArrayBuffer.prototype.transfer ignores the mark in Node 22.
+ *
+ * @param {ArrayBuffer} buffer
+ * @returns {boolean} false where the runtime does not tell, as Node 20, which has no such method
+ */
+function isUntransferable (buffer) {
+  worker ??= require('node:worker_threads')
+  const { isMarkedAsUntransferable } = worker
+  return isMarkedAsUntransferable !== undefined && isMarkedAsUntransferable(buffer)
 }
 
 /** @param {(buffer: ArrayBuffer) => void} mark */
@@ -244,4 +279,4 @@ const pythonPath = path.join(root, 'python')
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, readModule, keepAttached, ballastOf, keepSpare, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

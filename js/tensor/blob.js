@@ -4,6 +4,7 @@
 const { Array, ArrayBuffer, Map, Math, Number, Object, clone, isView, mapGet, transferred } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
+const { isUntransferable } = require('../runtime/host')
 const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('../base/validate')
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('../base/buffers')
@@ -78,6 +79,7 @@ function bytesOfSource (source, asked) {
  */
 function transferBuffer (buffer) {
   if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder')
+  if (isUntransferable(buffer)) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred: it is marked as untransferable, as that of small Buffers is, which they share')
   const length = byteLengthOf(buffer)
   let taken
   try {

@@ -190,6 +190,52 @@ describe('a program with a heap of 64 MiB', function () {
   })
 })
 
+describe('what V8 keeps for young objects is no room for old ones', function () {
+  needs('a Node of its own')
+  this.timeout(120000)
+
+  const TRIED = `
+    const told = [2 ** 25, 2 ** 23, 2 ** 21, 2].map(n => { // 256, 64, 16 MiB and nothing
+      try {
+        return require('samebytes').zeros([1], 'uint8').expand(n).toArray().length
+      } catch (error) {
+        return error.code
+      }
+    })`
+  const REFUSED = ['ERR_MEMORY', 'ERR_MEMORY', 2 ** 21, 2]
+
+  for (const flags of [
+    ['--max-old-space-size=64', '--max-semi-space-size=128'],
+    ['--max_old_space_size=64', '--max_semi_space_size=2'],
+    ['--max-old-space-size=4000', '--max-old-space-size=64'],
+    ['--max-heap-size=80']
+  ]) {
+    it(`by ${flags.join(' ')}`, async () => {
+      assert.deepEqual(await childJson(`${TRIED}; console.log(JSON.stringify(told))`, { flags }), REFUSED)
+    })
+  }
+
+  it('by NODE_OPTIONS', async () => {
+    assert.deepEqual(await childJson(`${TRIED}; console.log(JSON.stringify(told))`, { env: { NODE_OPTIONS: '--max-old-space-size=64' } }), REFUSED)
+  })
+
+  for (const [what, options, flags] of [
+    ['that sees no flags', { execArgv: [] }, ['--max-old-space-size=64']],
+    ['that sees no flags, and has much for young objects', { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 64 } }, ['--max-semi-space-size=128']],
+    ['with little for young objects', { resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 3 } }, []]
+  ]) {
+    it(`in a worker ${what}`, async () => {
+      const told = await childJson(`
+        const { Worker } = require('node:worker_threads')
+        const worker = new Worker(${JSON.stringify(`${TRIED}; require('node:worker_threads').parentPort.postMessage(told)`)}, { eval: true, env: {}, ...${JSON.stringify(options)} })
+        worker.on('message', told => console.log(JSON.stringify(told)))
+        worker.on('error', error => console.log(JSON.stringify(error.code)))
+      `, { flags })
+      assert.deepEqual(told, REFUSED)
+    })
+  }
+})
+
 describe('a runtime that does not tell how large its heap may be', () => {
   needs('a Node of its own')
   it('gets no more than 2 GiB of nested arrays', async () => {
