@@ -320,6 +320,9 @@ class Tensor {
    * The elements as a typed array over the same bytes; no copy. The array keeps the bytes alive, except on WASM: there the tensor or a
    * view must stay alive, and `data` must be read again after every await, allocation and dispose, because memory moves when it grows.
    *
+   * postMessage and structuredClone of the array copy the whole buffer that it is over. On WASM that is all memory, with the other
+   * tensors in it; on native it is the view's base. Post `t.data.slice()`, which copies this tensor alone, or `share(t)`.
+   *
    * @returns {DataOf<D>} of the dtype's typed array; complex numbers are pairs, and short floats without a typed array of
    *   their own are bits
    * @throws {RangeError} ERR_SHAPE when not row-major contiguous (contiguous() copies) · ERR_DETACHED · ERR_UNSUPPORTED
