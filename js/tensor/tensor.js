@@ -57,8 +57,8 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 /** lists the properties that Jest copies to show a difference; without it Jest runs all getters, also those that throw */
 const JEST_COPIES = Symbol.for('@jest/serializableProperties')
 
-/** number of Symbol.toStringTag's results that could not read the content */
-let unreadable = 0
+/** number of Symbol.toStringTag's results without a hash */
+let unhashed = 0
 
 // Methods begin with one of these, or with a function below that does: `this.#method()` would be a TypeError of V8's own where
 // a method is called without its tensor.
@@ -1878,8 +1878,9 @@ class Tensor {
   }
 
   /**
-   * The tag of Object.prototype.toString, which assert.deepStrictEqual and Chai compare: dtype, shape and a hash of the content.
-   * Reads all elements; never throws.
+   * The tag of Object.prototype.toString, which assert.deepStrictEqual and Chai compare: dtype, shape and a hash of the content. A tensor of
+   * more than 16 MiB has no hash, because loggers and React in development ask for the tag as well: it equals no other tensor there,
+   * and arrayEqual compares. Never throws.
    *
    * @returns {string}
    */
@@ -1892,12 +1893,12 @@ class Tensor {
       return `Tensor(${what}#${hashOf(layout)})`
     } catch (error) {
       if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
-      return `Tensor(${what}, unreadable ${++unreadable})` // no memory for a hash: equals no other tensor
+      return `Tensor(${what}, not hashed ${++unhashed})` // too large, or no memory for it: equals no other tensor
     }
   }
 }
 
-const MOST_HASHED = 2 ** 33 // bytes, unless the storage has more; takes seconds
+const MOST_HASHED = 2 ** 24 // bytes; takes 1 to 5 ms
 
 /**
  * A hash of the content. Of an expanded view with too many elements each is read once: expand([2 ** 52]) equals another expand of the
@@ -1908,7 +1909,7 @@ const MOST_HASHED = 2 ** 33 // bytes, unless the storage has more; takes seconds
  */
 function hashOf (layout) {
   const { storage, dtype, shape, strides, offset } = layout
-  const most = Math.max(storage.nbytes, MOST_HASHED) / itemsizes[dtype]
+  const most = MOST_HASHED / itemsizes[dtype]
   if (layout.size <= most) return ffi.hash(layout)
   const once = arrayMap(shape, (extent, d) => strides[d] === 0 ? 1 : extent)
   let size = 1
