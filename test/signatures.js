@@ -4,7 +4,8 @@
 //
 // An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional, isScalar (no tensor is right),
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
-const { Generator, backend, fromBlob, share, tensor, zeros } = require('samebytes')
+const samebytes = require('samebytes')
+const { Generator, backend, fromBlob, share, tensor, zeros } = samebytes
 const { floats, gguf, npyOf, placed, safetensors, zip } = require('./files')
 
 const arg = kind => (name, valid, more = {}) => ({ kind, name, valid, ...more })
@@ -177,6 +178,56 @@ const REFUSED = { hostRegister: ['ERR_UNSUPPORTED'] }
 /** What takes a path or a URL: test/native/files.test.js and test/remote give it wrong values, because right ones need files. */
 const OF_FILES = ['fetchNpy', 'fetchNpz', 'fetchSafetensors', 'fetchGguf', 'openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpy', 'saveNpz', 'saveSafetensors',
   'saveNpySync', 'saveNpzSync', 'saveSafetensorsSync', 'save', 'load']
+
+/** Functions whose right calls need files or other processes: the names of their options, and a call that reads these first. */
+const MORE = {
+  openNpy: { keys: ['mode', 'guard', 'dtype'], call: opts => samebytes.openNpy('none.npy', opts) },
+  openNpz: { keys: ['mode', 'guard', 'dtype'], call: opts => samebytes.openNpz('none.npz', opts) },
+  openSafetensors: { keys: ['mode', 'guard'], call: opts => samebytes.openSafetensors('none.safetensors', opts) },
+  openGguf: { keys: ['mode', 'guard'], call: opts => samebytes.openGguf('none.gguf', opts) },
+  openRaw: { keys: ['mode', 'guard', 'dtype', 'byteOffset'], call: opts => samebytes.openRaw('none.bin', [2], opts) },
+  createNpy: { keys: ['dtype', 'order', 'ifExists'], call: opts => samebytes.createNpy('/none/a.npy', [2], opts) },
+  createSafetensors: { keys: ['metadata', 'ifExists'], call: opts => samebytes.createSafetensors('/none/a.safetensors', {}, opts) },
+  saveNpy: { keys: ['metadata', 'signal', 'onProgress', 'ifExists'], call: opts => samebytes.saveNpy('/none/a.npy', zeros([2]), opts) },
+  saveNpz: { keys: ['metadata', 'signal', 'onProgress', 'ifExists'], call: opts => samebytes.saveNpz('/none/a.npz', { a: zeros([2]) }, opts) },
+  saveSafetensors: { keys: ['metadata', 'signal', 'onProgress', 'ifExists'], call: opts => samebytes.saveSafetensors('/none/a.safetensors', { a: zeros([2]) }, opts) },
+  saveSafetensorsSync: { keys: ['metadata'], call: opts => samebytes.saveSafetensorsSync('/none/a.safetensors', { a: zeros([2]) }, opts) },
+  load: { keys: ['dtype', 'signal', 'onProgress'], call: opts => samebytes.load('none.npy', opts) },
+  fetchNpy: { keys: ['fetch', 'caches', 'signal', 'retries', 'idleTimeout', 'dtype', 'out', 'onProgress'], call: opts => samebytes.fetchNpy('http://127.0.0.1:9/a', { retries: 0, ...opts }) },
+  fetchNpz: { keys: ['fetch', 'caches', 'signal', 'retries', 'idleTimeout', 'dtype'], call: opts => samebytes.fetchNpz('http://127.0.0.1:9/a', { retries: 0, ...opts }) },
+  fetchSafetensors: { keys: ['fetch', 'caches', 'signal', 'retries', 'idleTimeout'], call: opts => samebytes.fetchSafetensors('http://127.0.0.1:9/a', { retries: 0, ...opts }) },
+  fetchGguf: { keys: ['fetch', 'caches', 'signal', 'retries', 'idleTimeout'], call: opts => samebytes.fetchGguf('http://127.0.0.1:9/a', { retries: 0, ...opts }) },
+  'SharedTensor.create': { keys: ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'], call: opts => samebytes.SharedTensor.create('a/b', [2], opts) },
+  'SharedTensor.open': { keys: ['dtype', 'format', 'mode', 'shape', 'offset', 'guard'], call: opts => samebytes.SharedTensor.open('samebytes-there-is-none', opts) },
+  'SharedRing.create': { keys: ['dtype', 'slots', 'shape', 'readers', 'mode', 'ifExists', 'persist'], call: opts => samebytes.SharedRing.create('a/b', opts) },
+  'SharedRing.open': { keys: ['dtype'], call: opts => samebytes.SharedRing.open('samebytes-there-is-none', opts) },
+  memoryMap: { keys: ['format', 'limit'], call: opts => inspect().memoryMap(opts), untrace: () => inspect().untrace() },
+  serveMap: { keys: ['port', 'limit'], call: async opts => (await inspect().serveMap(opts)).close() },
+  mapElement: { keys: ['limit'], call: opts => inspect().mapElement(opts) },
+  ...backend() === 'native' && {
+    'cuda.share': { keys: ['uses'], call: opts => samebytes.cuda.share(zeros([2]), opts) },
+    wait: { keys: ['timeout', 'signal'], call: opts => withShared(samebytes.SharedTensor.create(null, [2], 'int32'), shared => shared.wait(0, 1, opts)) },
+    nextAsync: { keys: ['timeout', 'signal'], call: opts => withShared(newRing(), ring => ring.nextAsync(opts)) },
+    writeAsync: { keys: ['timeout', 'signal', 'casting', 'scale', 'bias', 'axis'], call: opts => withShared(newRing(), ring => ring.writeAsync([1], opts)) },
+    write: { keys: ['casting', 'scale', 'bias', 'axis'], call: opts => withShared(newRing(), ring => ring.write([1], opts)) },
+    read: { keys: ['from', 'signal'], call: opts => withShared(newRing(), ring => ring.read(opts)) }
+  }
+}
+
+const newRing = () => samebytes.SharedRing.create(`samebytes-options-${process.pid}`, { slots: 2, shape: [1], ifExists: 'replace' })
+
+/** @param {any} shared  a SharedTensor or a ring @param {(shared: any) => unknown} use */
+async function withShared (shared, use) {
+  try {
+    return await use(shared)
+  } finally {
+    if (shared instanceof samebytes.SharedRing) samebytes.SharedRing.unlink(shared.name)
+    shared.dispose()
+  }
+}
+
+/** The inspector, which notes lines from its loading on. */
+const inspect = () => require(['samebytes', 'inspect'].join('/')) // bundles of the tests leave it out
 
 /** Methods: arguments; make: the tensor that has them; writes: it may not be read-only; delegates: to another
  * method of the same tensor, whoever made it. */
@@ -449,4 +500,4 @@ const namesIn = math => Object.entries(math).flatMap(([name, value]) => typeof v
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { CUDA, FUNCTIONS, MATH, inMath, isAlias, namesIn, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, MORE, MATH, inMath, isAlias, namesIn, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

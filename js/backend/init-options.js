@@ -2,7 +2,7 @@
 // Validates init's options, in Node and in browsers.
 
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
+const { optionsOf, show } = require('../base/validate')
 
 const LARGEST = 2 ** 32 // bytes that WASM can address
 
@@ -30,6 +30,7 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
 function optionsOfInit (given) {
   if (given === undefined) return {}
   if (given === null || typeof given !== 'object' || Array.isArray(given)) throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
+  optionsOf(given, ['wasm', 'shared', 'from', 'initialMemory', 'maximumMemory', 'math', 'algorithms'], 'init')
   const { wasm, shared, from, initialMemory, maximumMemory, math, algorithms } = /** @type {InitOptions} */ (given)
   if (shared !== undefined && shared !== 'auto' && typeof shared !== 'boolean') {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'auto' was expected`)

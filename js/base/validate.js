@@ -1,9 +1,10 @@
 'use strict'
 // Validates arguments. Results are primitive values or our own arrays of them, so that no user code runs afterwards.
 
-const { Array, JSON, Math, Number, Object, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
+const { Array, JSON, Math, Number, Object, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
 const { failure } = require('./errors')
 const { dtypeOfArray, nameOfBuffer, partsOfLive } = require('./buffers')
+const { nearest } = require('./nearest')
 const { tensors } = require('./tensors')
 
 /**
@@ -252,13 +253,64 @@ function axesFromStart (axes, ndim, name) {
  * Checks options. A string counts as { dtype }, undefined as {}.
  *
  * @param {unknown} value
+ * @param {readonly string[]} [names]  of the options that the function has; any where none are given
+ * @param {string} [where]  the function
  * @returns {Record<string, any>}
  */
-function optionsOf (value) {
+function optionsOf (value, names, where) {
   if (value === undefined) return {}
-  if (typeof value === 'string') return { dtype: value }
-  if (value !== null && typeof value === 'object' && !Array.isArray(value) && !isView(value)) return value
-  throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
+  const options = typeof value === 'string' ? { dtype: value } : value
+  if (options === null || typeof options !== 'object' || Array.isArray(options) || isView(options)) throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
+  if (names !== undefined) checkNames(/** @type {Record<string, any>} */ (options), names, where)
+  return /** @type {Record<string, any>} */ (options)
+}
+
+/**
+ * Refuses options that a function does not have: without what was meant by one the result is another.
+ *
+ * @param {Record<string, any>} options
+ * @param {readonly string[]} names
+ * @param {string} [where]
+ */
+function checkNames (options, names, where) {
+  for (const name in options) {
+    if (!arrayIncludes(names, name) && Object.hasOwn(options, name) && options[name] !== undefined) throw unknownOption(name, names, where)
+  }
+}
+
+/** What NumPy, PyTorch and others call options. @type {Record<string, string>} */
+const OTHERS = Object.assign(Object.create(null), {
+  dim: 'axis',
+  dims: 'axis',
+  axes: 'axis',
+  type: 'dtype',
+  keepdim: 'keepdims',
+  ddof: 'correction',
+  unbiased: 'correction',
+  p: 'ord',
+  interpolation: 'method',
+  mode: 'method',
+  fill: 'value',
+  color: 'value',
+  constant_values: 'value',
+  constantValues: 'value',
+  labels: 'classes',
+  idxs: 'classes',
+  maxOutputSize: 'limit',
+  sym: 'periodic',
+  kind: 'stable'
+})
+
+/**
+ * @param {string} name  that no option has
+ * @param {readonly string[]} names  of the options that there are
+ * @param {string} [where]  the function
+ */
+function unknownOption (name, names, where) {
+  const meant = OTHERS[name] ?? nearest(name, names)
+  const last = names.length - 1
+  const wanted = last < 0 ? 'none' : meant !== null && arrayIncludes(names, meant) ? meant : last === 0 ? names[0] : `${arrayJoin(arraySlice(names, 0, last), ', ')} or ${names[last]}`
+  return failure('ERR_ARGUMENT', `${where === undefined ? 'there is' : `${where} has`} no option ${show(name)}; ${wanted} was expected`)
 }
 
 /**
@@ -287,6 +339,11 @@ function oneOf (name, value, words) {
   return i
 }
 
+/** Options of functions that give a tensor or write into one. */
+const OF_RESULT = ['dtype', 'casting', 'out']
+/** The same of those along an axis. */
+const ALONG = ['axis', 'dtype', 'casting', 'out']
+
 const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
 
 /**
@@ -299,31 +356,21 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
-/** What other libraries call axis. */
-const NAMES_OF_AXIS = ['dim', 'dims', 'axes']
-
 /**
  * Sorts out the arguments (axis, options), (options) and (): options may contain the axis.
  *
  * @param {unknown} axis
  * @param {unknown} opts
- * @returns {{ along: unknown, asked: unknown }}
+ * @param {string} where  the function
+ * @returns {{ along: unknown, asked: Record<string, any> | undefined }}
  */
-function axisAndOptions (axis, opts) {
+function axisAndOptions (axis, opts, where) {
   if (opts === undefined && axis !== undefined && axis !== null && isOptions(axis)) {
     opts = axis
     axis = undefined
   }
-  if (axis !== undefined) return { along: axis, asked: opts }
-  const options = optionsOf(opts)
-  const along = options.axis
-  if (along === undefined) {
-    for (let i = 0; i < NAMES_OF_AXIS.length; i++) {
-      const name = NAMES_OF_AXIS[i]
-      if (options[name] !== undefined) throw failure('ERR_ARGUMENT', `${name} is no option; axis was expected`) // else it would be another axis
-    }
-  }
-  return { along, asked: opts }
+  const asked = opts === undefined ? undefined : optionsOf(opts, ALONG, where)
+  return { along: axis === undefined ? asked?.axis : axis, asked }
 }
 
 /**
@@ -410,4 +457,4 @@ function wrongCount (given, ndim) {
   return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
 }
 
-module.exports = { show, wrongReceiver, receiver, boolean, integer, integerFrom, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }
+module.exports = { show, wrongReceiver, receiver, boolean, integer, integerFrom, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, unknownOption, isOptions, oneOf, OF_RESULT, ALONG, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }

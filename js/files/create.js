@@ -76,7 +76,7 @@ function createMapped (file, header, total, replace, make) {
  */
 function createNpy (path, shape, opts) {
   const file = pathOf(path)
-  const { dtype: name = 'float32', order } = optionsOf(opts)
+  const { dtype: name = 'float32', order } = optionsOf(opts, ['dtype', 'order', 'ifExists'], 'createNpy')
   const replace = replaces(opts)
   const dtype = dtypeOf(name)
   const fortran = order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
@@ -102,7 +102,7 @@ function createNpy (path, shape, opts) {
  */
 function createSafetensors (path, specs, opts) {
   const file = pathOf(path)
-  const { metadata } = optionsOf(opts)
+  const { metadata } = optionsOf(opts, ['metadata', 'ifExists'], 'createSafetensors')
   const replace = replaces(opts)
   if (specs === null || typeof specs !== 'object' || Array.isArray(specs) || Tensor.isTensor(specs)) throw failure('ERR_ARGUMENT', `specs is ${show(specs)}; a record of { shape, dtype } was expected`)
   const list = Object.entries(specs).map(([name, spec]) => {

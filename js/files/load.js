@@ -226,7 +226,7 @@ async function load (path, opts) {
   const extension = extensionOf(file, ['.npy', '.npz', '.safetensors', '.gguf'])
   const { dtype } = optionsOf(opts)
   if (dtype !== undefined) dtypeOf(dtype)
-  const options = transferOptions(opts)
+  const options = transferOptions(opts, ['dtype', 'signal', 'onProgress'], 'load')
   const { signal } = options
   checkSignal(signal)
   const source = new LoadedFile(file, options)

@@ -24,12 +24,17 @@ const FETCHING = { openNpy: 'fetchNpy', openNpz: 'fetchNpz', openSafetensors: 'f
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
+const OF_FILE = ['mode', 'guard']
+const OF_ARRAYS = ['mode', 'guard', 'dtype']
+
 /**
  * @param {unknown} opts
+ * @param {readonly string[]} names  of options
+ * @param {string} where  the function
  * @returns {{ mode: number, guard: number, dtype: any, byteOffset: any }}
  */
-function openOptions (opts) {
-  const { mode, guard, dtype, byteOffset } = optionsOf(opts)
+function openOptions (opts, names, where) {
+  const { mode, guard, dtype, byteOffset } = optionsOf(opts, names, where)
   const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), guard: boolean('guard', guard) ? GUARDS.needed : GUARDS.none, dtype, byteOffset }
   if (dtype !== undefined) dtypeOf(dtype)
   return options
@@ -77,7 +82,7 @@ function openMapped (path, options, reason, make) {
  * const sum = path => openNpy(path).toArray().reduce((a, b) => a + b)
  */
 function openNpy (path, opts) {
-  const options = openOptions(opts)
+  const options = openOptions(opts, OF_ARRAYS, 'openNpy')
   return openMapped(path, options, 'openNpy', source => {
     const t = npyTensor(source, options.dtype)
     source.close()
@@ -97,7 +102,7 @@ function openNpy (path, opts) {
  * const names = path => [...openNpz(path).keys()]
  */
 function openNpz (path, opts) {
-  const options = openOptions(opts)
+  const options = openOptions(opts, OF_ARRAYS, 'openNpz')
   return openMapped(path, options, 'openNpz', source => npzFile(source, options.dtype))
 }
 
@@ -113,7 +118,7 @@ function openNpz (path, opts) {
  * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
  */
 function openSafetensors (path, opts) {
-  return openMapped(path, openOptions(opts), 'openSafetensors', safetensorsFile)
+  return openMapped(path, openOptions(opts, OF_FILE, 'openSafetensors'), 'openSafetensors', safetensorsFile)
 }
 
 /**
@@ -128,7 +133,7 @@ function openSafetensors (path, opts) {
  * const architecture = path => openGguf(path).metadata['general.architecture']
  */
 function openGguf (path, opts) {
-  return openMapped(path, openOptions(opts), 'openGguf', ggufFile)
+  return openMapped(path, openOptions(opts, OF_FILE, 'openGguf'), 'openGguf', ggufFile)
 }
 
 /**
@@ -146,7 +151,7 @@ function openGguf (path, opts) {
  */
 function openRaw (path, shape, opts) {
   if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) [shape, opts] = [undefined, /** @type {any} */ (shape)]
-  const options = openOptions(opts)
+  const options = openOptions(opts, ['mode', 'guard', 'dtype', 'byteOffset'], 'openRaw')
   const { dtype: name, byteOffset = 0 } = options
   if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: a file of raw bytes does not tell what they are')
   const { index, itemsize, kind } = dtypeOf(name)

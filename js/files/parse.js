@@ -33,7 +33,7 @@ const { backend, Layout } = ffi
  * parseNpy(toNpyBytes(tensor([1, 2]))).toArray() // [1, 2]
  */
 function parseNpy (bytes, opts) {
-  const { dtype } = optionsOf(opts)
+  const { dtype } = optionsOf(opts, ['dtype'], 'parseNpy')
   if (dtype !== undefined) dtypeOf(dtype)
   return ofBytes(bytes, 'parseNpy', source => {
     const t = npyTensor(source, dtype)
@@ -55,7 +55,7 @@ function parseNpy (bytes, opts) {
  * const names = bytes => [...parseNpz(bytes).keys()]
  */
 function parseNpz (bytes, opts) {
-  const { dtype } = optionsOf(opts)
+  const { dtype } = optionsOf(opts, ['dtype'], 'parseNpz')
   if (dtype !== undefined) dtypeOf(dtype)
   return ofBytes(bytes, 'parseNpz', source => npzFile(source, dtype))
 }

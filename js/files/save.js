@@ -10,7 +10,7 @@ const { OptionalFields, countStaged } = require('../backend/storage')
 const { TemporaryFile, isRestricted } = require('./atomic-write')
 const { pathOf, extensionOf } = require('./paths')
 const { systemError } = require('./system-errors')
-const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
+const { OF_SAVING, CHUNK, transferOptions, rejection, callback } = require('./transfers')
 const writers = require('./writers')
 
 const { TensorPiece, ChecksummedTensor, LatePiece, contentOf, lateOf, withPart, sizeOf } = writers
@@ -238,7 +238,7 @@ const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPiec
  */
 async function saveNpy (path, t, opts) {
   const file = pathOf(path)
-  const options = transferOptions(opts)
+  const options = transferOptions(opts, OF_SAVING, 'saveNpy')
   await writeAsync(file, npyPieces(t, 'saveNpy'), options)
 }
 
@@ -256,7 +256,7 @@ async function saveNpy (path, t, opts) {
  */
 async function saveNpz (path, tensors, opts) {
   const file = pathOf(path)
-  const options = transferOptions(opts)
+  const options = transferOptions(opts, OF_SAVING, 'saveNpz')
   await writeAsync(file, npzPieces(tensors, 'saveNpz'), options)
 }
 
@@ -274,7 +274,7 @@ async function saveNpz (path, tensors, opts) {
  */
 async function saveSafetensors (path, tensors, opts) {
   const file = pathOf(path)
-  const options = transferOptions(opts)
+  const options = transferOptions(opts, OF_SAVING, 'saveSafetensors')
   await writeAsync(file, safetensorsPieces(tensors, options.metadata, 'saveSafetensors'), options)
 }
 
@@ -315,7 +315,7 @@ function saveNpzSync (path, tensors) {
  * const write = (path, weight) => saveSafetensorsSync(path, { weight })
  */
 function saveSafetensorsSync (path, tensors, opts) {
-  const { metadata } = optionsOf(opts)
+  const { metadata } = optionsOf(opts, ['metadata'], 'saveSafetensorsSync')
   writeSync(pathOf(path), safetensorsPieces(tensors, metadata, 'saveSafetensorsSync'))
 }
 
@@ -346,7 +346,7 @@ async function save (path, tensors, opts) {
  * @returns {Promise<void>}
  */
 async function saveLate (path, specs, come, opts) {
-  const options = transferOptions(opts)
+  const options = transferOptions(opts, OF_SAVING, 'save')
   const entries = specs.map(({ name, dtype, shape }) => /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]))
   const isZip = extensionOf(path, ['.npz', '.safetensors']) === '.npz'
   const pieces = isZip ? writers.npzPieces(entries, 'saveNpz') : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata), 'saveSafetensors')

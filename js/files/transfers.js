@@ -21,12 +21,17 @@ const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 /** @typedef {{ metadata: any, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined, replace: boolean }} Transfer */
 
+/** What the options of saving may name. */
+const OF_SAVING = ['metadata', 'signal', 'onProgress', 'ifExists']
+
 /**
  * @param {any} opts
+ * @param {readonly string[]} names  of options
+ * @param {string} where  the function
  * @returns {Transfer}
  */
-function transferOptions (opts) {
-  const { metadata, signal, onProgress, ifExists } = optionsOf(opts)
+function transferOptions (opts, names, where) {
+  const { metadata, signal, onProgress, ifExists } = optionsOf(opts, names, where)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
   return { metadata, signal: signalOf(signal), onProgress: onProgress && marked(onProgress), replace: replaces({ ifExists }) }
 }
@@ -79,4 +84,4 @@ function callback (start) {
   return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
 }
 
-module.exports = { CHUNK, transferOptions, replaces, rejection, callback }
+module.exports = { CHUNK, OF_SAVING, transferOptions, replaces, rejection, callback }

@@ -509,7 +509,7 @@ function toNpzBytes (tensors) {
  * parseSafetensors(toSafetensorsBytes({ a: ones([2]) })).get('a').toArray() // [1, 1]
  */
 function toSafetensorsBytes (tensors, opts) {
-  const { metadata } = optionsOf(opts)
+  const { metadata } = optionsOf(opts, ['metadata'], 'toSafetensorsBytes')
   return bytesOfPieces(safetensorsPieces(entriesOf(tensors), metadataOf(metadata), 'toSafetensorsBytes'), 'toSafetensorsBytes')
 }
 

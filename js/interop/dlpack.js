@@ -50,7 +50,7 @@ const VERSION = [1, 2] // the newest that is supported
  * @returns {any}
  */
 function fromDlpack (x, opts) {
-  const { copy } = optionsOf(opts)
+  const { copy } = optionsOf(opts, ['copy'], 'fromDlpack')
   const isCopied = boolean('copy', copy)
   if (Tensor.isTensor(x)) {
     const layout = Tensor.attachedOf(x)

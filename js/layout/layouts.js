@@ -88,6 +88,9 @@ function allocated (layout) {
   return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
 }
 
+/** What the options of makers may name. casting says something where there is data. */
+const OF_MAKING = ['dtype', 'device', 'dynamism', 'order', 'shared', 'pinMemory', 'casting']
+
 /** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three functions below; what: a shape, a layout, or a shape and strides */
 
 /**
@@ -464,4 +467,4 @@ function readOnly ({ extra }) {
   return failure('ERR_READ_ONLY', `the tensor is read-only${of}`)
 }
 
-module.exports = { isSameShape, broadcast, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }
+module.exports = { OF_MAKING, isSameShape, broadcast, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }

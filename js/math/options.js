@@ -1,10 +1,9 @@
 'use strict'
 // The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
 
-const { Array, Object, arrayIncludes, arrayJoin, arraySlice } = require('../base/primordials')
+const { Array, Object } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { nearest } = require('../base/nearest')
-const { optionsOf, show } = require('../base/validate')
+const { optionsOf, show, unknownOption } = require('../base/validate')
 const { mode, notDeferred } = require('../backend/math')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 
@@ -23,28 +22,6 @@ function known (list, number = null) {
 }
 
 const OF_RESULT = known(['dtype', 'out', 'casting'])
-
-/** What NumPy and PyTorch call options. @type {Record<string, string>} */
-const OTHERS = Object.assign(Object.create(null), {
-  dim: 'axis',
-  dims: 'axis',
-  axes: 'axis',
-  keepdim: 'keepdims',
-  ddof: 'correction',
-  unbiased: 'correction',
-  p: 'ord',
-  interpolation: 'method',
-  mode: 'method',
-  fill: 'value',
-  color: 'value',
-  constant_values: 'value',
-  constantValues: 'value',
-  labels: 'classes',
-  idxs: 'classes',
-  maxOutputSize: 'limit',
-  sym: 'periodic',
-  kind: 'stable'
-})
 
 // The loops below compare with words first: that takes a few nanoseconds, a look into a list as many for each name.
 
@@ -117,10 +94,7 @@ function checkNames (options, names, isLater) {
 /** @param {string} name @param {string[]} list */
 function unknown (name, list) {
   if (name === 'dtype') return failure('ERR_ARGUMENT', 'there is no option "dtype" here; astype converts x, or the result')
-  const meant = OTHERS[name] ?? nearest(name, list)
-  const last = list.length - 1
-  const wanted = last < 0 ? 'none' : meant !== null && arrayIncludes(list, meant) ? meant : last === 0 ? list[0] : `${arrayJoin(arraySlice(list, 0, last), ', ')} or ${list[last]}`
-  return failure('ERR_ARGUMENT', `there is no option ${show(name)}; ${wanted} was expected`)
+  return unknownOption(name, list)
 }
 
 /** @param {unknown} opts @param {Known} known */

@@ -7,7 +7,7 @@ const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { memory } = require('../backend/memory')
 const { stats, counts, countCopy, countStaged } = require('../backend/storage')
-const { show, receiver, shapeOf } = require('../base/validate')
+const { show, optionsOf, receiver, shapeOf } = require('../base/validate')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { ballastOf, keepSpare, onNextTurn } = require('../runtime/host')
@@ -38,6 +38,7 @@ const parts = {
   countCopy,
   countStaged,
   show,
+  optionsOf,
   receiver,
   shapeOf,
   valuesOfIterable,

@@ -202,7 +202,7 @@ function checkConnection (connection) {
  */
 function tensors (connection, opts) {
   checkConnection(connection)
-  const { maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0), maxPending = MAX_PENDING } = optionsOf(opts)
+  const { maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0), maxPending = MAX_PENDING } = optionsOf(opts, ['maxBytes', 'maxPending'], 'tensors')
   const link = linkOf(connection)
   const id = randomBytes(9).toString('base64url')
   const seqs = new Sequences(id)

@@ -31,7 +31,7 @@ const STREAM_MS = 5000 // that a stream may take to acknowledge
  * @returns {Promise<void>}
  */
 async function publish (core, subject, value, options) {
-  const { stream, id, signal: given } = optionsOf(options)
+  const { stream, id, signal: given } = optionsOf(options, ['stream', 'id', 'signal'], 'bus.publish')
   const wanted = streamOf(stream, id)
   const signal = signalOf(given)
   checkSignal(signal)

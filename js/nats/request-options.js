@@ -40,7 +40,7 @@ function outOf (out) {
 
 /** @param {unknown} given  RequestOptions */
 function checkOptions (given) {
-  const { deadline = DEADLINE_MS, attempts = 1, durable, out, method, signal } = optionsOf(given)
+  const { deadline = DEADLINE_MS, attempts = 1, durable, out, method, signal } = optionsOf(given, ['deadline', 'attempts', 'durable', 'out', 'method', 'signal'], 'bus.request')
   const targets = ownValue(out)
   return {
     deadline: milliseconds('deadline', deadline, 1),

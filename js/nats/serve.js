@@ -324,13 +324,13 @@ function durableOf (durable, subject) {
 /** @param {unknown} batch */
 function batchOf (batch) {
   if (batch === undefined) return { isBatched: false, max: 1, wait: 0, axis: 0 }
-  const { max, wait = 0, axis = 0 } = optionsOf(batch)
+  const { max, wait = 0, axis = 0 } = optionsOf(batch, ['max', 'wait', 'axis'], 'batch')
   return { isBatched: true, max: integerFrom('batch.max', max, 1), wait: milliseconds('batch.wait', wait, 0), axis: integer('batch.axis', axis) }
 }
 
 /** @param {string} subject @param {unknown} given */
 function limitsOf (subject, given) {
-  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, durable, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given)
+  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, durable, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'durable', 'name', 'version'], 'bus.serve')
   return {
     ...batchOf(batch),
     queue: word('queue', queue),

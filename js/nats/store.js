@@ -160,7 +160,7 @@ class TensorStore {
     const parts = own(this).#parts
     objectName(name)
     const extension = extensionOf(name, EXTENSIONS)
-    const { chunk, ifExists, signal, onProgress } = optionsOf(options)
+    const { chunk, ifExists, signal, onProgress } = optionsOf(options, ['chunk', 'ifExists', 'signal', 'onProgress'], 'store.put')
     const how = {
       chunk: sendable(parts.core, countOf('chunk', chunk, LEAST_CHUNK, parts.chunk)),
       replace: ifExists === undefined || oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,
@@ -203,7 +203,7 @@ class TensorStore {
   async get (name, options) {
     const parts = own(this).#parts
     objectName(name)
-    const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(options)
+    const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(options, ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress'], 'store.get')
     const file = isFile(out) ? pathOf(out.file) : undefined
     if (resume !== undefined && file === undefined) throw failure('ERR_ARGUMENT', 'resume is for files: out: { file } was expected')
     const got = await getObject(parts, name, {
@@ -229,7 +229,7 @@ class TensorStore {
    * const names = async store => (await store.list()).map(({ name }) => name)
    */
   async list (options) {
-    const { signal } = optionsOf(options)
+    const { signal } = optionsOf(options, ['signal'], 'store.list')
     return listObjects(own(this).#parts, signalOf(signal))
   }
 
@@ -274,7 +274,7 @@ class TensorStore {
    */
   async clean (options) {
     const parts = own(this).#parts
-    const { age, signal } = optionsOf(options)
+    const { age, signal } = optionsOf(options, ['age', 'signal'], 'store.clean')
     return cleanStore(parts, countOf('age', age, 0, AGE_MS), signalOf(signal))
   }
 }
@@ -300,7 +300,7 @@ function targetsOf (name, out) {
  */
 async function openStore (core, name, options) {
   const stream = streamOf(name)
-  const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(options)
+  const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(options, ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'], 'bus.store')
   const wanted = { storage: storage === undefined ? 'file' : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))], replicas: countOf('replicas', replicas, 1, 1) }
   const isNew = create === undefined || boolean('create', create)
   const limits = { chunk: countOf('chunk', chunk, LEAST_CHUNK, CHUNK), maxBytes: countOf('maxBytes', maxBytes, 0, MOST_OBJECT), timeout: countOf('timeout', timeout, 1, TIMEOUT_MS) }

@@ -404,7 +404,7 @@ function compact (item) {
  * @param {SubscribeOptions<any> | undefined} options
  */
 function optionsOfSubscription (core, options) {
-  const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options)
+  const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options, ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'], 'bus.subscribe')
   if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
   if (onError !== undefined && typeof onError !== 'function') throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
   return { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending: integerFrom('maxPending', maxPending, 1), maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }

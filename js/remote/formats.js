@@ -9,7 +9,7 @@ const { membersOf } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
 const { ggufFile } = require('../files/gguf')
 const { Archive } = require('./archive')
-const { loadingOf, openingOf } = require('./options')
+const { OF_FETCHING, loadingOf, openingOf } = require('./options')
 const { FIRST } = require('./range-reader')
 const { remoteFile } = require('./remote-file')
 const { isIndex, shardsPlan } = require('./shards')
@@ -117,22 +117,22 @@ const planAt = (url, opening, format) => opened(url, opening, format === 'npz', 
 
 /** @param {URL} url @param {unknown} opts */
 async function remoteSafetensors (url, opts) {
-  const opening = openingOf(opts)
+  const opening = openingOf(opts, OF_FETCHING, 'fetchSafetensors')
   return remoteFile(await (isIndex(url) ? indexPlan(url, opening) : planAt(url, opening, 'safetensors')))
 }
 
 /** @param {URL} url @param {unknown} opts */
-const remoteGguf = async (url, opts) => remoteFile(await planAt(url, openingOf(opts), 'gguf'))
+const remoteGguf = async (url, opts) => remoteFile(await planAt(url, openingOf(opts, OF_FETCHING, 'fetchGguf'), 'gguf'))
 
 /** @param {URL} url @param {unknown} opts */
-const remoteNpz = async (url, opts) => remoteFile(await planAt(url, openingOf(opts), 'npz'))
+const remoteNpz = async (url, opts) => remoteFile(await planAt(url, openingOf(opts, [...OF_FETCHING, 'dtype'], 'fetchNpz'), 'npz'))
 
 /**
  * @param {URL} url
  * @param {any} opts
  */
 async function remoteNpy (url, opts) {
-  const opening = openingOf(opts)
+  const opening = openingOf(opts, [...OF_FETCHING, 'dtype', 'out', 'onProgress'], 'fetchNpy')
   const loading = loadingOf({ ...optionsOf(opts), dtype: undefined })
   return whileBusy(loading.out, async () => {
     const plan = await planAt(url, opening, 'npy')

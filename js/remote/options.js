@@ -60,14 +60,19 @@ function urlOf (given, opening) {
 /** @typedef {{ transport: import('./fetch-transport').Transport, caches: boolean, retries: number, idleTimeout: number, dtype: any, signal: Signal | undefined,
  * headers: Turns, tensors: Turns }} Opening  headers, tensors: requests for these, which do not wait for each other */
 
+/** What the options of fetchSafetensors and its like may name. */
+const OF_FETCHING = ['fetch', 'caches', 'signal', 'retries', 'idleTimeout']
+const OF_LOADING = ['out', 'dtype', 'signal', 'onProgress']
+
 /**
  * @param {unknown} opts
+ * @param {readonly string[]} [names]  of options
+ * @param {string} [where]  the function
  * @returns {Opening}
  */
-function openingOf (opts) {
-  const { fetch, caches, retries, idleTimeout, dtype, signal, mode } = optionsOf(opts)
+function openingOf (opts, names, where) {
+  const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts, names, where)
   if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
-  if (mode !== undefined && mode !== 'r') throw failure('ERR_UNSUPPORTED', `mode is ${show(mode)}; a file at a URL is only read`)
   if (caches !== undefined && typeof caches !== 'boolean') throw failure('ERR_ARGUMENT', `caches is ${show(caches)}; true or false was expected`)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
@@ -88,10 +93,11 @@ function openingOf (opts) {
 
 /**
  * @param {unknown} opts
+ * @param {string} [where]  the function, of which these are all options
  * @returns {Loading}
  */
-function loadingOf (opts) {
-  const { out, dtype, signal, onProgress } = optionsOf(opts)
+function loadingOf (opts, where) {
+  const { out, dtype, signal, onProgress } = optionsOf(opts, where === undefined ? undefined : OF_LOADING, where)
   if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
   return { out, dtype: dtype === undefined ? undefined : dtypeOf(dtype), signal: signalOf(signal), onProgress: progressOf(onProgress) }
 }
@@ -102,4 +108,4 @@ function progressOf (onProgress) {
   return /** @type {any} */ (onProgress)
 }
 
-module.exports = { urlOf, openingOf, loadingOf, progressOf }
+module.exports = { OF_FETCHING, OF_LOADING, urlOf, openingOf, loadingOf, progressOf }

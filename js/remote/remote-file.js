@@ -6,7 +6,7 @@ const { receiver, show, optionsOf } = require('../base/validate')
 const { Stop, signalOf } = require('../base/signals')
 const { missingTensor } = require('../files/tensor-file')
 const { Tensor } = require('../tensor/tensor')
-const { loadingOf, progressOf } = require('./options')
+const { OF_LOADING, loadingOf, progressOf } = require('./options')
 const { whileBusy } = require('./remote-source')
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
@@ -137,7 +137,7 @@ class RemoteFile {
    */
   async load (name, opts) {
     const plan = RemoteFile.#with(this, name)
-    const loading = loadingOf(opts)
+    const loading = loadingOf(opts, 'load')
     return whileBusy(loading.out, () => plan.load(name, loading))
   }
 
@@ -154,7 +154,7 @@ class RemoteFile {
    */
   async loadAll (opts) {
     const plan = RemoteFile.#open(this)
-    const { out, dtype, signal, onProgress } = optionsOf(opts)
+    const { out, dtype, signal, onProgress } = optionsOf(opts, OF_LOADING, 'loadAll')
     const given = out === undefined ? null : outsOf(out)
     const names = given === null ? [...plan.entries.keys()] : [...given.keys()]
     for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)

@@ -70,7 +70,7 @@ function checkNative () {
 async function share (t, opts) {
   checkNative()
   tensorOf(t)
-  const { uses: given } = optionsOf(opts)
+  const { uses: given } = optionsOf(opts, ['uses'], 'cuda.share')
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
   const layout = Tensor.attachedOf(t)

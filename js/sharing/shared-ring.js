@@ -135,7 +135,7 @@ class SharedRing {
    * const ring = () => SharedRing.create('levels', { slots: 64, shape: [2], ifExists: 'replace' })
    */
   static create (name, opts) {
-    const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts)
+    const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts, ['slots', 'shape', 'dtype', 'readers', 'mode', 'ifExists', 'persist'], 'SharedRing.create')
     const { nameOf, checkPlatform } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
@@ -174,7 +174,7 @@ class SharedRing {
    * const newest = () => SharedRing.open('levels').count - 1
    */
   static open (name, opts) {
-    const { dtype } = optionsOf(opts)
+    const { dtype } = optionsOf(opts, ['dtype'], 'SharedRing.open')
     const wanted = dtype === undefined ? undefined : dtypeOf(dtype).name
     const { nameOf, checkPlatform } = segments()
     const called = nameOf(name)
@@ -314,7 +314,7 @@ class SharedRing {
    * }
    */
   nextAsync (opts) {
-    return own(this).#awaited(opts, () => this.next())
+    return own(this).#awaited(optionsOf(opts, ['timeout', 'signal'], 'nextAsync'), () => this.next())
   }
 
   /**
@@ -328,18 +328,18 @@ class SharedRing {
    * const put = (ring, job) => ring.writeAsync(job, { timeout: 1000 })
    */
   writeAsync (src, opts) {
-    const { timeout, signal, ...how } = optionsOf(opts)
+    const { timeout, signal, ...how } = optionsOf(opts, ['timeout', 'signal', 'casting', 'scale', 'bias', 'axis', 'stream'], 'writeAsync')
     return own(this).#awaited({ timeout, signal }, () => this.write(src, /** @type {any} */ (how)))
   }
 
   /**
    * @template R
-   * @param {unknown} opts
+   * @param {Record<string, any>} opts
    * @param {() => R} act  called in the turn in which there is room
    * @returns {Promise<R>}
    */
   #awaited (opts, act) {
-    const { timeout, signal: given } = optionsOf(opts)
+    const { timeout, signal: given } = opts
     const ms = waits().timeoutOf(timeout)
     return this.#acting(ms, signalOf(given), act)
   }
@@ -407,7 +407,7 @@ class SharedRing {
    */
   read (opts) {
     own(this)
-    const { from, signal: given } = optionsOf(opts)
+    const { from, signal: given } = optionsOf(opts, ['from', 'signal'], 'read')
     const first = from === undefined ? null : integer('from', from)
     if (first !== null && first < 0) throw failure('ERR_BOUNDS', `from is ${first}; frames count from 0`)
     const signal = signalOf(given)

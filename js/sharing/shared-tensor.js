@@ -160,7 +160,7 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create (name, shape, opts) {
-    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard } = optionsOf(opts)
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard } = optionsOf(opts, ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'], 'SharedTensor.create')
     const dtype = dtypeOf(type)
     const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
@@ -214,7 +214,7 @@ class SharedTensor {
    */
   static open (where, opts) {
     const place = locationOf(where)
-    const given = optionsOf(opts)
+    const given = optionsOf(opts, PARTS, 'SharedTensor.open')
     const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
       const value = given[key]
       return [key, value === undefined ? place.known[key] : value]

@@ -64,7 +64,7 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  */
 function share (t, opts) {
   tensorOf(t)
-  const { uses: given, copy = false } = optionsOf(opts)
+  const { uses: given, copy = false } = optionsOf(opts, ['uses', 'copy'], 'share')
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
   if (typeof copy !== 'boolean') throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
@@ -170,7 +170,7 @@ function sharableStorage (storage) {
  * sharesMemory(t, fromShared(share(t))) // true
  */
 function fromShared (token, opts) {
-  const { shared } = typeof opts === 'number' ? {} : optionsOf(opts)
+  const { shared } = typeof opts === 'number' ? {} : optionsOf(opts, ['shared'], 'fromShared')
   if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
   const nbytes = given.kind === 'parcel' ? ffi.sentBytes(given.key) : byteLengthOf(/** @type {ArrayBufferLike} */ (given.buffer))

@@ -106,7 +106,7 @@ class Waits {
    * @throws for wrong arguments
    */
   wait (layout, index, expected, opts) {
-    const { timeout, signal: given } = optionsOf(opts)
+    const { timeout, signal: given } = optionsOf(opts, ['timeout', 'signal'], 'wait')
     const ms = timeoutOf(timeout)
     const signal = signalOf(given)
     const at = wordAt(layout, index)

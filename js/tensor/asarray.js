@@ -15,6 +15,8 @@ const { fromBlob } = require('./blob')
 
 const { isPinned } = ffi
 
+const OF_ASARRAY = ['dtype', 'device', 'order', 'copy', 'casting', 'dynamism', 'pinMemory']
+
 /** @import { DtypeName, NameOf, Or, TensorData, AsarrayOptions, DtypeOfData } from '../base/types' */
 
 /**
@@ -34,7 +36,7 @@ const { isPinned } = ffi
  * asarray(new Float64Array(2), { copy: false }).dtype // 'float64'
  */
 function asarray (x, opts) {
-  const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts)
+  const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts, OF_ASARRAY, 'asarray')
   const place = placeOf(device, pinMemory)
   const isNear = Tensor.isTensor(x) && device === undefined
   const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism, pinMemory, device: isNear ? nameOfDevice(deviceOfStorage(Tensor.layoutOf(x).storage)) : place === undefined ? undefined : nameOfDevice(place.device) }

@@ -35,6 +35,8 @@ const TORCH_NAMES = new Map(Object.entries({
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, DtypeOfSource } from '../base/types' */
 
+const OF_BLOB = ['dtype', 'strides', 'dimOrder', 'offset', 'nbytes', 'owner', 'deleter', 'borrowed', 'transfer', 'readOnly', 'dynamism', 'device']
+
 /**
  * fromBlob's options, read and checked. No code of the caller's runs after this.
  *
@@ -138,7 +140,7 @@ function fromBlob (source, shape, opts) {
     shape = undefined
   }
   // Getters of the options run here, before any buffer is read.
-  const given = checkedOptions(shape, optionsOf(opts))
+  const given = checkedOptions(shape, optionsOf(opts, OF_BLOB, 'fromBlob'))
   const ours = records.layoutOf(source)
   if (ours !== undefined) return wrap(overOwnRecord(/** @type {Blob} */ (source), ours, given))
   const layout = typeof source === 'bigint' || typeof source === 'number' || source === null

@@ -45,7 +45,7 @@ function tensorsOf (args, least) {
  */
 function combined (reason, args, recipeOf) {
   const { tensors, rest } = tensorsOf(args, 1)
-  const { along: named, asked: opts } = axisAndOptions(rest[0], rest[1])
+  const { along: named, asked: opts } = axisAndOptions(rest[0], rest[1], reason)
   const axis = named === undefined ? 0 : named === null ? null : integer('axis', named)
   const result = resultOf(opts)
   return produced(reason, recipeOf(arrayMap(tensors, Tensor.attachedOf), axis), result)
@@ -451,7 +451,7 @@ function broadcastArrays (...args) {
 function meshgrid (...args) {
   const { tensors, rest } = tensorsOf(args, 1)
   if (rest.length > 1 || typeof rest[0] === 'string') throw failure('ERR_ARGUMENT', `options is ${show(rest[0])}; an object alone was expected`)
-  const { indexing } = optionsOf(rest[0])
+  const { indexing } = optionsOf(rest[0], ['indexing'], 'meshgrid')
   const isSwapped = (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) && tensors.length > 1
   const place = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
   const layouts = arrayMap(tensors, Tensor.layoutOf)
@@ -475,7 +475,7 @@ function meshgrid (...args) {
  */
 function arrayEqual (...args) {
   const { tensors, rest } = tensorsOf(args, 2)
-  const { equalNaN: asked } = optionsOf(rest[0])
+  const { equalNaN: asked } = optionsOf(rest[0], ['equalNaN'], 'arrayEqual')
   const equalNaN = boolean('equalNaN', asked)
   const layouts = arrayMap(tensors, Tensor.attachedOf)
   for (let i = 1; i < layouts.length; i++) checkSameDevice(layouts[0].storage, layouts[i].storage)
@@ -510,7 +510,7 @@ function arrayEqual (...args) {
  */
 function allClose (...args) {
   const { tensors, rest } = tensorsOf(args, 2)
-  const { rtol, atol, equalNaN: asked } = optionsOf(rest[0])
+  const { rtol, atol, equalNaN: asked } = optionsOf(rest[0], ['rtol', 'atol', 'equalNaN'], 'allClose')
   const within = [tolerance('rtol', rtol, 1e-5), tolerance('atol', atol, 1e-8)]
   const equalNaN = boolean('equalNaN', asked)
   if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)

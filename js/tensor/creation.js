@@ -10,7 +10,7 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
 const { placeLike } = require('../layout/placement')
-const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf } = require('../layout/layouts')
+const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf, OF_MAKING } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
 const { checkHeap } = require('../runtime/heap')
 const { lazyFile } = require('../runtime/lazy')
@@ -27,6 +27,7 @@ const rearrange = lazyFile(() => require('../copy/rearrange'))
 /** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, BytesOptions, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
 
 const FLOAT32 = dtypeOf('float32')
+const OF_BYTES = arrayConcat(OF_MAKING, ['copy'])
 
 // Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
 // emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
@@ -34,14 +35,15 @@ const FLOAT32 = dtypeOf('float32')
 /**
  * A new tensor whose elements nothing but zeroing writes.
  *
+ * @param {string} where  the function
  * @param {Lay} lay
  * @param {unknown} what  lay's second argument
  * @param {unknown} opts
  * @param {boolean} zeroed
  * @returns {Tensor}
  */
-function make (lay, what, opts, zeroed) {
-  const options = optionsOf(opts)
+function make (where, lay, what, opts, zeroed) {
+  const options = optionsOf(opts, OF_MAKING, where)
   const { dtype: name } = options
   return wrap(lay(name === undefined ? dtypeLike(lay, what) ?? FLOAT32 : dtypeOf(name), what, options, zeroed))
 }
@@ -58,14 +60,15 @@ function nameForValue (value) {
 /**
  * A new tensor with one value everywhere.
  *
+ * @param {string} where  the function
  * @param {Lay} lay
  * @param {unknown} what  lay's second argument
  * @param {unknown} value
  * @param {unknown} opts
  * @returns {Tensor}
  */
-function makeFull (lay, what, value, opts) {
-  const options = optionsOf(opts)
+function makeFull (where, lay, what, value, opts) {
+  const options = optionsOf(opts, OF_MAKING, where)
   const { dtype: name } = options
   const dtype = name === undefined ? dtypeLike(lay, what) ?? dtypeOf(nameForValue(value)) : dtypeOf(name)
   const scalar = scalarFor(value, dtype)
@@ -105,7 +108,7 @@ function makeFull (lay, what, value, opts) {
  */
 function empty (shape, opts) {
   if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
-  return make(emptyLayout, shape, opts, false)
+  return make('empty', emptyLayout, shape, opts, false)
 }
 
 /**
@@ -137,7 +140,7 @@ function empty (shape, opts) {
  * @returns {any}
  */
 function zeros (shape, opts) {
-  return make(emptyLayout, shape, opts, true)
+  return make('zeros', emptyLayout, shape, opts, true)
 }
 
 /**
@@ -169,7 +172,7 @@ function zeros (shape, opts) {
  * @returns {any}
  */
 function ones (shape, opts) {
-  return make(emptyLayout, shape, opts, false).fill(1)
+  return make('ones', emptyLayout, shape, opts, false).fill(1)
 }
 
 /**
@@ -205,7 +208,7 @@ function ones (shape, opts) {
  * @returns {any}
  */
 function full (shape, value, opts) {
-  return makeFull(emptyLayout, shape, value, opts)
+  return makeFull('full', emptyLayout, shape, value, opts)
 }
 
 /**
@@ -222,7 +225,7 @@ function full (shape, value, opts) {
  * scalarTensor(2n).dtype // 'int64'
  */
 function scalarTensor (value, opts) {
-  return makeFull(emptyLayout, [], value, opts)
+  return makeFull('scalarTensor', emptyLayout, [], value, opts)
 }
 
 // ---- Like another tensor ----
@@ -249,7 +252,7 @@ function layoutOf (t) {
  * emptyLike(zeros([2, 3], 'int8').T).strides // [1, 3]
  */
 function emptyLike (t, opts) {
-  return make(likeLayout, layoutOf(t), opts, false)
+  return make('emptyLike', likeLayout, layoutOf(t), opts, false)
 }
 
 /**
@@ -266,7 +269,7 @@ function emptyLike (t, opts) {
  * zerosLike(tensor([[1n, 2n]])).toArray() // [ [ 0n, 0n ] ]
  */
 function zerosLike (t, opts) {
-  return make(likeLayout, layoutOf(t), opts, true)
+  return make('zerosLike', likeLayout, layoutOf(t), opts, true)
 }
 
 /**
@@ -283,7 +286,7 @@ function zerosLike (t, opts) {
  * onesLike(zeros([2]), 'int16').toArray() // [1, 1]
  */
 function onesLike (t, opts) {
-  return make(likeLayout, layoutOf(t), opts, false).fill(1)
+  return make('onesLike', likeLayout, layoutOf(t), opts, false).fill(1)
 }
 
 /**
@@ -301,7 +304,7 @@ function onesLike (t, opts) {
  * fullLike(zeros([2]), 0.5).toArray() // [0.5, 0.5]
  */
 function fullLike (t, value, opts) {
-  return makeFull(likeLayout, layoutOf(t), value, opts)
+  return makeFull('fullLike', likeLayout, layoutOf(t), value, opts)
 }
 
 /**
@@ -318,7 +321,7 @@ function fullLike (t, value, opts) {
  * randLike(zeros([2, 3])).shape // [2, 3]
  */
 function randLike (t, opts) {
-  return draw(opcodes.uniform, likeLayout, layoutOf(t), opts)
+  return draw('randLike', opcodes.uniform, likeLayout, layoutOf(t), opts)
 }
 
 /**
@@ -335,7 +338,7 @@ function randLike (t, opts) {
  * randnLike(zeros([2, 3], 'int8'), 'float64').dtype // 'float64'
  */
 function randnLike (t, opts) {
-  return draw(opcodes.normal, likeLayout, layoutOf(t), opts)
+  return draw('randnLike', opcodes.normal, likeLayout, layoutOf(t), opts)
 }
 
 /**
@@ -354,7 +357,7 @@ function randnLike (t, opts) {
  * randintLike(zeros([3], 'int16'), 0, 10).dtype // 'int16'
  */
 function randintLike (t, low, high, opts) {
-  return drawIntegers(likeLayout, layoutOf(t), low, high, opts)
+  return drawIntegers('randintLike', likeLayout, layoutOf(t), low, high, opts)
 }
 
 // ---- With strides ----
@@ -373,7 +376,7 @@ function randintLike (t, low, high, opts) {
  * emptyStrided([2, 3], [1, 2]).isContiguous() // false
  */
 function emptyStrided (shape, strides, opts) {
-  return make(stridedLayout, { shape, strides }, opts, false)
+  return make('emptyStrided', stridedLayout, { shape, strides }, opts, false)
 }
 
 /**
@@ -390,7 +393,7 @@ function emptyStrided (shape, strides, opts) {
  * zerosStrided([2, 2], [1, 2], 'int8').toArray() // [[0, 0], [0, 0]]
  */
 function zerosStrided (shape, strides, opts) {
-  return make(stridedLayout, { shape, strides }, opts, true)
+  return make('zerosStrided', stridedLayout, { shape, strides }, opts, true)
 }
 
 /**
@@ -407,7 +410,7 @@ function zerosStrided (shape, strides, opts) {
  * onesStrided([2, 2], [1, 2], 'int8').toArray() // [[1, 1], [1, 1]]
  */
 function onesStrided (shape, strides, opts) {
-  return make(stridedLayout, { shape, strides }, opts, false).fill(1)
+  return make('onesStrided', stridedLayout, { shape, strides }, opts, false).fill(1)
 }
 
 /**
@@ -426,7 +429,7 @@ function onesStrided (shape, strides, opts) {
  * fullStrided([2, 2], [1, 2], true).dtype // 'bool'
  */
 function fullStrided (shape, strides, value, opts) {
-  return makeFull(stridedLayout, { shape, strides }, value, opts)
+  return makeFull('fullStrided', stridedLayout, { shape, strides }, value, opts)
 }
 
 /**
@@ -443,7 +446,7 @@ function fullStrided (shape, strides, value, opts) {
  * randStrided([2, 3], [1, 2]).strides // [1, 2]
  */
 function randStrided (shape, strides, opts) {
-  return draw(opcodes.uniform, stridedLayout, { shape, strides }, opts)
+  return draw('randStrided', opcodes.uniform, stridedLayout, { shape, strides }, opts)
 }
 
 /**
@@ -460,7 +463,7 @@ function randStrided (shape, strides, opts) {
  * randnStrided([2, 3], [1, 2]).strides // [1, 2]
  */
 function randnStrided (shape, strides, opts) {
-  return draw(opcodes.normal, stridedLayout, { shape, strides }, opts)
+  return draw('randnStrided', opcodes.normal, stridedLayout, { shape, strides }, opts)
 }
 
 /**
@@ -481,7 +484,7 @@ function randnStrided (shape, strides, opts) {
  * randintStrided(5, 6, [2, 2], [1, 2]).toArray() // [[5, 5], [5, 5]]
  */
 function randintStrided (low, high, shape, strides, opts) {
-  return drawIntegers(stridedLayout, { shape, strides }, low, high, opts)
+  return drawIntegers('randintStrided', stridedLayout, { shape, strides }, low, high, opts)
 }
 
 // ---- Of values and bytes ----
@@ -491,12 +494,14 @@ function randintStrided (low, high, shape, strides, opts) {
  *
  * @param {unknown} shape
  * @param {unknown} opts
+ * @param {readonly string[]} names  of options
+ * @param {string} where  the function
  * @returns {{ given: unknown, asked: Record<string, any> }}
  */
-function shapeAndOptions (shape, opts) {
+function shapeAndOptions (shape, opts, names, where) {
   return opts === undefined && shape !== undefined && shape !== null && isOptions(shape)
-    ? { given: undefined, asked: optionsOf(shape) }
-    : { given: shape === null ? undefined : shape, asked: optionsOf(opts) }
+    ? { given: undefined, asked: optionsOf(shape, names, where) }
+    : { given: shape === null ? undefined : shape, asked: optionsOf(opts, names, where) }
 }
 
 /**
@@ -523,7 +528,7 @@ function shapeAndOptions (shape, opts) {
  * tensor([Int32Array.of(1, 2), [3, 4]]).dtype // 'int32'
  */
 function tensor (data, shape, opts) {
-  const { given, asked } = shapeAndOptions(shape, opts)
+  const { given, asked } = shapeAndOptions(shape, opts, OF_MAKING, 'tensor')
   const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
   const made = copyOf(data, given === undefined ? null : shapeOf(given), { dtype, device, dynamism, order, shared, pinMemory, casting })
   countCopy('tensor', made.nbytes)
@@ -680,7 +685,7 @@ function fillFrom (target, source, casting, reshaped) {
  * @returns {Tensor}
  */
 function fromBytes (bytes, shape, opts) {
-  const { given, asked } = shapeAndOptions(shape, opts)
+  const { given, asked } = shapeAndOptions(shape, opts, OF_BYTES, 'fromBytes')
   const { dtype: name, device, dynamism, order, shared, pinMemory, copy } = asked
   const options = { device, dynamism, order, shared, pinMemory }
   if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: bytes do not tell what their elements are')

@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, receiver, optionsOf, shapeOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
-const { emptyLayout, dtypeLike, written } = require('../layout/layouts')
+const { emptyLayout, dtypeLike, written, OF_MAKING } = require('../layout/layouts')
 const { deviceOf } = require('../layout/placement')
 const { checkOut } = require('../copy/results')
 const { Tensor, wrap, tensorOf, checkDeviceOfOut } = require('./tensor')
@@ -109,6 +109,7 @@ function manualSeed (seed) {
 }
 
 const FLOAT32 = dtypeOf('float32')
+const OF_DRAWING = [...OF_MAKING, 'generator', 'out']
 
 /**
  * A layout to draw into: of the caller's `out`.
@@ -132,6 +133,7 @@ function layoutOfOut (out, shape, { dtype, device, dynamism, order, shared, pinM
 /**
  * A tensor of random numbers: a new one, or the option `out`.
  *
+ * @param {string} where  the function
  * @param {number} row  of the distribution, as C numbers its functions
  * @param {import('../layout/layouts').Lay} lay
  * @param {unknown} what  lay's second argument
@@ -141,8 +143,8 @@ function layoutOfOut (out, shape, { dtype, device, dynamism, order, shared, pinM
  * @param {import('../backend/dtypes').Dtype} [missing]  where neither the options nor lay tell a dtype
  * @returns {import('./tensor').Tensor}
  */
-function draw (row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
-  const options = optionsOf(opts)
+function draw (where, row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
+  const options = optionsOf(opts, OF_DRAWING, where)
   const { dtype: name, generator = shared, out } = options
   if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
   const generate = (/** @type {import('../layout/layouts').Layout} */ layout) => {
@@ -160,6 +162,7 @@ function draw (row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
 /**
  * A new tensor of random integers.
  *
+ * @param {string} where  the function
  * @param {import('../layout/layouts').Lay} lay
  * @param {unknown} what  lay's second argument
  * @param {number | bigint} low
@@ -167,14 +170,14 @@ function draw (row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
  * @param {unknown} opts
  * @returns {import('./tensor').Tensor}
  */
-function drawIntegers (lay, what, low, high, opts) {
+function drawIntegers (where, lay, what, low, high, opts) {
   for (const [name, value] of Object.entries({ low, high })) {
     if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
       throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
     }
   }
   if (high === 1n << 64n) high = 2 ** 64 // C takes this bound as a number: no 64-bit integer holds it
-  return draw(opcodes.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
+  return draw(where, opcodes.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
 }
 
 /**
@@ -207,7 +210,7 @@ function drawIntegers (lay, what, low, high, opts) {
  * @returns {any}
  */
 function rand (shape, opts) {
-  return draw(opcodes.uniform, emptyLayout, shape, opts)
+  return draw('rand', opcodes.uniform, emptyLayout, shape, opts)
 }
 
 /**
@@ -239,7 +242,7 @@ function rand (shape, opts) {
  * @returns {any}
  */
 function randn (shape, opts) {
-  return draw(opcodes.normal, emptyLayout, shape, opts)
+  return draw('randn', opcodes.normal, emptyLayout, shape, opts)
 }
 
 /**
@@ -279,7 +282,7 @@ function randn (shape, opts) {
  * @returns {any}
  */
 function randint (low, high, shape, opts) {
-  return drawIntegers(emptyLayout, shape, low, high, opts)
+  return drawIntegers('randint', emptyLayout, shape, low, high, opts)
 }
 
 module.exports = { Generator, manualSeed, rand, randn, randint, draw, drawIntegers }

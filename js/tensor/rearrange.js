@@ -6,6 +6,8 @@ const { checkSameDevice } = require('../layout/placement')
 const rearrange = require('../copy/rearrange')
 const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
+const OF_TRIANGLE = ['k', 'dtype', 'casting', 'out']
+
 /** @import { AnyTensor, DtypeName, NameOf, Or, ResultOptions, AlongOptions, TriangleOptions } from '../base/types' */
 
 /**
@@ -68,9 +70,10 @@ function triu (x, opts) {
  */
 function triangle (reason, x, opts, isLower) {
   const t = tensorOf(x, 'x')
-  const { k } = optionsOf(opts)
+  const options = optionsOf(opts, OF_TRIANGLE, reason)
+  const { k } = options
   const diagonal = k === undefined ? 0 : integer('k', k)
-  const result = resultOf(opts)
+  const result = resultOf(options)
   return produced(reason, rearrange.triangle(Tensor.attachedOf(t), diagonal, isLower), result)
 }
 
@@ -93,7 +96,7 @@ function triangle (reason, x, opts, isLower) {
 function takeAlongAxis (x, indices, axis, opts) {
   tensorOf(x, 'x')
   tensorOf(indices, 'indices')
-  const { along, asked } = axisAndOptions(axis, opts)
+  const { along, asked } = axisAndOptions(axis, opts, 'takeAlongAxis')
   const d = along === undefined ? -1 : integer('axis', along)
   const result = resultOf(asked)
   const source = Tensor.attachedOf(x)

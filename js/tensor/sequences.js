@@ -6,10 +6,13 @@ const { failure } = require('../base/errors')
 const { show, boolean, integer, isOptions, optionsOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { scalarFor } = require('../layout/values')
-const { emptyLayout, written } = require('../layout/layouts')
+const { OF_MAKING, emptyLayout, written } = require('../layout/layouts')
 const { wrap } = require('./tensor')
 
 const { opcodes } = ffi
+
+const OF_LINSPACE = [...OF_MAKING, 'endpoint']
+const OF_EYE = [...OF_MAKING, 'k']
 
 /** @import { DtypeName, NameOf, Or, MakeOptions, LinspaceOptions, EyeOptions, DtypeOfRange } from '../base/types' */
 /** @import { Tensor } from './tensor' */
@@ -18,13 +21,15 @@ const { opcodes } = ffi
  * Splits arguments into numbers, the last of which may be omitted, and options.
  *
  * @param {unknown[]} args  options last
+ * @param {readonly string[]} names  of options
+ * @param {string} where  the function
  * @returns {[unknown[], Record<string, any>]} without options; omitted ones are undefined
  */
-function argumentsAndOptions (args) {
+function argumentsAndOptions (args, names, where) {
   const at = args.findIndex((arg, i) => i > 0 && isOptions(arg))
-  if (at < 0) return [args.slice(0, -1), optionsOf(args[args.length - 1])]
+  if (at < 0) return [args.slice(0, -1), optionsOf(args[args.length - 1], names, where)]
   if (args.slice(at + 1).some(arg => arg !== undefined)) throw failure('ERR_ARGUMENT', 'the options are not the last argument')
-  return [args.slice(0, at), optionsOf(args[at])]
+  return [args.slice(0, at), optionsOf(args[at], names, where)]
 }
 
 /**
@@ -133,7 +138,7 @@ function countNumbers (start, stop, step) {
  * @returns {any}
  */
 function arange (start, stop, step, opts) {
-  const [numbers, options] = argumentsAndOptions([start, stop, step, opts])
+  const [numbers, options] = argumentsAndOptions([start, stop, step, opts], OF_MAKING, 'arange')
   const [first, second, third = 1] = numbers
   const from = second === undefined ? 0 : numberOf('start', first)
   const to = second === undefined ? numberOf('stop', first) : numberOf('stop', second)
@@ -191,7 +196,7 @@ function arange (start, stop, step, opts) {
  * @returns {any}
  */
 function linspace (start, stop, num, opts) {
-  const options = optionsOf(opts)
+  const options = optionsOf(opts, OF_LINSPACE, 'linspace')
   const { dtype: name, endpoint } = options
   const last = endpoint === undefined || boolean('endpoint', endpoint)
   for (const [argument, value] of Object.entries({ start, stop })) {
@@ -245,7 +250,7 @@ function linspace (start, stop, num, opts) {
  * @returns {any}
  */
 function eye (n, m, opts) {
-  const [[rowCount, columns], options] = argumentsAndOptions([n, m, opts])
+  const [[rowCount, columns], options] = argumentsAndOptions([n, m, opts], OF_EYE, 'eye')
   const { dtype: name, k = 0 } = options
   const diagonal = integer('k', k)
   const dtype = dtypeOf(name === undefined ? 'float32' : name)

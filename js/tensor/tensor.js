@@ -10,7 +10,7 @@ const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
 const { countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const {
-  show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axesFromStart, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
+  show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axesFromStart, optionsOf, isOptions, axisAndOptions, OF_RESULT, ALONG, CASTINGS, castingOf,
   inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
 } = require('../base/validate')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
@@ -436,7 +436,7 @@ class Tensor {
    * const give = (addon, t) => addon.take(t.__dlpack__({ maxVersion: [1, 0] }))
    */
   __dlpack__ (opts) {
-    const asked = askedOf(optionsOf(opts))
+    const asked = askedOf(optionsOf(opts, OF_CAPSULE, '__dlpack__'))
     return capsuleOf(attached(this), asked)
   }
 
@@ -559,7 +559,7 @@ class Tensor {
    * a.get(1, 0) // 3
    */
   accessor (opts) {
-    const given = optionsOf(opts)
+    const given = optionsOf(opts, ['dtype', 'ndim'], 'accessor')
     const wanted = { dtype: given.dtype, ndim: given.ndim } // getters run here
     return accessorOf(this, attached(this), layoutNow, wanted)
   }
@@ -827,7 +827,7 @@ class Tensor {
    */
   reshape (...args) {
     const last = args[args.length - 1]
-    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(arrayPop(args)) : {}
+    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(arrayPop(args), ['copy'], 'reshape') : {}
     boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = live(this)
@@ -862,7 +862,7 @@ class Tensor {
       opts = /** @type {Record<string, any>} */ (shape)
       shape = undefined
     }
-    const options = optionsOf(opts)
+    const options = optionsOf(opts, OF_VIEW, 'view')
     const { dtype: name, strides: givenStrides, dimOrder: givenOrder, offset: givenOffset } = options
     const dtype = name === undefined ? undefined : dtypeOf(name)
     const extents = shape === undefined || shape === null ? null : shapeOf(shape)
@@ -1256,7 +1256,7 @@ class Tensor {
    * tensor([1, 2]).clone({ dtype: 'float64' }).dtype // 'float64'
    */
   clone (opts) {
-    return Tensor.#copy(this, 'clone', resultOf(opts))
+    return Tensor.#copy(this, 'clone', resultOf(opts, OF_RESULT, 'clone'))
   }
 
   /**
@@ -1272,7 +1272,7 @@ class Tensor {
    * tensor([1.5, -300]).astype('int8', { casting: 'unsafe' }).toArray() // [1, -128]
    */
   astype (dtype, opts) {
-    return Tensor.#copy(this, 'astype', { ...resultOf(opts), dtype: dtypeOf(dtype) })
+    return Tensor.#copy(this, 'astype', { ...resultOf(opts, OF_RESULT, 'astype'), dtype: dtypeOf(dtype) })
   }
 
   /**
@@ -1299,7 +1299,7 @@ class Tensor {
    * @returns {any}
    */
   contiguous (opts) {
-    const result = resultOf(opts)
+    const result = resultOf(opts, OF_RESULT, 'contiguous')
     if (result.out !== undefined) return Tensor.#copy(this, 'contiguous', result)
     const layout = attached(this)
     const dtype = result.dtype === undefined ? layout.dtype : result.dtype.index
@@ -1346,7 +1346,7 @@ class Tensor {
    * @returns {any}
    */
   to (target, opts) {
-    const asked = conversionOf(target, opts)
+    const asked = conversionOf(target, opts, OF_CONVERSION, 'to')
     if (isConverted(attached(this), asked)) return this
     return Tensor.#copy(this, 'to', asked)
   }
@@ -1387,7 +1387,7 @@ class Tensor {
    */
   cuda (index = 0, opts) {
     layoutNow(this)
-    return this.to({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
+    return this.to({ ...optionsOf(opts, OF_CONVERSION, 'cuda'), device: `cuda:${integer('index', index)}` })
   }
 
   /**
@@ -1429,8 +1429,7 @@ class Tensor {
    * @returns {Promise<any>}
    */
   async toAsync (target, opts) {
-    const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
-    const asked = conversionOf(target, opts)
+    const { signal, ...asked } = conversionOf(target, opts, OF_LATER, 'toAsync')
     const { dtype, casting, out, device } = asked
     const layout = attached(this)
     if (isConverted(layout, asked)) return this
@@ -1482,7 +1481,7 @@ class Tensor {
    */
   async cudaAsync (index = 0, opts) {
     layoutNow(this)
-    return this.toAsync({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
+    return this.toAsync({ ...optionsOf(opts, OF_LATER, 'cudaAsync'), device: `cuda:${integer('index', index)}` })
   }
 
   /**
@@ -1564,7 +1563,7 @@ class Tensor {
    */
   tile (reps, opts) {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
-    const result = resultOf(opts)
+    const result = resultOf(opts, OF_RESULT, 'tile')
     checkCounts('reps', times)
     return produced('tile', rearrange().tile(attached(this), times), result)
   }
@@ -1582,8 +1581,9 @@ class Tensor {
    * tensor([[1, 2], [3, 4]]).repeat([1, 2], { axis: 0 }).toArray() // [[1, 2], [3, 4], [3, 4]]
    */
   repeat (repeats, opts) {
-    const { axis: along } = optionsOf(opts)
-    const result = resultOf(opts)
+    const options = optionsOf(opts, ALONG, 'repeat')
+    const { axis: along } = options
+    const result = resultIn(options)
     const axis = along === undefined || along === null ? null : integer('axis', along)
     const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
@@ -1605,10 +1605,10 @@ class Tensor {
    * tensor([1, 2, 3]).roll(1).toArray() // [3, 1, 2]
    */
   roll (shift, axis, opts) {
-    const { along, asked: options } = axisAndOptions(axis, opts)
+    const { along, asked } = axisAndOptions(axis, opts, 'roll')
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
-    const result = resultOf(options)
+    const result = resultOf(asked)
     return produced('roll', rearrange().roll(attached(this), shifts, axes), result)
   }
 
@@ -1627,8 +1627,8 @@ class Tensor {
    * tensor([10, 20, 30]).take([2, 0, -1]).toArray() // [30, 10, 30]
    */
   take (indices, axis, opts) {
-    const { along, asked: options } = axisAndOptions(axis, opts)
-    const result = resultOf(options)
+    const { along, asked } = axisAndOptions(axis, opts, 'take')
+    const result = resultOf(asked)
     const d = along === undefined || along === null ? null : integer('axis', along)
     const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
     const layout = attached(this)
@@ -1669,7 +1669,7 @@ class Tensor {
    * zeros([2, 2]).copyFrom([1, 2], { scale: 0.5 }).toArray() // [[0.5, 1], [0.5, 1]]
    */
   copyFrom (src, opts) {
-    const { casting: rule, scale, bias, axis, stream } = optionsOf(opts)
+    const { casting: rule, scale, bias, axis, stream } = optionsOf(opts, OF_COPY, 'copyFrom')
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis, live(this).shape)
     if (stream !== undefined) return Tensor.#copyOn(this, stream, src, { casting: rule, scale, bias, axis })
@@ -1737,7 +1737,7 @@ class Tensor {
    * target.toArray() // [[1, 3], [2, 4]]
    */
   async copyFromAsync (src, opts) {
-    const { casting: rule, scale, bias, axis, signal: given, stream } = optionsOf(opts)
+    const { casting: rule, scale, bias, axis, signal: given, stream } = optionsOf(opts, OF_LATER_COPY, 'copyFromAsync')
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)
@@ -1981,15 +1981,25 @@ function noMatrix ({ shape }) {
 
 /** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined, device?: number }} Result ResultOptions, read and checked */
 
+// What the options of methods may name.
+const OF_CAPSULE = ['maxVersion', 'copy', 'dlDevice', 'stream']
+const OF_VIEW = ['strides', 'dimOrder', 'dtype', 'offset']
+const OF_CONVERSION = ['dtype', 'device', 'casting', 'copy', 'out']
+const OF_LATER = ['dtype', 'device', 'casting', 'copy', 'out', 'signal']
+const OF_COPY = ['casting', 'scale', 'bias', 'axis', 'stream']
+const OF_LATER_COPY = ['casting', 'scale', 'bias', 'axis', 'stream', 'signal']
+
 /** @type {Result} */
 const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undefined }
 
 /**
  * @param {unknown} opts
+ * @param {readonly string[]} [names]  of options; any where none are given
+ * @param {string} [where]  the function
  * @returns {Result}
  */
-function resultOf (opts) {
-  return opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts))
+function resultOf (opts, names, where) {
+  return opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts, names, where))
 }
 
 /**
@@ -2006,16 +2016,17 @@ function resultIn ({ dtype: name, casting: rule, out }) {
  *
  * @param {unknown} target
  * @param {unknown} opts
- * @returns {Conversion}
+ * @param {readonly string[]} names  of options
+ * @param {string} where  the function
+ * @returns {Conversion & { signal: any }}
  */
-function conversionOf (target, opts) {
-  const options = typeof target === 'string' ? optionsOf(opts) : optionsOf(target ?? null)
-  const { dtype, device, casting, copy, out } = options
+function conversionOf (target, opts, names, where) {
+  const { dtype, device, casting, copy, out, signal } = optionsOf(typeof target === 'string' ? opts : target ?? null, names, where)
   const named = isDevice(target)
   const asked = named ? target : device
   const at = asked === undefined ? undefined : deviceOf(asked)
   const result = resultOf({ dtype: typeof target === 'string' && !named ? target : dtype, casting, out })
-  return { ...result, copy: boolean('copy', copy), device: at }
+  return { ...result, copy: boolean('copy', copy), device: at, signal }
 }
 
 /** @typedef {Omit<Result, 'device'> & { copy: boolean, device: number | undefined }} Conversion */

@@ -87,7 +87,7 @@ const MORE = {
   'SharedTensor.notify': [[any(0), any(1)], newShared, (i, n, on) => on.notify(i, n)],
   'SharedTensor.tensor': [[], newShared, on => [on.toJSON(), on.tensor.toArray(), on.path, on.fd, on.dispose()]],
   'SharedRing.create': [[any(NAMES[1]), options({ slots: 2, shape: () => [3], dtype: 'float32', mode: 0o600, ifExists: 'replace', persist: false })], null, (...args) => SharedRing.create(...args)],
-  'SharedRing.open': [[any(() => newRing().name), options({ mode: 'r+' })], null, (...args) => SharedRing.open(...args)],
+  'SharedRing.open': [[any(() => newRing().name), options({ dtype: 'float32' })], null, (...args) => SharedRing.open(...args)],
   'SharedRing.write': [[any(() => [1, 2, 3]), options({ scale: 2, bias: 1, axis: 0 })], newRing, (value, opts, on) => on.write(value, opts)],
   'SharedRing.next': [[], newRing, on => [on.next().fill(1), on.commit(), on.count]],
   'SharedRing.intact': [[any(0)], newRing, (i, on) => on.intact(i)],

@@ -156,6 +156,24 @@ describe('NATS: services', function () {
     assert.deepEqual(await Promise.all(codes), ['none', 'none', 'none', 'ERR_BUSY_REMOTE', 'ERR_BUSY_REMOTE', 'ERR_BUSY_REMOTE'])
   })
 
+  it('are asked with options that there are', async () => {
+    const x = tensor([1])
+    const calls = {
+      tensors: opts => tensors(caller.connection, opts),
+      'bus.publish': opts => caller.publish('a', x, opts),
+      'bus.subscribe': opts => caller.subscribe('a', opts),
+      'bus.request': opts => caller.request('a', x, opts),
+      'bus.serve': opts => caller.serve(x => x, 'a', opts),
+      'bus.store': opts => caller.store('a', opts)
+    }
+    for (const [name, call] of Object.entries(calls)) {
+      await assert.rejects(async () => call({ nothing: 0 }), error => error.code === 'ERR_ARGUMENT' && error.message.startsWith(`${name} has no option "nothing"; `), name)
+    }
+    await assert.rejects(caller.request('a', x, { timeout: 5 }), { message: 'bus.request has no option "timeout"; deadline, attempts, durable, out, method or signal was expected' })
+    await assert.rejects(caller.serve(x => x, 'a', { batch: { maximum: 5 } }), { message: 'batch has no option "maximum"; max, wait or axis was expected' })
+    await assert.rejects(serve(x => x, 'a', { bus: caller, maxqueued: 5 }), { message: 'bus.serve has no option "maxqueued"; maxQueued was expected' })
+  })
+
   it('that do not answer are ERR_TIMEOUT, which names deadline and attempts', async () => {
     const { open, opened } = gate()
     await start(async x => { await opened; return x }, 'silent')
