@@ -6,6 +6,8 @@ const { Math, arrayIncludes, arrayJoin, newList } = require('../base/primordials
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
 const MOST_SHOWN = 2 ** 18 // elements at the edges; where there are more, none are shown
+const LINES = 16 // of a summary that is inspected, if fewer entries at the edges do it
+const MOST_LINES = 100 // of one; where there are more, no elements are shown
 const PRECISION = 4 // digits after the point
 const VALUE_BYTES = 512 // of heap that printing one value takes
 const WIDTH = 80 // columns
@@ -124,9 +126,11 @@ function styleOf (values, kind) {
  * @param {number[]} shape  of the tensor
  * @param {any[]} values  those that are shown, in logical order
  * @param {string} kind
+ * @param {number} edge  entries at each edge of axes but the last
+ * @param {boolean} isTight  without empty lines
  * @returns {string}
  */
-function body (shape, values, kind) {
+function body (shape, values, kind, edge, isTight) {
   const summarised = isSummarised(shape)
   const { text, width } = styleOf(values, kind)
   const texts = values.map(value => kind === 'COMPLEX' ? text(value) : text(value).padStart(width))
@@ -140,14 +144,15 @@ function body (shape, values, kind) {
   const write = (d, indent) => {
     if (d > last) return texts[next++].trimStart()
     const parts = []
-    const cut = summarised && shape[d] > 2 * EDGE
-    const shown = cut ? 2 * EDGE : shape[d]
+    const most = d < last ? edge : EDGE
+    const cut = summarised && shape[d] > 2 * most
+    const shown = cut ? 2 * most : shape[d]
     for (let i = 0; i < shown; i++) {
-      if (cut && i === EDGE) parts.push(d < last ? '...' : ' ...')
+      if (cut && i === most) parts.push(d < last ? '...' : ' ...')
       parts.push(d < last ? write(d + 1, indent + 1) : texts[next++])
     }
     const margin = ' '.repeat(indent + 1)
-    if (d < last) return `[${parts.join(`,${'\n'.repeat(last - d)}${margin}`)}]`
+    if (d < last) return `[${parts.join(`,${'\n'.repeat(isTight ? 1 : last - d)}${margin}`)}]`
     const each = Math.max(1, Math.floor((WIDTH - indent) / (width + 2)))
     const lines = []
     for (let i = 0; i < parts.length; i += each) lines.push(parts.slice(i, i + each).join(', '))
@@ -177,15 +182,35 @@ function isOmitted (shape) {
 }
 
 /**
- * Reads the values that are printed: all, only the edges, or none.
+ * @param {number[]} shape  of a summarised tensor
+ * @param {number} edge
+ * @returns {number} lines of its summary without empty ones
+ */
+function linesOf (shape, edge) {
+  let lines = 1
+  for (let d = shape.length - 2; d >= 0; d--) lines = shape[d] > 2 * edge ? 2 * edge * lines + 1 : shape[d] * lines
+  return lines
+}
+
+/**
+ * @param {number[]} shape  of a summarised tensor
+ * @returns {number} the most entries at each edge with which inspection has no more than LINES; 1 where none has
+ */
+function edgeOfInspection (shape) {
+  for (let edge = EDGE; edge > 1; edge--) if (linesOf(shape, edge) <= LINES) return edge
+  return 1
+}
+
+/**
+ * Reads the values that are printed: all, or only the edges.
  *
- * @param {LayoutOf} layout
+ * @param {LayoutOf} layout  with elements
+ * @param {number} edge  entries at each edge of axes but the last
  * @param {Bytes} bytes
  * @returns {any[]} in logical order
  */
-function shownValues (layout, { Layout, nested, checkHeap }) {
-  if (layout.size === 0 || isOmitted(layout.shape)) return []
-  const shown = isSummarised(layout.shape) ? edgesOf(layout, Layout) : layout
+function shownValues (layout, edge, { Layout, nested, checkHeap }) {
+  const shown = isSummarised(layout.shape) ? edgesOf(layout, edge, Layout) : layout
   const { length } = shown.shape
   let n = 1
   for (let d = 0; d < shown.shape.length; d++) n *= shown.shape[d]
@@ -194,29 +219,31 @@ function shownValues (layout, { Layout, nested, checkHeap }) {
 }
 
 /**
- * A view of the edges: each long axis becomes two, the end (2) and the entries there (EDGE).
+ * A view of the edges: each long axis becomes two, the end (2) and the entries there.
  *
  * @param {LayoutOf} layout
+ * @param {number} edge  entries at each edge of axes but the last
  * @param {Bytes['Layout']} Layout
  * @returns {LayoutOf}
  */
-function edgesOf ({ storage, dtype, shape, strides, offset }, Layout) {
+function edgesOf ({ storage, dtype, shape, strides, offset }, edge, Layout) {
   /** @type {number[]} */
   const extents = newList()
   /** @type {number[]} */
   const steps = newList()
   let size = 1
   for (let d = 0; d < shape.length; d++) {
-    const isLong = shape[d] > 2 * EDGE
+    const most = d < shape.length - 1 ? edge : EDGE
+    const isLong = shape[d] > 2 * most
     if (isLong) {
       extents[extents.length] = 2
-      steps[steps.length] = (shape[d] - EDGE) * strides[d]
+      steps[steps.length] = (shape[d] - most) * strides[d]
     }
     if (shape[d] > 1) {
-      extents[extents.length] = isLong ? EDGE : shape[d]
+      extents[extents.length] = isLong ? most : shape[d]
       steps[steps.length] = strides[d]
     }
-    size *= isLong ? 2 * EDGE : shape[d]
+    size *= isLong ? 2 * most : shape[d]
   }
   return new Layout(storage, dtype, extents, steps, offset, size, 0)
 }
@@ -232,19 +259,24 @@ const INFERRED_DTYPES = ['float32', 'int64', 'bool', 'complex64']
  * @param {string} of.dtype
  * @param {string} of.kind
  * @param {string} of.device
+ * @param {boolean} of.isInspected  of a summarised tensor fewer lines, with its shape and dtype, as NumPy 2 has them
  * @param {Bytes} bytes
  * @returns {string}
  */
-function print (layout, { dtype, kind, device }, bytes) {
+function print (layout, { dtype, kind, device, isInspected }, bytes) {
   const { shape } = layout
-  const values = shownValues(layout, bytes)
+  const isTight = isInspected && isSummarised(shape)
+  const edge = isTight ? edgeOfInspection(shape) : EDGE
   const empty = arrayIncludes(shape, 0)
-  const omitted = isOmitted(shape)
+  const omitted = isOmitted(shape) || (isTight && linesOf(shape, edge) > MOST_LINES)
   const suffixes = []
   if (device !== 'cpu') suffixes.push(`device='${device}'`)
-  if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${arrayJoin(shape)})`)
-  if (empty ? dtype !== 'float32' : !INFERRED_DTYPES.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
-  let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, values, kind))
+  if (isTight) suffixes.push(`shape=[${arrayJoin(shape, ', ')}]`, `dtype=${dtype}`)
+  else {
+    if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${arrayJoin(shape)})`)
+    if (empty ? dtype !== 'float32' : !INFERRED_DTYPES.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
+  }
+  let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, shownValues(layout, edge, bytes), kind, edge, isTight))
   let used = text.length - text.lastIndexOf('\n') + 1 // columns of the last line, a comma and a bracket
   for (const suffix of suffixes) {
     const breaks = used + suffix.length + 2 > WIDTH

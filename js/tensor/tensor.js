@@ -1830,12 +1830,7 @@ class Tensor {
    * @example
    * String(tensor([1, 2])) // 'tensor([1., 2.])'
    */
-  toString () {
-    const { print } = printing()
-    const layout = attached(this)
-    const { name, kind } = dtypes[layout.dtype]
-    return print(layout, { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)) }, { Layout, nested, checkHeap })
-  }
+  toString () { return textOf(this, false) }
 
   /**
    * What JavaScript's operators take a tensor for: its element where numbers are wanted (`t > 3`, `t * 2`, `Number(t)`), else text.
@@ -1853,7 +1848,7 @@ class Tensor {
   }
 
   /**
-   * For console.log, which must not throw.
+   * For console.log, which must not throw: as toString, but of more than 1000 elements in fewer lines, with shape and dtype.
    *
    * @param {number} [depth]  how much deeper lists and objects are shown
    * @returns {string}
@@ -1861,7 +1856,7 @@ class Tensor {
   [INSPECT] (depth = 0) {
     if (typeof depth === 'number' && depth < 0) return '[Tensor]'
     try {
-      return this.toString()
+      return this.toString === toString ? textOf(this, true) : this.toString()
     } catch (/** @type {any} */ error) { // a subclass's toString may throw anything
       const code = error?.code
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
@@ -1899,6 +1894,17 @@ class Tensor {
 }
 
 const MOST_HASHED = 2 ** 24 // bytes; takes 1 to 5 ms
+
+/** Programs may put another one in its place. */
+const { toString } = Tensor.prototype
+
+/** @param {Tensor} t @param {boolean} isInspected */
+function textOf (t, isInspected) {
+  const { print } = printing()
+  const layout = attached(t)
+  const { name, kind } = dtypes[layout.dtype]
+  return print(layout, { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)), isInspected }, { Layout, nested, checkHeap })
+}
 
 /**
  * A hash of the content. Of an expanded view with too many elements each is read once: expand([2 ** 52]) equals another expand of the

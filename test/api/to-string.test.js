@@ -132,6 +132,63 @@ describe('inspection', () => {
     assert.equal(util.inspect({ a: [t] }), '{\n  a: [\n    tensor([[1., 2.],\n            [3., 4.]])\n  ]\n}')
   })
 
+  it('of more than 1000 elements has shape and dtype, and few lines', () => {
+    const { inspect } = util
+    assert.equal(inspect(zeros([2, 3, 224, 224])), `tensor([[[[0., 0., 0.,  ..., 0., 0., 0.],
+          ...,
+          [0., 0., 0.,  ..., 0., 0., 0.]],
+         ...,
+         [[0., 0., 0.,  ..., 0., 0., 0.],
+          ...,
+          [0., 0., 0.,  ..., 0., 0., 0.]]],
+        [[[0., 0., 0.,  ..., 0., 0., 0.],
+          ...,
+          [0., 0., 0.,  ..., 0., 0., 0.]],
+         ...,
+         [[0., 0., 0.,  ..., 0., 0., 0.],
+          ...,
+          [0., 0., 0.,  ..., 0., 0., 0.]]]], shape=[2, 3, 224, 224],
+       dtype=float32)`)
+    assert.equal(inspect(range(1001, 'int64')), 'tensor([   0,    1,    2,  ...,  998,  999, 1000], shape=[1001], dtype=int64)')
+    assert.equal(inspect(range(6000, 'int32').reshape([300, 20])), `tensor([[   0,    1,    2,  ...,   17,   18,   19],
+        [  20,   21,   22,  ...,   37,   38,   39],
+        [  40,   41,   42,  ...,   57,   58,   59],
+        ...,
+        [5940, 5941, 5942,  ..., 5957, 5958, 5959],
+        [5960, 5961, 5962,  ..., 5977, 5978, 5979],
+        [5980, 5981, 5982,  ..., 5997, 5998, 5999]], shape=[300, 20],
+       dtype=int32)`)
+    assert.equal(inspect(range(4000, 'float64').reshape([4, 100, 10])), `tensor([[[0.0000e+00, 1.0000e+00, 2.0000e+00,  ..., 7.0000e+00,
+          8.0000e+00, 9.0000e+00],
+         ...,
+         [9.9000e+02, 9.9100e+02, 9.9200e+02,  ..., 9.9700e+02,
+          9.9800e+02, 9.9900e+02]],
+        ...,
+        [[3.0000e+03, 3.0010e+03, 3.0020e+03,  ..., 3.0070e+03,
+          3.0080e+03, 3.0090e+03],
+         ...,
+         [3.9900e+03, 3.9910e+03, 3.9920e+03,  ..., 3.9970e+03,
+          3.9980e+03, 3.9990e+03]]], shape=[4, 100, 10], dtype=float64)`)
+    assert.equal(inspect(zeros(Array(17).fill(2), 'bool')), `tensor([...], shape=[${Array(17).fill(2).join(', ')}],\n       dtype=bool)`)
+    assert.equal(inspect({ big: zeros([500, 3]) }), `{
+  big: tensor([[0., 0., 0.],
+          [0., 0., 0.],
+          [0., 0., 0.],
+          ...,
+          [0., 0., 0.],
+          [0., 0., 0.],
+          [0., 0., 0.]], shape=[500, 3], dtype=float32)
+}`)
+    assert.equal(inspect(zeros([1000])), String(zeros([1000])), 'of 1000 all are shown')
+    assert.match(String(zeros([1001])), /^tensor\(\[0\., 0\., 0\., {2}\.\.\., 0\., 0\., 0\.\]\)$/)
+  })
+
+  it('has the text of a subclass, and of a program, that has its own toString', () => {
+    class Mine extends Tensor { toString () { return 'mine' } }
+    const t = Object.setPrototypeOf(zeros([2000]), Mine.prototype)
+    assert.equal(util.inspect(t), 'mine')
+  })
+
   it('stops where it goes too deep, as for other objects', () => {
     assert.equal(util.inspect({ a: { b: { c: t } } }), '{\n  a: { b: { c: [Tensor] } }\n}'.replace(/\n */g, ' '))
     assert.equal(util.inspect([t], { depth: 0 }), '[ [Tensor] ]')
