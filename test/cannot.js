@@ -23,6 +23,7 @@ const CANNOT = {
   SharedArrayBuffer: { places: ['page without isolation'], reason: 'a page that is not isolated has no SharedArrayBuffer' },
   'external SharedArrayBuffers': { places: ['Node without external SharedArrayBuffers'], reason: 'Node makes SharedArrayBuffers over native memory from 22.23.3, 24.16 and 26.1 on' },
   'their refusal': { places: ['Node with external SharedArrayBuffers'], reason: 'this Node makes SharedArrayBuffers over native memory; older ones are tested to refuse' },
+  Float16Array: { places: ['Node without Float16Array'], reason: 'V8 has Float16Array from Node 24 on; .ci/run tries it there' },
   'ArrayBuffer.prototype.transfer': { places: ['Node without ArrayBuffer.prototype.transfer'], reason: 'buffers have transfer() from Node 22 on; .ci/run tries it there' },
   'buffers that stay': { places: ['Node without buffers that stay'], reason: 'no mark keeps a buffer from every transfer before Node 24' }
 }

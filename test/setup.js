@@ -302,7 +302,7 @@ const MAJOR = isPage ? 0 : parseInt(process.versions.node)
 const PLACES = [backend(), ...isPage ? ['page', `page of ${globalThis.RUN.browser}`] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : [],
   ...isPage ? [] : [makesExternalSabs() ? 'Node with external SharedArrayBuffers' : 'Node without external SharedArrayBuffers'],
   ...isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer'],
-  ...isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay']]
+  ...isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']]
 
 /** Skips where this back end or page lacks a feature of test/cannot.js. */
 function skipWithout (context, feature) {

@@ -1,5 +1,5 @@
 'use strict'
-// ImageData to and from tensors: rows of RGBA pixels, a byte per channel.
+// ImageData to and from tensors: rows of RGBA pixels, a byte per channel, or a half float of an image with pixelFormat 'rgba-float16'.
 
 const { Uint8ClampedArray, arrayIncludes, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -11,7 +11,7 @@ const { denseLayout, allocated, layoutOver } = require('../layout/layouts')
 const { backend, opcodes } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Image */
+/** @typedef {{ data: any, width: number, height: number, dtype: import('../backend/dtypes').Dtype }} Image data: a typed array of dtype uint8 or float16 */
 
 const UINT8 = dtypeOf('uint8').index
 const EXPECTED = 'image data goes into (height, width, 4), or (height, width, 3) without alpha'
@@ -23,9 +23,9 @@ const EXPECTED = 'image data goes into (height, width, 4), or (height, width, 3)
  * @param {number[]} shape  of the target
  * @returns {Layout}
  */
-function layoutOfImage ({ data, width, height }, shape) {
+function layoutOfImage ({ data, width, height, dtype }, shape) {
   checkShape(width, height, shape)
-  return withAlphaOrNot(layoutOver(data, UINT8, [height, width, 4]), shape[2])
+  return withAlphaOrNot(layoutOver(data, dtype.index, [height, width, 4]), shape[2])
 }
 
 /**
@@ -55,7 +55,7 @@ function withAlphaOrNot (pixels, count) {
  * Copies uint8 elements into an ImageData: grey, RGB or RGBA; opaque where there is no alpha.
  *
  * @param {Layout} layout  (height, width) or (height, width, 1, 3 or 4) of uint8
- * @returns {Image} an ImageData where the runtime has that class
+ * @returns {{ data: Uint8ClampedArray, width: number, height: number }} an ImageData where the runtime has that class
  */
 function imageOfLayout (layout) {
   const { shape } = layout

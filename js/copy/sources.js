@@ -39,14 +39,14 @@ function imageOf (value) {
  * @returns {import('./images').Image | null} null: they are no image's
  */
 function pictureOf (data, width, height) {
-  const dtype = dtypeOfArray(data)
-  if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
-  if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
+  const name = dtypeOfArray(data)
+  if (name === undefined || typeof width !== 'number' || typeof height !== 'number') return null
+  if (name !== 'uint8' && name !== 'float16') throw failure('ERR_DTYPE', `the image's data is ${name}; uint8, or float16 of 0 to 1, was expected`)
   const { length } = partsOfLive(data, "the image's data")
   if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
-    throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
+    throw failure('ERR_SHAPE', `the image has ${length} ${name === 'uint8' ? 'bytes' : 'halves'}; ${show(width)} x ${show(height)} pixels of 4 were expected`)
   }
-  return { data, width, height }
+  return { data, width, height, dtype: dtypeOf(name) }
 }
 
 /**

@@ -258,8 +258,8 @@ function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis,
  * Images in another size. Pixels' centres are at halves, as in PyTorch's interpolate with align_corners=False. Computed in float32, or float64
  * of float64 and integers of 32 bits and more; results are then scaled, and rounded once: to the nearest integer, ties to even, where they
  * are integers, which clamps them. So uint8 pixels become scaled floats in one step, in whatever order of axes `out` has. An ImageData or a
- * canvas is read as uint8 [height, width, 3] (a VideoFrame by resizeAsync), by `channels: 4` with its alpha, which then weights its colours as a
- * canvas does.
+ * canvas is read as uint8 [height, width, 3], one of half floats as float16 (a VideoFrame by resizeAsync), by `channels: 4` with its alpha,
+ * which then weights its colours as a canvas does.
  *
  * @template {DtypeName} [D='uint8']
  * @template {DtypeName} [E=never]

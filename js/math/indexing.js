@@ -67,9 +67,16 @@ function readEntries (given) {
   return arrayMap(given, (entry, i) => {
     const name = `entry ${i}`
     if (Tensor.isTensor(entry)) return { slice: null, tensor: entry, list: null }
+    if (Array.isArray(entry)) checkFlat(name, entry[0])
     if (Array.isArray(entry) || dtypeOfArray(entry) !== undefined) return { slice: null, tensor: null, list: indicesOf(name, entry) }
     return { slice: parseSpec(entry, name), tensor: null, list: null }
   })
+}
+
+/** @param {string} name @param {unknown} first  of a list */
+function checkFlat (name, first) {
+  if (typeof first !== 'boolean' && !Array.isArray(first)) return
+  throw failure('ERR_ARGUMENT', `${name}[0] is ${show(first)}; an integer was expected, or instead of the list a tensor: tensor(list) makes a mask of booleans, and integers of several axes`)
 }
 
 /** Integers, or a mask, and where they stand. @typedef {{ layout: Layout, entry: number, axis: number, number: number }} Advanced axis: the first one of the view; number: of the tensor */

@@ -1,5 +1,6 @@
 'use strict'
-// Pictures of the web as operands: an ImageData, a canvas, and a VideoFrame, which is read asynchronously. They are uint8 [height, width, channels].
+// Pictures of the web as operands: an ImageData, a canvas, and a VideoFrame, which is read asynchronously. They are uint8 [height, width, channels], or float16
+// where an ImageData has pixelFormat 'rgba-float16'.
 
 const { Array, Number, Object, arrayConcat, arrayOf, lengthOf } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -15,8 +16,7 @@ const { Tensor, wrap } = require('../tensor/tensor')
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../copy/images').Image} Image */
 
-const BYTES = dtypeOf('uint8')
-const UINT8 = BYTES.index
+const UINT8 = dtypeOf('uint8').index
 const OPTIONS = ['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting', 'signal']
 const MOST_ENTRIES = 64 // of lists, as of axes; longer ones are refused
 
@@ -65,8 +65,8 @@ function alphaFrom (alpha, channels) {
  * @param {3 | 4} channels
  * @returns {Layout} over its pixels, for one call
  */
-function layoutOfPicture ({ data, width, height }, channels) {
-  return firstOf(layoutOver(data, UINT8, [height, width, 4]), channels)
+function layoutOfPicture ({ data, width, height, dtype }, channels) {
+  return firstOf(layoutOver(data, dtype.index, [height, width, 4]), channels)
 }
 
 /**
@@ -74,8 +74,8 @@ function layoutOfPicture ({ data, width, height }, channels) {
  * @param {3 | 4} channels
  * @returns {Tensor} over its bytes
  */
-function tensorOfPicture ({ data, width, height }, channels) {
-  return wrap(firstOf(adoptArray(data, BYTES, [height, width, 4]), channels))
+function tensorOfPicture ({ data, width, height, dtype }, channels) {
+  return wrap(firstOf(adoptArray(data, dtype, [height, width, 4]), channels))
 }
 
 /** @param {Layout} pixels  [height, width, 4] @param {3 | 4} channels */
@@ -99,7 +99,7 @@ function ofPictures (fn, isResized = false) {
     const channels = channelsFrom(given, true)
     if (isResized) rest.alpha = alphaFrom(rest.alpha, channels)
     checkSignal(signalOf(stop))
-    const pixels = await pixelsOf(picture ?? x, isFrame, stop)
+    const pixels = await pixelsOf(picture ?? x, picture === null ? UINT8 : picture.dtype.index, stop)
     const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
     try {
       return await fn(part, wanted, { ...rest, axes, signal: stop })
@@ -130,12 +130,12 @@ function optionsNow (options) {
   return read
 }
 
-/** @param {any} source @param {boolean} isFrame @param {any} signal @returns {Promise<Tensor>} [height, width, 4] */
-async function pixelsOf (source, isFrame, signal) {
-  const extent = isFrame ? source.visibleRect : source
+/** @param {any} source @param {number} dtype @param {any} signal @returns {Promise<Tensor>} [height, width, 4] */
+async function pixelsOf (source, dtype, signal) {
+  const extent = isVideoFrame(source) ? source.visibleRect : source
   if (extent === null) throw failure('ERR_DETACHED', 'the VideoFrame was closed or transferred away')
   const { width, height } = extent
-  const pixels = wrap(withBytes(denseLayout(UINT8, [height, width, 4]), 0, false))
+  const pixels = wrap(withBytes(denseLayout(dtype, [height, width, 4]), 0, false))
   try {
     return await pixels.copyFromAsync(source, { signal })
   } catch (error) {

@@ -1657,7 +1657,7 @@ class Tensor {
    *
    * @param {CopySource} src
    *   a value, tensor or nested list, which is broadcast; a typed array or flat list with as many elements as this tensor, in
-   *   row-major order; an ImageData or a canvas for (height, width, 4), or (height, width, 3) without alpha; an AudioBuffer for
+   *   row-major order; an ImageData or a canvas for (height, width, 4), or (height, width, 3) without alpha: bytes, or half floats of 0 to 1; an AudioBuffer for
    *   (channels, frames). Back to an AudioBuffer: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
    * @param {CopyOptions} [opts]  scale and bias: x * scale + bias, each one number (or a tensor without axes), or one per index of this tensor's axis, in a list or tensor. stream: of
    *   the device of this tensor, else of src; copies from or to the CPU are complete when this returns

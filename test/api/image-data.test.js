@@ -1,7 +1,8 @@
 'use strict'
+/* global ImageData, Float16Array */
 const assert = require('node:assert/strict')
 const { empty, memory, tensor, zeros } = require('samebytes')
-const { copied, fails, refusedUnchanged, refuses } = require('../setup')
+const { copied, fails, needs, refusedUnchanged, refuses } = require('../setup')
 
 // Two rows of three pixels; no byte comes twice.
 const BYTES = Array.from({ length: 24 }, (_, i) => 10 * i)
@@ -164,5 +165,36 @@ describe('copyFrom of an ImageData', () => {
     const t = zeros([2, 3, 4], 'uint8')
     const { data, height } = image()
     fails(() => t.copyFrom({ data, height, get width () { t.dispose(); return 3 } }), Error, 'ERR_DISPOSED')
+  })
+})
+
+describe('copyFrom of an ImageData of half floats', () => {
+  needs('Float16Array')
+
+  const values = [0, 0.25, 0.5, 1, 2, -1, 0.125, 0]
+  const [width, height] = [2, 1]
+  /** One of the runtime's own class, where it makes such ones, and an object like it. */
+  function images () {
+    const data = Float16Array.from(values)
+    const made = typeof ImageData === 'function' && new ImageData(data, width, height, { pixelFormat: 'rgba-float16' })
+    return made && made.data instanceof Float16Array ? [made, { data, width, height }] : [{ data, width, height }]
+  }
+
+  it('copies them as they are, to other dtypes, without alpha, and off the event loop', async () => {
+    for (const image of images()) {
+      for (const dtype of ['float16', 'float32', 'float64']) {
+        assert.deepEqual(zeros([1, 2, 4], dtype).copyFrom(image).toArray(), [[values.slice(0, 4), values.slice(4)]])
+        assert.deepEqual((await zeros([1, 2, 3], dtype).copyFromAsync(image)).toArray(), [[values.slice(0, 3), values.slice(4, 7)]])
+      }
+      assert.deepEqual(zeros([1, 2, 3], 'uint8').copyFrom(image, { scale: 4, bias: 4, casting: 'unsafe' }).toArray(), [[[4, 5, 6], [12, 0, 4]]])
+    }
+  })
+
+  it('refuses to lose what they are, a wrong count, and other floats', () => {
+    const t = zeros([1, 2, 4], 'uint8')
+    const [image] = images()
+    refusedUnchanged(t, () => t.copyFrom(image), 'ERR_CAST')
+    fails(() => t.copyFrom({ width, height: 2, data: Float16Array.from(values) }), RangeError, 'ERR_SHAPE', /8 halves; 2 x 2 pixels of 4/)
+    fails(() => t.copyFrom({ width, height, data: Float32Array.from(values) }), TypeError, 'ERR_DTYPE', /float32; uint8, or float16/)
   })
 })

@@ -1,10 +1,10 @@
 'use strict'
-/* global ImageData */
+/* global ImageData, Float16Array */
 // resize, crop, letterbox and pad beside their definitions in NumPy, and PyTorch; out; no copies; the same bits everywhere.
 const assert = require('node:assert/strict')
 const { backend, concat, fromBlob, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
-const { assertView, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { assertView, fails, generator, hex, refusedUnchanged, skip, skipWithout } = require('../setup')
 const { math, needsMath, some } = require('./load')
 const { numberOf, arranged } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
@@ -536,6 +536,27 @@ describe('resize, letterbox and crop of a picture', function () {
     resize(image, [14, 20], { out: planes.select(0, 0).permute([1, 2, 0]) })
     assert.equal(hex(planes.select(0, 0).permute([1, 2, 0])), hex(resize(image, [14, 20], { dtype: 'float32' })))
     assert.equal(hex(resize(image, [14, 20], 'float16')), hex(resize(t.narrow(2, 0, 3), [14, 20], { axes: [0, 1], dtype: 'float16' })))
+  })
+
+  it('read one of half floats as float16', async function () {
+    skipWithout(this, 'Float16Array')
+    const [width, height] = [5, 4]
+    const data = Float16Array.from({ length: 80 }, (_, i) => (i * 7 % 32) / 16)
+    const image = { data, width, height }
+    const t = tensor([...data], [height, width, 4], 'float16')
+    for (const channels of [3, 4]) {
+      const same = t.narrow(2, 0, channels)
+      const wanted = resize(same, [3, 7], { axes: [0, 1] })
+      for (const got of [resize(image, [3, 7], { channels }), await math.resizeAsync(image, [3, 7], { channels })]) {
+        assert.equal(got.dtype, 'float16')
+        assert.equal(hex(got), hex(wanted))
+      }
+      assert.equal(hex(letterbox(image, [8, 8], { channels, value: 0.5 }).image), hex(letterbox(same, [8, 8], { axes: [0, 1], value: 0.5 }).image))
+    }
+    const part = crop(image, [1, 1, 3, 3])
+    assert.deepEqual(part.toArray(), t.slice('1:3', '1:3', ':3').toArray())
+    part.set(0.75, 0, 0, 0)
+    assert.equal(data[4 * 6], 0.75)
   })
 
   it('crop is a view of its bytes', () => {

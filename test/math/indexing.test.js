@@ -448,6 +448,19 @@ describe('maskedSelect and maskedFill', () => {
   })
 })
 
+describe('a list as an entry of index and indexPut', () => {
+  needsMath()
+
+  it('of booleans, or of lists, says that these are tensors', () => {
+    const t = zeros([2, 2])
+    for (const call of [entry => index(t, entry), entry => indexPut(t, entry, 1), entry => index(t, ':', entry)]) {
+      fails(() => call([true, false]), TypeError, 'ERR_ARGUMENT', /^entry [01]\[0\] is true; an integer was expected, or instead of the list a tensor: tensor\(list\) makes a mask/)
+      fails(() => call([[0, 1], [1, 0]]), TypeError, 'ERR_ARGUMENT', /^entry [01]\[0\] is .*; an integer was expected, .* integers of several axes$/)
+    }
+    assert.deepEqual(index(t, tensor([true, false])).toArray(), [[0, 0]])
+  })
+})
+
 describe('nonzero', () => {
   needsMath()
 
