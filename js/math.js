@@ -40,11 +40,20 @@ const {
   ifftshift
 } = require('./math/fft')
 const {
-  hann, hamming, stft, istft, melFilterbank, logMelSpectrogram
+  hann, hamming, stft, istft, melFilterbank, logMelSpectrogram, convolve
 } = require('./math/signals')
 const {
   matmul, vecdot, tensordot, outer, einsum, cosineSimilarity
 } = require('./math/matrices')
+const {
+  histogram, digitize, cov, corrcoef
+} = require('./math/statistics')
+const {
+  interp
+} = require('./math/interpolation')
+const {
+  nansum, nanprod, nanmean, nanvar, nanstd, nanmin, nanmax
+} = require('./math/nans')
 const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
@@ -59,8 +68,9 @@ const {
   sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync, resizeAsync, cropAsync, letterboxAsync, padAsync, iouAsync,
   unletterboxAsync, oneHotAsync, fftAsync, ifftAsync, rfftAsync, irfftAsync, hfftAsync, ihfftAsync, fftnAsync, ifftnAsync,
   fft2Async, ifft2Async, rfftnAsync, irfftnAsync, rfft2Async, irfft2Async, fftfreqAsync, rfftfreqAsync, fftshiftAsync,
-  ifftshiftAsync, hannAsync, hammingAsync, stftAsync, istftAsync, melFilterbankAsync, logMelSpectrogramAsync, matmulAsync,
-  vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync
+  ifftshiftAsync, hannAsync, hammingAsync, stftAsync, istftAsync, melFilterbankAsync, logMelSpectrogramAsync, convolveAsync,
+  matmulAsync, vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync, histogramAsync, digitizeAsync, covAsync,
+  corrcoefAsync, interpAsync, nansumAsync, nanprodAsync, nanmeanAsync, nanvarAsync, nanstdAsync, nanminAsync, nanmaxAsync
 } = require('./math/async')
 const linalg = { ...require('./math/linalg'), matmul, outer, tensordot, vecdot, ...require('./math/async').linalg, matmulAsync, outerAsync, tensordotAsync, vecdotAsync } // Node knows what can be imported where exports are plain names
 
@@ -213,12 +223,25 @@ module.exports = {
   istft,
   melFilterbank,
   logMelSpectrogram,
+  convolve,
   matmul,
   vecdot,
   tensordot,
   outer,
   einsum,
   cosineSimilarity,
+  histogram,
+  digitize,
+  cov,
+  corrcoef,
+  interp,
+  nansum,
+  nanprod,
+  nanmean,
+  nanvar,
+  nanstd,
+  nanmin,
+  nanmax,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -348,12 +371,25 @@ module.exports = {
   istftAsync,
   melFilterbankAsync,
   logMelSpectrogramAsync,
+  convolveAsync,
   matmulAsync,
   vecdotAsync,
   tensordotAsync,
   outerAsync,
   einsumAsync,
   cosineSimilarityAsync,
+  histogramAsync,
+  digitizeAsync,
+  covAsync,
+  corrcoefAsync,
+  interpAsync,
+  nansumAsync,
+  nanprodAsync,
+  nanmeanAsync,
+  nanvarAsync,
+  nanstdAsync,
+  nanminAsync,
+  nanmaxAsync,
   linalg
 }
 

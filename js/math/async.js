@@ -13,6 +13,9 @@ const boxes = require('./boxes')
 const fft = require('./fft')
 const signals = require('./signals')
 const matrices = require('./matrices')
+const statistics = require('./statistics')
+const interpolation = require('./interpolation')
+const nans = require('./nans')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
@@ -1322,6 +1325,16 @@ const melFilterbankAsync = later(signals.melFilterbank)
 const logMelSpectrogramAsync = later(signals.logMelSpectrogram)
 
 /**
+ * convolve without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName = A, E extends DtypeName = never, O extends DtypeName = never>(a: Tensor<A> | TensorData, v: Tensor<B> | TensorData, opts?: import('./signals').ConvolveOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
+ * @throws as convolve, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await convolveAsync(tensor([1, 2, 3]), [0, 1, 0.5])).toArray() // [0, 1, 2.5, 4, 1.5]
+ */
+const convolveAsync = later(signals.convolve)
+
+/**
  * matmul without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').ProductOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
@@ -1380,6 +1393,126 @@ const einsumAsync = later(matrices.einsum)
  * (await cosineSimilarityAsync(tensor([[3, 4], [0, 2]]), tensor([0, 1]))).toArray() // [0.800000011920929, 1]
  */
 const cosineSimilarityAsync = later(matrices.cosineSimilarity)
+
+/**
+ * histogram without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends 'int32' | 'int64' | 'float32' | 'float64' = never, W extends TensorData | undefined = undefined, P extends boolean | undefined = undefined>(x: AnyTensor, opts?: import('./statistics').HistogramOptions<E> & { weights?: W, density?: P } & { signal?: Signal | undefined } | NameOf<E>) => Promise<{ hist: Tensor<Or<E, W extends undefined ? (P extends true ? 'float64' : 'int32') : 'float64'>>, edges: AnyTensor }>}
+ * @throws as histogram, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await histogramAsync(tensor([1, 2, 2, 4]), { bins: 3 })).hist.toArray() // [1, 2, 1]
+ */
+const histogramAsync = later(statistics.histogram)
+
+/**
+ * digitize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, bins: TensorData, opts?: import('./statistics').DigitizeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @throws as digitize, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await digitizeAsync(tensor([0.2, 6.4, 3]), [0, 1, 2.5, 4, 10])).toArray() // [1, 4, 3]
+ */
+const digitizeAsync = later(statistics.digitize)
+
+/**
+ * cov without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./statistics').CovarianceOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @throws as cov, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await covAsync(tensor([[0, 1, 2], [2, 1, 0]]))).toArray() // [[1, -1], [-1, 1]]
+ */
+const covAsync = later(statistics.cov)
+
+/**
+ * corrcoef without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./statistics').CorrelationOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @throws as corrcoef, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await corrcoefAsync(tensor([[0, 1, 2], [2, 1, 0]]))).toArray() // [[1, -1], [-1, 1]]
+ */
+const corrcoefAsync = later(statistics.corrcoef)
+
+/**
+ * interp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, F extends DtypeName = D, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, xp: TensorData, fp: Tensor<F> | TensorData, opts?: import('./interpolation').InterpOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<Promote<D, F>>>>>>}
+ * @throws as interp, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await interpAsync(tensor([0, 1, 1.5, 2.75, 3.5]), [1, 2, 3], [3, 2, 0])).toArray() // [3, 3, 2.5, 0.5, 0]
+ */
+const interpAsync = later(interpolation.interp)
+
+/**
+ * nansum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @throws as nansum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nansumAsync(tensor([1, NaN, 3]))).item() // 4
+ */
+const nansumAsync = later(nans.nansum)
+
+/**
+ * nanprod without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @throws as nanprod, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nanprodAsync(tensor([2, NaN, 3]))).item() // 6
+ */
+const nanprodAsync = later(nans.nanprod)
+
+/**
+ * nanmean without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @throws as nanmean, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nanmeanAsync(tensor([1, NaN, 3]))).item() // 2
+ */
+const nanmeanAsync = later(nans.nanmean)
+
+/**
+ * nanvar without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @throws as nanvar, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nanvarAsync(tensor([1, NaN, 3]))).item() // 1
+ */
+const nanvarAsync = later(nans.nanvar)
+
+/**
+ * nanstd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @throws as nanstd, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nanstdAsync(tensor([1, NaN, 3]))).item() // 1
+ */
+const nanstdAsync = later(nans.nanstd)
+
+/**
+ * nanmin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as nanmin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nanminAsync(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 })).toArray() // [3, NaN]
+ */
+const nanminAsync = later(nans.nanmin)
+
+/**
+ * nanmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as nanmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await nanmaxAsync(tensor([[3, NaN], [1, 2]]), { axis: 1 })).toArray() // [3, 2]
+ */
+const nanmaxAsync = later(nans.nanmax)
 
 /**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1681,12 +1814,25 @@ module.exports = {
   istftAsync,
   melFilterbankAsync,
   logMelSpectrogramAsync,
+  convolveAsync,
   matmulAsync,
   vecdotAsync,
   tensordotAsync,
   outerAsync,
   einsumAsync,
   cosineSimilarityAsync,
+  histogramAsync,
+  digitizeAsync,
+  covAsync,
+  corrcoefAsync,
+  interpAsync,
+  nansumAsync,
+  nanprodAsync,
+  nanmeanAsync,
+  nanvarAsync,
+  nanstdAsync,
+  nanminAsync,
+  nanmaxAsync,
   linalg: {
     crossAsync: linalgCrossAsync,
     matrixPowerAsync: linalgMatrixPowerAsync,

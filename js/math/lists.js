@@ -67,16 +67,33 @@ function operandsOf ({ x1, x2 }) {
  *
  * @param {Tensor<any> | Listed} given
  * @param {number} dtype  of the tensor beside it
+ * @param {string} [beside]  that tensor's name, for messages
  * @returns {Tensor<any>}
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, if that is one of floats · {RangeError} ERR_MEMORY
  */
-function tensorBeside (given, dtype) {
+function tensorBeside (given, dtype, beside) {
   if (Tensor.isTensor(given)) return given
   const { name, values, shape } = given
   const to = dtypes[dtypeFor(given, dtype)]
   const { array } = values.packed(to)
-  if (to.kind === 'FLOATING') for (let i = 0; i < array.length; i++) if (!scalars.takes(to.index, array[i])) throw scalars.misfit(name, Number(array[i]), to.index, name === 'x1' ? 'x2' : 'x1')
+  if (to.kind === 'FLOATING') for (let i = 0; i < array.length; i++) if (!scalars.takes(to.index, array[i])) throw scalars.misfit(name, Number(array[i]), to.index, beside ?? (name === 'x1' ? 'x2' : 'x1'))
   return copyOf(array, shape, { dtype: to.name, casting: 'unsafe' })
+}
+
+/**
+ * The tensor that an operand is, or that lists become, whose values have to fit a dtype.
+ *
+ * @param {Tensor<any> | Listed} given
+ * @param {number} dtype
+ * @returns {Tensor<any>}
+ * @throws {TypeError} ERR_CAST · {RangeError} ERR_MEMORY
+ */
+function tensorAs (given, dtype) {
+  if (Tensor.isTensor(given)) return given
+  const { name, values, shape } = given
+  const { array } = values.packed(dtypes[dtype])
+  for (let i = 0; i < array.length; i++) if (!scalars.takes(dtype, array[i])) throw scalars.misfit(name, array[i], dtype)
+  return copyOf(array, shape, { dtype: dtypes[dtype].name, casting: 'unsafe' })
 }
 
 /**
@@ -103,4 +120,4 @@ function dtypeFor ({ values }, dtype) {
   return values.isAnyLarge || (dtype === UINT64 && !values.isAnyNegative) ? UINT64 : INT64
 }
 
-module.exports = { read, readPair, operandsOf, tensorBeside, count }
+module.exports = { read, readPair, operandsOf, tensorBeside, tensorAs, count }

@@ -1,18 +1,19 @@
 'use strict'
-// Windows, frames of signals, and mel spectrograms.
+// Windows, frames of signals, mel spectrograms, and convolution.
 
-const { Math, arraySlice } = require('../base/primordials')
+const { Math, arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
-const { tensorOf, resultIn } = require('../tensor/tensor')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { inRange, lastAxes, permuted } = require('./axes')
 const { checkCore, joined, target } = require('./cores')
 const { add, divide, log10, maximum, subtract } = require('./functions')
+const lists = require('./lists')
 const { operandOf, targetOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 const { max } = require('./reductions')
@@ -21,8 +22,7 @@ const {
   count, number, unlessFalse, floatOf, isDouble, madeFrom, withExtent, lengthOf, lengthFor, narrowed, temporary
 } = require('./transforms')
 
-/** @import { AnyTensor, Casting, DtypeName, NameOf, Or } from '../base/types' */
-/** @import { Tensor } from '../tensor/tensor' */
+/** @import { AnyTensor, Casting, DtypeName, NameOf, Or, Promote, TensorData } from '../base/types' */
 /** @import { SignalName, SpectrumName } from './fft' */
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -87,6 +87,8 @@ const { opcodes } = ffi
  * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
  */
 
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {{ mode?: 'full' | 'same' | 'valid' | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} ConvolveOptions mode: all elements ('full', where none is given), as many as the longer line has, or those where both lines overlap wholly; dtype: that both lines are converted to first */
+
 const PADDINGS = /** @type {const} */ (['constant', 'reflect', 'replicate', 'circular'])
 const REFLECT = 1
 const SAME_KIND = 1 // casting
@@ -96,6 +98,11 @@ const OF_WINDOW = known(['periodic', 'dtype', 'out', 'casting'])
 const OF_STFT = known(['nFft', 'hopLength', 'winLength', 'window', 'center', 'padMode', 'normalized', 'onesided', 'axis', 'out', 'casting'], 'nFft')
 const OF_ISTFT = known(['nFft', 'hopLength', 'winLength', 'window', 'center', 'normalized', 'length', 'out', 'casting'], 'nFft')
 const OF_MEL = known(['sampleRate', 'nFft', 'nMels', 'fMin', 'fMax', 'norm', 'scale', 'dtype', 'out', 'casting'])
+const OF_CONVOLVE = known(['mode', 'dtype', 'out', 'casting'])
+const MODES = /** @type {const} */ (['full', 'same', 'valid'])
+const FULL = 0
+const SAME = 1
+const PRECISE = 1 // accuracy of products
 const OF_LOG_MEL = known(['sampleRate', 'nFft', 'hopLength', 'nMels', 'filters', 'out'])
 
 // ---- Windows ----
@@ -436,4 +443,78 @@ function compressed (mels, out) {
   return divide(mels, 4, { out: out ?? mels })
 }
 
-module.exports = { hann, hamming, stft, istft, melFilterbank, logMelSpectrogram }
+// ---- Convolution ----
+
+/**
+ * @param {ReturnType<typeof lists.read>} given
+ * @param {string} name
+ * @param {number} dtype  that a list takes
+ * @returns {Layout}
+ */
+function lineOf (given, name, dtype) {
+  const layout = operandOf(lists.tensorAs(given, dtype), name)
+  if (layout.shape.length !== 1 || layout.size === 0) throw failure('ERR_SHAPE', `${name} has shape [${arrayJoin(layout.shape)}]; one or more elements along one axis were expected`)
+  return layout
+}
+
+/**
+ * @param {Layout} line
+ * @param {number} dtype
+ * @param {number} before
+ * @param {number} after
+ * @returns {Layout} a copy of that dtype, with 0 around it
+ */
+function surrounded (line, dtype, before, after) {
+  const to = temporary(dtype, [before + line.size + after])
+  run(rows.pad, [to], [line], { lists: [[before]], numbers: [0, SAME_KIND], scalars: [0] })
+  return to
+}
+
+/**
+ * The convolution of two lines: each element of the result is a sum of products, one line backwards. Integers wrap; floats are added in float64, in an
+ * order that depends on nothing but their number, and rounded once.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} [B=A]
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A> | TensorData} a  numbers, one axis. One of both is a tensor; a list takes its dtype, or the one that was asked for, and has to fit it
+ * @param {Tensor<B> | TensorData} v
+ * @param {ConvolveOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>} one axis
+ * @throws {TypeError} ERR_DTYPE bool and float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE a line is empty, or has other axes, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see NumPy convolve
+ * @example
+ * convolve(tensor([1, 2, 3]), [0, 1, 0.5]).toArray() // [0, 1, 2.5, 4, 1.5]
+ */
+function convolve (a, v, opts) {
+  if (!Tensor.isTensor(a) && !Tensor.isTensor(v)) throw failure('ERR_ARGUMENT', `a is ${show(a)}, and v ${show(v)}; one of them has to be a tensor`)
+  const x = lists.read('a', a)
+  const y = lists.read('v', v)
+  const options = optionsFor(opts, OF_CONVOLVE)
+  const { mode: word = 'full' } = options
+  const mode = oneOf('mode', word, MODES)
+  const { out, dtype, casting } = resultIn(options)
+  return tidy(() => {
+    const met = Tensor.isTensor(x) ? operandOf(x, 'a').dtype : operandOf(/** @type {Tensor} */ (y), 'v').dtype
+    const computed = dtype !== undefined ? dtype.index : Tensor.isTensor(y) ? ffi.promoteTypes(met, operandOf(y, 'v').dtype) : met
+    const first = lineOf(x, 'a', computed)
+    const second = lineOf(y, 'v', computed)
+    const long = first.size < second.size ? second : first
+    const short = long === first ? second : first
+    const n = short.size
+    const before = mode === FULL ? n - 1 : mode === SAME ? Math.floor(n / 2) : 0
+    const after = mode === FULL ? n - 1 : mode === SAME ? n - 1 - before : 0
+    const { to, result } = target(out, computed, [long.size + before + after - n + 1])
+    lists.count('convolve', x, first)
+    lists.count('convolve', y, second)
+    const windows = ffi.viewByNumbers(opcodes.unfold, surrounded(long, computed, before, after), 0, n, 1)
+    const weights = ffi.viewByList(opcodes.flip, surrounded(short, computed, 0, 0), [0])
+    const { kind } = dtypes[computed]
+    const accuracy = kind === 'FLOATING' || kind === 'COMPLEX' ? PRECISE : 0
+    run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, to, 1)], [windows, ffi.viewByNumbers(opcodes.unsqueeze, weights, 1)], { numbers: [casting, accuracy, 0] })
+    return result()
+  })
+}
+
+module.exports = { hann, hamming, stft, istft, melFilterbank, logMelSpectrogram, convolve }

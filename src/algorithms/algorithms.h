@@ -90,6 +90,26 @@ sb_status sb__count_bins(const sb_tensor *x, int64_t *staged, double *count);
  * Errors  as sb__count_bins · SB_ERR_BOUNDS an element beyond to · SB_ERR_SHAPE · SB_ERR_CAST */
 sb_status sb__bincount(const sb_tensor *to, const sb_tensor *x, const sb_tensor *weights,
                        sb_casting casting, int64_t *staged);
+/* How many elements are between two edges, or the sums of their weights, in float64, in the order of the elements. The last bin has its upper edge
+ * as well. What is outside, and NaN, is in none.
+ *
+ *   to       one less than there are edges
+ *   edges    ascending; compared in the dtype in which both meet, 64-bit integers exactly
+ *   weights  NULL: there are none; else as many as x has elements
+ *
+ * Errors  SB_ERR_DTYPE complex numbers · SB_ERR_SHAPE · SB_ERR_CAST · as sb__cores_run */
+sb_status sb__histogram(const sb_tensor *to, const sb_tensor *x, const sb_tensor *edges,
+                        const sb_tensor *weights, sb_casting casting, int64_t *staged);
+
+/* interp.c: values at x on the lines between points, in float64; NaN of NaN.
+ *
+ *   xp, fp       the points, ascending; vectors of one or more
+ *   left, right  before the first point and behind the last one; NULL: as of that point
+ *
+ * Errors  SB_ERR_SHAPE · as sb__cores_run; the target's dtype is not looked at */
+sb_status sb__interp(const sb_tensor *to, const sb_tensor *x, const sb_tensor *xp,
+                     const sb_tensor *fp, const double *left, const double *right, int64_t *staged);
+
 /* resize.c: how images are resized. */
 typedef struct sb__resize_call {
   int method; /* 0: nearest, 1: bilinear, 2: bicubic */

@@ -1,5 +1,7 @@
 /* Searching sorted elements, and what unique values, and how often elements occur, are found by. All of it computes in 64 bits. Elements
  * compare by value: 64-bit integers beside floats, or beside integers of the other sign, are never rounded. */
+#include <string.h>
+
 #include "algorithms/order.h"
 
 #define GROUP 256 /* keys that are made at a time */
@@ -448,4 +450,98 @@ sb_status sb__bincount(const sb_tensor *to, const sb_tensor *x, const sb_tensor 
                                        {.tensor = x, .dtype = SB_INT64},
                                        {.tensor = weights, .dtype = SB_FLOAT64}},
                   staged);
+}
+
+/* ---- How many elements are between edges ---- */
+
+typedef struct histogram {
+  sb__order order;
+  const uint64_t *edges; /* keys, ascending */
+  int64_t n, bins;       /* elements; edges less 1 */
+  uint64_t most;         /* key of an element at most; those beyond are in no bin */
+  bool is_weighted;
+} histogram;
+
+/* The bin of an element; -1: it is in none. The last bin has its upper edge as well. */
+static int64_t bin_of(const histogram *h, uint64_t key) {
+  if (key < h->edges[0] || key > h->edges[h->bins] || key > h->most) return -1;
+  return key == UINT64_MAX ? h->bins - 1 : count_less(h->edges, h->bins, key + 1) - 1;
+}
+
+static int count_between(const sb__cores_call *call) {
+  const histogram *h = call->context;
+  int64_t *counts = (int64_t *)(void *)call->data[0];
+  double *sums = (double *)(void *)call->data[0];
+  const uint64_t *x = (const uint64_t *)(const void *)call->data[1];
+  uint64_t keys[GROUP];
+  memset(call->data[0], 0, (size_t)h->bins * 8);
+  for (int64_t first = 0; first < h->n && h->bins; first += GROUP) {
+    const int64_t n = h->n - first < GROUP ? h->n - first : GROUP;
+    sb__keys_wide(keys, x + first, n, &h->order);
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t bin = sb__is_nan_key(keys[i], &h->order) ? -1 : bin_of(h, keys[i]);
+      if (bin < 0) continue;
+      if (h->is_weighted)
+        sums[bin] = sb__canonical_double(sums[bin] +
+                                         ((const double *)(const void *)call->data[2])[first + i]);
+      else
+        counts[bin]++;
+    }
+  }
+  return SB__NO_PROBLEM;
+}
+
+static bool is_whole(sb_dtype dtype) {
+  const sb_kind kind = sb_dtype_kind(dtype);
+  return kind == SB_SIGNED || kind == SB_UNSIGNED;
+}
+
+/* Reads edges as keys. Of 64-bit integers, one of which has signs, those below 0 are in no bin, or where all elements are above them. */
+static sb_status read_edges(histogram *h, const sb_tensor *x, const sb_tensor *edges,
+                            sb_tensor *keys) {
+  sb_dtype met;
+  sb_status status = sb_promote_types(x->dtype, edges->dtype, &met);
+  const bool is_mixed = !status && is_whole(x->dtype) && is_whole(edges->dtype) && !is_whole(met);
+  if (!status) status = sb__order_of("histogram", is_mixed ? SB_UINT64 : met, true, &h->order);
+  const bool has_signs = is_mixed && sb_dtype_kind(edges->dtype) == SB_SIGNED;
+  h->most = is_mixed && !has_signs ? INT64_MAX : UINT64_MAX;
+  if (!status) status = read_dense(edges, has_signs ? SB_INT64 : h->order.dtype, keys);
+  if (status) return status;
+  uint64_t *each = sb_tensor_data(keys);
+  if (has_signs && (int64_t)each[h->bins] < 0) h->n = 0;
+  for (int64_t i = 0; has_signs && i <= h->bins; i++)
+    if ((int64_t)each[i] < 0) each[i] = 0;
+  sb__keys_wide(each, each, h->bins + 1, &h->order);
+  h->edges = each;
+  return SB_OK;
+}
+
+sb_status sb__histogram(const sb_tensor *to, const sb_tensor *x, const sb_tensor *edges,
+                        const sb_tensor *weights, sb_casting casting, int64_t *staged) {
+  histogram h = {
+      .n = sb_tensor_numel(x), .bins = sb_tensor_numel(edges) - 1, .is_weighted = weights};
+  sb_tensor keys = {0};
+  int problem;
+  if (h.bins < 0 || to->ndim != 1 || to->shape[0] != h.bins ||
+      (weights && sb_tensor_numel(weights) != h.n))
+    return sb__fail(SB_ERR_SHAPE, "histogram: the shapes do not fit");
+  sb_status status = sb__check_cast(weights ? SB_FLOAT64 : SB_INT32, to->dtype, casting);
+  if (!status && weights) status = sb__check_cast(weights->dtype, SB_FLOAT64, SB_CASTING_SAME_KIND);
+  if (!status) status = read_edges(&h, x, edges, &keys);
+  if (!status) {
+    const sb__cores f = {
+        .name = "histogram",
+        .count = weights ? 3 : 2,
+        .operand = {{.tensor = to,
+                     .dtype = weights ? SB_FLOAT64 : SB_INT64,
+                     .axes = 1,
+                     .is_written = true},
+                    {.tensor = x, .dtype = h.order.dtype, .axes = x->ndim},
+                    {.tensor = weights, .dtype = SB_FLOAT64, .axes = weights ? weights->ndim : 0}},
+        .run = count_between,
+        .context = &h};
+    status = sb__cores_run(&f, SB_CASTING_UNSAFE, staged, &problem);
+  }
+  sb_tensor_release(&keys);
+  return status;
 }

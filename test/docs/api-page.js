@@ -52,13 +52,15 @@ const SECTIONS = {
     'Exponentials, trigonometry, activations': 'exp expm1 log log1p log2 log10 logaddexp sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf sigmoid relu silu gelu',
     'Comparisons, logic, bits': 'equal notEqual less lessEqual greater greaterEqual isfinite isinf isnan signbit logicalAnd logicalOr logicalXor logicalNot bitwiseAnd bitwiseOr bitwiseXor bitwiseInvert bitwiseLeftShift bitwiseRightShift',
     Reductions: 'sum prod mean var std median quantile min max argmin argmax any all countNonzero cumulativeSum cumulativeProd diff',
+    'Reductions without NaN': 'nansum nanprod nanmean nanvar nanstd nanmin nanmax',
+    'Histograms, covariances, interpolation': 'histogram digitize cov corrcoef interp',
     'Softmax and norms': 'softmax logSoftmax logSumExp vectorNorm normalize',
     'Elements at indices': 'index indexPut maskedSelect maskedFill nonzero',
     'Order and sets': 'sort argsort topK searchsorted isin uniqueAll uniqueCounts uniqueInverse uniqueValues bincount',
     'Products of matrices': 'matmul vecdot tensordot outer einsum cosineSimilarity',
     'Images and boxes': 'resize letterbox unletterbox crop pad nms iou oneHot',
     'Fourier transforms': 'fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftfreq rfftfreq fftshift ifftshift',
-    Signals: 'stft istft hann hamming melFilterbank logMelSpectrogram'
+    Signals: 'stft istft hann hamming melFilterbank logMelSpectrogram convolve'
   }
 }
 

@@ -300,7 +300,7 @@ function laterTypesIn (file) {
   const placed = type => type.replace(/\b\w+(?:Options|Name|Place)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
   const found = {}
   for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
-    const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=([\w']+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
+    const templates = [...comment.matchAll(/@template \{([^}]+)\} (?:(\w+)|\[(\w+)=([\w']+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
     const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type: type.replace('Image | Canvas', 'Image | Canvas | Frame') }))
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
     const options = params.at(-1)
@@ -379,7 +379,7 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order', 'images', 'boxes', 'fft', 'signals', 'matrices']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order', 'images', 'boxes', 'fft', 'signals', 'matrices', 'statistics', 'interpolation', 'nans']
 
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']

@@ -106,6 +106,14 @@ const CASES = {
   uniqueValues: [REAL, ({ special, few }) => [math.uniqueValues(few([60, 40])), math.uniqueValues(special([2000]))]],
   bincount: [['bool', ...INTEGERS], ({ counts }) => [math.bincount(counts([9000], 100)), math.bincount(counts([9000], 100), { weights: tensor(series(9000, 5)), minlength: 120 })]],
 
+  histogram: [['bool', ...INTEGERS, ...HALVES, ...SINGLE], ({ any, few, special }) => [math.histogram(any([60, 40])), math.histogram(any([2000], 3), { bins: 33, range: [-70, 90.5], density: true }), math.histogram(few([999]), { bins: math.sort(few([9], 2)), weights: tensor(series(999, 5)) }), math.histogram(special([900]), { bins: [-3, 0, 1] })]],
+  digitize: [REAL, ({ special, few }) => [math.digitize(special([60, 40]), [-3, 0, 2]), math.digitize(few([999]), math.sort(few([9], 2), { descending: true }), { right: true })]],
+  cov: [['bool', ...INTEGERS, ...HALVES, ...SINGLE], ({ any }) => [math.cov(any([17, 300])), math.cov(any([300, 5], 2), { rowvar: false, correction: 0, y: any([300, 3]), fweights: math.round(math.abs(tensor(series(300, 4)))) })]],
+  corrcoef: [['bool', ...INTEGERS, ...HALVES, ...SINGLE], ({ any }) => [math.corrcoef(any([17, 300])), math.corrcoef(any([300]), { y: any([300], 2) })]],
+  interp: [['bool', ...INTEGERS, ...HALVES, ...SINGLE], ({ any, special }) => [math.interp(special([60, 40]), [-3, 0, 2, 9], [1, 7, -2, 0.3]), math.interp(any([999]), any([50], 2).astype('float64'), any([50], 3), { period: 7.5 })]],
+  convolve: [NUMBERS, ({ any }) => [math.convolve(any([3000]), any([70], 2)), math.convolve(any([50]), any([501], 2), { mode: 'same' }), math.convolve(any([300]), any([7], 2), { mode: 'valid' })]],
+  ...Object.fromEntries(['nansum', 'nanprod', 'nanmean', 'nanvar', 'nanstd', 'nanmin', 'nanmax'].map(name => [name, [['bool', ...INTEGERS, ...HALVES, ...SINGLE], ({ special }) => [math[name](special([60, 40])), math[name](special([60, 41], 2), { axis: 0 }), math[name](special([60, 41], 2), { axis: 1 })]]])),
+
   matmul: [NUMBERS, ({ any, isDense }, dtype) => SIZES.flatMap(([m, k, n]) => {
     const isLarge = m * k * n > 1e6
     if (isLarge && !(isDense && /^(float32|float64|int32|int64|complex64)$/.test(dtype))) return []

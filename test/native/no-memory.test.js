@@ -140,6 +140,15 @@ const ALGORITHMS = {
   'stft of float32': intoOut(() => [numbers([9000])], (x, o) => math.stft(x, { nFft: 400, hopLength: 160, ...o }), 2),
   'istft of complex64': intoOut(() => [numbers([201, 30], 'complex64')], (x, o) => math.istft(x, { hopLength: 160, ...o }), 2),
   'melFilterbank of float32': intoOut(() => [], o => math.melFilterbank(o), 1),
+  'histogram of float32': ofNew(() => [numbers([5000])], x => math.histogram(x, { bins: 7, density: true }), 1),
+  'histogram of uint8 with weights and edges': ofNew(() => [numbers([5000], 'uint8'), numbers([5000]), numbers([9]), math.sort(numbers([9]))], (x, weights, _, bins) => math.histogram(x, { bins, weights }), 1),
+  'digitize of float16, descending': intoOut(() => [numbers([5000], 'float16'), math.sort(numbers([9], 'float16'), { descending: true })], (x, bins, o) => math.digitize(x, bins, o), 1),
+  'cov of float32': intoOut(() => [numbers([20, 300]), math.abs(numbers([300]))], (x, aweights, o) => math.cov(x, { aweights, ...o }), 1),
+  'corrcoef of float16': intoOut(() => [numbers([20, 300], 'float16')], (x, o) => math.corrcoef(x, o), 1),
+  'interp of float32 in a period': intoOut(() => [numbers([5000]), numbers([90]), numbers([90], 'int32')], (x, xp, fp, o) => math.interp(x, xp, fp, { period: 33, ...o }), 1),
+  'convolve of float32 and int16': intoOut(() => [numbers([5000]), numbers([70], 'int16')], (x, y, o) => math.convolve(x, y, o), 1),
+  'nanstd of float32': intoOut(() => [math.sqrt(numbers([50, 60]))], (x, o) => math.nanstd(x, { axis: 0, ...o }), 1),
+  'nanmin of float16': intoOut(() => [math.sqrt(numbers([50, 60], 'float16'))], (x, o) => math.nanmin(x, { axis: 1, ...o }), 0),
   'logMelSpectrogram of float32': intoOut(() => [numbers([9000])], (x, o) => math.logMelSpectrogram(x, o), 2)
 }
 

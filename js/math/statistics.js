@@ -1,0 +1,391 @@
+'use strict'
+// Histograms and covariances, as NumPy has them.
+
+const { Array, Float64Array, Math, Number, arrayJoin, arraySlice } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { boolean, integer, show } = require('../base/validate')
+const { NONE, elementwise, notDeferred, ops } = require('../backend/math')
+const { rows, run } = require('../backend/algorithms')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { denseLayout, isSameShape, layoutOver } = require('../layout/layouts')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { tidy } = require('../tensor/scopes')
+const { allocated } = require('./allocate')
+const { target } = require('./cores')
+const { clip, divide, floor, greaterEqual, logicalNot, multiply, notEqual, sqrt, subtract } = require('./functions')
+const lists = require('./lists')
+const { matmul } = require('./matrices')
+const { operandOf } = require('./operands')
+const { known, optionsFor } = require('./options')
+const { any, diff, max, mean, min, sum } = require('./reductions')
+const { temporary } = require('./transforms')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, TensorData } from '../base/types' */
+/** @import { IndexName } from './reductions' */
+
+/**
+ * @template {DtypeName} [E=any]
+ * @typedef {object} HistogramOptions
+ * @property {number | TensorData | undefined} [bins]  how many of equal width; or their edges, ascending: a tensor or a list, which is rounded to x's dtype where that is of floats. 10 where nothing is given
+ * @property {readonly [number, number] | undefined} [range]  the first edge and the last one, where bins is a number; x's least and greatest element where none is given
+ * @property {E | undefined} [dtype]  of counts: 'int32' or 'int64'; of weights and density: 'float64' or 'float32'
+ */
+
+/** @template {IndexName} [E=any] @template {DtypeName} [O=any] @typedef {{ right?: boolean | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} DigitizeOptions right: bins have their upper edge, not the lower one; dtype: of indices, 'int32' where none is given */
+
+/**
+ * @template {DtypeName} [E=any]
+ * @template {DtypeName} [O=any]
+ * @typedef {object} CorrelationOptions
+ * @property {AnyTensor | undefined} [y]  more variables, with as many observations as x
+ * @property {boolean | undefined} [rowvar]  true where none is given: a row is a variable, a column an observation; false: the other way round
+ * @property {E | undefined} [dtype]  of the result: a float
+ * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
+ * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
+ */
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {CorrelationOptions<E, O> & { correction?: number | undefined, fweights?: TensorData | undefined, aweights?: TensorData | undefined }} CovarianceOptions correction: what is subtracted from the number of observations, 1 where none is given; fweights: how often each observation counts, integers; aweights: how much */
+
+const OF_HISTOGRAM = known(['bins', 'range', 'weights', 'density', 'dtype'], 'bins')
+const OF_DIGITIZE = known(['right', 'dtype', 'out', 'casting'])
+const OF_COV = known(['y', 'rowvar', 'correction', 'fweights', 'aweights', 'dtype', 'out', 'casting'])
+const OF_CORRCOEF = known(['y', 'rowvar', 'dtype', 'out', 'casting'])
+const INT32 = dtypeOf('int32').index
+const INT64 = dtypeOf('int64').index
+const FLOAT32 = dtypeOf('float32').index
+const FLOAT64 = dtypeOf('float64').index
+const UNSAFE = 2
+const SAME_KIND = 1
+const MOST_INT32 = 2 ** 31 - 1
+const MOST_BINS = 2 ** 31 - 2
+
+// ---- Histograms ----
+
+/** @typedef {{ low: number, high: number }} Range */
+
+/** @param {() => Tensor<any>} compute @returns {number} what is computed at once */
+const numberOf = compute => notDeferred(() => tidy(() => Number(compute().item())))
+
+/** @param {unknown} range @returns {Range | null} null: none is given */
+function rangeOf (range) {
+  if (range === undefined || range === null) return null
+  const list = Array.isArray(range) ? /** @type {any[]} */ (range) : null
+  const low = list === null || list.length !== 2 ? undefined : list[0]
+  const high = list === null ? undefined : list[1]
+  if (typeof low !== 'number' || typeof high !== 'number') throw failure('ERR_ARGUMENT', `range is ${show(range)}; [low, high] was expected`)
+  if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) throw failure('ERR_ARGUMENT', `range is [${low}, ${high}]; two finite numbers, the second one not less, were expected`)
+  return { low, high }
+}
+
+/** @param {Tensor<any>} x @returns {Range} the least element and the greatest one, which are looked for at once */
+function extremesOf (x) {
+  if (x.size === 0) return { low: 0, high: 1 }
+  const low = numberOf(() => min(x))
+  const high = numberOf(() => max(x))
+  if (!Number.isFinite(low) || !Number.isFinite(high)) throw failure('ERR_ARGUMENT', `x has elements from ${low} to ${high}; range says between which finite numbers the bins are`)
+  return { low, high }
+}
+
+/**
+ * The edges of n equal bins, in float64.
+ *
+ * @param {number} n
+ * @param {Range} range
+ * @returns {Float64Array}
+ */
+function evenly (n, { low, high }) {
+  const start = low === high ? low - 0.5 : low
+  const end = low === high ? high + 0.5 : high
+  const width = end - start
+  const step = width / n
+  if (!Number.isFinite(width)) throw failure('ERR_ARGUMENT', `bins from ${start} to ${end} have no width in float64`)
+  const edges = new Float64Array(n + 1)
+  for (let i = 0; i < n; i++) edges[i] = (step === 0 ? i / n * width : i * step) + start // of subnormal numbers a step may be 0
+  edges[n] = end
+  return edges
+}
+
+/**
+ * How edges are in order.
+ *
+ * @param {Tensor<any>} edges
+ * @returns {1 | -1} ascending or descending
+ * @throws {TypeError} ERR_ARGUMENT neither · {RangeError} ERR_SHAPE
+ */
+function directionOf (edges) {
+  if (edges.ndim !== 1) throw failure('ERR_SHAPE', `bins has ${edges.ndim} axes; one was expected`)
+  if (dtypes[operandOf(edges, 'bins').dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
+  const values = /** @type {any[]} */ (notDeferred(() => edges.toArray()))
+  let i = 1
+  while (i < values.length && values[i] === values[0]) i++
+  const isDescending = i < values.length && !(values[0] < values[i])
+  for (i++; i < values.length; i++) {
+    if (isDescending ? values[i - 1] < values[i] : values[i - 1] > values[i]) throw failure('ERR_ARGUMENT', `bins[${i}] is ${show(values[i])} after ${show(values[i - 1])}; edges have to be in order`)
+  }
+  return isDescending ? -1 : 1
+}
+
+/**
+ * The edges of a histogram, in new bytes: they are written at once.
+ *
+ * @param {Tensor<any>} x
+ * @param {number | ReturnType<typeof lists.read>} bins
+ * @param {Range | null} range
+ * @returns {ReturnType<typeof target>}
+ */
+function edgesFor (x, bins, range) {
+  const { dtype } = operandOf(x, 'x')
+  if (typeof bins === 'number') {
+    if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${dtypes[dtype].name}, which has no order`)
+    const values = evenly(bins, range ?? extremesOf(x))
+    const made = target(undefined, dtypes[dtype].kind === 'FLOATING' ? dtype : FLOAT64, [bins + 1])
+    ffi.copy(made.to, layoutOver(values, FLOAT64, [bins + 1]), UNSAFE)
+    return made
+  }
+  const edges = lists.tensorBeside(bins, dtype, 'x')
+  if (directionOf(edges) < 0) throw failure('ERR_ARGUMENT', 'bins is descending; ascending edges were expected')
+  const from = operandOf(edges, 'bins')
+  if (from.size === 0) throw failure('ERR_SHAPE', 'bins has no edges; one or more were expected')
+  const made = target(undefined, from.dtype, from.shape)
+  ffi.copy(made.to, from, 0)
+  return made
+}
+
+/** @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for @param {boolean} isFloat @returns {number} of counts, or of sums and densities */
+function dtypeOfCounts (dtype, isFloat) {
+  if (dtype === undefined) return isFloat ? FLOAT64 : INT32
+  const { index } = dtype
+  if (isFloat ? index === FLOAT32 || index === FLOAT64 : index === INT32 || index === INT64) return index
+  throw failure('ERR_DTYPE', `dtype is ${dtype.name}; ${isFloat ? 'float64 or float32 was expected of weights and densities' : 'int32 or int64 was expected'}`)
+}
+
+/**
+ * How many elements are in each bin, or the sums of their weights, or with density what parts of them a unit of width has. A bin has its lower edge, the last one its upper
+ * edge too. What is outside, and NaN beside a range or edges, is in none. Edges of equal bins are computed in float64 and rounded once, to x's
+ * dtype where that is of floats; elements are compared with edges, so none is in a bin beside its own.
+ *
+ * @template {'int32' | 'int64' | 'float32' | 'float64'} [E=never]
+ * @template {TensorData | undefined} [W=undefined]
+ * @template {boolean | undefined} [P=undefined]
+ * @param {AnyTensor} x  real numbers or bool, of any shape
+ * @param {HistogramOptions<E> & { weights?: W, density?: P } | NameOf<E>} [opts]  weights: a tensor or lists of x's shape, added in float64 · density: the sum of hist times widths is 1
+ * @returns {{ hist: Tensor<Or<E, W extends undefined ? (P extends true ? 'float64' : 'int32') : 'float64'>>, edges: AnyTensor }} hist: int32, float64 of weights and density, or what dtype says; edges: one more
+ * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT edges that do not ascend, NaN or infinities where neither range nor edges are given · {RangeError} ERR_BOUNDS bins is less than 1, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
+ * @see NumPy histogram
+ * @example
+ * histogram(tensor([1, 2, 2, 4]), { bins: 3 }).hist.toArray() // [1, 2, 1]
+ */
+function histogram (x, opts) {
+  tensorOf(x, 'x')
+  const options = optionsFor(opts, OF_HISTOGRAM)
+  const { bins: given = 10, range, weights, density } = options
+  const bins = typeof given === 'number' ? integer('bins', given) : lists.read('bins', given)
+  if (typeof bins === 'number' && (bins < 1 || bins > MOST_BINS)) throw failure('ERR_BOUNDS', `bins is ${bins}; 1 to ${MOST_BINS} was expected`)
+  const limits = notDeferred(() => rangeOf(range))
+  const weighed = weights === undefined ? null : lists.read('weights', weights)
+  const isDensity = boolean('density', density)
+  const result = dtypeOfCounts(resultIn(options).dtype, isDensity || weighed !== null)
+  return tidy(() => {
+    const from = operandOf(x, 'x')
+    const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64), 'weights')
+    if (by !== null && (!isSameShape(by.shape, from.shape))) throw failure('ERR_SHAPE', `weights has shape [${arrayJoin(by.shape)}]; x has [${arrayJoin(from.shape)}]`)
+    if (result === INT32 && from.size > MOST_INT32) throw failure('ERR_BOUNDS', `there are ${from.size} elements, whose counts need { dtype: 'int64' }`)
+    const { to: edges, result: edgesMade } = edgesFor(x, bins, limits)
+    const { to, result: made } = target(undefined, result, [edges.size - 1])
+    const counts = isDensity ? wrap(allocated(denseLayout(FLOAT64, [edges.size - 1]))) : null
+    const targets = [counts === null ? to : Tensor.layoutOf(counts)]
+    lists.count('histogram', weighed, by)
+    if (by === null) run(rows.histogram, targets, [from, edges], { numbers: [SAME_KIND] })
+    else run(rows.histogram_weighted, targets, [from, edges, by], { numbers: [SAME_KIND] })
+    const found = { hist: made(), edges: edgesMade() }
+    if (counts !== null) divide(divide(counts, diff(found.edges), 'float64'), sum(counts), { out: found.hist })
+    return found
+  })
+}
+
+/**
+ * Which bin each element is in: i where it is between edge i - 1 and edge i; 0 before all edges, their number behind them.
+ *
+ * @template {IndexName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {AnyTensor} x  real numbers or bool
+ * @param {TensorData} bins  edges, ascending or descending: a tensor or a list, which is rounded to x's dtype where that is of floats
+ * @param {DigitizeOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x's shape
+ * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT edges in no order · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see NumPy digitize
+ * @example
+ * digitize(tensor([0.2, 6.4, 3]), [0, 1, 2.5, 4, 10]).toArray() // [1, 4, 3]
+ */
+function digitize (x, bins, opts) {
+  tensorOf(x, 'x')
+  const given = lists.read('bins', bins)
+  const options = optionsFor(opts, OF_DIGITIZE)
+  const isRight = boolean('right', options.right)
+  const { out, dtype, casting } = resultIn(options)
+  const index = dtypeOfCounts(dtype, false)
+  return tidy(() => {
+    const from = operandOf(x, 'x')
+    const tensor = lists.tensorBeside(given, from.dtype, 'x')
+    const direction = directionOf(tensor)
+    const edges = operandOf(tensor, 'bins')
+    const { to, result } = target(out, index, from.shape, casting)
+    lists.count('digitize', given, edges)
+    const side = isRight ? 0 : 1
+    if (direction > 0) {
+      run(rows.searchsorted, [to], [edges, from], { numbers: [side, casting] })
+    } else { // all but those that are before an element from the other end
+      const places = temporary(index, from.shape)
+      run(rows.searchsorted, [places], [ffi.viewByList(ffi.opcodes.flip, edges, [0]), from], { numbers: [side, UNSAFE] })
+      elementwise(ops.subtract, to, places, null, null, NONE, casting, edges.size, 0)
+    }
+    return result()
+  })
+}
+
+// ---- Covariances ----
+
+/**
+ * @param {Tensor<any>} t
+ * @param {string} name
+ * @param {boolean} isTurned  columns are variables, where there are two axes
+ * @returns {Tensor<any>} variables as rows
+ */
+function variablesOf (t, name, isTurned) {
+  const { shape, dtype } = operandOf(t, name)
+  if (shape.length > 2) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; two at most were expected, of variables and observations`)
+  if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtypes[dtype].name}; real numbers were expected`)
+  return shape.length < 2 ? t.reshape([1, t.size]) : isTurned ? t.T : t
+}
+
+/**
+ * Weights, which are looked at at once.
+ *
+ * @param {string} by  the function
+ * @param {string} name
+ * @param {ReturnType<typeof lists.read> | null} given
+ * @param {number} n  observations
+ * @returns {Tensor<any> | null}
+ */
+function weightsOf (by, name, given, n) {
+  if (given === null) return null
+  const weights = lists.tensorBeside(given, FLOAT64)
+  const layout = operandOf(weights, name)
+  if (layout.shape.length !== 1 || layout.size !== n) throw failure('ERR_SHAPE', `${name} has ${layout.shape.length} axes and ${layout.size} elements; there are ${n} observations`)
+  if (dtypes[layout.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtypes[layout.dtype].name}; real numbers were expected`)
+  notDeferred(() => tidy(() => {
+    if (any(logicalNot(greaterEqual(weights, 0))).item()) throw failure('ERR_ARGUMENT', `${name} has weights below 0, or NaN`)
+    if (name === 'fweights' && any(notEqual(weights, floor(weights))).item()) throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
+  }))
+  lists.count(by, given, layout)
+  return weights
+}
+
+/**
+ * What cov and corrcoef were given.
+ *
+ * @param {Record<string, any>} options
+ */
+function readCorrelation ({ y, rowvar, ...rest }) {
+  if (y !== undefined) tensorOf(y, 'y')
+  return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...resultIn(rest) }
+}
+
+/**
+ * Covariances in float64.
+ *
+ * @param {Tensor<any>} x
+ * @param {ReturnType<typeof readCorrelation>} given
+ * @param {number} correction
+ * @param {(n: number) => { frequencies: Tensor<any> | null, reliabilities: Tensor<any> | null }} weighing  of n observations
+ * @returns {{ sums: Tensor<any>, factor: number, made: number }} sums: of products, square; factor: that makes covariances of them; made: the result's dtype
+ */
+function productsOf (x, { y, isTurned, dtype }, correction, weighing) {
+  const first = variablesOf(x, 'x', isTurned && x.ndim !== 1)
+  const parts = [first]
+  if (y !== undefined) parts[1] = variablesOf(y, 'y', isTurned && y.ndim === 2 && y.shape[0] !== 1)
+  const n = first.shape[1]
+  const last = parts[parts.length - 1]
+  if (last.shape[1] !== n) throw failure('ERR_SHAPE', `x has ${n} observations, and y ${last.shape[1]}`)
+  const met = y === undefined ? operandOf(x, 'x').dtype : ffi.promoteTypes(operandOf(x, 'x').dtype, operandOf(y, 'y').dtype)
+  if (dtype !== undefined && dtype.kind !== 'FLOATING') throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  const made = dtype !== undefined ? dtype.index : dtypes[met].kind === 'FLOATING' ? met : FLOAT32
+  const { frequencies, reliabilities } = weighing(n)
+  const weights = frequencies === null || reliabilities === null ? frequencies ?? reliabilities : notDeferred(() => multiply(frequencies, reliabilities, 'float64'))
+  const total = weights === null ? n : numberOf(() => sum(weights, 'float64'))
+  if (weights !== null && total === 0) throw failure('ERR_ARGUMENT', 'the weights add up to 0')
+  const lost = correction === 0 || reliabilities === null ? correction : correction * numberOf(() => sum(multiply(/** @type {Tensor<any>} */ (weights), reliabilities, 'float64'))) / total
+  const all = wrap(allocated(denseLayout(FLOAT64, [first.shape[0] + (y === undefined ? 0 : last.shape[0]), n])))
+  for (let i = 0, at = 0; i < parts.length; i++) {
+    const part = parts[i]
+    const rows = part.shape[0]
+    const means = weights === null ? mean(part, { axis: 1, keepdims: true, dtype: 'float64' }) : divide(sum(multiply(part, weights, 'float64'), { axis: 1, keepdims: true }), total)
+    subtract(part, means, { dtype: 'float64', out: all.narrow(0, at, rows) })
+    at += rows
+  }
+  const sums = matmul(all, (weights === null ? all : multiply(all, weights, 'float64')).T)
+  return { sums: sums.shape[0] === 1 ? sums.reshape([]) : sums, factor: 1 / Math.max(total - lost, 0), made }
+}
+
+/**
+ * Covariances of variables: the means of products of their differences to their means. As NumPy, and other than var, it divides by one less than
+ * there are observations. Computed in float64, and rounded once.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  real numbers or bool: a row is a variable, a column an observation of all; one axis is one variable
+ * @param {CovarianceOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} [variables, variables], without axes of one; integers give float32. NaN and infinities where the correction leaves no observations
+ * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT weights below 0, or that add up to 0 · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see NumPy cov
+ * @example
+ * cov(tensor([[0, 1, 2], [2, 1, 0]])).toArray() // [[1, -1], [-1, 1]]
+ */
+function cov (x, opts) {
+  tensorOf(x, 'x')
+  const { correction = 1, fweights, aweights, ...options } = optionsFor(opts, OF_COV)
+  if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
+  const counts = fweights === undefined ? null : lists.read('fweights', fweights)
+  const shares = aweights === undefined ? null : lists.read('aweights', aweights)
+  const given = readCorrelation(options)
+  return tidy(() => {
+    const { sums, factor, made } = productsOf(x, given, correction, n => ({ frequencies: weightsOf('cov', 'fweights', counts, n), reliabilities: weightsOf('cov', 'aweights', shares, n) }))
+    const { result } = target(given.out, made, arraySlice(sums.shape), given.casting)
+    return multiply(sums, factor, { out: result(), casting: 'unsafe' })
+  })
+}
+
+/** @returns {{ frequencies: null, reliabilities: null }} */
+const unweighted = () => ({ frequencies: null, reliabilities: null })
+
+/**
+ * Correlation coefficients of variables: covariances divided by both standard deviations, from -1 to 1. NaN of a variable that does not vary.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  as of cov
+ * @param {CorrelationOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} [variables, variables], without axes of one; integers give float32
+ * @throws as cov
+ * @see NumPy corrcoef
+ * @example
+ * corrcoef(tensor([[0, 1, 2], [2, 1, 0]])).toArray() // [[1, -1], [-1, 1]]
+ */
+function corrcoef (x, opts) {
+  tensorOf(x, 'x')
+  const given = readCorrelation(optionsFor(opts, OF_CORRCOEF))
+  return tidy(() => {
+    const { sums, factor, made } = productsOf(x, given, 1, unweighted)
+    const { result } = target(given.out, made, arraySlice(sums.shape), given.casting)
+    const all = multiply(sums, factor)
+    if (all.ndim === 0) return divide(all, all, { out: result(), casting: 'unsafe' })
+    const spread = sqrt(all.diagonal())
+    divide(divide(all, spread.unsqueeze(1), { out: all }), spread, { out: all })
+    return clip(all, -1, 1, { out: result(), casting: 'unsafe' })
+  })
+}
+
+module.exports = { histogram, digitize, cov, corrcoef }
