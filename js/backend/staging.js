@@ -28,7 +28,7 @@ function checkAttached (storage) {
   throw detached(storage, length)
 }
 
-/** Guards against files that others make shorter: none, one, one where it can be had. */
+/** Guards against files that others make shorter: none, one, one unless the file is sealed. */
 const GUARDS = { none: 0, needed: 1, wanted: 2 }
 
 /** @param {Storage} storage */

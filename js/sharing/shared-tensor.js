@@ -57,8 +57,7 @@ const entries = lazyFile(() => require('../files/entries'))
  *   'replace': the name gets the new segment, and processes that have the old one mapped keep it
  * @property {boolean | undefined} [persist]  `sweep` leaves it
  * @property {boolean | undefined} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
- *   Unless told, on for segments that are not sealed, unless a handler of SIGBUS was installed after samebytes'; true: on, or
- *   ERR_UNSUPPORTED; false: off
+ *   Unless told, on for segments that are not sealed
  */
 
 /**
@@ -70,8 +69,7 @@ const entries = lazyFile(() => require('../files/entries'))
  * @property {number | undefined} [offset]  elements from the segment's first byte; raw only
  * @property {'r' | 'r+' | 'c' | undefined} [mode]  'r+' unless told. 'r': read-only, needs no write permission; 'c': copy-on-write, writes stay private
  * @property {boolean | undefined} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
- *   Unless told, on for segments that are not sealed, unless a handler of SIGBUS was installed after samebytes'; true: on, or
- *   ERR_UNSUPPORTED; false: off
+ *   Unless told, on for segments that are not sealed
  */
 
 /**
@@ -302,7 +300,8 @@ class SharedTensor {
   get fd () { return SharedTensor.#open(this).segment.fd }
 
   /**
-   * Is it sealed, so that nobody can make it shorter?
+   * Is it sealed, so that nobody can make it shorter? Memory of large pages (hugetlbfs) is not, whatever its seals: the system may have
+   * no pages for it.
    *
    * @returns {boolean}
    * @throws ERR_DISPOSED

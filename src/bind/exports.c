@@ -360,17 +360,14 @@ static sb_status give_storage(sb__binding *b, sb_storage *storage) {
   return status;
 }
 
-/* Numbers: file descriptor, first byte, bytes, whether writes reach the file, whether it is guarded (1; 2: where another handler of SIGBUS
- * took our place it is not). A failure leaves the system's error number in the first result. */
+/* Numbers: file descriptor, first byte, bytes, whether writes reach the file, whether it is guarded. A failure leaves the system's error
+ * number in the first result. */
 static sb_status map_file(sb__binding *b) {
   sb_storage *storage = NULL;
   int error = 0;
   sb_status status = sb__map_file(N(0), N(1), N(2), N(3) != 0, &storage, &error);
   b->frame[SB__FRAME_RESULTS] = error;
-  if (!status && N(4)) {
-    status = sb__map_guard(storage);
-    if (status == SB_ERR_UNSUPPORTED && N(4) == 2) status = SB_OK;
-  }
+  if (!status && N(4)) status = sb__map_guard(storage);
   if (!status) return give_storage(b, storage);
   sb_storage_unref(&storage);
   return status;

@@ -182,7 +182,9 @@ sb_status sb__check_host(const char *name, const sb_storage *storage) {
 
 sb_status sb__check_intact(const sb_storage *storage) {
   if (!storage->fault || !atomic_load(storage->fault)) return SB_OK;
-  return sb__fail(SB_ERR_IO, "the bytes are gone: their file was made shorter while it was mapped");
+  return sb__fail(
+      SB_ERR_IO,
+      "the bytes are gone: their file was made shorter while it was mapped, or cannot be read");
 }
 
 void *sb_storage_data(const sb_storage *storage) { return storage->data; }

@@ -2,7 +2,6 @@
 #ifndef __wasm__
 # include "ipc/map.h"
 
-# include <errno.h>
 # include <string.h>
 
 static void unmap_file(void *data, void *context) {
@@ -20,9 +19,10 @@ sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared
     return sb__fail(SB_ERR_IO, "%lld bytes could not be mapped: %s", (long long)nbytes,
                     strerror(*error));
   }
+  const size_t size = sb__os_mapped_size((int)file, (size_t)nbytes);
   const sb_status status = sb__storage_wrap_as(SB__STORAGE_MAPPED, data, (size_t)nbytes, unmap_file,
-                                               (void *)(uintptr_t)nbytes, out);
-  if (status) sb__os_unmap(data, (size_t)nbytes);
+                                               (void *)(uintptr_t)size, out);
+  if (status) sb__os_unmap(data, size);
   return status;
 }
 
@@ -44,8 +44,8 @@ sb_status sb__map_guard(sb_storage *storage) {
   int error = 0;
   guarded *g = sb__alloc(sizeof *g);
   if (!g) return sb__fail(SB_ERR_MEMORY, "no memory to guard a mapping");
-  *g = (guarded){sb__os_guard(storage->data, storage->nbytes, &error), storage->deleter,
-                 storage->context};
+  *g = (guarded){sb__os_guard(storage->data, (size_t)(uintptr_t)storage->context, &error),
+                 storage->deleter, storage->context};
   if (g->fault) {
     storage->fault = g->fault;
     storage->deleter = unguard_and_unmap;
@@ -53,10 +53,6 @@ sb_status sb__map_guard(sb_storage *storage) {
     return SB_OK;
   }
   sb__free(g);
-  if (error == EBUSY) {
-    return sb__fail(SB_ERR_UNSUPPORTED,
-                    "guard: another handler of SIGBUS was installed after ours");
-  }
   return sb__fail(SB_ERR_MEMORY, "a mapping could not be guarded: %s", strerror(error));
 }
 #else

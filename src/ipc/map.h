@@ -19,7 +19,7 @@ sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared
  * parts, as do all operations, before and after they touch it. Bytes cut off from the file's last page raise no fault:
  * they read as zeros unnoticed.
  *
- * Errors  SB_ERR_MEMORY · SB_ERR_UNSUPPORTED another handler of SIGBUS replaced ours; the storage is unchanged */
+ * Errors  SB_ERR_MEMORY the storage is unchanged */
 sb_status sb__map_guard(sb_storage *storage);
 
 #endif

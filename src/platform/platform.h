@@ -68,7 +68,11 @@ void sb__os_expect_use(void *data, size_t nbytes);
 /* Maps nbytes > 0 of an open file, from any byte on. shared: writes reach the file, which must be open for writing; else
  * they stay private. NULL on failure. */
 void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error);
-void sb__os_unmap(void *data, size_t nbytes); /* a result of sb__os_map */
+void sb__os_unmap(void *data,
+                  size_t nbytes); /* a result of sb__os_map; sb__os_mapped_size of its bytes */
+
+/* The bytes that a mapping of so many of a file takes, where its pages are large; else nbytes. */
+size_t sb__os_mapped_size(int file, size_t nbytes);
 
 #if defined(__wasm__)
 # define SB_GUARDS 0 /* there are no mappings */
@@ -80,8 +84,8 @@ void sb__os_unmap(void *data, size_t nbytes); /* a result of sb__os_map */
  * read), private zeros replace the mapping from that page to its end, and the returned word becomes 1. It is valid until
  * sb__os_unguard, which must come before unmapping. Without faults, guards cost nothing.
  *
- * The first call installs a handler of SIGBUS, which passes other faults on to the handler before it. NULL: error is
- * ENOMEM, or EBUSY where another handler has replaced ours. */
+ * The first call installs a handler of SIGBUS, which passes other faults on to the handler before it. So does a later one where
+ * another handler has replaced ours. NULL: error is the system's number. */
 atomic_int *sb__os_guard(void *data, size_t nbytes, int *error);
 void sb__os_unguard(atomic_int *fault);
 
@@ -101,7 +105,7 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
 /* Links an open file to a path. Returns 0 or the system's error number. */
 int sb__os_link(int file, const char *path);
 
-/* True if nobody can shorten the file. */
+/* True if nobody can shorten the file, and all of its bytes can be read: large pages may be missing. */
 bool sb__os_is_sealed(int file);
 
 /* Named segments, in the folder of shm_open. Names are valid: they have no slash, and at most 255 bytes. All return 0 or the

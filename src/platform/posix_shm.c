@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -137,9 +138,21 @@ int sb__os_segment_unlink(const char *name) {
   return 0;
 }
 
+/* The size of a file's pages where they are large (hugetlbfs), and cannot be had when the system has no more of them; else 0. */
+static size_t large_page_of(int file) {
+  struct statfs place;
+  return !fstatfs(file, &place) && (uint32_t)place.f_type == 0x958458f6u ? (size_t)place.f_bsize
+                                                                         : 0;
+}
+
 bool sb__os_is_sealed(int file) {
   const int seals = fcntl(file, F_GET_SEALS);
-  return seals >= 0 && (seals & F_SEAL_SHRINK);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) && !large_page_of(file);
+}
+
+size_t sb__os_mapped_size(int file, size_t nbytes) {
+  const size_t page = large_page_of(file);
+  return page ? (nbytes + page - 1) / page * page : nbytes;
 }
 #else
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
@@ -180,5 +193,10 @@ int sb__os_segment_unlink(const char *name) {
 bool sb__os_is_sealed(int file) {
   (void)file;
   return false;
+}
+
+size_t sb__os_mapped_size(int file, size_t nbytes) {
+  (void)file;
+  return nbytes;
 }
 #endif

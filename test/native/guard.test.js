@@ -177,17 +177,45 @@ describe('a guarded file that is made shorter', function () {
     assert.deepEqual(said, [0, 0])
   })
 
-  it('is refused where another handler took over, and works again without it', async () => {
+  it('fails where another handler took over, too, and when that is gone', async () => {
     const said = await program(`
-      const t = openNpy(ones('h.npy'), { guard: true })
-      const listen = () => {}
-      process.on('SIGBUS', listen)
-      const refused = code(() => openNpy(at('h.npy'), { guard: true }))
-      process.off('SIGBUS', listen)
-      const u = openNpy(at('h.npy'), { guard: true })
-      cut(at('h.npy'))
-      say([refused, memory().bytes.mapped > 0, code(() => u.get(0)), code(() => t.get(0))])`)
-    assert.deepEqual(said, ['ERR_UNSUPPORTED', true, 'ERR_IO', 'ERR_IO'])
+      const opened = name => openNpy(ones(name), { guard: true })
+      const first = opened('h1.npy')
+      process.on('SIGBUS', heard)
+      const beside = opened('h2.npy')
+      for (const name of ['h1.npy', 'h2.npy']) cut(at(name))
+      const codes = [first, beside].map(t => code(() => t.get(0)))
+      process.kill(process.pid, 'SIGBUS') // passed on to the other one
+      const waiting = setInterval(() => {}, 1000)
+      function heard () {
+        clearInterval(waiting)
+        process.off('SIGBUS', heard)
+        const last = opened('h3.npy')
+        cut(at('h3.npy'))
+        say([codes, code(() => last.get(0))])
+      }`)
+    assert.deepEqual(said, [['ERR_IO', 'ERR_IO'], 'ERR_IO'])
+  })
+
+  it('fails in each of two copies of the package, whichever was loaded first', async () => {
+    const said = await program(`
+      const opened = ({ openNpy }, name) => openNpy(ones(name), { guard: true })
+      const before = opened(samebytes, 'c1.npy')
+      const [binary] = /\\/\\S*samebytes\\w*\\.node/.exec(fs.readFileSync('/proc/self/maps', 'utf8'))
+      fs.copyFileSync(binary, at('copy.node'))
+      process.env.SAMEBYTES_BINARY = at('copy.node')
+      const copy = require(${JSON.stringify(path.join(__dirname, '..', 'another-copy.js'))}).anotherCopy()
+      const tensors = [before, opened(copy, 'c2.npy'), opened(samebytes, 'c3.npy'), opened(copy, 'c4.npy')]
+      const segments = [samebytes, copy, samebytes].map(({ SharedTensor }, i) => {
+        const name = 'samebytes-test-' + process.pid + '-' + i
+        const { tensor } = SharedTensor.create(name, [N])
+        cut('/dev/shm/' + name)
+        SharedTensor.unlink(name)
+        return code(() => tensor.get(N - 1))
+      })
+      for (const i of [1, 2, 3, 4]) cut(at('c' + i + '.npy'))
+      say([new Set(fs.readFileSync('/proc/self/maps', 'utf8').match(/\\S*\\.node$/gm)).size > 1, tensors.map(t => code(() => t.get(0))), segments])`)
+    assert.deepEqual(said, [true, new Array(4).fill('ERR_IO'), new Array(3).fill('ERR_IO')])
   })
 
   // A sanitizer's own handler ends a process in its way: what counts is that ours changes nothing.

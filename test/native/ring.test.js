@@ -723,7 +723,7 @@ say(whole > 0, torn)
     assert.equal(said, 'alive')
   })
 
-  it('goes without a guard where another handler of SIGBUS took its place', async () => {
+  it('has its guard where another handler of SIGBUS took its place', async () => {
     const name = newName()
     const said = await childJson(PRELUDE + CUT + `
       const first = ringed()
@@ -731,9 +731,10 @@ say(whole > 0, torn)
       const second = ringed()
       second.ring.write(9)
       rings.push(first.ring, second.ring)
-      const refused = code(() => SharedTensor.create(name + '-t', [1], { guard: true }))
-      say([second.other.count, refused === 'ERR_UNSUPPORTED'])`, { env: { RING: name } })
-    assert.deepEqual(said, [2, true])
+      const before = second.other.count
+      cut(second.ring, ['controlPath'])
+      say([before, code(() => second.ring.write(9)), code(() => second.other.count)])`, { env: { RING: name } })
+    assert.deepEqual(said, [2, 'ERR_IO', 'ERR_IO'])
   })
 
   it('without memory is refused, and nothing is left', () => {
