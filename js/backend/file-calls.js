@@ -2,6 +2,7 @@
 // Calls about files: parsers, mappings, segments of shared memory.
 
 const { Object } = require('../base/primordials')
+const { retried } = require('../runtime/descriptors')
 const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -61,20 +62,23 @@ function swapBytes (storage, itemsize) {
  * @param {boolean} shared  whether writes reach it
  * @param {number} guard  of GUARDS; with a guard checkIntact (staging.js) tells when bytes are gone
  * @returns {Storage}
- * @throws ERR_IO, with errno · ERR_UNSUPPORTED a needed guard, where another handler of SIGBUS has replaced ours
+ * @throws ERR_IO, with errno
  */
 function mapFile (fd, nbytes, shared, guard) {
   const { f64 } = frame
-  f64[ARGS] = fd
-  f64[ARGS + 1] = 0
-  f64[ARGS + 2] = nbytes
-  f64[ARGS + 3] = shared ? 1 : 0
-  f64[ARGS + 4] = guard
-  try {
-    invoke(opcodes.map_file)
-  } catch (error) {
-    throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+  const map = () => {
+    f64[ARGS] = fd
+    f64[ARGS + 1] = 0
+    f64[ARGS + 2] = nbytes
+    f64[ARGS + 3] = shared ? 1 : 0
+    f64[ARGS + 4] = guard
+    try {
+      invoke(opcodes.map_file)
+    } catch (error) {
+      throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+    }
   }
+  retried(map)
   return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
 }
 
@@ -94,16 +98,20 @@ function reserveFile (fd, nbytes) {
 
 /**
  * @param {number} opcode
+ * @param {number[]} numbers  that it gets
  * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
  * @throws ERR_IO, with errno
  */
-function heldFile (opcode) {
+function heldFile (opcode, numbers) {
   const { f64 } = frame
-  try {
-    invoke(opcode)
-  } catch (error) {
-    throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
-  }
+  retried(() => {
+    for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
+    try {
+      invoke(opcode)
+    } catch (error) {
+      throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
+    }
+  })
   const fd = f64[RESULTS + 1]
   return { holder: backend.hold(f64[RESULTS], 0, 0), fd }
 }
@@ -114,8 +122,7 @@ function heldFile (opcode) {
  * @param {number} fd
  */
 function holdFile (fd) {
-  frame.f64[ARGS] = fd
-  return heldFile(opcodes.file_hold)
+  return heldFile(opcodes.file_hold, [fd])
 }
 
 /**
@@ -126,11 +133,7 @@ function holdFile (fd) {
  * @param {number} nbytes  at least 1
  */
 function newSegment (sealed, mode, nbytes) {
-  const { f64 } = frame
-  f64[ARGS] = sealed ? 1 : 0
-  f64[ARGS + 1] = mode
-  f64[ARGS + 2] = nbytes
-  return heldFile(opcodes.segment_new)
+  return heldFile(opcodes.segment_new, [sealed ? 1 : 0, mode, nbytes])
 }
 
 /**

@@ -6,6 +6,7 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
+const { onShortage } = require('../runtime/descriptors')
 const { log, onNextTurn, root, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
@@ -170,6 +171,7 @@ class Backend {
     this.hasGuarded = false
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
+    onShortage(() => { this.sweep() })
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
   }
 

@@ -7,6 +7,7 @@ const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
+const { openSync } = require('../runtime/descriptors')
 const { newName } = require('../runtime/host')
 const { withFileName } = require('./system-errors')
 
@@ -40,7 +41,7 @@ class TemporaryFile {
     if (this.fd >= 0) return
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
     const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
-    this.fd = withFileName(place, () => fs.openSync(this.temporary, flags, mode))
+    this.fd = withFileName(place, () => openSync(this.temporary, flags, mode))
     this.inherit()
   }
 
@@ -56,8 +57,8 @@ class TemporaryFile {
     const place = path.dirname(this.file)
     let fd = -1
     try {
-      this.folder = fs.openSync(place, O_RDONLY | O_DIRECTORY)
-      fd = fs.openSync(place, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
+      this.folder = openSync(place, O_RDONLY | O_DIRECTORY)
+      fd = openSync(place, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
       if (fs.fstatSync(fd).isFile() && fs.existsSync(`/proc/self/fd/${fd}`)) return fd // else the runtime dropped a flag, or there is no /proc
     } catch {} // some file systems have no such files
     if (fd >= 0) fs.closeSync(fd)

@@ -4,6 +4,7 @@
 const { rootless } = require('../base/primordials')
 const fs = require('node:fs')
 const { failure } = require('../base/errors')
+const { openSync } = require('../runtime/descriptors')
 const { newBytes } = require('./allocate')
 const { systemError, withFileName } = require('./system-errors')
 
@@ -20,7 +21,7 @@ const MOST_READ = 2 ** 30 // bytes at a time: the system reads no more than 2 Gi
  * @throws ERR_NOT_FOUND, ERR_IO
  */
 function openDescriptor (file, flags = O_RDONLY) {
-  return withFileName(file, () => fs.openSync(file, flags | O_NONBLOCK))
+  return withFileName(file, () => openSync(file, flags | O_NONBLOCK))
 }
 
 /**

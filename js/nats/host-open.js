@@ -8,6 +8,7 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { Part } = require('../files/byte-source')
 const { MappedFile } = require('../files/mapped-file')
+const { openSync } = require('../runtime/descriptors')
 const { log } = require('../runtime/host')
 const { TICKET_BYTES, TICKETS } = require('./host-pool')
 
@@ -57,7 +58,7 @@ function openSealed (pid, fd, id, writes) {
   let own = -1
   try {
     if (!fs.readlinkSync(path).startsWith('/memfd:') || !isIt(fs.statSync(path, { bigint: true }), id)) return -1 // looked at before it is opened: opening may do things
-    own = fs.openSync(path, (writes ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY)
+    own = openSync(path, (writes ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY)
     if (isIt(fs.fstatSync(own, { bigint: true }), id) && fileCalls.isSealed(own)) return own
   } catch (error) {
     log('%s cannot be opened: %s', path, error)

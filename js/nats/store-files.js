@@ -12,6 +12,7 @@ const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile } = require('../files/atomic-write')
 const { MappedFile } = require('../files/mapped-file')
 const { systemError, withFileName } = require('../files/system-errors')
+const { openSync } = require('../runtime/descriptors')
 const { callback } = require('../files/transfers')
 const { infoOf } = require('./store-meta')
 const { bytesTensor } = require('./store-targets')
@@ -60,10 +61,10 @@ class ResumedFile {
     if (fs.existsSync(file) && !fs.statSync(file).isFile()) throw failure('ERR_IO', `${file} is no regular file`)
     this.line = `${JSON.stringify({ bucket: meta.bucket, name: meta.name, nuid: meta.nuid, size: meta.size, digest: meta.digest, part: path.basename(this.part) })}\n`
     this.progress = this.found(meta.size)
-    this.fd = fs.openSync(this.part, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
+    this.fd = openSync(this.part, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
     try {
       if (this.progress.at === 0) fs.ftruncateSync(this.fd, 0)
-      this.sideFd = this.progress.at > 0 ? fs.openSync(side, O_RDWR) : this.begin()
+      this.sideFd = this.progress.at > 0 ? openSync(side, O_RDWR) : this.begin()
     } catch (error) {
       fs.closeSync(this.fd)
       throw error
@@ -85,7 +86,7 @@ class ResumedFile {
   }
 
   begin () {
-    const fd = fs.openSync(this.side, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
+    const fd = openSync(this.side, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
     fs.ftruncateSync(fd, 0)
     fs.writeSync(fd, this.line, 0)
     return fd

@@ -2,6 +2,7 @@
 // Files that are read when they are first needed.
 
 const { Reflect } = require('../base/primordials')
+const { loaded } = require('./descriptors')
 const { isEager } = require('./host')
 
 /** Files that readAll reads; null: it need not. @type {(() => unknown)[] | null} */
@@ -17,7 +18,7 @@ let waiting = isEager ? [] : null
 function lazyFile (load) {
   /** @type {M | undefined} */
   let exported
-  const read = () => (exported ??= load())
+  const read = () => (exported ??= loaded(load))
   if (waiting !== null) waiting[waiting.length] = read
   return read
 }

@@ -16,11 +16,12 @@ const { show } = require('../base/validate')
 const { grant } = require('../backend/storage')
 const { MappedFile } = require('../files/mapped-file')
 const { systemError, withFileName } = require('../files/system-errors')
+const { openSync } = require('../runtime/descriptors')
 const { log } = require('../runtime/host')
 
 const { backend, GUARDS } = ffi
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = fs.constants
-const { ENOSPC, ENOMEM, EEXIST, EMFILE, ENFILE } = os.constants.errno
+const { ENOSPC, ENOMEM, EEXIST } = os.constants.errno
 
 const FOLDER = '/dev/shm'
 const MARK = '.samebytes-'
@@ -132,6 +133,7 @@ function newSegment (sealed, mode, header, total, label, guard) {
   } catch (error) {
     throw systemError(noSegment(error, total), label)
   }
+  addon().account(/** @type {any} */ (file.holder.extra).watch, total)
   const segment = new Segment(file, label, { mode: 1, guard })
   try {
     if (header !== null) withFileName(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
@@ -144,20 +146,25 @@ function newSegment (sealed, mode, header, total, label, guard) {
   return segment
 }
 
-/** sealed segments that this thread made @type {Set<WeakRef<Segment>>} */
+/** sealed segments that this thread made, by watches of the addon's: a WeakRef would keep each until the turn ends @type {Set<number>} */
 const made = new Set()
 let pruneAt = 64
 
 /** @param {Segment} segment */
 function note (segment) {
-  made.add(new WeakRef(segment))
+  made.add(addon().watch(segment, 0)) // -1 without memory
   if (made.size < pruneAt) return
-  for (const each of made) if (isGone(each.deref())) made.delete(each)
+  for (const id of made) if (segmentOf(id) === null) made.delete(id)
   pruneAt = Math.max(64, 2 * made.size)
 }
 
-/** @param {Segment | undefined} segment */
-const isGone = segment => segment === undefined || segment.fd < 0
+const addon = () => /** @type {any} */ (backend).addon
+
+/** @param {number} id @returns {Segment | null} null: it is closed, or was collected, and its number may be another object's */
+function segmentOf (id) {
+  const found = addon().watched(id)
+  return found instanceof Segment && found.fd >= 0 ? found : null
+}
 
 /**
  * The sealed segment, made by this thread and still open, that bytes lie in.
@@ -167,9 +174,9 @@ const isGone = segment => segment === undefined || segment.fd < 0
  * @returns {{ segment: Segment, at: number } | null} at: of the first byte in the segment
  */
 function sealedAround (address, nbytes) {
-  for (const each of made) {
-    const segment = each.deref()
-    if (segment === undefined || segment.fd < 0 || segment.storage === null) continue
+  for (const id of made) {
+    const segment = segmentOf(id)
+    if (segment === null || segment.storage === null) continue
     const at = address - backend.addressOf(segment.storage)
     if (at >= 0 && at + nbytes <= segment.size) return { segment, at }
   }
@@ -187,25 +194,6 @@ function noSegment (error, total) {
 }
 
 /**
- * Calls fn. If there are too many open files, closes those of collected storages and calls it again: their finalizers only run in a
- * later turn of the event loop.
- *
- * @template R
- * @param {string} path
- * @param {() => R} fn
- * @returns {R}
- */
-function retryAfterSweep (path, fn) {
-  try {
-    return fn()
-  } catch (/** @type {any} */ error) {
-    if (![-EMFILE, -ENFILE, -ENOMEM].includes(error.errno)) throw systemError(error, path)
-    backend.sweep()
-    return withFileName(path, fn)
-  }
-}
-
-/**
  * Opens a segment, or any other file.
  *
  * @param {string} path
@@ -214,10 +202,10 @@ function retryAfterSweep (path, fn) {
  * @returns {Segment}
  */
 function openSegment (path, how, follow) {
-  const fd = retryAfterSweep(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
+  const fd = withFileName(path, () => openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
   let file
   try {
-    file = retryAfterSweep(path, () => fileCalls.holdFile(fd)) // C closes it with the environment, also if a worker is terminated
+    file = withFileName(path, () => fileCalls.holdFile(fd)) // C closes it with the environment, also if a worker is terminated
   } finally {
     fs.closeSync(fd)
   }
@@ -232,7 +220,7 @@ function openSegment (path, how, follow) {
  */
 function segmentOfDescriptor (fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(retryAfterSweep(label, () => fileCalls.holdFile(fd)), label, how)
+  return new Segment(withFileName(label, () => fileCalls.holdFile(fd)), label, how)
 }
 
 // ---- Owners ----

@@ -100,6 +100,7 @@ void sb__queue_end(sb__environment *e);
 
 napi_value sb__node_watch(napi_env env, napi_callback_info info);
 napi_value sb__node_watched(napi_env env, napi_callback_info info);
+napi_value sb__node_account(napi_env env, napi_callback_info info);
 napi_value sb__node_unwatch(napi_env env, napi_callback_info info);
 napi_value sb__node_sweep(napi_env env, napi_callback_info info);
 

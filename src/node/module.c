@@ -36,6 +36,18 @@ static napi_value about(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* setDefault(name, value) of a variable of the process' environment: in a worker process.env is a copy. */
+static napi_value set_default(napi_env env, napi_callback_info info) {
+  napi_value arguments[2] = {NULL, NULL};
+  char name[64] = "", value[64] = "";
+  sb__enter(env, info, 2, arguments);
+  if (napi_get_value_string_utf8(env, arguments[0], name, sizeof name, NULL) == napi_ok &&
+      napi_get_value_string_utf8(env, arguments[1], value, sizeof value, NULL) == napi_ok &&
+      name[0])
+    (void)setenv(name, value, 0);
+  return NULL;
+}
+
 #ifdef SB_TEST
 /* pressure() → bytes that V8 believes to be held outside its heap, by buffers and by what it was told. */
 static napi_value pressure(napi_env env, napi_callback_info info) {
@@ -145,11 +157,13 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   } functions[] = {
       {"call", call},
       {"about", about},
+      {"setDefault", set_default},
 #ifdef SB_TEST
       {"pressure", pressure},
 #endif
       {"address", sb__node_address},
       {"watch", sb__node_watch},
+      {"account", sb__node_account},
       {"unwatch", sb__node_unwatch},
       {"watched", sb__node_watched},
       {"sweep", sb__node_sweep},

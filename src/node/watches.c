@@ -122,6 +122,15 @@ void sb__watch_account(sb__environment *e, double id, int64_t nbytes) {
   account(e, watch_of(e, id), nbytes);
 }
 
+/* account(id, nbytes): V8 hears of so many bytes that go with a watched file. */
+napi_value sb__node_account(napi_env env, napi_callback_info info) {
+  napi_value arguments[2] = {NULL, NULL};
+  sb__environment *e = sb__enter(env, info, 2, arguments);
+  watch *w = watch_of(e, sb__number_of(env, arguments[0]));
+  if (w && w->handle != 0) account(e, w, FILE_PRESSURE + (int64_t)sb__number_of(env, arguments[1]));
+  return NULL;
+}
+
 /* watched(id) → the object; undefined: it was collected. What JavaScript has for this, a WeakRef, would keep the object until
  * the turn of the event loop ends. */
 napi_value sb__node_watched(napi_env env, napi_callback_info info) {

@@ -3,9 +3,11 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
-const { execFileSync } = require('node:child_process')
+const path = require('node:path')
+const { execFileSync, spawn } = require('node:child_process')
+const { once } = require('node:events')
 const { SharedTensor } = require('samebytes')
-const { ROOT, needs, refuses, skip } = require('../setup')
+const { ROOT, childJson, needs, refuses, skip } = require('../setup')
 const { FOLDER, clean, fresh, here } = require('../segments')
 const { node, endAll, inSmallFolder } = require('../other-process')
 
@@ -298,6 +300,107 @@ describe('SharedTensor between processes', function () {
     `), 20000)
   })
 
+  it('who creates again and again, holds nothing and never waits runs out of nothing', () => {
+    const { made, mapped } = limited('-n 128', `
+      const { SharedTensor, memory } = require('samebytes')
+      let made = 0, mapped = 0
+      for (let i = 0; i < 3000; i++) {
+        made += SharedTensor.create(null, [179200]).tensor.size / 179200
+        mapped = Math.max(mapped, memory().bytes.mapped)
+      }
+      console.log(JSON.stringify({ made, mapped }))
+    `)
+    assert.equal(made, 3000)
+    assert.ok(mapped < 128 * 716928, `${mapped} bytes were mapped`)
+  })
+
+  it('without a limit on files the collector hears of what nobody holds', () => {
+    const mapped = limited('-n 4096', `
+      const { SharedTensor, memory } = require('samebytes')
+      const turn = () => new Promise(resolve => setImmediate(resolve))
+      ;(async () => {
+        let mapped = 0
+        for (let i = 0; i < 1000; i++) {
+          SharedTensor.create(null, [179200])
+          mapped = Math.max(mapped, memory().bytes.mapped)
+          await turn()
+        }
+        console.log(mapped)
+      })()
+    `)
+    assert.ok(mapped < 500 * 716928, `${mapped} bytes were mapped`)
+  })
+
+  it('without descriptors files, saves and parts of the package are ERR_IO, and go on when there are some', () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-files-'))
+    const said = limited('-n 64', `
+      const fs = require('node:fs')
+      const { SharedTensor, openNpy, parseNpy, parseSafetensors, toNpyBytes, toSafetensorsBytes, saveNpySync, zeros } = require('samebytes')
+      const file = ${JSON.stringify(path.join(folder, 'x.npy'))}
+      const uses = {
+        bytes: () => parseNpy(toNpyBytes(zeros([3]))).size,
+        save: () => { saveNpySync(file, zeros([3])); return 3 },
+        open: () => openNpy(file).size,
+        create: () => { const shared = SharedTensor.create(null, [3]); shared.dispose(); return 3 },
+        others: () => parseSafetensors(toSafetensorsBytes({ x: zeros([3]) })).get('x').size
+      }
+      const saying = fn => { try { return fn() } catch ({ code, errno, message }) { return [code, errno, message.includes('open files')] } }
+      const fill = () => { const held = []; try { for (;;) held.push(fs.openSync('/dev/null')) } catch { return held } }
+      const without = fill()
+      const refused = saying(uses.bytes)
+      for (const fd of without) fs.closeSync(fd)
+      const before = saying(uses.bytes)
+      saying(uses.create)
+      saying(uses.save)
+      const full = fill()
+      const all = ['save', 'open', 'create'].map(name => saying(uses[name]))
+      for (const fd of full) fs.closeSync(fd)
+      // what nobody holds gives its descriptors back to whoever needs some
+      const waste = () => { const kept = []; try { for (;;) kept.push(SharedTensor.create(null, [3])) } catch {} }
+      const seen = []
+      for (const name of ['others', 'save', 'open', 'create']) {
+        waste()
+        seen.push(saying(uses[name]))
+      }
+      console.log(JSON.stringify({ refused, before, all, seen }))
+    `)
+    fs.rmSync(folder, { recursive: true })
+    const error = ['ERR_IO', -errno.EMFILE, true]
+    assert.deepEqual(said, { refused: error, before: 3, all: [error, error, error], seen: [3, 3, 3, 3] })
+  })
+
+  it('a sealed segment of large pages, which the system may not have, is read or ERR_IO', async function () {
+    const peer = spawn('python3', ['-c', HUGE], { stdio: ['pipe', 'pipe', 'inherit'] })
+    try {
+      const [line] = await once(peer.stdout, 'data')
+      const place = String(line).trim()
+      if (place === 'none') skip(this, 'this system has no large pages')
+      const said = await childJson(`
+        const { SharedTensor, memory } = require('samebytes')
+        const maps = () => require('node:fs').readFileSync('/proc/self/maps', 'utf8').match(/memfd:huge/g)?.length ?? 0
+        const said = []
+        for (const mode of ['r', 'c', 'r+']) {
+          try {
+            const shared = SharedTensor.open(${JSON.stringify(place)}, { format: 'raw', dtype: 'float32', shape: [600000], mode })
+            const { tensor, isSealed } = shared
+            let value
+            try { value = tensor.get(599999) } catch ({ code }) { value = code }
+            tensor.dispose()
+            shared.dispose()
+            said.push([value, isSealed, maps(), memory().bytes.mapped])
+          } catch ({ code }) { said.push([code]) }
+        }
+        process.stdout.write(JSON.stringify(said))`)
+      for (const [value, ...rest] of said) {
+        assert.ok(value === 0 || value === 'ERR_IO', String(value))
+        if (rest.length > 0) assert.deepEqual(rest, [false, 0, 0])
+      }
+      assert.equal(said[0].length, 4, 'a private mapping reserves no pages')
+    } finally {
+      peer.kill()
+    }
+  })
+
   it('without space it is an error at creation, and nothing is left', async function () {
     const source = `
       const { SharedTensor } = require('samebytes')
@@ -341,6 +444,19 @@ async function undisturbed (fn) {
     }
   }
 }
+
+/** Says where it has 4 MiB, sealed, of a kind of memory that only some systems have. */
+const HUGE = `
+import fcntl, os, sys
+try:
+    fd = os.memfd_create('huge', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | 4)
+    os.ftruncate(fd, 4 << 20)
+    fcntl.fcntl(fd, 1033, 1 | 2 | 4)  # F_ADD_SEALS: SEAL, SHRINK, GROW
+    print('/proc/%d/fd/%d' % (os.getpid(), fd), flush=True)
+except OSError:
+    print('none', flush=True)
+sys.stdin.read()
+`
 
 /** What a program says that may use no more than that of something. */
 const limited = (limit, source) => JSON.parse(execFileSync('bash', ['-c', `ulimit ${limit}; exec "$0" -e "$1"`, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
