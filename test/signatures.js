@@ -462,7 +462,7 @@ const MATH = {
   uniqueInverse: found,
   uniqueValues: [t('x', matrix), options({})],
   bincount: [t('x', () => tensor([0, 1, 1], 'int32')), options({ weights: values('weights', () => [1, 2, 3]), minlength: integer('minlength', 3, { outside: [-1] }), ...toFloats, ...written(() => zeros([3], 'float64')) })],
-  histogram: [t('x', matrix), options({ bins: any(() => [0, 1, 2]), range: pair('range', [0, 1]), weights: values('weights', matrix), density: flag('density', true), ...toFloats })],
+  histogram: [t('x', matrix), options({ bins: any(() => [0, 1, 2]), range: any(() => [0, 1]), weights: values('weights', matrix), density: flag('density', true), ...toFloats })],
   digitize: [t('x', matrix), values('bins', () => [1, 2, 3]), options({ right: flag('right', true), ...counts, ...written(() => zeros([2, 3], 'int64')) })],
   cov: [t('x', matrix), options({ y: t('y', matrix), rowvar: flag('rowvar', true), correction: number('correction', 1), fweights: values('fweights', () => [1, 2, 3]), aweights: values('aweights', () => [1, 2, 3]), ...toFloats, ...written(() => zeros([4, 4])) })],
   corrcoef: [t('x', matrix), options({ y: t('y', matrix), rowvar: flag('rowvar', true), ...toFloats, ...written(() => zeros([4, 4])) })],

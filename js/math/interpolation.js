@@ -121,7 +121,7 @@ function interp (x, xp, fp, opts) {
   const { left: before, right: behind, period: length } = options
   const left = numberOf('left', before)
   const right = numberOf('right', behind)
-  const period = length === null ? undefined : numberOf('period', length)
+  const period = numberOf('period', length)
   if (period !== undefined && !(Number.isFinite(period) && period !== 0)) throw failure('ERR_ARGUMENT', `period is ${period}; a finite number, not 0, was expected`)
   const { out, dtype, casting } = resultIn(options)
   return tidy(() => {

@@ -69,7 +69,7 @@ const numberOf = compute => notDeferred(() => tidy(() => Number(compute().item()
 
 /** @param {unknown} range @returns {Range | null} null: none is given */
 function rangeOf (range) {
-  if (range === undefined || range === null) return null
+  if (range === undefined) return null
   const list = Array.isArray(range) ? /** @type {any[]} */ (range) : null
   const low = list === null || list.length !== 2 ? undefined : list[0]
   const high = list === null ? undefined : list[1]
@@ -114,8 +114,9 @@ function evenly (n, { low, high }) {
  * @throws {TypeError} ERR_ARGUMENT neither · {RangeError} ERR_SHAPE
  */
 function directionOf (edges) {
-  if (edges.ndim !== 1) throw failure('ERR_SHAPE', `bins has ${edges.ndim} axes; one was expected`)
-  if (dtypes[operandOf(edges, 'bins').dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
+  const { shape, dtype } = operandOf(edges, 'bins')
+  if (shape.length !== 1) throw failure('ERR_SHAPE', `bins has ${shape.length} axes; one was expected`)
+  if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
   const values = /** @type {any[]} */ (notDeferred(() => edges.toArray()))
   let i = 1
   while (i < values.length && values[i] === values[0]) i++

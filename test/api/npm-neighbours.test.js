@@ -1,7 +1,7 @@
 'use strict'
 // Packages that programs have beside this one: the lines of docs/neighbours.md, with the real ones.
 const assert = require('node:assert/strict')
-const { fromBlob, fromOrt, memory, tensor, toOrt, zeros } = require('samebytes')
+const { allClose, arange, fromBlob, fromOrt, memory, rand, tensor, toOrt, zeros } = require('samebytes')
 const { copied, needs } = require('../setup')
 
 const load = name => require(name) // a name in a variable: bundles of the tests leave these packages out
@@ -111,6 +111,26 @@ describe('packages of npm, beside tensors', function () {
         x.dispose()
       })
     }
+
+    it('resizes as resize does with halfPixelCenters alone: what it does without is in docs/arithmetic.md', () => {
+      const math = require('samebytes/math')
+      // that page's function
+      const along = (x, axis, to, by) => {
+        const at = math.multiply(arange(to, { dtype: 'float64' }), by)
+        const low = math.floor(at)
+        const [a, b] = [low, math.minimum(math.add(low, 1), x.shape[axis] - 1)].map(i => x.take(i.astype('int32', { casting: 'unsafe' }), { axis }))
+        const part = math.subtract(at, low).reshape(x.shape.map((_, d) => d === axis ? to : 1)).astype('float32', { casting: 'same_kind' })
+        return math.add(a, math.multiply(math.subtract(b, a), part))
+      }
+      for (const [from, to] of [[[5, 7], [8, 4]], [[4, 4], [16, 9]], [[9, 6], [3, 3]]]) {
+        const x = rand([...from, 3])
+        const near = (made, wanted) => assert.ok(allClose(made, fromBlob(wanted.dataSync(), wanted.shape), { rtol: 0, atol: 1e-5 }), `${from} to ${to}`)
+        const given = tf.tensor(x.data, x.shape)
+        near(math.resize(x, to, { axes: [0, 1], antialias: false }), tf.image.resizeBilinear(given, to, false, true))
+        near(along(along(x, 0, to[0], from[0] / to[0]), 1, to[1], from[1] / to[1]), tf.image.resizeBilinear(given, to))
+        near(along(along(x, 0, to[0], (from[0] - 1) / (to[0] - 1)), 1, to[1], (from[1] - 1) / (to[1] - 1)), tf.image.resizeBilinear(given, to, true))
+      }
+    })
   })
 
   describe('transformers.js', () => {

@@ -1,6 +1,6 @@
 // Which dtype functions along axes give. Compiled only.
 import { tensor, zeros, type Tensor } from 'samebytes'
-import { all, argmax, bincount, countNonzero, cumulativeSum, diff, logSumExp, max, mean, median, min, normalize, prod, quantile, softmax, std, sum, var as variance, vectorNorm } from 'samebytes/math'
+import { all, argmax, bincount, convolve, corrcoef, cov, digitize, histogram, histogramAsync, interp, nanmax, nanmean, nansum, countNonzero, cumulativeSum, diff, logSumExp, max, mean, median, min, normalize, prod, quantile, softmax, std, sum, var as variance, vectorNorm } from 'samebytes/math'
 import { is } from './equal.mjs'
 
 const bytes = zeros([2, 3], 'uint8')
@@ -43,6 +43,23 @@ is<Tensor<'complex64'>>()(normalize(pairs))
 is<Tensor<'float32'>>()(median(zeros([2], 'int64'), { axis: 0 }))
 is<Tensor<'float16'>>()(quantile(halves, [0.1, 0.9], { method: 'nearest' }))
 is<Tensor<'float16'>>()(quantile(halves, tensor([0.5])))
+is<Tensor<'int32'>>()(histogram(halves).hist)
+is<Tensor<'int64'>>()(histogram(bytes, { bins: [0, 1, 2], dtype: 'int64' }).hist)
+is<Tensor<'float64'>>()(histogram(bytes, { weights: halves }).hist)
+is<Tensor<'float64'>>()(histogram(bytes, { bins: 3, density: true }).hist)
+is<Tensor<'float32'>>()(histogram(bytes, { density: true, dtype: 'float32' }).hist)
+histogramAsync(bytes, { bins: 3, signal: new AbortController().signal }).then(({ hist }) => is<Tensor<'int32'>>()(hist))
+is<Tensor<'int32'>>()(digitize(halves, [1, 2]))
+is<Tensor<'float32'>>()(cov(bytes, { correction: 0 }))
+is<Tensor<'float64'>>()(corrcoef(halves, 'float64'))
+is<Tensor<'float16'>>()(interp(halves, [0, 1], [2, 3]))
+is<Tensor<'float64'>>()(interp(bytes, [0, 1], zeros([2], 'float64'), { period: 1 }))
+is<Tensor<'float16'>>()(convolve(halves, [1, 2], { mode: 'same' }))
+is<Tensor<'float16'>>()(convolve(bytes, halves))
+is<Tensor<'int32'>>()(convolve(bytes, [1, 2], 'int32'))
+is<Tensor<'uint64'>>()(nansum(bytes))
+is<Tensor<'float32'>>()(nanmean(bytes, { axis: 0 }))
+is<Tensor<'float16'>>()(nanmax(halves))
 
 // @ts-expect-error an index is int32 or int64
 argmax(halves, { dtype: 'float32' })
