@@ -23,6 +23,7 @@ const imported = name => name === NAMES[0] ? import('onnxruntime-node') : import
  * @returns {Promise<any>}
  */
 async function findOrt () {
+  keepQuiet()
   for (const name of NAMES) {
     let found
     try {
@@ -34,6 +35,18 @@ async function findOrt () {
     return found.InferenceSession === undefined ? found.default : found
   }
   throw instance().failure('ERR_UNSUPPORTED', `models need onnxruntime: npm install ${NAMES[0]} (or ${NAMES[1]}), or give it as the option ort`)
+}
+
+/**
+ * onnxruntime-node reports to its maker from 1.29 on, and keeps a number and a database in the user's folders, unless this variable is set
+ * before it is loaded. In a worker process.env is a copy, so the addon sets the process' own.
+ */
+function keepQuiet () {
+  const name = 'ORT_DISABLE_TELEMETRY'
+  if (process.env[name] !== undefined) return // the user's decision
+  process.env[name] = '1'
+  const { backend } = instance().ffi
+  if (!backend.isWasm) /** @type {any} */ (backend).addon.setDefault(name, '1')
 }
 
 /**

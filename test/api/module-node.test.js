@@ -44,6 +44,22 @@ describe('samebytes/module in Node', function () {
     await assert.rejects(Module.load('none://host/model.onnx'), { code: 'ERR_IO', message: /none:\/\/host\/model\.onnx/ })
   })
 
+  for (const [where, told, kept] of [['the main thread', undefined, false], ['a worker', undefined, false], ['a process that allows it', '0', true]]) {
+    it(`has onnxruntime report nothing, in ${where}`, async function () {
+      if (where === 'a worker' && backend() !== 'native') return // there process.env is a copy, and only the addon can change the process' own
+      const home = fs.mkdtempSync(path.join(folder, 'home-'))
+      const model = path.join(home, 'double.onnx')
+      fs.writeFileSync(model, DOUBLE)
+      const load = `require('samebytes/module').Module.load(${JSON.stringify(model)})`
+      const source = where === 'a worker'
+        ? `new (require('node:worker_threads').Worker)(${JSON.stringify(load)}, { eval: true }).on('exit', () => process.stdout.write('loaded'))`
+        : `${load}.then(() => process.stdout.write('loaded'))`
+      const { stdout, stderr } = await child(source, { env: { HOME: home, XDG_CACHE_HOME: path.join(home, 'cache'), ORT_DISABLE_TELEMETRY: told } })
+      assert.equal(stdout, 'loaded', stderr)
+      assert.equal(fs.readdirSync(home, { recursive: true }).some(name => name.endsWith('.db')), kept)
+    })
+  }
+
   it('says which file is not there, or is no model', async () => {
     const missing = path.join(folder, 'missing.onnx')
     await assert.rejects(Module.load(missing), { code: 'ERR_NOT_FOUND', path: missing, message: /missing\.onnx/ })
