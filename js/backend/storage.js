@@ -130,7 +130,7 @@ class OptionalFields {
     this.device = -1
     /** page-locked: allocated so, or registered later */
     this.pinned = false
-    /** makes the collector see how large it is (runtime/ballast.browser.js) @type {ArrayBuffer | null} */
+    /** makes the collector see how large it is (runtime/ballast.js) @type {ArrayBuffer | null} */
     this.ballast = null
   }
 }

@@ -6,7 +6,7 @@ const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Arr
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, budget, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -224,7 +224,7 @@ class Backend {
     if (nbytes <= SMALL) return this.holdSmall(handle, address, nbytes)
     const storage = this.hold(handle, address, nbytes)
     const extra = /** @type {OptionalFields} */ (storage.extra)
-    extra.ballast = ballastOf(nbytes, this.inUse, this.maximum) // uses the call buffer
+    extra.ballast = ballastOf(nbytes, this.inUse, budget.isKnown ? Math.min(budget.limit, this.maximum) : this.maximum) // uses the call buffer
     return storage
   }
 
@@ -237,7 +237,7 @@ class Backend {
   inNumbers (error, nbytes) {
     if (error.code !== 'ERR_MEMORY') return error
     const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
-    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): none is collected before the program awaits`)
+    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): what nobody holds is collected in later turns of the event loop, some time after`)
   }
 
   /**

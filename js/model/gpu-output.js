@@ -77,7 +77,7 @@ class GpuOutput {
   #ort
   /** @type {Held} */
   #held
-  /** makes the collector see how large it is (runtime/ballast.browser.js) @type {ArrayBuffer | null} */
+  /** makes the collector see how large it is (runtime/ballast.js) @type {ArrayBuffer | null} */
   #ballast
   #isDisposed = false
   /** pending calls that read it */

@@ -1,7 +1,7 @@
 'use strict'
 // What browsers offer: a page, a worker, or an AudioWorklet, which has almost none of the web's functions.
 
-const { ballastOf, keepSpare } = require('./ballast.browser')
+const { ballasts } = require('./ballast')
 const { UNCLONEABLE } = require('./uncloneable.browser')
 
 /**
@@ -96,6 +96,8 @@ function keepAttached () {}
 
 /** They have no such mark. */
 const isUntransferable = () => false
+
+const { ballastOf, keepSpare } = ballasts(2 ** 14, length => new ArrayBuffer(length))
 
 const pythonPath = null
 

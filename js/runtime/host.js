@@ -2,7 +2,7 @@
 // What Node offers: turns of the event loop, text, inflating, memory, garbage collection. In the bundle for browsers host.browser.js
 // takes this file's place.
 
-const { uncurried } = require('../base/primordials')
+const { ArrayBuffer, uncurried } = require('../base/primordials')
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const os = require('node:os')
@@ -10,6 +10,7 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers') // test tools replace or remove the global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 const { failure } = require('../base/errors')
+const { ballasts } = require('./ballast')
 
 /**
  * The package's folder. A bundler for servers may have put a folder that isn't there into __dirname, as Next.js does where it renders client
@@ -260,18 +261,8 @@ function refuseTransfer () {
   throw failure('ERR_UNSUPPORTED', 'the buffer stays where it is: native code was given the address of its bytes; slice() copies')
 }
 
-/**
- * Node's ArrayBuffers take memory before anybody touches them: no tensor has ballast (ballast.browser.js).
- *
- * @param {number} nbytes
- * @param {() => number} inUse
- * @param {number} [most]
- * @returns {ArrayBuffer | null}
- */
-const ballastOf = (nbytes, inUse, most) => null
-
-/** @param {ArrayBuffer} ballast */
-function keepSpare (ballast) {}
+// Node's other ArrayBuffers are cleared by writing, and V8 maps each of these apart: the system allows 65,530 mappings.
+const { ballastOf, keepSpare } = ballasts(2 ** 18, length => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
 
 /** @type {string | null} */
 const pythonPath = path.join(root, 'python')

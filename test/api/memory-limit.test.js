@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, empty, memory, ones, parseNpz, setMemoryLimit, tidy, toNpyBytes, zeros } = require('samebytes')
-const { childJson, fails, isPage, skip } = require('../setup')
+const { childJson, fails, isPage, needs, skip } = require('../setup')
 
 const MIB = 2 ** 20
 const total = () => Object.values(memory().bytes).reduce((a, b) => a + b)
@@ -87,4 +87,27 @@ describe('setMemoryLimit', () => {
     `)
     assert.deepEqual(code, ['ERR_MEMORY', true])
   })
+})
+
+describe('tensors that nobody holds, in a loop that waits for turns', function () {
+  needs('a Node of its own')
+  this.timeout(120000)
+
+  // a quarter of the limit may be held, so that half of it must have been collected each time
+  for (const [what, n, rounds] of [['16 KiB', 2 ** 12, 60000], ['1 MiB', 2 ** 18, 2000], ['16 MiB', 2 ** 22, 150]]) {
+    it(`of ${what} are collected before they are all of the limit`, async () => {
+      assert.equal(await childJson(`
+        const { setMemoryLimit, zeros } = require('samebytes')
+        setMemoryLimit(2 ** 28)
+        const kept = zeros([2 ** 24])
+        async function main () {
+          for (let i = 0; i < ${rounds}; i++) {
+            zeros([${n}])
+            await new Promise(resolve => setImmediate(resolve))
+          }
+          console.log(kept.get(0))
+        }
+        main()`), 0)
+    })
+  }
 })
