@@ -1,7 +1,7 @@
 'use strict'
 // Kinds of buffers, told by internal slots: that holds for objects of all realms (Jest, vm), and properties cannot forge it.
 
-const { AnyArrayBuffer, Array, Object, Uint8Array, bufferOf, bufferOfView, byteOffsetOf, byteOffsetOfView, getter, isView, lengthOf, lengthOfBuffer, lengthOfShared, nbytesOf, nbytesOfView, resizableOf, tagOf, typedValues } = require('./primordials')
+const { AnyArrayBuffer, Array, Math, Object, Uint8Array, bufferOf, bufferOfView, byteOffsetOf, byteOffsetOfView, getter, isView, lengthOf, lengthOfBuffer, lengthOfShared, nbytesOf, nbytesOfView, resizableOf, tagOf, typedValues } = require('./primordials')
 const { failure } = require('./errors')
 
 /**
@@ -162,8 +162,42 @@ function slotOf (name, field) {
 /** undefined outside of Node @type {object | undefined} */
 const nodeBuffer = (/** @type {any} */ (globalThis)).Buffer?.prototype
 
+const ON_CANVAS = 'drawImage puts it on a canvas, which can be read'
+const AS_BYTES = 'await its arrayBuffer() for the bytes'
+
+/** What is given in place of pixels or bytes: a class of the web, a getter of it that throws for others, what to do. */
+const INDIRECT = [
+  ['HTMLImageElement', 'naturalWidth', ON_CANVAS], ['HTMLVideoElement', 'videoWidth', ON_CANVAS], ['ImageBitmap', 'width', ON_CANVAS], ['SVGImageElement', 'href', ON_CANVAS],
+  ['Blob', 'size', AS_BYTES], ['Response', 'status', AS_BYTES]
+]
+
 /**
- * A buffer or view in words, for messages. Runs no code of the caller's.
+ * @param {unknown} value
+ * @returns {string | null} null: it is none of these
+ */
+function nameOfIndirect (value) {
+  for (let i = 0; i < INDIRECT.length; i++) {
+    const name = INDIRECT[i][0]
+    const Class = Object.getOwnPropertyDescriptor(globalThis, name)?.value // in Node a getter, which loads the class, until a program has used it
+    if (typeof Class !== 'function' || !has(value, getter(Class.prototype, INDIRECT[i][1]))) continue
+    return `${name[0] === 'B' || name[0] === 'R' ? 'a' : 'an'} ${name} (${INDIRECT[i][2]})`
+  }
+  return null
+}
+
+/**
+ * Does it begin as a page of HTML, which servers send in place of a file that is not there? No format of ours begins so.
+ *
+ * @param {Uint8Array} bytes  that nobody else can write to
+ */
+function isHtml (bytes) {
+  let text = ''
+  for (let i = 0; i < Math.min(lengthOf(bytes), 200); i++) text += String.fromCharCode(bytes[i])
+  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(text)
+}
+
+/**
+ * A buffer or view in words, for messages; what gives pixels or bytes in another way, as well. Runs no code of the caller's.
  *
  * @param {unknown} value
  * @returns {string | null} null: it is none
@@ -172,7 +206,7 @@ function nameOfBuffer (value) {
   const tag = tagOf(value)
   if (tag !== undefined) return nodeBuffer !== undefined && Object.getPrototypeOf(value) === nodeBuffer ? 'a Buffer' : `${tag[0] === 'I' ? 'an' : 'a'} ${tag}`
   if (isView(value)) return 'a DataView'
-  return isArrayBuffer(value) ? 'an ArrayBuffer' : isSharedArrayBuffer(value) ? 'a SharedArrayBuffer' : null
+  return isArrayBuffer(value) ? 'an ArrayBuffer' : isSharedArrayBuffer(value) ? 'a SharedArrayBuffer' : nameOfIndirect(value)
 }
 
 /** @param {unknown} value */
@@ -201,4 +235,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = { dtypeOfArray, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

@@ -5,7 +5,8 @@ const { Float64Array, bufferOf, byteOffsetOf, lengthOf } = require('../base/prim
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { functionsOf } = require('../runtime/lazy')
-const { partsOfArray } = require('../base/buffers')
+const { failure } = require('../base/errors')
+const { isHtml, partsOfArray } = require('../base/buffers')
 const { checkHeap } = require('../runtime/heap')
 const { allocated } = require('./allocate')
 
@@ -44,6 +45,7 @@ const WORD = 40 // bytes of heap for one word of a record, as objects, names and
  * @throws ERR_FORMAT
  */
 function parse (which, given, total, base = 0) {
+  if (base === 0 && isHtml(given)) throw failure('ERR_FORMAT', 'byte 0: this is a page of HTML, as servers send it where there is no such file')
   const parts = partsOfArray(given)
   if (backend.isWasm) return parseInModule(which, parts, total, base)
   const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)

@@ -19,7 +19,7 @@ const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
 const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
-const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf, partsOfLive } = require('../base/buffers')
+const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, isHtml, byteLengthOf, partsOfLive } = require('../base/buffers')
 const lifetime = require('../layout/lifetime')
 const { pinned } = require('../backend/pins')
 const { version } = require('../base/version')
@@ -61,6 +61,7 @@ const parts = {
   dtypeOfArray,
   isSharedArrayBuffer,
   isArrayBuffer,
+  isHtml,
   byteLengthOf,
   partsOfLive,
   TYPES,

@@ -45,8 +45,11 @@ async function runtimeOf (given) {
  * @returns {Promise<any>}
  */
 async function openSession ({ title, place, storage }, runtime) {
-  const { countStaged, isProxied } = instance()
+  const { countStaged, failure, isHtml, isProxied } = instance()
   let model = typeof place === 'string' || place instanceof URL ? await modelAt(place) : place
+  if (typeof model !== 'string' && isHtml(model)) {
+    throw failure('ERR_FORMAT', `${model === place ? title : place} is a page of HTML, as servers send it where there is no such file; a model was expected`)
+  }
   let session
   try {
     if (model === place && typeof model !== 'string' && isProxied(runtime.ort)) { // onnxruntime would take the caller's buffer

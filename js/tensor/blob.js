@@ -402,7 +402,7 @@ function checkLength (layout, nbytes) {
  */
 function overRecord (record, given) {
   const { ptr, shape, strides, dtype: name, device, elementSize, owner } = record
-  if (ptr === undefined) throw failure('ERR_ARGUMENT', `source is an object without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`)
+  if (ptr === undefined) throw failure('ERR_ARGUMENT', `source is ${show(record)} without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`)
   if (shape === undefined && given.shape === null) throw failure('ERR_SHAPE', 'shape is missing in the record')
   if (name === undefined && given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is missing in the record')
   const dtype = name === undefined ? dtypeOf(given.dtype) : dtypeOf(mapGet(TORCH_NAMES, name) ?? name)

@@ -686,3 +686,20 @@ describe('bytes to parse', () => {
     }
   })
 })
+
+describe('what is no file of these formats', () => {
+  it('but a page of HTML, as a server sends it for a file that is not there, is named', () => {
+    for (const page of ['<!DOCTYPE html><title>404</title>', ' \n<html lang="en"></html>', '\ufeff<!doctype  html>', `<html>${' '.repeat(70000)}</html>`]) {
+      for (const parse of [parseNpy, parseSafetensors, parseGguf]) fails(() => parse(new TextEncoder().encode(page)), Error, 'ERR_FORMAT', /^byte 0: this is a page of HTML/)
+    }
+    fails(() => parseNpz(new TextEncoder().encode('<!DOCTYPE html>')), Error, 'ERR_FORMAT', /^byte 0: this is a page of HTML/)
+    fails(() => parseNpy(new TextEncoder().encode('<htm> and no page')), Error, 'ERR_FORMAT', /no \.npy file/)
+  })
+
+  it('but a Blob or a Response is named, and how its bytes are read', () => {
+    const words = /is a (Blob|Response) \(await its arrayBuffer\(\) for the bytes\)/
+    for (const given of [new Blob(['x']), new Response('x')]) {
+      for (const call of [() => parseNpy(given), () => tensor(given), () => zeros([1]).copyFrom(given)]) fails(call, TypeError, 'ERR_ARGUMENT', words)
+    }
+  })
+})

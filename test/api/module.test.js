@@ -73,6 +73,13 @@ describe('samebytes/module', function () {
     held.forEach(t => t.dispose())
   })
 
+  it('says that a page of HTML is none, as servers send it for a model that is not there', async () => {
+    const page = new TextEncoder().encode('\n<!doctype html>\n<html><body>not found</body></html>')
+    for (const bytes of [page, page.buffer, tensor(page, 'uint8')]) await rejects(load(bytes), 'ERR_FORMAT', /^source is a page of HTML, /)
+    await rejects(load({ encode: page }), 'ERR_FORMAT', /^source\.encode is a page of HTML/)
+    await rejects(load(new TextEncoder().encode('<htmlx')), 'ERR_FORMAT', /no model that onnxruntime can load/)
+  })
+
   it('refuses bytes that are gone: ERR_DETACHED', async () => {
     for (const bytes of [Uint8Array.from(ADD), Uint8Array.from(ADD).buffer]) {
       structuredClone(bytes, { transfer: [bytes.buffer ?? bytes] })
@@ -544,7 +551,7 @@ describe('samebytes/module', function () {
   // ---- Bad input ----
 
   it('refuses what is no model', async () => {
-    for (const source of [new Uint8Array(0), Uint8Array.of(1, 2, 3, 4), new TextEncoder().encode('<!doctype html>'), ADD.subarray(0, 30)]) {
+    for (const source of [new Uint8Array(0), Uint8Array.of(1, 2, 3, 4), new TextEncoder().encode('no model'), ADD.subarray(0, 30)]) {
       const error = await rejects(Module.load(source, { ort }), 'ERR_FORMAT', /source/)
       assert.ok(error.cause instanceof Error)
     }

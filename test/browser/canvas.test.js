@@ -1,7 +1,7 @@
 'use strict'
-/* global ImageData, OffscreenCanvas */
+/* global createImageBitmap, Image, ImageData, OffscreenCanvas */
 const assert = require('node:assert/strict')
-const { backend, fromBlob, tensor, zeros } = require('samebytes')
+const { asarray, backend, fromBlob, tensor, zeros } = require('samebytes')
 const { counted, grow } = require('./counted')
 
 const [W, H] = [5, 3]
@@ -129,5 +129,19 @@ describe('an ImageData of a tensor', () => {
     const made = context()
     made.putImageData(image, 0, 0)
     assert.deepEqual(pixelsOf(made), [...BYTES])
+  })
+})
+
+describe('what has pixels, but shows none', () => {
+  it('is named, and what reads it', async () => {
+    const elements = ['video', 'img'].map(name => document.createElement(name))
+    const svg = document.createElementNS('http://www.w3.org/2000/svg', 'image')
+    const things = { HTMLVideoElement: elements[0], HTMLImageElement: elements[1], ImageBitmap: await createImageBitmap(painted().canvas), SVGImageElement: svg }
+    const t = zeros([H, W, 4], 'uint8')
+    for (const [name, thing] of Object.entries({ ...things, Image: new Image(W, H) })) {
+      const words = new RegExp(`is an (${name}|HTMLImageElement) \\(drawImage puts it on a canvas, which can be read\\)`)
+      for (const call of [() => t.copyFrom(thing), () => tensor(thing), () => fromBlob(thing, [1]), () => asarray(thing)]) assert.throws(call, { code: 'ERR_ARGUMENT', message: words })
+      await assert.rejects(t.copyFromAsync(thing), { code: 'ERR_ARGUMENT', message: words })
+    }
   })
 })
