@@ -1,6 +1,7 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
 // which has them inside; that of the parsers both have inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
-// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, of samebytes/inspect, and of samebytes/math.
+// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, the same without onnxruntime-web's import
+// (samebytes-module-bare.mjs, samebytes-inline-module-bare.mjs), of samebytes/inspect, and of samebytes/math.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
@@ -167,6 +168,15 @@ const besides = page => ({
   }
 })
 
+/** In place of onnxruntime-web, which bundlers take along wherever it is imported. */
+const withoutOrt = {
+  name: 'without onnxruntime-web',
+  setup ({ onResolve, onLoad }) {
+    onResolve({ filter: /^onnxruntime-web$/ }, () => ({ path: 'none', namespace: 'none' }))
+    onLoad({ filter: /./, namespace: 'none' }, () => ({ contents: "throw new Error('samebytes/module/bare imports none')" }))
+  }
+}
+
 const LENT = `
 let fileOf
 module.exports = { lend (given) { fileOf = given }, of: name => fileOf(name) }
@@ -238,5 +248,6 @@ for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]
   await bundle(`${name}-math.mjs`, mathEntry(publicApi('math.js'), placesOfMath, imports, `${name}.mjs`), [lends(lent, `${name}.mjs`)])
   await bundle(`${name}.mjs`, entry(Object.keys(publicApi('index.js')), places(MODULES, where, isInside), imports, [...lent].sort()), [apart, forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
+  await bundle(`${name}-module-bare.mjs`, ofModule, [withoutOrt, forBrowsers, besides(`${name}.mjs`)])
   await bundle(`${name}-inspect.mjs`, ofInspect, [forBrowsers, besides(`${name}.mjs`)])
 }

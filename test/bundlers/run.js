@@ -319,6 +319,17 @@ async function testPrograms (browser) {
     assert.deepEqual(modules.sort(), ['ort-wasm-simd-threaded.wasm', 'samebytes.wasm'])
     assert.ok(fs.statSync(path.join(dist, 'model.js')).size < 400_000, 'it has the larger build, too')
   })
+  await test('samebytes/module/bare takes along the given build of onnxruntime-web alone', async () => {
+    write({ 'bare/index.html': '<script type="module" src="../src/bare.js"></script>' }, app)
+    await run('vite', ['build', 'bare'])
+    const folder = path.join(app, 'bare', 'dist')
+    const modules = fs.readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.wasm')).map(name => path.basename(name).replace(/-[\w-]{8}\.wasm$/, ''))
+    assert.deepEqual(modules.filter(name => name.startsWith('ort')), ['ort-wasm-simd-threaded'])
+    fs.rmSync(dist, { recursive: true })
+    fs.renameSync(folder, dist)
+    fs.writeFileSync(path.join(dist, 'model.onnx'), onnx({ inputs: { a: 'float32[2]' }, nodes: ['Add(a, a) -> b'], outputs: { b: 'float32[2]' } }))
+    assert.equal((await opened(lineOf, browser, { policy })).value, '[2, 4]')
+  })
   await test('an import of samebytes/math without a name makes it known to init', async () => {
     await run('bash', ['-euc', 'esbuild src/unnamed.js --bundle --format=esm --outdir=dist; cp node_modules/samebytes/dist/*.wasm dist'])
     assert.equal((await opened(lineOf, browser, { policy, entry: 'unnamed.js' })).value, 'ready')
@@ -401,6 +412,6 @@ async function testTypes () {
     assert.ok(fs.statSync(report).size > 0, text)
     const { analysis } = JSON.parse(fs.readFileSync(report, 'utf8'))
     const problems = analysis.problems.map(({ kind, entrypoint, resolutionKind }) => `${kind} ${entrypoint} ${resolutionKind}`)
-    assert.deepEqual(problems.filter(problem => !problem.endsWith('node10')), ['./inline', './inline/module', './inline/math', './inline/inspect'].map(name => `CJSResolvesToESM ${name} node16-cjs`))
+    assert.deepEqual(problems.filter(problem => !problem.endsWith('node10')), ['./inline', './inline/module', './inline/module/bare', './inline/math', './inline/inspect'].map(name => `CJSResolvesToESM ${name} node16-cjs`))
   })
 }

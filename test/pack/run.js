@@ -85,7 +85,7 @@ const NEEDED = [
   'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs', 'js/math.js', 'js/math.mjs',
   'js/interop/native-paths.js', 'js/interop/native-paths.mjs', 'js/cli/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'python/samebytes_cuda.py', 'python/samebytes/__init__.py', 'python/samebytes/cuda.py', 'python/samebytes/_ring.py', 'python/samebytes/_library.py', 'python/samebytes/py.typed', 'python/pyproject.toml', 'python/backend.py',
   'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/math.d.ts', 'types/math.d.mts', 'types/interop/native-paths.d.ts', 'types/interop/native-paths.d.mts',
-  'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
+  'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-module-bare.mjs', 'dist/samebytes-inline-module-bare.mjs', 'dist/samebytes-inspect.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes-math.wasm', 'dist/samebytes-math-shared.wasm',
   'dist/samebytes-algorithms.wasm', 'dist/samebytes-algorithms-shared.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h', 'src/samebytes_ring.h',
