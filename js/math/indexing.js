@@ -431,12 +431,13 @@ function itemsOf (made, value, plan, shape) {
  *
  * @param {Made} made
  * @param {Plan} plan
- * @param {Layout} value
+ * @param {Layout} value  of a scalar one item, for all indices
+ * @param {boolean} isScalar
  * @returns {number} elements written
  */
-function putAt (made, plan, value) {
+function putAt (made, plan, value, isScalar) {
   const { at, shape } = offsetsOf(made, plan)
-  const items = itemsOf(made, value, plan, shape)
+  const items = isScalar ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape)) : itemsOf(made, value, plan, shape)
   if (items.size > 0) scatter(plan.view, items, at, plan.axes)
   return items.size
 }
@@ -475,7 +476,7 @@ function indexPut (t, ...args) {
     if (source === null) ffi.fill(value, scalar)
     let size = plan.view.size
     if (plan.advanced.length === 0) ffi.copy(plan.view, value, SAME_KIND)
-    else size = putAt(made, plan, value)
+    else size = putAt(made, plan, value, source === null)
     countCopy('indexPut', size * itemsizes[to.dtype])
   } finally {
     release(made)

@@ -168,6 +168,27 @@ describe('indexing beside NumPy', function () {
     assert.ok(cases.length > 1000, `only ${cases.length}`)
   })
 
+  it('writes a scalar where NumPy does, on 2000 random tensors and entries', () => {
+    const random = generator(5211)
+    const cases = Array.from({ length: 2000 }, () => {
+      const one = makeCase(random)
+      return { ...one, value: tensor(random.next(2), one.dtype.startsWith('float8') ? 'float32' : one.dtype === 'bool' ? 'uint8' : one.dtype).astype(one.dtype, { casting: 'unsafe' }) }
+    })
+    let written = 0
+    ask(cases.map(sentCase)).forEach((wanted, i) => {
+      const { t, entries, value } = cases[i]
+      const run = () => indexPut(t, ...entries.map(({ given }) => given), value.item())
+      if (wanted.error !== undefined && t.size === 0) return // NumPy looks at indices of no element as well
+      if (wanted.error !== undefined) return assert.throws(run, ({ code }) => /^ERR_(BOUNDS|SHAPE)$/.test(code), textOf(cases[i]))
+      written++
+      const { result, copies } = copied(run)
+      assert.equal(result, t)
+      assert.equal(base64(t), wanted.after, textOf(cases[i]))
+      assert.deepEqual(Object.keys(copies).filter(key => key !== 'indexPut' && key !== 'staged'), [])
+    })
+    assert.ok(written > 1500, `only ${written}`)
+  })
+
   it('selects by masks that are broadcast', () => {
     const random = generator(273)
     const cases = Array.from({ length: 300 }, () => {
@@ -307,6 +328,30 @@ describe('index', () => {
     const taken = new Int32Array([0])
     fails(() => index(t(), taken, { get start () { structuredClone(taken, { transfer: [taken.buffer] }); return 0 } }), Error, 'ERR_DETACHED')
   })
+})
+
+describe('indexPut of a scalar', () => {
+  needsMath()
+  const CASES = [
+    [[':', [0, -1]], [[5, 0, 0, 5], [5, 0, 0, 5], [5, 0, 0, 5]]],
+    [['...', [0, -1]], [[5, 0, 0, 5], [5, 0, 0, 5], [5, 0, 0, 5]]],
+    [['1:', tensor([1, 1, 2], 'int32')], [[0, 0, 0, 0], [0, 5, 5, 0], [0, 5, 5, 0]]],
+    [[':', tensor([true, false, false, true])], [[5, 0, 0, 5], [5, 0, 0, 5], [5, 0, 0, 5]]],
+    [['::2', tensor([[0, 1], [1, 3]], 'int32')], [[5, 5, 0, 5], [0, 0, 0, 0], [5, 5, 0, 5]]],
+    [[tensor([true, false, true]), ':'], [[5, 5, 5, 5], [0, 0, 0, 0], [5, 5, 5, 5]]],
+    [[tensor([true, false, true]), '::3'], [[5, 0, 0, 5], [0, 0, 0, 0], [5, 0, 0, 5]]],
+    [[[0, 2], '...'], [[5, 5, 5, 5], [0, 0, 0, 0], [5, 5, 5, 5]]],
+    [['...'], [[5, 5, 5, 5], [5, 5, 5, 5], [5, 5, 5, 5]]],
+    [[':', []], [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]]
+  ]
+  for (const [i, [entries, values]] of CASES.entries()) {
+    it(`writes 5 behind slices, masks and '...': ${i}, in float32, int64 and a view`, () => {
+      assert.deepEqual(indexPut(zeros([3, 4]), ...entries, 5).toArray(), values)
+      assert.deepEqual(indexPut(zeros([3, 4], 'int64'), ...entries, 5n).toArray(), values.map(row => row.map(BigInt)))
+      assert.deepEqual(indexPut(zeros([4, 3]).T, ...entries, 5).toArray(), values)
+      assert.deepEqual(indexPut(zeros([3, 4], 'complex64'), ...entries, [5, 0]).toArray(), values.map(row => row.map(x => [x, 0])))
+    })
+  }
 })
 
 describe('indexPut', () => {
