@@ -387,7 +387,7 @@ const square = () => tensor([[2, 1], [1, 3]])
 const toNumber = () => zeros([])
 const written = make => ({ casting, out: out(make) })
 const accuracy = word('accuracy', 'precise')
-const product = make => options({ accuracy, ...written(make) })
+const product = make => options({ accuracy, ...toFloats, ...written(make) })
 const found = [t('x', matrix), options(counts)]
 const ofSquare = make => [t('x', square), options(written(make))]
 
@@ -476,12 +476,12 @@ const MATH = {
   nanmin: reduction(() => zeros([1, 3])),
   nanmax: reduction(() => zeros([1, 3])),
   matmul: [t('x1', matrix), t('x2', () => zeros([3, 4])), product(() => zeros([2, 4]))],
-  vecdot: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), accuracy, ...written(() => zeros([3])) })],
-  tensordot: [t('x1', matrix), t('x2', () => zeros([3, 4])), options({ axes: integer('axes', 1, { outside: [3, -1] }), accuracy, ...written(() => zeros([2, 4])) })],
-  outer: [t('x1', () => tensor([1, 2])), t('x2', () => tensor([1, 2, 3])), options(written())],
+  vecdot: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), accuracy, ...toFloats, ...written(() => zeros([3])) })],
+  tensordot: [t('x1', matrix), t('x2', () => zeros([3, 4])), options({ axes: integer('axes', 1, { outside: [3, -1] }), accuracy, ...toFloats, ...written(() => zeros([2, 4])) })],
+  outer: [t('x1', () => tensor([1, 2])), t('x2', () => tensor([1, 2, 3])), options({ ...toFloats, ...written() })],
   einsum: [word('equation', 'ij,ij->j'), t('operand 0|equation|options', matrix), t('operand 1|equation|options', matrix), { ...product(() => zeros([3])), name: 'options|operand 2' }],
   cosineSimilarity: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), eps: number('eps', 0.5), ...written(() => zeros([3])) })],
-  'linalg.cross': [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), ...written() })],
+  'linalg.cross': [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), ...toFloats, ...written() })],
   'linalg.matrixPower': [t('x', square), integer('n', 2), options(written(square))],
   'linalg.trace': [t('x', matrix), options({ offset: integer('offset', 1), ...toFloats, ...written(toNumber) })],
   'linalg.vectorNorm': [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, ord: number('ord', 3), ...toFloats, out: out(() => zeros([1, 3])) })],

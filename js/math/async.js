@@ -1337,7 +1337,7 @@ const convolveAsync = later(signals.convolve)
 /**
  * matmul without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').ProductOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').ProductOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as matmul, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await matmulAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]]))).toArray() // [[1, 3], [3, 7]]
@@ -1347,7 +1347,7 @@ const matmulAsync = later(matrices.matmul)
 /**
  * vecdot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').VecdotOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').VecdotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as vecdot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await vecdotAsync(tensor([[1, 2], [3, 4]]), tensor([10, 1]))).toArray() // [12, 34]
@@ -1357,7 +1357,7 @@ const vecdotAsync = later(matrices.vecdot)
 /**
  * tensordot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').TensordotOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').TensordotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as tensordot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await tensordotAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 0], [1, 1]]), { axes: [[0], [1]] })).toArray() // [[1, 4], [2, 6]]
@@ -1367,7 +1367,7 @@ const tensordotAsync = later(matrices.tensordot)
 /**
  * outer without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').OuterOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').OuterOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as outer, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await outerAsync(tensor([1, 2]), tensor([3, 4]))).toArray() // [[3, 4], [6, 8]]
@@ -1377,7 +1377,7 @@ const outerAsync = later(matrices.outer)
 /**
  * einsum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = any>(equation: string, ...operands: (AnyTensor | import('./matrices').ProductOptions<O> & { signal?: Signal | undefined })[]) => Promise<Tensor<O>>}
+ * @type {<O extends DtypeName = any>(equation: string, ...operands: (AnyTensor | import('./matrices').ProductOptions<any, O> & { signal?: Signal | undefined })[]) => Promise<Tensor<O>>}
  * @throws as einsum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await einsumAsync('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]]))).toArray() // [[3], [7]]
@@ -1517,7 +1517,7 @@ const nanmaxAsync = later(nans.nanmax)
 /**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as linalg.cross, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await linalg.crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]

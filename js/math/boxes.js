@@ -25,8 +25,10 @@ const { known, optionsFor } = require('./options')
 /**
  * @template {IndexName} [E=any]
  * @typedef {object} NmsOptions
- * @property {number | undefined} [iouThreshold]  boxes with more in common with one before are left out; 0.5 where none is given
- * @property {number | undefined} [scoreThreshold]  boxes whose score is not greater are left out
+ * @property {number | undefined} [iouThreshold]  boxes with more in common with one before are left out; 0.5 where none is given. It is not rounded to
+ *   the boxes' dtype, as in torchvision: float32's 3 / 10 is more than 0.3
+ * @property {number | undefined} [scoreThreshold]  boxes whose score is not greater are left out. It is rounded to the scores' dtype, if that is one of
+ *   floats, as beside any tensor: a score of 0.3 is not greater than 0.3
  * @property {number | undefined} [limit]  indices at most
  * @property {AnyTensor | undefined} [classes]  integers [n]: only boxes of one class leave each other out
  * @property {E | undefined} [dtype]  of the result; 'int32' where none is given

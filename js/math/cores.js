@@ -13,6 +13,8 @@ const { targetOf } = require('./operands')
 
 const { opcodes } = ffi
 
+const SAME_KIND = 1
+
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
 
@@ -92,7 +94,29 @@ function refusable (out, to, compute) {
   }
 }
 
+/** @param {number} dtype  of an operand, which may be bool or float8 beside numbers */
+const isNumbers = dtype => dtypes[dtype].kind !== 'BOOLEAN' && (dtypes[dtype].itemsize > 1 || dtypes[dtype].kind !== 'FLOATING')
+
+/**
+ * The dtype of a product.
+ *
+ * @param {readonly Layout[]} operands
+ * @param {import('../backend/dtypes').Dtype | undefined} asked  undefined: the one in which operands meet
+ * @returns {number}
+ * @throws ERR_DTYPE bool or float8 · ERR_CAST an operand does not cast to it
+ */
+function productDtype (operands, asked) {
+  let { dtype } = operands[0]
+  for (let i = 1; i < operands.length; i++) dtype = ffi.promoteTypes(dtype, operands[i].dtype)
+  if (asked !== undefined) {
+    dtype = asked.index
+    for (let i = 0; i < operands.length; i++) checkCast(operands[i].dtype, dtype, SAME_KIND)
+  }
+  if (isNumbers(dtype)) return dtype
+  throw failure('ERR_DTYPE', `there are no products of ${dtypes[dtype].name}; astype or { dtype } converts`)
+}
+
 /** Indices of the kinds of src/samebytes.h. */
 const name = (/** @type {number} */ dtype) => dtypes[dtype].name
 
-module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, refusable, name }
+module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, refusable, isNumbers, productDtype, name }

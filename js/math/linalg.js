@@ -12,7 +12,7 @@ const { tidy } = require('../tensor/scopes')
 const { checkOut } = require('../copy/results')
 const { broadcast } = require('../layout/layouts')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
-const { batchOf, broadcastBatches, broadcastTo, checkCore, joined, refusable, target } = require('./cores')
+const { batchOf, broadcastBatches, broadcastTo, checkCore, joined, productDtype, refusable, target } = require('./cores')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
 const { operandOf, targetOf } = require('./operands')
@@ -123,12 +123,14 @@ const asColumn = layout => ffi.viewByNumbers(ffi.opcodes.unsqueeze, layout, -1)
 
 // ---- Products ----
 
-const ALONG = known(['axis', 'out', 'casting'], 'axis')
+const ALONG = known(['axis', 'dtype', 'out', 'casting'], 'axis')
 
 /**
+ * @template {DtypeName} [E=any]
  * @template {DtypeName} [O=any]
  * @typedef {object} CrossOptions
  * @property {number | undefined} [axis]  of three elements; -1 where none is given
+ * @property {E | undefined} [dtype]  operands are converted to it first
  * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
  * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
  */
@@ -138,11 +140,12 @@ const ALONG = known(['axis', 'out', 'casting'], 'axis')
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2
- * @param {CrossOptions<O>} [opts]
- * @returns {Tensor<Or<O, Promote<A, B>>>}
+ * @param {CrossOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>}
  * @throws {TypeError} ERR_DTYPE bool and float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy linalg.cross
  * @example
@@ -154,15 +157,16 @@ function cross (x1, x2, opts) {
   const options = optionsAlong(opts, ALONG)
   const { axis = -1 } = options
   const given = integer('axis', axis)
-  const { out, casting } = resultIn(options)
+  const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
   const shape = broadcast(a.shape, b.shape)
   const at = inRange(given, shape.length)
   if (shape[at] !== 3) throw failure('ERR_SHAPE', `axis ${given} has ${shape[at]} elements; cross has vectors of 3`)
   const order = lastAxes(shape.length, [at])
-  const { to, result } = target(out, ffi.promoteTypes(a.dtype, b.dtype), shape)
-  run(rows.cross, [permuted(to, order)], [permuted(broadcastTo(a, 0, shape), order), permuted(broadcastTo(b, 0, shape), order)], { numbers: [casting] })
+  const dtype = productDtype([a, b], asked)
+  const { to, result } = target(out, dtype, shape)
+  run(rows.cross, [permuted(to, order)], [permuted(broadcastTo(a, 0, shape), order), permuted(broadcastTo(b, 0, shape), order)], { numbers: [casting, dtype] })
   return result()
 }
 

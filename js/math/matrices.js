@@ -15,7 +15,7 @@ const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
-const { broadcastBatches, broadcastTo, joined, target } = require('./cores')
+const { broadcastBatches, broadcastTo, isNumbers, joined, productDtype, target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
@@ -23,29 +23,31 @@ const { equationOf } = require('./equations')
 const { opcodes, nothing } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @import { AnyTensor, Casting, DtypeName, Floated, Or, Promote } from '../base/types' */
+/** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, Promote } from '../base/types' */
 
 /** How floats are multiplied and added. @typedef {'identical' | 'precise' | 'fast'} Accuracy */
 
 /**
+ * @template {DtypeName} [E=any]
  * @template {DtypeName} [O=any]
  * @typedef {object} ProductOptions
+ * @property {E | undefined} [dtype]  operands are converted to it first: 'int32' for int8, whose products would wrap
  * @property {Accuracy | undefined} [accuracy]  'identical': in the dtype, float16 and bfloat16 in float32, with the same bits everywhere; 'precise': in float64, rounded once, with the same bits everywhere; 'fast': as the first, with fused multiply-add where the processor has it, so that bits differ between processors; in WebAssembly the first. 'identical' where none is given
  * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
  * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
  */
-/** @template {DtypeName} [O=any] @typedef {ProductOptions<O> & { axis?: number | undefined }} VecdotOptions axis: of the vectors; -1 where none is given */
-/** @template {DtypeName} [O=any] @typedef {ProductOptions<O> & { axes?: number | readonly [readonly number[], readonly number[]] | undefined }} TensordotOptions axes: how many of x1's last and x2's first axes are summed over, or lists of both's; 2 where none is given */
-/** @template {DtypeName} [O=any] @typedef {Omit<ProductOptions<O>, 'accuracy'>} OuterOptions */
-/** @template {DtypeName} [O=any] @typedef {Omit<VecdotOptions<O>, 'accuracy'> & { eps?: number | undefined }} CosineOptions eps: the least that a length counts; 1e-8 where none is given */
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {ProductOptions<E, O> & { axis?: number | undefined }} VecdotOptions axis: of the vectors; -1 where none is given */
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {ProductOptions<E, O> & { axes?: number | readonly [readonly number[], readonly number[]] | undefined }} TensordotOptions axes: how many of x1's last and x2's first axes are summed over, or lists of both's; 2 where none is given */
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {Omit<ProductOptions<E, O>, 'accuracy'>} OuterOptions */
+/** @template {DtypeName} [O=any] @typedef {Omit<VecdotOptions<any, O>, 'accuracy' | 'dtype'> & { eps?: number | undefined }} CosineOptions eps: the least that a length counts; 1e-8 where none is given */
 
 /** In the order of C's numbers. */
 const ACCURACIES = /** @type {const} */ (['identical', 'precise', 'fast'])
 
-const OF_PRODUCT = known(['accuracy', 'out', 'casting'])
-const OF_VECDOT = known(['axis', 'accuracy', 'out', 'casting'], 'axis')
-const OF_TENSORDOT = known(['axes', 'accuracy', 'out', 'casting'], 'axes')
-const OF_OUTER = known(['out', 'casting'])
+const OF_PRODUCT = known(['accuracy', 'dtype', 'out', 'casting'])
+const OF_VECDOT = known(['axis', 'accuracy', 'dtype', 'out', 'casting'], 'axis')
+const OF_TENSORDOT = known(['axes', 'accuracy', 'dtype', 'out', 'casting'], 'axes')
+const OF_OUTER = known(['dtype', 'out', 'casting'])
 const OF_COSINE = known(['axis', 'eps', 'out', 'casting'], 'axis')
 
 const FLOAT32 = dtypeOf('float32').index
@@ -54,15 +56,6 @@ const SAME_KIND = 1
 
 /** @param {unknown} accuracy @returns {number} as C numbers it */
 const accuracyOf = accuracy => accuracy === undefined ? 0 : oneOf('accuracy', accuracy, ACCURACIES)
-
-/** @param {number} dtype  of an operand, which may be bool or float8 beside numbers */
-const isNumbers = dtype => dtypes[dtype].kind !== 'BOOLEAN' && (dtypes[dtype].itemsize > 1 || dtypes[dtype].kind !== 'FLOATING')
-
-/** @param {number} dtype @returns {number} the same */
-function checkNumbers (dtype) {
-  if (isNumbers(dtype)) return dtype
-  throw failure('ERR_DTYPE', `there are no products of ${dtypes[dtype].name}; astype converts`)
-}
 
 /** @param {Layout} layout @param {number} axis  of the new one */
 const unsqueezed = (layout, axis) => ffi.viewByNumbers(opcodes.unsqueeze, layout, axis)
@@ -73,26 +66,27 @@ const unsqueezed = (layout, axis) => ffi.viewByNumbers(opcodes.unsqueeze, layout
  * @param {Layout} to
  * @param {Layout} a
  * @param {Layout} b
- * @param {{ casting: number, accuracy: number }} how
+ * @param {{ dtype: number, casting: number, accuracy: number }} how  dtype: that a and b are converted to
  * @param {boolean} [isConjugated]  a is
  */
-function multiplyMatrices (to, a, b, { casting, accuracy }, isConjugated = false) {
-  run(rows.matmul, [to], [a, b], { numbers: [casting, accuracy, isConjugated ? 1 : 0] })
+function multiplyMatrices (to, a, b, { dtype, casting, accuracy }, isConjugated = false) {
+  run(rows.matmul, [to], [a, b], { numbers: [casting, accuracy, isConjugated ? 1 : 0, dtype] })
 }
 
 /**
  * The product of matrices, which are the last two axes; those before them are broadcast. A vector is a row on the left, a column on the right.
- * Matrices of any strides are read where they are. Integers wrap. Floats are added in blocks of 256 products, by a rule that depends on
+ * Matrices of any strides are read where they are. Integers wrap: int8 needs { dtype: 'int32' }. Floats are added in blocks of 256 products, by a rule that depends on
  * nothing but the elements' order: see `accuracy`.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers, [..., m, k] or [k]
  * @param {Tensor<B>} x2  [..., k, n] or [k]
- * @param {ProductOptions<O>} [opts]
- * @returns {Tensor<Or<O, Promote<A, B>>>} [..., m, n], without m or n where x1 or x2 is a vector
- * @throws {TypeError} ERR_DTYPE bool and float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @param {ProductOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>} [..., m, n], without m or n where x1 or x2 is a vector
+ * @throws {TypeError} ERR_DTYPE bool and float8 without a dtype, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see array API matmul
  * @example
  * matmul(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]])).toArray() // [[1, 3], [3, 7]]
@@ -102,7 +96,7 @@ function matmul (x1, x2, opts) {
   tensorOf(x2, 'x2')
   const options = optionsFor(opts, OF_PRODUCT)
   const accuracy = accuracyOf(options.accuracy)
-  const { out, casting } = resultIn(options)
+  const { out, casting, dtype: asked } = resultIn(options)
   let a = operandOf(x1, 'x1')
   let b = operandOf(x2, 'x2')
   const isRow = a.shape.length === 1
@@ -114,14 +108,14 @@ function matmul (x1, x2, opts) {
   const k = a.shape[a.shape.length - 1]
   const n = b.shape[b.shape.length - 1]
   if (b.shape[b.shape.length - 2] !== k) throw failure('ERR_SHAPE', `x1 has rows of ${k} elements, and x2 columns of ${b.shape[b.shape.length - 2]}`)
-  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const dtype = productDtype([a, b], asked)
   const alike = broadcastBatches(a, 2, b, 2)
   const shape = joined(alike.batch, isRow ? isColumn ? [] : [n] : isColumn ? [m] : [m, n])
   const { to, result } = target(out, dtype, shape)
   let view = to
   if (isRow) view = unsqueezed(view, alike.batch.length)
   if (isColumn) view = unsqueezed(view, alike.batch.length + 1)
-  multiplyMatrices(view, alike.a, alike.b, { casting, accuracy })
+  multiplyMatrices(view, alike.a, alike.b, { dtype, casting, accuracy })
   return result()
 }
 
@@ -146,7 +140,7 @@ function alongAxis (a, b, axis) {
  * @param {Layout} to
  * @param {Layout} a  vectors are the last axis
  * @param {Layout} b
- * @param {{ casting: number, accuracy: number }} how
+ * @param {{ dtype: number, casting: number, accuracy: number }} how
  */
 function multiplyVectors (to, a, b, how) {
   const n = to.shape.length
@@ -154,15 +148,16 @@ function multiplyVectors (to, a, b, how) {
 }
 
 /**
- * Dot products of vectors along an axis; the other axes are broadcast. Complex elements of x1 are conjugated. Sums are those of matmul.
+ * Dot products of vectors along an axis; the other axes are broadcast. Complex elements of x1 are conjugated. Sums are those of matmul; integers wrap as there.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2  with as many elements along the axis
- * @param {VecdotOptions<O>} [opts]
- * @returns {Tensor<Or<O, Promote<A, B>>>} the broadcast shape without the axis
+ * @param {VecdotOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>} the broadcast shape without the axis
  * @throws as matmul · {RangeError} ERR_BOUNDS axis outside
  * @see array API vecdot
  * @example
@@ -174,26 +169,27 @@ function vecdot (x1, x2, opts) {
   const options = optionsAlong(opts, OF_VECDOT)
   const given = integer('axis', options.axis === undefined ? -1 : options.axis)
   const accuracy = accuracyOf(options.accuracy)
-  const { out, casting } = resultIn(options)
+  const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
-  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const dtype = productDtype([a, b], asked)
   const along = alongAxis(a, b, given)
   const { to, result } = target(out, dtype, along.shape)
-  multiplyVectors(to, along.a, along.b, { casting, accuracy })
+  multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy })
   return result()
 }
 
 /**
- * All products of an element of one vector and one of another.
+ * All products of an element of one vector and one of another. Integers wrap.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers, [m]
  * @param {Tensor<B>} x2  [n]
- * @param {OuterOptions<O>} [opts]
- * @returns {Tensor<Or<O, Promote<A, B>>>} [m, n]
+ * @param {OuterOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>} [m, n]
  * @throws as matmul
  * @see array API linalg.outer
  * @example
@@ -202,13 +198,13 @@ function vecdot (x1, x2, opts) {
 function outer (x1, x2, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
-  const { out, casting } = resultIn(optionsFor(opts, OF_OUTER))
+  const { out, casting, dtype: asked } = resultIn(optionsFor(opts, OF_OUTER))
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
   if (a.shape.length !== 1 || b.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has shape [${arrayJoin(a.shape)}], and x2 [${arrayJoin(b.shape)}]; two vectors were expected`)
-  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const dtype = productDtype([a, b], asked)
   const { to, result } = target(out, dtype, [a.shape[0], b.shape[0]])
-  elementwise(ops.multiply, to, unsqueezed(a, 1), unsqueezed(b, 0), null, NONE, casting)
+  elementwise(ops.multiply, to, unsqueezed(a, 1), unsqueezed(b, 0), null, dtype, casting)
   return result()
 }
 
@@ -216,7 +212,7 @@ function outer (x1, x2, opts) {
 
 /** A tensor whose axes have labels, each once. @typedef {{ layout: Layout, labels: string[] }} Labelled */
 
-/** What a contraction is computed with; dtype: the one in which all operands meet; made: temporary layouts. @typedef {{ name: string, dtype: number, casting: number, accuracy: number, made: Layout[] }} How */
+/** What a contraction is computed with; dtype: that all operands are converted to; made: temporary layouts. @typedef {{ name: string, dtype: number, casting: number, accuracy: number, made: Layout[] }} How */
 
 /** @param {readonly string[]} labels @param {(label: string) => boolean} isWanted @returns {string[]} */
 function those (labels, isWanted) {
@@ -253,8 +249,8 @@ function release ({ made }) {
   for (let i = 0; i < made.length; i++) freed(made[i])
 }
 
-/** @param {Layout} to @param {Layout} from @param {number} casting */
-const copyInto = (to, from, casting) => { elementwise(ops.positive, to, from, null, null, NONE, casting) }
+/** @param {Layout} to @param {Layout} from @param {{ dtype: number, casting: number }} how */
+const copyInto = (to, from, { dtype, casting }) => { elementwise(ops.positive, to, from, null, null, dtype, casting) }
 
 /** @param {Layout} layout @param {number} dtype  numbers @param {How} how @returns {Layout} a copy, which is counted */
 function copied (layout, dtype, how) {
@@ -340,9 +336,8 @@ function joinedLabels (a, b) {
  */
 function contracted (x, y, isWanted, place, how) {
   const { dtype } = how
-  const part = summed(x, label => isWanted(label) || arrayIncludes(y.labels, label), how)
+  const a = summed(x, label => isWanted(label) || arrayIncludes(y.labels, label), how)
   const b = summed(y, label => isWanted(label) || arrayIncludes(x.labels, label), how)
-  const a = ffi.promoteTypes(part.layout.dtype, b.layout.dtype) === dtype ? part : converted(part, how) // those of operands to come are wider
   const inBoth = those(a.labels, label => arrayIncludes(b.labels, label))
   const batch = those(inBoth, isWanted)
   const gone = those(inBoth, label => !isWanted(label))
@@ -363,7 +358,7 @@ function contracted (x, y, isWanted, place, how) {
     let column = inOrder(b, joinedLabels(batch, right))
     for (let i = 0; i < right.length; i++) row = unsqueezed(row, row.shape.length)
     for (let i = 0; i < left.length; i++) column = unsqueezed(column, batch.length)
-    elementwise(ops.multiply, to, row, column, null, NONE, casting)
+    elementwise(ops.multiply, to, row, column, null, dtype, casting)
     return result
   }
   const shape = joined(batches, [m, n])
@@ -371,8 +366,8 @@ function contracted (x, y, isWanted, place, how) {
   const made = direct ?? temporary(how, dtype, shape)
   const from = merged(inOrder(a, joinedLabels(joinedLabels(batch, left), gone)), joined(batches, [m, k]), how)
   const by = merged(inOrder(b, joinedLabels(joinedLabels(batch, gone), right)), joined(batches, [k, n]), how)
-  multiplyMatrices(made, from, by, { casting: direct === null ? SAME_KIND : casting, accuracy: how.accuracy })
-  if (direct === null) copyInto(to, /** @type {Layout} */ (reshaped(made, extents)), casting)
+  multiplyMatrices(made, from, by, { dtype, casting: direct === null ? SAME_KIND : casting, accuracy: how.accuracy })
+  if (direct === null) copyInto(to, /** @type {Layout} */ (reshaped(made, extents)), { dtype, casting })
   return result
 }
 
@@ -414,11 +409,12 @@ function checkedAxes (axes, ndim, name) {
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2
- * @param {TensordotOptions<O>} [opts]
- * @returns {Tensor<Or<O, Promote<A, B>>>}
+ * @param {TensordotOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>}
  * @throws as matmul · {RangeError} ERR_BOUNDS an axis outside or repeated
  * @see array API tensordot
  * @example
@@ -430,11 +426,11 @@ function tensordot (x1, x2, opts) {
   const options = optionsFor(opts, OF_TENSORDOT)
   const given = axesGiven(options.axes)
   const accuracy = accuracyOf(options.accuracy)
-  const { out, casting } = resultIn(options)
+  const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
   const pairs = pairsOf(given, a, b)
-  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const dtype = productDtype([a, b], asked)
   const labels = arrayMap(a.shape, (_, d) => `a${d}`)
   const others = arrayMap(b.shape, (_, d) => {
     for (let i = 0; i < pairs.b.length; i++) if (pairs.b[i] === d) return labels[pairs.a[i]]
@@ -512,17 +508,17 @@ function contraction (operands, output, out, how) {
 function finishOne (to, x, output, how) {
   const gone = those(x.labels, label => !arrayIncludes(output, label))
   if (gone.length > 0) sumInto(to, x, output, gone, how)
-  else copyInto(to, inOrder(x, output), how.casting)
+  else copyInto(to, inOrder(x, output), how)
 }
 
 /**
  * Sums of products, as an equation of letters says: each letter is an axis of operands. Letters that the output has not are summed over; one
  * that an operand has twice is its diagonal; `...` stands for axes that are broadcast. Without `->` the output has the letters that stand
- * once, by the alphabet. Operands are multiplied from left to right, two at a time, as matrices, in the dtype in which all of them meet.
+ * once, by the alphabet. Operands are multiplied from left to right, two at a time, as matrices, in the dtype in which all of them meet, or that is asked for.
  *
  * @template {DtypeName} [O=any]
  * @param {string} equation  such as 'ij,jk->ik'
- * @param {...(AnyTensor | ProductOptions<O>)} operands  tensors of numbers; after them options
+ * @param {...(AnyTensor | ProductOptions<any, O>)} operands  tensors of numbers; after them options
  * @returns {Tensor<O>}
  * @throws as matmul · {TypeError} ERR_ARGUMENT the equation is none
  * @see NumPy einsum
@@ -536,12 +532,10 @@ function einsum (equation, ...operands) {
   for (let i = 0; i < count; i++) tensorOf(operands[i], `operand ${i}`)
   const options = optionsFor(hasOptions ? operands[length - 1] : undefined, OF_PRODUCT)
   const accuracy = accuracyOf(options.accuracy)
-  const { out, casting } = resultIn(options)
+  const { out, casting, dtype: asked } = resultIn(options)
   const layouts = arrayMap(arraySlice(operands, 0, count), (t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
   const { inputs, output } = equationOf(equation, layouts)
-  let dtype = layouts[0].dtype
-  for (let i = 1; i < layouts.length; i++) dtype = ffi.promoteTypes(dtype, layouts[i].dtype)
-  checkNumbers(dtype)
+  const dtype = productDtype(layouts, asked)
   return contraction(arrayMap(layouts, (layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', dtype, casting, accuracy, made: newList() })
 }
 
@@ -621,7 +615,7 @@ function cosineSimilarity (x1, x2, opts) {
   const { out, casting } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
-  const met = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const met = productDtype([a, b], undefined)
   const { kind, itemsize } = dtypes[met]
   if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `cosineSimilarity has no ${dtypes[met].name}; real numbers were expected`)
   const isFloat = kind === 'FLOATING'
@@ -636,7 +630,7 @@ function cosineSimilarity (x1, x2, opts) {
     const others = temporary(how, computed, along.shape)
     const first = floated(along.a, computed, how)
     const second = floated(along.b, computed, how)
-    multiplyVectors(dots, first, second, { casting: SAME_KIND, accuracy: 0 })
+    multiplyVectors(dots, first, second, { dtype: computed, casting: SAME_KIND, accuracy: 0 })
     lengthsInto(lengths, first, computed, eps)
     lengthsInto(others, second, computed, eps)
     elementwise(ops.multiply, lengths, lengths, others, null, NONE, SAME_KIND)

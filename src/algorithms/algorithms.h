@@ -14,9 +14,15 @@ enum {
 extern const sb__export sb__algorithms[SB__ALGORITHMS];
 const char *sb__algorithm_tables(void);
 
-/* vectors.c: cross products of vectors of three elements, the last axis of all operands. */
+/* vectors.c: cross products of vectors of three elements, the last axis of all operands.
+ *
+ *   asked  a dtype that the sources are converted to, or SB__NO_DTYPE: the one in which they meet */
 sb_status sb__cross(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b, sb_casting casting,
-                    int64_t *staged);
+                    int64_t asked, int64_t *staged);
+
+/* vectors.c: the dtype that a product of two sources has: the one that is asked for, which they have to cast to, or the one in which they
+ * meet. */
+sb_status sb__product_dtype(const sb_tensor *a, const sb_tensor *b, int64_t asked, sb_dtype *out);
 
 /* sort.c: stable sorts along the last axes, NaN last. */
 
@@ -154,7 +160,7 @@ sb_status sb__resize_within(const sb_tensor *to, const sb_tensor *from, const sb
  *   scores   [n]
  *   classes  NULL, or [n] of integers: boxes of different ones suppress none of each other
  *   most     of intersection over union
- *   least    boxes whose score is not greater are left out; NaN: none is
+ *   least    boxes whose score is not greater are left out; rounded to floats as scores have them. NaN: none is
  *   found    gets how many there are */
 sb_status sb__nms(const sb_tensor *to, const sb_tensor *boxes, const sb_tensor *scores,
                   const sb_tensor *classes, double most, double least, int64_t limit,
@@ -274,10 +280,12 @@ typedef enum sb__matmul_accuracy {
  *   to             [..., m, n]; any strides, as a and b
  *   a, b           [..., m, k] and [..., k, n]; zeros come of k 0
  *   is_conjugated  a's complex elements are conjugated
+ *   asked          as of sb__cross
  *   staged         gets bytes that were copied because of overlaps, added
  *
  * Errors  SB_ERR_SHAPE · SB_ERR_DTYPE bool, float8 · SB_ERR_CAST · SB_ERR_MEMORY, as sb_copy */
 sb_status sb__matmul(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b,
-                     sb_casting casting, int64_t accuracy, bool is_conjugated, int64_t *staged);
+                     sb_casting casting, int64_t accuracy, bool is_conjugated, int64_t asked,
+                     int64_t *staged);
 
 #endif

@@ -1,8 +1,7 @@
 /* Boxes of detectors, each [x1, y1, x2, y2], and what classes become. */
 #include <string.h>
 
-#include "algorithms/algorithms.h"
-#include "kernels/convert.h"
+#include "algorithms/order.h"
 
 /* ---- Non-maximum suppression ---- */
 
@@ -89,12 +88,13 @@ static item *sorted(item *items, item *other, int64_t n) {
   return items;
 }
 
-/* Greater scores have smaller keys; NaN has the greatest. */
-static uint64_t key_of_score(double score) {
-  const uint64_t bits = sb__bits_of(score + 0.0), sign = UINT64_C(1) << 63;
-  if (score != score) return UINT64_MAX;
-  return bits & sign ? bits : ~bits & ~sign;
-}
+/* Scores as ascending keys. */
+typedef struct ranking {
+  sb__order order;
+  const uint64_t *keys;
+  bool has_least;
+  uint64_t least; /* candidates' keys are greater */
+} ranking;
 
 typedef struct selection {
   bool is_double;
@@ -151,19 +151,23 @@ static void select_class(const selection *s, const item *items, int64_t n) {
   }
 }
 
-/* The candidates by score, into order. Returns how many. */
-static int64_t order_candidates(const selection *s, const double *scores, int64_t n, double least) {
+/* The candidates by score, the greatest first and NaN last, into order. Returns how many. */
+static int64_t order_candidates(const selection *s, const ranking *by, int64_t n) {
   int64_t count = 0;
-  for (int64_t i = 0; i < n; i++)
-    if (least != least || scores[i] > least) s->items[count++] = (item){key_of_score(scores[i]), i};
+  for (int64_t i = 0; i < n; i++) {
+    const uint64_t key = by->keys[i];
+    const bool is_nan = sb__is_nan_key(key, &by->order);
+    if (by->has_least && (is_nan || key <= by->least)) continue;
+    s->items[count++] = (item){is_nan ? UINT64_MAX : ~key, i};
+  }
   const item *items = sorted(s->items, s->other, count);
   for (int64_t k = 0; k < count; k++) s->order[k] = items[k].at;
   return count;
 }
 
-static int64_t select_boxes(const selection *s, const double *scores, const int64_t *classes,
-                            int64_t n, double least, int32_t *to) {
-  const int64_t count = order_candidates(s, scores, n, least);
+static int64_t select_boxes(const selection *s, const ranking *by, const int64_t *classes,
+                            int64_t n, int32_t *to) {
+  const int64_t count = order_candidates(s, by, n);
   const item *items = s->items; /* by class, then by score */
   int64_t found = 0;
   for (int64_t k = 0; k < count; k++)
@@ -189,8 +193,8 @@ static double float_below(double x) {
   return (double)y;
 }
 
-static sb_status select_dense(selection *s, const double *scores, const int64_t *classes, int64_t n,
-                              double least, int32_t *to, double *found) {
+static sb_status select_dense(selection *s, const ranking *by, const int64_t *classes, int64_t n,
+                              int32_t *to, double *found) {
   const int64_t room = n * (int64_t)(8 + 2 * sizeof(item) + 5 * 8 + 2 * 4 + 1);
   char *memory = sb__alloc_bytes(room);
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for nms", (long long)room);
@@ -201,7 +205,7 @@ static sb_status select_dense(selection *s, const double *scores, const int64_t 
   s->list.at = (int32_t *)(void *)(s->list.corners[4] + 8 * n);
   s->list.dead = s->list.at + n;
   s->kept = (uint8_t *)(s->list.dead + n);
-  *found = (double)select_boxes(s, scores, classes, n, least, to);
+  *found = (double)select_boxes(s, by, classes, n, to);
   sb__free_aligned(memory);
   return SB_OK;
 }
@@ -225,10 +229,48 @@ static sb_status converted(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
   return status ? status : sb_copy(out, t, SB_CASTING_UNSAFE, NULL);
 }
 
+/* A number as a float dtype has it: rounded; itself where the dtype has neither it nor infinity. */
+static sb_status rounded_to(sb_dtype dtype, double *x) {
+  double narrowed = 0, made = *x;
+  sb_storage storages[2] = {
+      {.device = -1, .data = &made, .nbytes = sizeof made},
+      {.device = -1, .data = &narrowed, .nbytes = (size_t)sb_dtype_itemsize(dtype)}};
+  sb_tensor wide, narrow;
+  sb_status status = sb_tensor_init(&storages[0], SB_FLOAT64, 0, NULL, NULL, 0, &wide);
+  if (!status) status = sb_tensor_init(&storages[1], dtype, 0, NULL, NULL, 0, &narrow);
+  if (!status) status = sb_copy(&narrow, &wide, SB_CASTING_UNSAFE, NULL);
+  if (!status) status = sb_copy(&wide, &narrow, SB_CASTING_UNSAFE, NULL);
+  if (made == made) *x = made;
+  return status;
+}
+
+/* The threshold, if there is one, is rounded to floats; integers are compared with it as it is. */
+static sb_status read_scores(const sb_tensor *from, double least, sb_tensor *dense, ranking *out) {
+  int stands = SB__AT;
+  uint64_t bits;
+  sb_status status = sb__order_of("nms", from->dtype, true, &out->order);
+  if (!status && out->order.kind == SB_FLOATING) status = rounded_to(from->dtype, &least);
+  if (!status) status = converted(from, out->order.dtype, dense);
+  if (status) return status;
+  sb__keys_wide(sb_tensor_data(dense), sb_tensor_data(dense), sb_tensor_numel(dense), &out->order);
+  out->keys = sb_tensor_data(dense);
+  out->has_least = least == least;
+  if (!out->has_least) return SB_OK;
+  bits = out->order.kind == SB_FLOATING
+             ? sb__bits_of(least)
+             : sb__near_integer(least, out->order.kind == SB_SIGNED, &stands);
+  sb__keys_wide(&out->least, &bits, 1, &out->order);
+  if (stands != SB__BELOW) return SB_OK;
+  out->has_least = out->least > 0; /* the integer itself is greater than the threshold */
+  out->least--;
+  return SB_OK;
+}
+
 sb_status sb__nms(const sb_tensor *to, const sb_tensor *boxes, const sb_tensor *scores,
                   const sb_tensor *classes, double most, double least, int64_t limit,
                   double *found) {
-  sb_tensor dense = {0}, by = {0}, of = {0};
+  sb_tensor dense = {0}, keys = {0}, of = {0};
+  ranking by;
   sb_dtype dtype = SB_FLOAT32;
   *found = 0;
   sb_status status = check_boxes(to, boxes, scores, classes ? classes : scores, limit);
@@ -239,15 +281,15 @@ sb_status sb__nms(const sb_tensor *to, const sb_tensor *boxes, const sb_tensor *
   selection s = {.is_double = dtype == SB_FLOAT64, .limit = limit};
   s.most = s.is_double ? most : float_below(most);
   status = converted(boxes, dtype, &dense);
-  if (!status) status = converted(scores, SB_FLOAT64, &by);
+  if (!status) status = read_scores(scores, least, &keys, &by);
   if (!status && classes) status = converted(classes, SB_INT64, &of);
   if (!status) {
     s.boxes = sb_tensor_data(&dense);
-    status = select_dense(&s, sb_tensor_data(&by), classes ? sb_tensor_data(&of) : NULL,
-                          boxes->shape[0], least, sb_tensor_data(to), found);
+    status = select_dense(&s, &by, classes ? sb_tensor_data(&of) : NULL, boxes->shape[0],
+                          sb_tensor_data(to), found);
   }
   if (of.storage) sb_tensor_release(&of);
-  if (by.storage) sb_tensor_release(&by);
+  if (keys.storage) sb_tensor_release(&keys);
   if (dense.storage) sb_tensor_release(&dense);
   return status;
 }

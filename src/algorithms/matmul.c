@@ -572,13 +572,14 @@ static sb_status check_shapes(const sb_tensor *to, const sb_tensor *a, const sb_
 }
 
 sb_status sb__matmul(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b,
-                     sb_casting casting, int64_t accuracy, bool is_conjugated, int64_t *staged) {
+                     sb_casting casting, int64_t accuracy, bool is_conjugated, int64_t asked,
+                     int64_t *staged) {
   product p = {0};
   const sb_tensor *from[2] = {a, b};
   sb_tensor copies[2] = {{0}, {0}};
   sb__matmul_type type = SB__MATMUL_f32;
   sb_dtype met;
-  sb_status status = sb_promote_types(a->dtype, b->dtype, &met);
+  sb_status status = sb__product_dtype(a, b, asked, &met);
   if (!status) status = sb__check_cast(met, to->dtype, casting);
   if (!status) status = choose_dtype(&p, met, to->dtype, accuracy == SB__MATMUL_PRECISE, &type);
   if (!status) status = check_shapes(to, a, b);

@@ -27,6 +27,13 @@ void sb__keys_wide(uint64_t *to, const uint64_t *from, int64_t n, const sb__orde
 /* sort.c: sorts keys. Returns where they are then: a, or b, which has the same size. */
 uint64_t *sb__sort_wide(uint64_t *a, uint64_t *b, int64_t n);
 
+/* Where a value stands to a key: just below it, at it, just above. */
+enum { SB__BELOW = -1, SB__AT, SB__ABOVE };
+
+/* search.c: the 64-bit integer next to a double on the side of 0, or the limit beyond which it is, and where the double stands to it.
+ * NaN is above all. */
+uint64_t sb__near_integer(double x, bool is_signed, int *stands);
+
 static inline bool sb__is_nan_key(uint64_t key, const sb__order *o) {
   return o->kind == SB_FLOATING && key == o->nan;
 }

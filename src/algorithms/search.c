@@ -32,64 +32,62 @@ static int64_t count_less(const uint64_t *keys, int64_t n, uint64_t key) {
   return at - keys + (*at < key);
 }
 
-/* Where a value stands to a key: just below it, at it, just above. */
-enum { BELOW = -1, AT, ABOVE };
-
 static int64_t place_of(const search *s, uint64_t key, int stands) {
-  const bool counts_equal = s->mode == RIGHT ? stands != BELOW : stands == ABOVE;
+  const bool counts_equal = s->mode == RIGHT ? stands != SB__BELOW : stands == SB__ABOVE;
   if (!counts_equal) return count_less(s->keys, s->n, key);
   return key == UINT64_MAX ? s->n : count_less(s->keys, s->n, key + 1);
 }
 
 static bool is_in(const search *s, uint64_t key, int stands) {
-  const int64_t at = stands == AT ? count_less(s->keys, s->n, key) : s->n;
+  const int64_t at = stands == SB__AT ? count_less(s->keys, s->n, key) : s->n;
   return at < s->n && s->keys[at] == key && !sb__is_nan_key(key, &s->order);
 }
 
 static int stands_to(uint64_t value, uint64_t near) {
-  return value == near ? AT : value < near ? BELOW : ABOVE;
+  return value == near ? SB__AT : value < near ? SB__BELOW : SB__ABOVE;
 }
 
 /* The double next to an integer, which is negative or not, and how the integer stands to it. */
 static double near_double(uint64_t magnitude, bool negative, int *stands) {
   const double near = (double)magnitude;
-  *stands = near == 0x1p64 ? BELOW : stands_to(magnitude, (uint64_t)near);
+  *stands = near == 0x1p64 ? SB__BELOW : stands_to(magnitude, (uint64_t)near);
   if (negative) *stands = -*stands;
   return negative ? -near : near;
 }
 
-/* The integer next to a double on the side of 0, or the limit beyond which it is. NaN is above all. */
-static uint64_t near_integer(double x, bool is_signed, int *stands) {
+uint64_t sb__near_integer(double x, bool is_signed, int *stands) {
   const double end = is_signed ? 0x1p63 : 0x1p64, least = is_signed ? -0x1p63 : 0;
-  *stands = AT;
+  *stands = SB__AT;
   if (!(x < end)) {
-    *stands = ABOVE;
+    *stands = SB__ABOVE;
     return is_signed ? (uint64_t)INT64_MAX : UINT64_MAX;
   }
   if (x < least) {
-    *stands = BELOW;
+    *stands = SB__BELOW;
     return is_signed ? (uint64_t)INT64_MIN : 0;
   }
   const uint64_t near = is_signed ? (uint64_t)(int64_t)x : (uint64_t)x;
   const double whole = is_signed ? (double)(int64_t)near : (double)near;
-  *stands = x == whole ? AT : x < whole ? BELOW : ABOVE;
+  *stands = x == whole ? SB__AT : x < whole ? SB__BELOW : SB__ABOVE;
   return near;
 }
 
 /* Elements of another dtype become the nearest ones of that of the keys. */
 static uint64_t near_element(uint64_t x, sb_dtype from, sb_dtype to, int *stands) {
   const bool negative = from == SB_INT64 && (int64_t)x < 0;
-  if (from == SB_FLOAT64) return near_integer(sb__double_of(x), to == SB_INT64, stands);
+  if (from == SB_FLOAT64) return sb__near_integer(sb__double_of(x), to == SB_INT64, stands);
   if (to == SB_FLOAT64) return sb__bits_of(near_double(negative ? -x : x, negative, stands));
-  *stands = from == SB_INT64 ? (negative ? BELOW : AT) : x > (uint64_t)INT64_MAX ? ABOVE : AT;
-  return *stands == AT ? x : negative ? 0 : (uint64_t)INT64_MAX;
+  *stands = from == SB_INT64          ? (negative ? SB__BELOW : SB__AT)
+            : x > (uint64_t)INT64_MAX ? SB__ABOVE
+                                      : SB__AT;
+  return *stands == SB__AT ? x : negative ? 0 : (uint64_t)INT64_MAX;
 }
 
 static int search_each(const sb__cores_call *call) {
   const search *s = call->context;
   const uint64_t *x = (const uint64_t *)(const void *)call->data[1];
   uint64_t keys[GROUP];
-  int stands[GROUP] = {AT};
+  int stands[GROUP] = {SB__AT};
   for (int64_t first = 0; first < call->count; first += GROUP) {
     const int64_t n = call->count - first < GROUP ? call->count - first : GROUP;
     if (s->from == s->order.dtype) {

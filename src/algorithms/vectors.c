@@ -1,5 +1,6 @@
 /* Products of vectors. */
 #include "algorithms/algorithms.h"
+#include "math/math.h"
 
 #define CROSS(name, type, times, minus)                                 \
  static int name(const sb__cores_call *call) {                          \
@@ -46,12 +47,21 @@ static sb_status choose_cross(sb_dtype dtype, sb__cores *f, sb_dtype *computed) 
   return SB_OK;
 }
 
+sb_status sb__product_dtype(const sb_tensor *a, const sb_tensor *b, int64_t asked, sb_dtype *out) {
+  if (asked == SB__NO_DTYPE) return sb_promote_types(a->dtype, b->dtype, out);
+  if (asked < 0 || asked >= SB_DTYPE_COUNT)
+    return sb__fail(SB_ERR_DTYPE, "%lld is no dtype", (long long)asked);
+  *out = (sb_dtype)asked;
+  const sb_status status = sb__check_cast(a->dtype, *out, SB_CASTING_SAME_KIND);
+  return status ? status : sb__check_cast(b->dtype, *out, SB_CASTING_SAME_KIND);
+}
+
 sb_status sb__cross(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b, sb_casting casting,
-                    int64_t *staged) {
+                    int64_t asked, int64_t *staged) {
   sb__cores f = {.name = "cross", .count = 3, .cost = 9};
   sb_dtype met, computed = SB_FLOAT64;
   int problem;
-  sb_status status = sb_promote_types(a->dtype, b->dtype, &met);
+  sb_status status = sb__product_dtype(a, b, asked, &met);
   if (!status) status = sb__check_cast(met, to->dtype, casting);
   if (!status) status = choose_cross(met, &f, &computed);
   if (status) return status;

@@ -1,14 +1,14 @@
 'use strict'
 // nms, iou, oneHot and unletterbox beside their definitions in NumPy; edge cases; out.
 const assert = require('node:assert/strict')
-const { memory, tensor, zeros } = require('samebytes')
+const { dtypes, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { fails, generator, hex, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
 const { numberOf } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
 
-const { nms, iou, oneHot, unletterbox } = math
+const { argsort, greater, nms, iou, oneHot, unletterbox } = math
 
 /** Boxes that have much in common: [n, 4], dense, transposed, or every second one. */
 function boxesOf ({ next, pick }, dtype, n, span = 40) {
@@ -57,6 +57,59 @@ describe('nms beside its definition', function () {
 
 describe('nms', () => {
   needsMath()
+
+  const REAL = dtypes.filter(name => !name.startsWith('complex'))
+  /** Boxes that have nothing in common. */
+  const apart = n => tensor(Array.from({ length: n }, (_, i) => [2 * i, 0, 2 * i + 1, 1]).flat(), [n, 4])
+
+  for (const dtype of REAL) {
+    it(`takes the scores that greater takes, in the order of argsort: ${dtype}`, () => {
+      const { next, pick } = generator(5270 + REAL.indexOf(dtype))
+      const isWhole = dtype.includes('int') || dtype === 'bool'
+      for (let round = 0; round < some(120); round++) {
+        const n = 1 + next(30)
+        const numbers = Array.from({ length: n }, () => pick([0.3, 0.1, 0.25, 0.5, 0.7, -0.3, 0, -0, 1, 1 / 3, 2, 100, ...isWhole || dtype.startsWith('float8_e4') ? [] : [NaN, Infinity]]))
+        const scores = tensor(tensor(isWhole ? numbers.map(x => Math.max(0, Math.round(x * 10))) : numbers, 'float64'), null, { dtype, casting: 'unsafe' })
+        const least = pick([0.3, 0.1, 0.25, 0.5, 0.7, -0.3, 0, 1, 1 / 3, -0.5, 2.5, -1e30, undefined])
+        const order = argsort(scores, { descending: true, stable: true }).toArray()
+        const isGreater = least === undefined ? null : greater(scores, least === -1e30 ? -400 : least).toArray()
+        assert.deepEqual(nms(apart(n), scores, { scoreThreshold: least }).toArray(), order.filter(i => isGreater === null || isGreater[i]), JSON.stringify([least, scores.toArray().map(String)]))
+      }
+    })
+  }
+
+  it('leaves a score of 0.3 out at a scoreThreshold of 0.3: float16, bfloat16, float32, float64', () => {
+    for (const dtype of ['float16', 'bfloat16', 'float32', 'float64']) {
+      const scores = tensor([0.3, 0.31, 0.29], dtype)
+      assert.deepEqual(nms(apart(3), scores, { scoreThreshold: 0.3 }).toArray(), [1])
+      assert.deepEqual(greater(scores, 0.3).toArray(), [false, true, false])
+    }
+  })
+
+  it('takes any threshold: beyond what float16, float8 and int8 scores have', () => {
+    for (const dtype of ['float16', 'float8_e4m3fn', 'float8_e5m2', 'int8', 'uint64', 'bool']) {
+      const scores = tensor([1, 0], { dtype: dtype === 'bool' ? 'uint8' : dtype }).astype(dtype, { casting: 'unsafe' })
+      for (const least of [1e300, Infinity, 1e6]) assert.deepEqual(nms(apart(2), scores, { scoreThreshold: least }).toArray(), [])
+      for (const least of [-1e300, -Infinity, -1e6]) assert.deepEqual(nms(apart(2), scores, { scoreThreshold: least }).toArray(), [0, 1])
+    }
+  })
+
+  it('compares int64 and uint64 scores as they are', () => {
+    for (const dtype of ['int64', 'uint64']) {
+      const scores = tensor([2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 53n - 1n], dtype)
+      assert.deepEqual(nms(apart(4), scores).toArray(), [2, 1, 0, 3])
+      assert.deepEqual(nms(apart(4), scores, { scoreThreshold: 2 ** 53 }).toArray(), [2, 1])
+    }
+    assert.deepEqual(nms(apart(3), tensor([-1n, 0n, -(2n ** 63n)]), { scoreThreshold: -0.5 }).toArray(), [1])
+    assert.deepEqual(nms(apart(2), tensor([2n ** 64n - 1n, 2n ** 64n - 2n], 'uint64'), { scoreThreshold: 2 ** 63 }).toArray(), [0, 1])
+  })
+
+  it('compares what boxes share with iouThreshold as it is, as torchvision does: float32\'s 0.3 is above 0.3', () => {
+    const boxes = tensor([[0, 0, 10, 1], [0, 0, 3, 1]]) // 3 / 10
+    assert.deepEqual(nms(boxes, tensor([2, 1]), { iouThreshold: 0.3 }).toArray(), [0])
+    assert.deepEqual(nms(boxes, tensor([2, 1]), { iouThreshold: Math.fround(0.3) }).toArray(), [0, 1])
+    assert.deepEqual(nms(boxes.astype('float64'), tensor([2, 1]), { iouThreshold: 0.3 }).toArray(), [0, 1])
+  })
 
   const four = tensor([[0, 0, 2, 2], [0, 0, 2, 1], [0, 0, 2, 2], [5, 5, 6, 6]])
 

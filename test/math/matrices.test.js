@@ -3,13 +3,13 @@
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
-const { fromBlob, full, memory, promoteTypes, tensor, zeros } = require('samebytes')
+const { canCast, fromBlob, full, iinfo, memory, promoteTypes, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
-const { ROOT, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { ROOT, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
 const { SIZES, fixed, productOf } = require('./matrices-rule')
 
-const { matmul, matmulAsync, einsumAsync, vecdot, tensordot, outer, einsum, cosineSimilarity, sum, multiply } = math
+const { matmul, matmulAsync, einsumAsync, vecdot, tensordot, outer, einsum, cosineSimilarity, linalg, sum, multiply } = math
 
 const EPSILON = { float32: 2 ** -23, float64: 2 ** -51, float16: 2 ** -10, bfloat16: 2 ** -7, complex64: 2 ** -22, complex128: 2 ** -50 }
 const DTYPES = ['float32', 'float32', 'float64', 'float16', 'bfloat16', 'int8', 'uint16', 'int32', 'uint64', 'complex64', 'complex128']
@@ -264,6 +264,113 @@ describe('products beside NumPy', () => {
     askNumpy(cases).forEach((wanted, i) => {
       const { operands, terms, run, call } = cases[i]
       assertClose(run(), wanted, terms, 4, `${call} ${operands[0].dtype} ${JSON.stringify(operands.map(t => [t.shape, t.strides]))}`)
+    })
+  })
+})
+
+describe('products with a dtype', () => {
+  needsMath()
+
+  const WHOLE = ['bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
+  const FLOATS = ['float16', 'float32', 'float64', 'complex64', 'complex128']
+  const PRODUCTS = [
+    { name: 'matmul', shapes: ({ m, n, k }) => [[m, k], [k, n]], run: (x, opts) => matmul(...x, opts), call: 'np.matmul(*x)' },
+    { name: 'matmul of a row', shapes: ({ n, k }) => [[k], [k, n]], run: (x, opts) => matmul(...x, opts), call: 'np.matmul(*x)' },
+    { name: 'matmul of vectors', shapes: ({ k }) => [[k], [k]], run: (x, opts) => matmul(...x, opts), call: 'np.matmul(*x)' },
+    { name: 'matmul of batches', shapes: ({ m, n, k }) => [[2, m, k], [k, n]], run: (x, opts) => matmul(...x, opts), call: 'np.matmul(*x)' },
+    { name: 'vecdot', shapes: ({ m, k }) => [[m, k], [k]], run: (x, opts) => vecdot(...x, opts), call: '(np.conj(x[0]) * x[1]).sum(axis=-1, dtype=x[0].dtype)' },
+    { name: 'outer', shapes: ({ m, n }) => [[m], [n]], run: (x, opts) => outer(...x, opts), call: 'np.outer(*x)' },
+    { name: 'tensordot', shapes: ({ m, n, k }) => [[m, 2, k], [k, n, 2]], run: (x, opts) => tensordot(...x, { ...opts, axes: [[1, 2], [2, 0]] }), call: 'np.tensordot(*x, axes=[[1, 2], [2, 0]])' },
+    { name: 'einsum', shapes: ({ m, n, k }) => [[m, k], [k, n], [n]], run: (x, opts) => einsum('ij,jk,k->i', ...x, opts), call: "np.einsum('ij,jk,k->i', *x)" },
+    { name: 'einsum of one', shapes: ({ m, k }) => [[m, k]], run: (x, opts) => einsum('ij->j', ...x, opts), call: "np.einsum('ij->j', *x)" },
+    { name: 'einsum, transposed', shapes: ({ m, k }) => [[m, k]], run: (x, opts) => einsum('ij->ji', ...x, opts), call: 'x[0].T' },
+    { name: 'cross', shapes: ({ m }) => [[m, 3], [3]], run: (x, opts) => linalg.cross(...x, opts), call: 'np.cross(*x)' }
+  ]
+
+  function drawn ({ next, pick }, dtype, shape, isSmall) {
+    const n = shape.reduce((a, b) => a * b, 1)
+    const value = () => {
+      if (dtype === 'bool') return next(2) === 0
+      if (dtype.startsWith('complex')) return [next(7) - 3, next(7) - 3]
+      if (dtype.includes('float') || isSmall) return next(5) - (dtype.startsWith('u') ? 0 : 2)
+      const { min, max } = iinfo(dtype)
+      return pick([min, max, max, dtype.endsWith('64') ? BigInt(next(1e6)) ** 3n : next(Number(max) + 1)])
+    }
+    return tensor(Array.from({ length: n }, value), [n], dtype).reshape(shape)
+  }
+
+  it('agree with NumPy on operands that are converted first, for each dtype; out and its casting as well', function () {
+    if (!python()) return skip(this, 'Python with NumPy is missing')
+    const random = generator(909)
+    const { next, pick } = random
+    const cases = []
+    for (const product of PRODUCTS) {
+      for (const asked of [...WHOLE.slice(1), ...FLOATS]) {
+        for (let i = 0; i < some(24); i++) {
+          const size = { m: 1 + next(5), n: 1 + next(20), k: pick([0, 1, 3, 40, 300]) }
+          const isWhole = WHOLE.includes(asked)
+          const operands = product.shapes(size).map(shape => drawn(random, pick([...WHOLE, ...FLOATS].filter(dtype => canCast(dtype, asked, 'same_kind'))), shape, !isWhole))
+          cases.push({ product, asked, operands, call: `[x := [a.astype('${asked}') for a in x], ${product.call}.astype('${asked}')][1]` })
+        }
+      }
+    }
+    askNumpy(cases).forEach((wanted, i) => {
+      const { product, asked, operands } = cases[i]
+      const what = JSON.stringify([product.name, asked, operands.map(t => [t.dtype, t.shape])])
+      const got = product.run(operands, { dtype: asked })
+      assert.equal(got.dtype, asked, what)
+      if (WHOLE.includes(asked)) assertClose(got, wanted, 0, 0, what)
+      else assert.deepEqual(flat(got).flat(), wanted.values.flat(), what) // small integers: exact in each dtype
+      const views = operands.map(t => t.ndim === 2 ? t.T.contiguous().T : t)
+      assert.equal(hex(product.run(views, { dtype: asked })), hex(got), what)
+      const out = zeros([...got.shape], asked)
+      assert.equal(product.run(operands, { dtype: asked, out }), out)
+      assert.equal(hex(out), hex(got), what)
+    })
+  })
+
+  it('keep int8 and uint8 from wrapping, which they do without', () => {
+    const t = tensor([100, 100], 'int8')
+    assert.deepEqual([matmul(t, t).dtype, matmul(t, t).item()], ['int8', 20000 << 24 >> 24])
+    for (const run of [opts => matmul(t, t, opts), opts => vecdot(t, t, opts), opts => einsum('i,i', t, t, opts), opts => tensordot(t, t, { axes: 1, ...opts })]) {
+      const made = run({ dtype: 'int32' })
+      assert.deepEqual([made.dtype, made.item()], ['int32', 20000])
+      assert.equal(run({ dtype: 'float32' }).item(), 20000)
+    }
+    assert.equal(matmul(t, t, 'int32').item(), 20000)
+    assert.equal(outer(t, t, 'int16').get(0, 0), 10000)
+    assert.deepEqual(linalg.cross(tensor([100, 0, 0], 'int8'), tensor([0, 100, 0], 'int8'), 'int16').toArray(), [0, 0, 10000])
+    assert.equal(matmul(tensor([true, true]), tensor([true, true]), 'int32').item(), 2)
+    const short = tensor([0.1, 0.2], 'float8_e4m3fn')
+    assert.equal(matmul(short, short, 'float32').item(), sum(multiply(short, short, 'float32')).item())
+    const one = tensor([0.1, 0.2, 0.3])
+    assert.equal(matmul(one, one, { dtype: 'float64' }).item(), one.toArray().reduce((a, x) => a + x * x, 0))
+  })
+
+  it('run off the event loop with int8 as int32', async () => {
+    const t = tensor([[100, 100], [1, 2]], 'int8')
+    assert.deepEqual((await matmulAsync(t, t, { dtype: 'int32' })).toArray(), [[10100, 10200], [102, 104]])
+    assert.deepEqual((await einsumAsync('ij,jk->ik', t, t, { dtype: 'int32' })).toArray(), [[10100, 10200], [102, 104]])
+  })
+
+  it('copy nothing for int8 as int32', () => {
+    const t = full([40, 40], 100, 'int8')
+    const before = memory().copied
+    einsum('ij,jk->ik', t, t, { dtype: 'int32' })
+    matmul(t, t.T, { dtype: 'int32' })
+    assert.deepEqual(memory().copied, before)
+  })
+
+  it('refuse a dtype that float32 does not cast to, and bool; nothing is left', () => {
+    const t = tensor([[1, 2], [3, 4]])
+    const row = tensor([1, 2, 3])
+    leavesNothing(() => {
+      for (const run of [opts => matmul(t, t, opts), opts => vecdot(t, t, opts), opts => tensordot(t, t, opts), opts => einsum('ij,jk', t, t, opts), opts => einsum('ij->ji', t, opts), opts => outer(row, row, opts), opts => linalg.cross(row, row, opts)]) {
+        fails(() => run({ dtype: 'int32' }), TypeError, 'ERR_CAST', /float32 does not cast to int32/)
+        fails(() => run({ dtype: 'bool' }), TypeError, 'ERR_CAST')
+        fails(() => run({ dtype: 'int' }), TypeError, 'ERR_DTYPE')
+      }
+      fails(() => matmul(tensor([true]), tensor([true]), 'bool'), TypeError, 'ERR_DTYPE')
     })
   })
 })

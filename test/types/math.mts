@@ -18,6 +18,22 @@ is<Tensor<'float64'>>()(add(single, double))
 is<Tensor<'int32'>>()(multiply(bytes, whole))
 is<Tensor<'float32'>>()(add(single, 1))
 is<Tensor<'int64'>>()(add(wide, 1n))
+
+// ---- Products ----
+
+is<Tensor<'int32'>>()(math.matmul(bytes, whole))
+is<Tensor<'int32'>>()(math.matmul(bytes, bytes, { dtype: 'int32' }))
+is<Tensor<'int32'>>()(math.matmul(bytes, bytes, 'int32'))
+is<Tensor<'float32'>>()(math.matmul(bytes, bytes, { accuracy: 'precise', dtype: 'int32', out: single, casting: 'unsafe' }))
+is<Tensor<'int64'>>()(math.vecdot(bytes, bytes, { axis: 0, dtype: 'int64' }))
+is<Tensor<'uint8'>>()(math.vecdot(bytes, bytes, { axis: 0 }))
+is<Tensor<'int16'>>()(math.outer(bytes, bytes, { dtype: 'int16' }))
+is<Tensor<'float64'>>()(math.tensordot(bytes, bytes, { axes: 1, dtype: 'float64' }))
+is<Tensor<'int16'>>()(math.linalg.cross(bytes, bytes, { dtype: 'int16' }))
+is<Tensor<'int32'>>()(await math.matmulAsync(bytes, bytes, { dtype: 'int32' }))
+is<Tensor>()(math.einsum('i,i', bytes, bytes, { dtype: 'int32' }))
+// @ts-expect-error no dtype
+math.matmul(bytes, bytes, { dtype: 'int' })
 is<Tensor<'complex64'>>()(add(complex, [0, 1]))
 is<Tensor<'uint8'>>()(add(2, bytes))
 is<Tensor<'uint8'>>()(bitwiseAnd(bytes, 1))
