@@ -32,8 +32,8 @@ function foreign (value) {
   return value
 }
 
-/** A record; a Proxy is none, whatever it is of. */
-const isPlain = value => value !== null && typeof value === 'object' && !types.isProxy(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+// A record. A Proxy is none, whatever it is of, nor is a capsule: Object.create of an External ends the process in Node 24 and later.
+const isPlain = value => value !== null && typeof value === 'object' && !types.isProxy(value) && !types.isExternal(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 /** A list of a length that it has no entries for. */
 function sparse (length, ...entries) {

@@ -71,7 +71,6 @@ const DEEDS = {
       () => ({ __dlpack__: () => capsule, __dlpack_device__: () => strange(r, [1, 0]) }),
       () => ({ __dlpack__ () { s.fromDlpack(capsule); return capsule }, __dlpack_device__: () => [1, 0] }),
       () => capsule,
-      () => Object.create(capsule),
       () => strange(r, capsule),
       () => new Proxy(capsule, {})
     )
