@@ -160,6 +160,23 @@ function isSealed (fd) {
   return frame.f64[RESULTS] === 1
 }
 
+/** How a file is locked, as in src/platform/platform.h; asked: could it be, exclusively? */
+const LOCKS = { none: 0, shared: 1, exclusive: 2, asked: 3 }
+
+/**
+ * Locks a file against other openings of it, of any process, or unlocks it. It is unlocked when the opening has no descriptor and no mapping any more.
+ *
+ * @param {number} fd
+ * @param {number} how  of LOCKS
+ * @returns {number} errno; 0: done; EAGAIN: another opening has it locked
+ */
+function lockFile (fd, how) {
+  frame.f64[ARGS] = fd
+  frame.f64[ARGS + 1] = how
+  invoke(opcodes.lock_file)
+  return frame.f64[RESULTS]
+}
+
 /** This process: its number, when it started, the namespace of its number; 0: not known. */
 function thisProcess () {
   invoke(opcodes.process_self)
@@ -182,4 +199,4 @@ function hasEnded (pid, start, namespace) {
   return frame.f64[RESULTS] === 1
 }
 
-module.exports = { parse, swapBytes, mapFile, reserveFile, holdFile, newSegment, linkFile, isSealed, thisProcess, hasEnded }
+module.exports = { parse, swapBytes, mapFile, reserveFile, holdFile, newSegment, linkFile, LOCKS, lockFile, isSealed, thisProcess, hasEnded }

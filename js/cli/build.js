@@ -158,11 +158,12 @@ function headers () {
 }
 
 /** Replaces a file as a whole. The old one stays where it is linked: package managers share files between projects. */
-function place (/** @type {string} */ file, /** @type {string} */ target) {
+function place (/** @type {string} */ file, /** @type {string} */ target, mode = 0o755) {
   const temporary = `${target}.${process.pid}`
   try {
-    fs.copyFileSync(file, temporary)
-    fs.chmodSync(temporary, 0o755)
+    fs.rmSync(temporary, { force: true })
+    fs.copyFileSync(file, temporary, fs.constants.COPYFILE_EXCL)
+    fs.chmodSync(temporary, mode)
     fs.renameSync(temporary, target)
   } catch (error) {
     fs.rmSync(temporary, { force: true })
@@ -178,7 +179,8 @@ function place (/** @type {string} */ file, /** @type {string} */ target) {
 function copyDeviceCode (target) {
   const [from, to] = [path.join(ROOT, 'prebuilds', 'linux-x64', 'cuda'), path.join(target, 'cuda')]
   if (isCross() || path.relative(from, to) === '' || !fs.existsSync(from)) return
-  fs.cpSync(from, to, { recursive: true })
+  fs.mkdirSync(to, { recursive: true })
+  for (const name of fs.readdirSync(from)) place(path.join(from, name), path.join(to, name), 0o644)
 }
 
 /** @returns {boolean} whether this machine cannot load what was built */

@@ -165,7 +165,7 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
   if (snapshot !== undefined) {
     const place = path.resolve(snapshot)
     process.once('exit', () => {
-      fs.writeFileSync(place, snapshotOf(place))
+      writeAnew(place, snapshotOf(place))
       print(`The memory map: ${place}`)
     })
   } else {
@@ -192,6 +192,17 @@ function start (file) {
   const { runMain } = /** @type {any} */ (Module)
   if (typeof runMain === 'function') runMain(file)
   else import(pathToFileURL(file).href)
+}
+
+/** Writes a new file in the place of one that others may read or have mapped. @param {string} place @param {string} text */
+function writeAnew (place, text) {
+  const there = fs.statSync(place, { throwIfNoEntry: false })
+  if (there !== undefined && !there.isFile()) return fs.writeFileSync(place, text) // a terminal, a pipe
+  const file = there === undefined ? place : fs.realpathSync(place)
+  const temporary = `${file}.${process.pid}`
+  fs.rmSync(temporary, { force: true })
+  fs.writeFileSync(temporary, text, { flag: 'wx', mode: there?.mode })
+  fs.renameSync(temporary, file)
 }
 
 /** @param {string} place  of the file to be */

@@ -2,6 +2,7 @@
 // Objects that go into files: mapped, so that what came stays there if the process ends, under a name of its own until all is there.
 
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
@@ -14,12 +15,14 @@ const { MappedFile } = require('../files/mapped-file')
 const { systemError, withFileName } = require('../files/system-errors')
 const { openSync } = require('../runtime/descriptors')
 const { callback } = require('../files/transfers')
+const { unless } = require('../sharing/shared-tensor')
 const { infoOf } = require('./store-meta')
 const { bytesTensor } = require('./store-targets')
 const { copyIn } = require('../files/native-bytes')
 const { digestOf } = require('./digest')
 
 const { backend, GUARDS } = ffi
+const { LOCKS } = fileCalls
 
 /** @typedef {import('./store-meta').Meta} Meta */
 /** @typedef {import('./store-targets').Target} Target */
@@ -27,7 +30,9 @@ const { backend, GUARDS } = ffi
 
 const MOST_RECORD = 2 ** 16 // bytes of a side file
 const COUNTS = 40 // characters of its last line: two numbers, and the end of the line
-const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
+const TRIES = 100 // while others finish the file and begin it anew
+const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants
+const { EAGAIN } = os.constants.errno
 
 /** A new file beside the old one. */
 class NewFile {
@@ -51,22 +56,72 @@ class NewFile {
   discard () { this.temporary.discard() }
 }
 
-/** A file that another process may have begun, and a side file that tells how far it came. */
+/**
+ * Opens or makes a file, and locks it: until it is unlocked, or until nobody has this opening of it any more, however the process ends.
+ *
+ * @param {string} place
+ * @param {number} [flags]
+ * @returns {number} its descriptor
+ * @throws ERR_BUSY another opening has it locked, of this process or another one
+ */
+function lockedFile (place, flags = 0) {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const fd = unless('EEXIST', () => openSync(place, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0) | flags, 0o666))
+    if (fd === undefined) break
+    let isKept = false
+    try {
+      const errno = fileCalls.lockFile(fd, LOCKS.exclusive)
+      if (errno === EAGAIN) break
+      if (errno !== 0) throw Object.assign(failure('ERR_IO', `${place} could not be locked (errno ${errno})`), { errno: -errno })
+      isKept = isAt(fd, place) // else whoever had it gave it another name, or removed it
+      if (isKept) return fd
+    } finally {
+      if (!isKept) fs.closeSync(fd)
+    }
+  }
+  throw Object.assign(failure('ERR_BUSY', `another get() writes ${place}`), { path: place })
+}
+
+/** Is it the open file that has the name? @param {number} fd @param {string} place */
+function isAt (fd, place) {
+  const { dev, ino } = fs.fstatSync(fd, { bigint: true })
+  const there = fs.lstatSync(place, { bigint: true, throwIfNoEntry: false })
+  return there !== undefined && there.dev === dev && there.ino === ino
+}
+
+/**
+ * An empty file in the place of a locked one, which is not cut: others may have it mapped.
+ *
+ * @param {number} fd
+ * @param {string} place
+ * @returns {number} locked; another one than fd, which is closed, unless that is empty
+ */
+function renewed (fd, place) {
+  if (fs.fstatSync(fd).size === 0) return fd
+  fs.unlinkSync(place)
+  const made = lockedFile(place, O_EXCL)
+  fs.closeSync(fd)
+  return made
+}
+
+/** A file that another process may have begun, and a side file that tells how far it came. Both are locked while they are written. */
 class ResumedFile {
   /** @param {string} file @param {string} side @param {Meta} meta */
   constructor (file, side, meta) {
     this.file = file
     this.side = side
     this.part = `${file}.part`
+    if ([file, this.part].some(each => path.resolve(each) === path.resolve(side))) throw failure('ERR_ARGUMENT', `resume is ${show(side)}, where the object itself goes; a file beside it was expected`)
     if (fs.existsSync(file) && !fs.statSync(file).isFile()) throw failure('ERR_IO', `${file} is no regular file`)
     this.line = `${JSON.stringify({ bucket: meta.bucket, name: meta.name, nuid: meta.nuid, size: meta.size, digest: meta.digest, part: path.basename(this.part) })}\n`
-    this.progress = this.found(meta.size)
-    this.fd = openSync(this.part, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
+    this.fd = lockedFile(this.part)
+    this.sideFd = -1
     try {
-      if (this.progress.at === 0) fs.ftruncateSync(this.fd, 0)
-      this.sideFd = this.progress.at > 0 ? openSync(side, O_RDWR) : this.begin()
+      this.sideFd = lockedFile(side)
+      this.progress = this.found(meta.size)
+      if (this.progress.at === 0) this.begin()
     } catch (error) {
-      fs.closeSync(this.fd)
+      this.close()
       throw error
     }
   }
@@ -75,10 +130,10 @@ class ResumedFile {
   found (size) {
     const none = { at: 0, seq: 0 }
     try {
-      if (fs.statSync(this.side).size > MOST_RECORD) return none
+      if (fs.fstatSync(this.sideFd).size > MOST_RECORD) return none
       const text = fs.readFileSync(this.side, 'latin1')
       const [, at, seq] = /^(\d{1,16}) (\d{1,16}) *\n$/.exec(text.slice(this.line.length)) ?? []
-      const isSame = text.startsWith(Buffer.from(this.line).toString('latin1')) && fs.statSync(this.part).size === size
+      const isSame = text.startsWith(Buffer.from(this.line).toString('latin1')) && fs.fstatSync(this.fd).size === size
       return isSame && Number(at) <= size ? { at: Number(at), seq: Number(seq) } : none
     } catch {
       return none
@@ -86,20 +141,24 @@ class ResumedFile {
   }
 
   begin () {
-    const fd = openSync(this.side, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
-    fs.ftruncateSync(fd, 0)
-    fs.writeSync(fd, this.line, 0)
-    return fd
+    this.fd = renewed(this.fd, this.part)
+    this.sideFd = renewed(this.sideFd, this.side)
+    fs.writeSync(this.sideFd, this.line, 0)
   }
 
   /** All before is written. One call of the system, which is done or not. @param {number} at @param {number} seq */
   note (at, seq) {
-    fs.writeSync(/** @type {number} */ (this.sideFd), `${`${at} ${seq}`.padEnd(COUNTS - 1)}\n`, Buffer.byteLength(this.line))
+    fs.writeSync(this.sideFd, `${`${at} ${seq}`.padEnd(COUNTS - 1)}\n`, Buffer.byteLength(this.line))
   }
 
+  /** Unlocks both: the thread that computes digests may have the mapping, and so the lock, for a while. */
   close () {
-    fs.closeSync(this.fd)
-    fs.closeSync(/** @type {number} */ (this.sideFd))
+    for (const fd of [this.fd, this.sideFd]) {
+      if (fd < 0) continue
+      fileCalls.lockFile(fd, LOCKS.none)
+      fs.closeSync(fd)
+    }
+    this.fd = this.sideFd = -1
   }
 
   publish () {
@@ -110,10 +169,11 @@ class ResumedFile {
 
   /** @param {any} error  what came stays, if it can be of use */
   discard (error) {
+    if (error?.code === 'ERR_CHECKSUM' || error?.code === 'ERR_STALE') {
+      fs.rmSync(this.part, { force: true })
+      fs.rmSync(this.side, { force: true })
+    }
     this.close()
-    if (error?.code !== 'ERR_CHECKSUM' && error?.code !== 'ERR_STALE') return
-    fs.rmSync(this.part, { force: true })
-    fs.rmSync(this.side, { force: true })
   }
 }
 
@@ -121,7 +181,7 @@ class ResumedFile {
 function mappedForWriting (fd, size) {
   const errno = fileCalls.reserveFile(fd, size)
   if (errno !== 0) throw Object.assign(failure('ERR_IO', `${size} bytes could not be reserved (errno ${errno})`), { errno: -errno })
-  return bytesTensor(fileCalls.mapFile(fd, size, true, GUARDS.none))
+  return bytesTensor(fileCalls.mapFile(fd, size, true, GUARDS.wanted))
 }
 
 /** @implements {Target} */
@@ -161,6 +221,7 @@ class FileTarget {
   async finish () {
     try {
       await callback(done => { fs.fdatasync(this.file.fd, done) })
+      ffi.checkIntact(this.layout.storage)
       this.file.publish()
     } catch (error) {
       throw systemError(error, this.path)

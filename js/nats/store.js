@@ -186,7 +186,7 @@ class TensorStore {
    * Without out: new tensors, over one block of memory. With out: a tensor (.npy), or tensors by name (.safetensors) of the object's dtypes and
    * shapes; they may be mapped (mode 'r+') or a SharedTensor's, and are busy until the promise settles. After a failure their content is
    * undefined, but untouched if dtype, shape or names were wrong. { file }: a file, which gets its name when it is whole; with resume another process goes on where this one
-   * ended, from `file.part`.
+   * ended, from `file.part`, which one get() at a time writes: the others are ERR_BUSY meanwhile.
    *
    * @template {string} N
    * @template {Out | undefined} [O=undefined]
@@ -195,7 +195,7 @@ class TensorStore {
    * @param {GetOptions<O, D>} [options]
    * @returns {Promise<Got<N, O, D>>} a tensor of a .npy, else tensors by name; out; of a file the object's ObjectInfo
    * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_CHECKSUM · ERR_TOO_LARGE more than maxBytes · ERR_STALE replaced or deleted while it was read, again and again · ERR_DISCONNECTED closed,
-   * or away for too long · ERR_UNSUPPORTED another extension, a link, out for an .npz · ERR_SHAPE, {TypeError} ERR_DTYPE, ERR_READ_ONLY, ERR_BUSY out · ERR_IO the file · {RangeError} ERR_MEMORY ·
+   * or away for too long · ERR_UNSUPPORTED another extension, a link, out for an .npz · ERR_SHAPE, {TypeError} ERR_DTYPE, ERR_READ_ONLY, ERR_BUSY out, or another get() writes the file · ERR_IO the file · {RangeError} ERR_MEMORY ·
    * the signal's reason · as rejections
    * @example
    * const weight = async store => (await store.get('layer.safetensors')).weight

@@ -549,6 +549,14 @@ static sb_status file_is_sealed(sb__binding *b) {
   return answer(b, N(0) >= 0 && N(0) <= INT32_MAX && sb__os_is_sealed((int)N(0)));
 }
 
+/* Numbers: file descriptor, a sb__file_lock. The result is the system's error number. */
+static sb_status lock_file(sb__binding *b) {
+  if (N(0) < 0 || N(0) > INT32_MAX || N(1) < SB__UNLOCKED || N(1) > SB__LOCK_ASKED)
+    return sb__fail(SB_ERR_ARGUMENT, "this is no file, or no lock");
+  RESULT(0) = sb__os_lock_file((int)N(0), (sb__file_lock)N(1));
+  return SB_OK;
+}
+
 /* Numbers: whether it is sealed, permissions, bytes. */
 static sb_status segment_new(sb__binding *b) {
   sb_storage *storage = NULL;

@@ -92,10 +92,41 @@ void sb__os_unguard(atomic_int *fault);
 /* A word that becomes 1 with the first fault of any guarded mapping. While it is 0, no bytes are lost. Valid forever. */
 atomic_int *sb__os_faults(void);
 
+/* ---- Process ---- */
+
+/* Counts forks since the first call, in the child: where the result differs from an earlier one, this process was forked
+ * since. */
+int sb__os_forks(void);
+
+/* What tells this process from all others of the machine: its number, when it started (in ticks since the system's start), and
+ * the namespace of its number. 0 for the latter two: they are not known. */
+typedef struct sb__process {
+  int64_t id;
+  uint64_t start, space;
+} sb__process;
+sb__process sb__os_process(void);
+
+/* True if that process has certainly ended; false also where it cannot be told: it is of another namespace, or parts of it
+ * are not known. */
+bool sb__os_has_ended(const sb__process *process);
+
 /* ---- Files and shared memory ---- */
 
-/* Sets a file's length, and reserves space on its disk where the file system can. Returns 0 or the system's error number. */
+/* Makes a file at least as long, and reserves space on its disk where the file system can. Returns 0 or the system's error
+ * number. */
 int sb__os_reserve(int file, int64_t nbytes);
+
+typedef enum sb__file_lock {
+  SB__UNLOCKED,
+  SB__LOCKED_SHARED,
+  SB__LOCKED_EXCLUSIVE,
+  SB__LOCK_ASKED,
+} sb__file_lock;
+
+/* Locks a file against other openings of it, of any process, or unlocks it. The lock is the opening's: it lasts until that
+ * has no descriptor and no mapping any more, however its processes end. SB__LOCK_ASKED only says whether an exclusive lock
+ * could be had. Returns 0 or the system's error number; EAGAIN: another opening has the file locked. */
+int sb__os_lock_file(int file, sb__file_lock how);
 
 /* Makes a segment of shared memory: a file of nbytes > 0, all zero, without a name, whose memory is reserved. Returns its
  * descriptor, open for reading and writing, or -1. mode: permissions. sealed: its length can never change; else
@@ -123,6 +154,18 @@ bool sb__os_segment_inode(const char *name, uint64_t *inode);
 
 /* Removes a name, and its owner's link. */
 int sb__os_segment_unlink(const char *name);
+
+/* True if it is the open file that has the name. */
+bool sb__os_segment_is_at(int file, const char *name);
+
+/* Removes a name, but only if it is the open file's. */
+void sb__os_segment_remove(int file, const char *name);
+
+/* The process that is recorded beside an open segment as its owner. False: none, or by another user. */
+bool sb__os_segment_owner(int file, sb__process *owner, bool *persists);
+
+/* Records another owner of an open segment: a link's text, as of sb__os_segment_publish. */
+void sb__os_segment_record(int file, const char *owner);
 
 /* Reads nbytes of a file from its beginning, or what there is: read gets how many. */
 int sb__os_read_head(int file, void *bytes, size_t nbytes, size_t *read, int64_t *total);
@@ -183,23 +226,6 @@ bool sb__os_folder_of(const void *address, char *folder, size_t capacity);
  * number. */
 int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nbytes);
 
-/* ---- Process ---- */
-
-/* Counts forks since the first call, in the child: where the result differs from an earlier one, this process was forked
- * since. */
-int sb__os_forks(void);
-
-/* What tells this process from all others of the machine: its number, when it started (in ticks since the system's start), and
- * the namespace of its number. 0 for the latter two: they are not known. */
-typedef struct sb__process {
-  int64_t id;
-  uint64_t start, space;
-} sb__process;
-sb__process sb__os_process(void);
-
-/* True if that process has certainly ended; false also where it cannot be told: it is of another namespace, or parts of it
- * are not known. */
-bool sb__os_has_ended(const sb__process *process);
 
 /* Yields the processor. */
 void sb__os_yield(void);

@@ -1,9 +1,10 @@
-/* Files: reserving space, reading, descriptors. */
+/* Files: reserving space, locks, reading, descriptors. */
 #define _GNU_SOURCE /* fallocate */
 #include "platform/platform.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 int sb__os_reserve(int file, int64_t nbytes) {
@@ -13,8 +14,31 @@ int sb__os_reserve(int file, int64_t nbytes) {
   while (nbytes > 0 && error == EINTR) error = fallocate(file, 0, 0, nbytes) ? errno : 0;
   if (nbytes == 0 || (error != EOPNOTSUPP && error != ENOSYS)) return nbytes == 0 ? 0 : error;
 #endif
-  return ftruncate(file, nbytes) ? errno : 0;
+  const off_t end = lseek(file, 0, SEEK_END); /* a file that others may have mapped is not cut */
+  if (end < 0) return errno;
+  return end < nbytes && ftruncate(file, nbytes) ? errno : 0;
 }
+
+#if defined(__linux__)
+/* A byte behind all content, so that nobody's own locks meet these. */
+int sb__os_lock_file(int file, sb__file_lock how) {
+  const bool is_asked = how == SB__LOCK_ASKED;
+  struct flock lock = {.l_type = how == SB__UNLOCKED     ? F_UNLCK
+                                 : how == SB__LOCKED_SHARED ? F_RDLCK
+                                                          : F_WRLCK,
+                       .l_whence = SEEK_SET,
+                       .l_start = INT64_MAX - 1,
+                       .l_len = 1};
+  if (fcntl(file, is_asked ? F_OFD_GETLK : F_OFD_SETLK, &lock)) return errno == EACCES ? EAGAIN : errno;
+  return is_asked && lock.l_type != F_UNLCK ? EAGAIN : 0;
+}
+#else
+int sb__os_lock_file(int file, sb__file_lock how) {
+  static const int operations[] = {LOCK_UN, LOCK_SH, LOCK_EX, LOCK_EX};
+  if (how == SB__LOCK_ASKED) return ENOSYS;
+  return flock(file, operations[how] | LOCK_NB) ? errno : 0;
+}
+#endif
 
 int sb__os_duplicate(int file, int *error) {
   const int made = fcntl(file, F_DUPFD_CLOEXEC, 3); /* 0 to 2 stay free for standard streams */

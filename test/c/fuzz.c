@@ -216,7 +216,7 @@ static void garbage(void) {
       first[1] = 1024;
     }
     /* descriptors are the caller's to vouch for, as addresses are: ours, or none */
-    if (row < ROWS && strstr("map_file reserve_file file_hold file_is_sealed link_file", names[row])) {
+    if (row < ROWS && strstr("map_file reserve_file file_hold file_is_sealed lock_file link_file", names[row])) {
       first[0] = random_in(0, 7) ? (double)fileno(file) : -1;
       for (int k = 1; k < 3; k++)
         if (fabs(first[k]) < 0x1p50) first[k] = fmin(first[k], 4096);

@@ -8,7 +8,7 @@ const BINARY = path.resolve(process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'bui
 // The frame as a broken or hostile caller leaves it, in a process of its own. Addresses are the one thing
 // that JavaScript vouches for: those here are 0 or of a buffer with guards around it.
 const PRELUDE = `
-  const FILES = ['map_file', 'reserve_file', 'file_hold', 'segment_new', 'link_file'] // whoever gives a descriptor vouches for it as well
+  const FILES = ['map_file', 'reserve_file', 'file_hold', 'lock_file', 'segment_new', 'link_file'] // whoever gives a descriptor vouches for it as well
   const addon = require(${JSON.stringify(BINARY)})
   const { frame: at, head: bits, rows, errors, maxDims } = JSON.parse(addon.tables)
   const names = rows.slice(0, -1).map(([name]) => name)

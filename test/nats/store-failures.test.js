@@ -7,7 +7,7 @@ const path = require('node:path')
 const { connect } = require('@nats-io/transport-node')
 const { jetstream } = require('@nats-io/jetstream')
 const { Objm } = require('@nats-io/obj')
-const { memory, zeros, ones, full, arange, toNpyBytes, toNpzBytes } = require('samebytes')
+const { memory, zeros, ones, full, arange, openRaw, toNpyBytes, toNpzBytes } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { node, endAll } = require('../other-process')
 const { startServer } = require('./server')
@@ -369,6 +369,68 @@ describe('NATS: the object store, when things go wrong', () => {
     fs.writeSync(fs.openSync(file('r.npy.part'), 'r+'), 'changed', 1000)
     await failsWith(store.get('x.npy', target), 'ERR_CHECKSUM')
     assert.ok(await first() <= 65536)
+  })
+
+  it('is written by one get at a time, of all workers that start at once; the others are ERR_BUSY', async () => {
+    const t = arange(0, 1 << 19, { dtype: 'float32' })
+    await store.put('x.npy', t, { chunk: 65536 })
+    const target = { out: { file: file('one.npy') }, resume: file('one.side') }
+    const isRight = () => assert.ok(fs.readFileSync(file('one.npy')).equals(Buffer.from(toNpyBytes(t))))
+    const settled = await Promise.allSettled([store.get('x.npy', target), store.get('x.npy', target), store.get('x.npy', target)])
+    assert.deepEqual(settled.map(({ status, reason }) => reason?.code ?? status).sort(), ['ERR_BUSY', 'ERR_BUSY', 'fulfilled'])
+    isRight()
+    const workers = Array.from({ length: 4 }, () => node())
+    await Promise.all(workers.map(worker => worker.run(`
+      const { connect } = require('@nats-io/transport-node')
+      const { tensors } = require('samebytes/nats')
+      things.store = await tensors(await connect({ servers: ${JSON.stringify(server.url)} })).store(${JSON.stringify(store.name)})
+    `)))
+    for (let round = 0; round < 5; round++) {
+      fs.rmSync(file('one.npy'))
+      const came = await Promise.all(workers.map(worker => worker.run(`return things.store.get('x.npy', ${JSON.stringify(target)}).then(() => 'whole', error => error.code)`)))
+      assert.ok(came.includes('whole'), String(came))
+      assert.deepEqual(came.filter(each => each !== 'whole' && each !== 'ERR_BUSY'), [])
+      isRight()
+    }
+    assert.deepEqual(fs.readdirSync(folder).filter(each => each.startsWith('one.')), ['one.npy'])
+    const asked = workers[0].ask(`await things.store.get('x.npy', { ...${JSON.stringify(target)}, onProgress ({ done }) { if (done > 1 << 20) process.kill(process.pid, 'SIGKILL') } })`)
+    await assert.rejects(asked, /SIGKILL/)
+    await store.get('x.npy', target) // its lock is gone with it
+    isRight()
+    for (const resume of [file('one.npy'), file('one.npy.part')]) await failsWith(store.get('x.npy', { ...target, resume }), 'ERR_ARGUMENT', /beside it was expected/)
+  })
+
+  it('begins anew in another file: who has the draft mapped keeps all of it', async () => {
+    const t = arange(0, 1 << 19, { dtype: 'float32' })
+    await store.put('x.npy', t, { chunk: 65536 })
+    const target = { out: { file: file('again.npy') }, resume: file('again.side') }
+    await assert.rejects(store.get('x.npy', { ...target, onProgress ({ done, total }) { if (done > total / 2) throw new Error('enough') } }), /enough/)
+    const draft = openRaw(file('again.npy.part'), [1 << 19], 'float32')
+    const side = fs.openSync(file('again.side'), 'r')
+    const before = [draft.get(32 + 16), fs.fstatSync(side).size]
+    await store.put('x.npy', zeros([1 << 19]), { chunk: 65536 })
+    await store.get('x.npy', target)
+    assert.deepEqual([draft.get(32 + 16), fs.fstatSync(side).size], before)
+    assert.notEqual(draft.get(32 + 16), 0)
+    fs.closeSync(side)
+    draft.dispose()
+  })
+
+  it('rejects when the draft gets shorter, and is not ended by it', async () => {
+    await store.put('x.npy', arange(0, 1 << 20, { dtype: 'float32' }), { chunk: 65536 })
+    for (const resume of [undefined, file('short.side')]) {
+      let cut = false
+      const draft = () => fs.readdirSync(folder).find(each => each === 'short.npy.part' || each.startsWith('.samebytes-'))
+      await failsWith(store.get('x.npy', {
+        out: { file: file('short.npy') },
+        resume,
+        onProgress ({ done, total }) {
+          if (done > total / 2 && !cut) fs.truncateSync(file(draft()), 4096)
+          cut ||= done > total / 2
+        }
+      }), 'ERR_IO')
+      assert.equal(fs.existsSync(file('short.npy')), false)
+    }
   })
 
   it('rejects when a tensor is disposed or its file gets shorter meanwhile, and goes on with others', async () => {
