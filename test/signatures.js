@@ -74,7 +74,6 @@ const shapesOnly = { allow: [...shapeOnly.allow, 'a list with a tensor over a de
 const like = options({ dtype: dtype(), device, dynamism, shared })
 const drawnLike = options({ dtype: dtype(), device, dynamism, shared, generator })
 const sixty = () => Float32Array.of(1, 2, 3, 4, 5, 6)
-const pixels = () => tensor([[[1, 2, 3], [4, 5, 6]]], 'uint8')
 const indices = (name = 'index') => arg('index')(name, 1, { outside: [2, -3, 2 ** 53 - 1, -(2 ** 53 - 1)] })
 
 const writes = true
@@ -290,7 +289,7 @@ const METHODS = {
   repeat: { args: [arg('counts')('repeats', () => [2, 1]), result(() => zeros([3, 3]), { axis: axis() })] },
   roll: { args: [axes('shift', [1]), axes('axis', [0], { optional, allow: ['null'] }), result()] },
   take: { args: [arg('counts')('indices', () => [1, 0]), axis('axis', 0, { optional, allow: ['null'] }), result()] },
-  toImageData: { args: [], make: pixels },
+  toImageData: { args: [options({ min: any(0), max: any(255), colormap: any([[0, 0, 0], [255, 255, 255]]) })], make: () => tensor([[1, 2], [4, 5]], 'uint8') },
   toBlob: { args: [] },
   __dlpack__: {
     args: [options({ maxVersion: integers('maxVersion', [1, 0], { allow: ['null'] }), copy: flag('copy', false, { allow: ['null'] }), dlDevice: integers('dlDevice', [1, 0], { allow: ['null'] }), stream: any(null) })],

@@ -1,14 +1,17 @@
 'use strict'
 // ImageData to and from tensors: rows of RGBA pixels, a byte per channel, or a half float of an image with pixelFormat 'rgba-float16'.
 
-const { Uint8ClampedArray, arrayIncludes, arrayJoin } = require('../base/primordials')
+const { Array, Float64Array, Math, Number, Uint8Array, Uint8ClampedArray, arrayIncludes, arrayIndexOf, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
+const { CASTINGS, show } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout, allocated, layoutOver } = require('../layout/layouts')
+const { copyElements } = require('./results')
 
 const { backend, opcodes } = ffi
+const UNSAFE = arrayIndexOf(CASTINGS, 'unsafe')
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {{ data: any, width: number, height: number, dtype: import('../backend/dtypes').Dtype }} Image data: a typed array of dtype uint8 or float16 */
@@ -51,6 +54,79 @@ function withAlphaOrNot (pixels, count) {
   return count === 4 ? pixels : colours(pixels)
 }
 
+/** What toImageData's options come to. scale, bias: to 256 levels; table: their colours, or null. @typedef {{ scale: number, bias: number, table: Uint8Array | null }} Levels */
+
+/**
+ * Reads toImageData's options.
+ *
+ * @param {any} min
+ * @param {any} max
+ * @param {any} colours  the colormap, in lists
+ * @returns {Levels}
+ */
+function levelsOf (min = 0, max = 1, colours = undefined) {
+  if (!Number.isFinite(min)) throw failure('ERR_ARGUMENT', `min is ${show(min)}; a finite number was expected`)
+  if (!Number.isFinite(max) || !(max > min)) throw failure('ERR_ARGUMENT', `max is ${show(max)}; a finite number above min (${min}) was expected`)
+  const scale = 255 / (max - min)
+  return { scale, bias: 0.5 - min * scale, table: colours === undefined ? null : tableOf(colours) }
+}
+
+/** @param {any} colours @returns {Uint8Array} 256 colours between them */
+function tableOf (colours) {
+  const count = Array.isArray(colours) ? colours.length : 0
+  if (count < 2 || count > 256) throw failure('ERR_ARGUMENT', `colormap is ${Array.isArray(colours) ? `a list of ${count}` : show(colours)}; 2 to 256 colours [red, green, blue] were expected`)
+  const anchors = new Float64Array(3 * count)
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < 3; c++) {
+      const x = Array.isArray(colours[i]) && colours[i].length === 3 ? colours[i][c] : undefined
+      if (typeof x !== 'number' || !(x >= 0 && x <= 255)) throw failure('ERR_ARGUMENT', `colormap[${i}] is no colour; [red, green, blue], each from 0 to 255, was expected`)
+      anchors[3 * i + c] = x
+    }
+  }
+  const table = new Uint8Array(768)
+  for (let i = 0; i < 768; i++) {
+    const at = Math.floor(i / 3) * (count - 1) / 255
+    const from = Math.min(Math.floor(at), count - 2)
+    const low = anchors[3 * from + i % 3]
+    table[i] = Math.round(low + (at - from) * (anchors[3 * from + 3 + i % 3] - low))
+  }
+  return table
+}
+
+/**
+ * An image of numbers of any real dtype.
+ *
+ * @param {Layout} layout
+ * @param {import('../backend/calls').Scaling | null} scaling  to levels
+ * @param {Uint8Array | null} table
+ */
+function imageOfLevels (layout, scaling, table) {
+  const { shape } = layout
+  const isGrey = shape.length === 2 || (shape.length === 3 && shape[2] === 1)
+  if (table !== null && !isGrey) throw failure('ERR_SHAPE', `the tensor has shape [${arrayJoin(shape)}]; with a colormap (height, width) or (height, width, 1) was expected`)
+  const bytes = allocated(denseLayout(UINT8, shape))
+  try {
+    copyElements(bytes, layout, scaling, UNSAFE)
+    countStaged(bytes.size)
+    return table === null ? imageOfLayout(bytes) : imageOfTable(bytes, table)
+  } finally {
+    backend.release(bytes.storage)
+  }
+}
+
+/** @param {Layout} bytes  (height, width) or (height, width, 1), dense @param {Uint8Array} table */
+function imageOfTable (bytes, table) {
+  const { shape, size } = bytes
+  const colours = allocated(denseLayout(UINT8, [size, 3]))
+  try {
+    ffi.take(colours, layoutOver(table, UINT8, [256, 3]), ffi.reshape(bytes, [size]), 0)
+    countStaged(colours.size)
+    return imageOfLayout(ffi.reshape(colours, [shape[0], shape[1], 3]))
+  } finally {
+    backend.release(colours.storage)
+  }
+}
+
 /**
  * Copies uint8 elements into an ImageData: grey, RGB or RGBA; opaque where there is no alpha.
  *
@@ -62,7 +138,7 @@ function imageOfLayout (layout) {
   const height = shape[0]
   const width = shape[1]
   const channels = shape.length > 2 ? shape[2] : 1
-  if (layout.dtype !== UINT8) throw failure('ERR_DTYPE', 'image data is made of uint8; astype, or copyFrom with a scale, makes it of others')
+  if (layout.dtype !== UINT8) throw failure('ERR_DTYPE', 'image data is made of uint8; of others toImageData({ min, max }) makes it')
   if ((shape.length !== 2 && shape.length !== 3) || !arrayIncludes([1, 3, 4], channels)) {
     throw failure('ERR_SHAPE', `the tensor has shape [${arrayJoin(shape)}]; (height, width) or (height, width, 1, 3 or 4) was expected, and permute shows other orders so`)
   }
@@ -125,4 +201,4 @@ function newPixels (nbytes) {
   }
 }
 
-module.exports = { layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout }
+module.exports = { layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout, imageOfLevels, levelsOf }

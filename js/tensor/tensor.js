@@ -37,7 +37,7 @@ const { backend, opcodes, isPinned, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, NestedAs, Rank, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
-/** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from '../base/types' */
+/** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor, ImageDataOptions } from '../base/types' */
 
 const rearrange = lazyFile(() => require('../copy/rearrange'))
 // Read before a tensor's bytes are looked at: reading a file may run code of the program's.
@@ -1638,16 +1638,24 @@ class Tensor {
   }
 
   /**
-   * An image of a uint8 tensor of shape (height, width) or (height, width, 1, 3 or 4): grey, RGB or RGBA.
+   * An image of a tensor of shape (height, width) or (height, width, 1, 3 or 4): grey, RGB or RGBA. Of uint8 as it is; of any real dtype
+   * with options: min becomes 0 and max 255, what is outside is clamped, and NaN is 0.
    *
+   * @param {ImageDataOptions} [opts]  min, max: 0 and 1 where they are not given. colormap: 2 to 256 colours [red, green, blue] of 0 to 255, in a list or a tensor, from min's
+   *   to max's, between which the numbers of a (height, width) tensor are interpolated
    * @returns {Picture} a copy; an ImageData where the runtime has that class
-   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE · ERR_DETACHED
+   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
    * @example
    * full([1, 1, 3], 7, 'uint8').toImageData().data // Uint8ClampedArray(4) [ 7, 7, 7, 255 ]
+   * tensor([[0.5]]).toImageData({ max: 1 }).data // Uint8ClampedArray(4) [ 128, 128, 128, 255 ]
    */
-  toImageData () {
-    const { imageOfLayout } = images()
-    const image = imageOfLayout(attached(this))
+  toImageData (opts) {
+    const { imageOfLayout, imageOfLevels, levelsOf } = images()
+    if (typeof opts === 'string') throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected`)
+    const { min, max, colormap } = optionsOf(opts)
+    const levels = opts === undefined ? null : levelsOf(min, max, Tensor.isTensor(colormap) ? colormap.toArray() : colormap)
+    const layout = attached(this)
+    const image = levels === null ? imageOfLayout(layout) : imageOfLevels(layout, scalingOf(levels.scale, levels.bias, undefined, layout.shape), levels.table)
     countCopy('toImageData', 4 * image.width * image.height)
     return /** @type {any} */ (image)
   }

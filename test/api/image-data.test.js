@@ -62,6 +62,45 @@ describe('toImageData', () => {
     refuses(() => wide.toImageData(), 'ERR_MEMORY')
   })
 
+  it('of numbers takes min and max, clamps, rounds to the nearest, and leaves three channels and alpha theirs', () => {
+    for (const dtype of ['float64', 'float32', 'float16', 'bfloat16']) {
+      assert.deepEqual([...tensor([[0.5, -1, 2, NaN, 1]], dtype).toImageData({}).data], [128, 0, 255, 0, 255].flatMap(x => [x, x, x, 255]), dtype)
+    }
+    const { result, copies } = copied(() => tensor([[-1, 0, 1]]).T.toImageData({ min: -1 }))
+    assert.deepEqual([result.width, result.height, [...result.data]], [1, 3, [0, 128, 255].flatMap(x => [x, x, x, 255])])
+    assert.deepEqual(copies.toImageData, { count: 1, bytes: 12 })
+    assert.deepEqual([...tensor([[0, 25, 100]], 'int64').toImageData({ max: 100 }).data], [0, 64, 255].flatMap(x => [x, x, x, 255]))
+    assert.deepEqual([...tensor([[[0, 0.5, 1]]]).toImageData({ min: 0, max: 1 }).data], [0, 128, 255, 255])
+    assert.deepEqual([...tensor([[[0, 0.5, 1, 0.2]]]).toImageData({ max: 1 }).data], [0, 128, 255, 51])
+    assert.deepEqual([...zeros([1, 1], 'bool').fill(true).toImageData({}).data], [255, 255, 255, 255])
+    assert.deepEqual([...tensor([[7]], 'uint8').toImageData({ max: 255 }).data], [7, 7, 7, 255])
+  })
+
+  it('of numbers takes a colormap: colours in a list or a tensor, between which it interpolates', () => {
+    const colours = [[0, 0, 128], [255, 255, 0], [255, 0, 0]]
+    for (const colormap of [colours, tensor(colours), tensor(colours, 'uint8')]) {
+      for (const t of [tensor([[0, 25, 50, 75, 100, 1e9]]), tensor([[[0], [25], [50], [75], [100], [1e9]]])]) {
+        const { data } = t.toImageData({ max: 100, colormap })
+        assert.deepEqual([...data], [[0, 0, 128], [128, 128, 64], [255, 254, 0], [255, 128, 0], [255, 0, 0], [255, 0, 0]].flatMap(colour => [...colour, 255]))
+      }
+    }
+    const all = Array.from({ length: 256 }, (_, i) => [i, 255 - i, i >> 1])
+    assert.deepEqual([...tensor([[0, 7, 255]]).toImageData({ max: 255, colormap: all }).data], [0, 7, 255].flatMap(i => [...all[i], 255]))
+  })
+
+  it('refuses options that mean nothing, and a colormap of colours', () => {
+    const t = tensor([[0.5]])
+    for (const options of ['viridis', 5, null, { min: NaN }, { min: '0' }, { max: Infinity }, { min: 1 }, { min: 2, max: 1 }, { colormap: 'viridis' }, { colormap: [[1, 2, 3]] }, { colormap: [[1, 2], [3, 4]] },
+      { colormap: [[0, 0, 256], [1, 2, 3]] }, { colormap: [[0, 0, NaN], [1, 2, 3]] }, { colormap: new Array(257).fill([1, 2, 3]) }, { colormap: zeros([2]) }, { colormap: zeros([]) }]) {
+      fails(() => t.toImageData(options), TypeError, 'ERR_ARGUMENT')
+    }
+    const { tensors, storages } = memory()
+    fails(() => zeros([2, 2, 3]).toImageData({ colormap: [[0, 0, 0], [1, 1, 1]] }), RangeError, 'ERR_SHAPE', /with a colormap/)
+    fails(() => zeros([2, 2], 'complex64').toImageData({}), TypeError, 'ERR_DTYPE')
+    for (const shape of [[3], [2, 3, 2], [0, 3], [1, 1, 1, 1]]) refuses(() => zeros(shape).toImageData({}), 'ERR_SHAPE')
+    assert.ok(memory().storages <= storages + 6 && memory().tensors <= tensors + 6)
+  })
+
   it('leaves no tensor behind', () => {
     const t = tensor(Uint8Array.of(1, 2, 3, 4), [2, 2])
     const { tensors, storages } = memory()
