@@ -32,7 +32,7 @@ class UsageError extends Error {}
  * @property {Record<string, Option>} options
  * @property {[number, number]} count  of operands: at least, at most
  * @property {'files' | 'segments' | 'both' | 'shells' | 'none'} completes  what the operands are, for shells
- * @property {boolean} [takesRest]  all arguments behind the first operand are another program's
+ * @property {boolean} [takesRest]  arguments behind the first operand are another program's, but for options of the command directly behind it
  * @property {() => (given: Given, commands: Command[]) => Promise<number | void> | number | void} load
  */
 
@@ -87,19 +87,23 @@ function parse (command, args) {
 const unmarked = value => /** @type {any} */ (typeof value === 'string' ? value.replaceAll(MARK, '') : value)
 
 /**
- * Separates a command's arguments from those of the program that it runs.
+ * Separates a command's arguments from those of the program that it runs. Options of the command may stand before the program and
+ * directly behind it; `--` ends them.
  *
  * @param {Command} command
  * @param {string[]} args
  */
 function separate ({ takesRest, options }, args) {
   if (!takesRest) return { options: args, rest: [] }
-  for (let i = 0; i < args.length; i++) {
-    if (!args[i].startsWith('-')) return { options: args.slice(0, i), rest: args.slice(i) }
-    if (args[i] === '--') return { options: args.slice(0, i), rest: args.slice(i + 1) }
-    if (options[args[i].slice(2)]?.type === 'string') i++ // its value
-  }
-  return { options: args, rest: [] }
+  const isOwn = (/** @type {string} */ arg) => arg.startsWith('--') && Object.hasOwn(options, arg.slice(2).split('=')[0])
+  const behind = (/** @type {number} */ i) => i + (options[args[i].slice(2)]?.type === 'string' ? 2 : 1) // the option's value
+  let at = 0
+  while (at < args.length && args[at].startsWith('-') && args[at] !== '--') at = behind(at)
+  if (args[at] === '--') return { options: args.slice(0, at), rest: args.slice(at + 1) }
+  let end = at + 1
+  while (end < args.length && isOwn(args[end])) end = behind(end)
+  const first = args[end] === '--' ? end + 1 : end
+  return { options: [...args.slice(0, at), ...args.slice(at + 1, end)], rest: [...args.slice(at, at + 1), ...args.slice(first)] }
 }
 
 /**

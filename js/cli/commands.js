@@ -122,7 +122,7 @@ const commands = [
     name: 'map',
     operands: 'SCRIPT [ARGUMENT...]',
     text: 'run a program, and show which of its tensors share memory',
-    more: ['SCRIPT is a file that Node.js runs; each ARGUMENT goes to it. Put options of samebytes before SCRIPT.',
+    more: ['SCRIPT is a file that Node.js runs; each ARGUMENT goes to it. Options of samebytes stand before SCRIPT or directly behind it; what follows -- is the program\'s.',
       'The map is a page that updates itself. Only this machine can open it, and only with the address that is printed.',
       'SCRIPT may be TypeScript where Node.js runs it, from version 22.18 on. Elsewhere compile it first, or use a loader: NODE_OPTIONS=\'--import tsx\' samebytes map app.ts'],
     examples: [['samebytes map service.mjs', 'prints the address of the page'], ['samebytes map --snapshot map.html job.mjs', 'writes the map when the program ends; .json and .txt as well']],

@@ -31,6 +31,20 @@ describe('samebytes map', function () {
     }
   })
 
+  it('takes its options behind the program as well, and leaves it what follows --', async () => {
+    const given = async (...args) => {
+      const { code, stdout, stderr } = await cli(['map', ...args], { cwd: at() })
+      assert.deepEqual({ code, stderr }, { code: 5, stderr: `The memory map: ${fs.realpathSync(at('map.txt'))}\n` })
+      return JSON.parse(stdout).slice(1)
+    }
+    assert.deepEqual(await given('program.cjs', '--snapshot', 'map.txt'), [])
+    assert.deepEqual(await given('program.cjs', '--snapshot=map.txt', '--json', '--port', '5'), ['--json', '--port', '5'])
+    assert.deepEqual(await given('--snapshot', 'map.txt', 'program.cjs', '--', '--snapshot', 'x.txt'), ['--snapshot', 'x.txt'])
+    assert.deepEqual(await given('program.cjs', '--snapshot', 'map.txt', '--', '--', '-1'), ['--', '-1'])
+    const { code, stderr } = await cli(['map', 'program.cjs', '--snapshot'], { cwd: at() })
+    assert.deepEqual([code, /--snapshot needs a value/.test(stderr)], [2, true])
+  })
+
   it('runs TypeScript where Node.js or a loader does, and says elsewhere what to do', async () => {
     fs.writeFileSync(at('typed.ts'), `const { ones } = require(${index})\nconst shape: number[] = [4, 321]\n;(globalThis as any).kept = ones(shape)\n`)
     fs.writeFileSync(at('loader.cjs'), `require('node:module')._extensions['.ts'] = (m, file) => {
