@@ -818,6 +818,8 @@ SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
 #define SB_SEGMENT_REPLACE \
  1u /* the name is taken from another segment, which its users keep; else SB_ERR_EXISTS */
 #define SB_SEGMENT_PERSIST 2u /* `samebytes sweep` leaves it */
+#define SB_SEGMENT_OPEN \
+ 4u /* one of this dtype and shape that is there is opened, and not swept while this process has it */
 #define SB_RING_READERS(n) \
  ((n)*65536u) /* of a ring: its writer waits for its slowest reader, of n at most, 1 to 1024 */
 
@@ -825,10 +827,11 @@ SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
  *
  *   name   as for shm_open, with or without the slash, at most 255 bytes
  *   mode   permissions, such as 0600
- *   flags  SB_SEGMENT_REPLACE, SB_SEGMENT_PERSIST or 0
+ *   flags  SB_SEGMENT_REPLACE or SB_SEGMENT_OPEN, and SB_SEGMENT_PERSIST; or 0
  *   out    row-major; holds the mapping's one reference, sb_tensor_release drops it. The name stays
  *
- * Errors  SB_ERR_EXISTS · SB_ERR_MEMORY · SB_ERR_ARGUMENT · SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_IO · SB_ERR_UNSUPPORTED
+ * Errors  SB_ERR_EXISTS · SB_ERR_MEMORY · SB_ERR_ARGUMENT · SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_IO · SB_ERR_UNSUPPORTED ·
+ *         of SB_SEGMENT_OPEN also as sb_segment_open
  * Source  POSIX `shm_open` */
 SB_CHECKED SB_API sb_status sb_segment_create(const char *name, sb_dtype dtype, int32_t ndim,
                                               const int64_t *shape, uint32_t mode, uint32_t flags,

@@ -1,8 +1,9 @@
 'use strict'
 // samebytes ls, rm, sweep: shared segments.
 
+const fs = require('node:fs')
 const { failure } = require('../base/errors')
-const { SharedTensor } = require('..')
+const { SharedRing, SharedTensor } = require('..')
 const { brief, plain, size, shapeText, styled, print, note, printJson, table } = require('./output')
 
 /** @typedef {import('../sharing/segments').SegmentInfo} SegmentInfo */
@@ -54,13 +55,20 @@ function printNames (segments) {
   if (names.length > 0) print(names.join('\n'))
 }
 
+/** @param {string} operand */
+const nameOf = operand => operand.startsWith('/') ? operand.slice(1) : operand
+
+/** Are there control words beside it? @param {string} name */
+const isRing = name => require('../sharing/segments').isRing(name)
+
 /** @param {import('./arguments').Given} given */
 function rm ({ values: { json, force }, operands }) {
   const known = new Map(SharedTensor.list().map(segment => [segment.name, segment]))
   if (!force) for (const operand of operands) checkRemovable(operand, known)
   const removed = []
   for (const operand of operands) {
-    SharedTensor.unlink(operand)
+    if (isRing(nameOf(operand))) SharedRing.unlink(operand)
+    else SharedTensor.unlink(operand)
     removed.push(operand)
     if (!json) print(`removed ${brief(operand)}`)
   }
@@ -72,13 +80,16 @@ function rm ({ values: { json, force }, operands }) {
  * @param {Map<string, SegmentInfo>} known
  */
 function checkRemovable (given, known) {
-  const name = given.startsWith('/') ? given.slice(1) : given
-  const segment = known.get(name)
+  const name = nameOf(given)
+  const parts = isRing(name) ? [name, `${name}.control`] : [name]
+  const segment = parts.map(part => known.get(part)).find(part => part?.isAlive) ?? parts.map(part => known.get(part)).find(part => part !== undefined)
   if (segment === undefined) {
     if (require('./open').segmentOf(name) === null) throw failure('ERR_NOT_FOUND', `there is no segment ${JSON.stringify(name)}`)
     throw failure('ERR_BUSY', `${JSON.stringify(name)} was not made by samebytes; --force removes it all the same`)
   }
-  if (segment.isAlive) throw failure('ERR_BUSY', `${JSON.stringify(name)} belongs to process ${segment.pid}, which is alive; --force removes its name all the same`)
+  if (!segment.isAlive) return
+  const who = fs.existsSync(`/proc/${segment.pid}`) ? `belongs to process ${segment.pid}, which is alive` : `is in use: process ${segment.pid}, which made it, has ended, but another one has it`
+  throw failure('ERR_BUSY', `${JSON.stringify(name)} ${who}; --force removes its name all the same`)
 }
 
 /** @param {import('./arguments').Given} given */

@@ -7,7 +7,7 @@ const { show } = require('../base/validate')
 const { dtypeOf, itemsizes } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { Tensor: TensorClass } = require('../tensor/tensor')
-const { SharedTensor, unless, codeOf } = require('./shared-tensor')
+const { PART, SharedTensor, openOwned, unless, codeOf } = require('./shared-tensor')
 
 /** @import { DtypeName } from '../base/types' */
 
@@ -41,27 +41,35 @@ const controlOf = name => `${name}.control`
  */
 
 /**
- * Creates both segments, the control words first: whoever can open the frames finds a complete ring.
+ * Creates both segments, the control words first: whoever can open the frames finds a complete ring. Control words without frames are removed
+ * before, and where the ring may be opened as well, frames without control words that sweep would remove.
  *
  * @template R
  * @param {string} name
  * @param {DtypeName} dtype
  * @param {number[]} shape  of all frames
  * @param {number} readers
- * @param {{ mode?: number, persist?: boolean, ifExists: 'error' | 'replace' }} opts
+ * @param {{ mode?: number, persist?: boolean, ifExists: 'error' | 'open' | 'replace' }} opts
  * @param {Build<R>} build
  * @returns {R}
  */
-function makeRing (name, dtype, shape, readers, opts, build) {
-  const replaces = opts.ifExists === 'replace'
-  if (!replaces && isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
-  if (replaces) unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
+function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
+  const { complete, removeHalf, sweep } = segments()
+  const opts = { ...how, ifExists: ifExists === 'replace' ? ifExists : /** @type {const} */ ('error') }
+  if (ifExists === 'replace') {
+    unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
+  } else {
+    if (ifExists === 'open' && isThere(name) && !isThere(controlOf(name))) sweep(name)
+    if (isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
+    removeHalf(name)
+  }
   const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [FIRST + shape[0] + PLACE * readers], { ...opts, dtype: 'uint64' })
+  const control = SharedTensor.create(controlOf(name), [FIRST + shape[0] + PLACE * readers], { ...opts, dtype: 'uint64', ...{ [PART]: true } })
   try {
     newWords(name, control, shape[0]).make(frameBytes, readers)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
     try {
+      complete(control.fd)
       return build(name, frames, control, readers)
     } catch (error) {
       close(frames)
@@ -105,13 +113,16 @@ function isThere (name) {
  * @param {string} name
  * @param {DtypeName | undefined} dtype
  * @param {Build<R>} build
+ * @param {boolean} [owns]  as `ifExists: 'open'`
  * @returns {R}
  */
-function openRing (name, dtype, build) {
+function openRing (name, dtype, build, owns = false) {
+  const open = owns ? openOwned : (/** @type {string} */ part, /** @type {DtypeName | undefined} */ wanted) => SharedTensor.open(part, { dtype: wanted })
   for (let tries = 0; ; tries++) {
-    const frames = partOfRing(name, () => SharedTensor.open(name, { dtype }))
+    if (owns && !isThere(controlOf(name))) throw failure('ERR_NOT_FOUND', `there is no ring ${show(name)}`) // frames alone stay whose they are
+    const frames = partOfRing(name, () => open(name, dtype))
     try {
-      const control = partOfRing(name, () => SharedTensor.open(controlOf(name)))
+      const control = partOfRing(name, () => open(controlOf(name), undefined))
       try {
         SharedTensor.open(frames.descriptor).dispose() // ERR_STALE if the frames were replaced meanwhile: then the control words may be another ring's
         return validated(name, frames, control, build)

@@ -4,7 +4,8 @@
 // A segment is an unnamed file until it is complete, so that nothing is left if its process dies before. Its owner is recorded beside
 // it in a symbolic link `.samebytes-INODE` with the text `pid:start:namespace:persist:name`, which is made before the name and
 // belongs to that inode, whatever file has the name later. Nothing is added to the segment itself: a raw one must have the
-// length that other programs expect.
+// length that other programs expect. Whoever creates a segment, or opens it with ifExists: 'open', has its file locked as long as it has it
+// open or mapped: sweep leaves what somebody has locked, or who writes or reads a ring.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -20,12 +21,14 @@ const { openSync } = require('../runtime/descriptors')
 const { log } = require('../runtime/host')
 
 const { backend, GUARDS } = ffi
+const { LOCKS } = fileCalls
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = fs.constants
-const { ENOSPC, ENOMEM, EEXIST } = os.constants.errno
+const { EAGAIN, ENOSPC, ENOMEM, EEXIST } = os.constants.errno
 
 const FOLDER = '/dev/shm'
 const MARK = '.samebytes-'
 const MOST_NAME_BYTES = 255
+const CONTROL = '.control' // the end of the name of a ring's control words
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
@@ -214,6 +217,25 @@ function openSegment (path, how, follow) {
 }
 
 /**
+ * Opens a segment by its name, of which this process is an owner from now on.
+ *
+ * @param {string} name
+ * @param {How} how
+ * @returns {Segment}
+ * @throws ERR_NOT_FOUND also where it is being made or removed
+ */
+function openOwned (name, how) {
+  const segment = openSegment(pathOf(name), how, false)
+  try {
+    own(segment, name)
+    return segment
+  } catch (error) {
+    segment.close()
+    throw error
+  }
+}
+
+/**
  * @param {number} fd  which stays the caller's
  * @param {How} how
  * @returns {Segment}
@@ -246,9 +268,34 @@ function ownerOf (text) {
 }
 
 /**
+ * Makes this process an owner of a segment, beside others: the record of one that has ended is taken over.
+ *
+ * @param {Segment} segment
+ * @param {string} name
+ * @throws ERR_NOT_FOUND the name is another file's by now, or is being made or removed
+ */
+function own (segment, name) {
+  const path = pathOf(name)
+  const { ino } = fs.fstatSync(segment.fd, { bigint: true })
+  if (fileCalls.lockFile(segment.fd, LOCKS.shared) === EAGAIN || statOf(path)?.ino !== ino) throw Object.assign(failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`), { path })
+  const before = recordOf(ino)
+  if (before === null || !before.isOurs || !isDead(before.owner)) return
+  const draft = pathOf(draftOf(ino))
+  try {
+    remove(draft)
+    fs.symlinkSync(ownerText({ name, persist: before.owner.persist }), draft)
+    fs.renameSync(draft, tagOf(ino))
+    segment.tag = { path, inode: ino }
+    log('took %s over, which process %d left', path, before.owner.pid)
+  } catch {
+    remove(draft) // the lock is what counts
+  }
+}
+
+/**
  * Has the owner certainly ended? False if it is in another namespace or not visible.
  *
- * @param {Owner} owner
+ * @param {Pick<Owner, 'pid' | 'start' | 'namespace'>} owner
  */
 const isDead = ({ pid, start, namespace }) => fileCalls.hasEnded(pid, numberOf(start), numberOf(namespace))
 
@@ -283,10 +330,11 @@ function remove (path) {
  *
  * @param {Segment} segment
  * @param {string} name
- * @param {{ replace: boolean, persist: boolean }} how
+ * @param {{ replace: boolean, persist: boolean, isPart?: boolean }} how  isPart: nobody may become an owner until complete() is called
  * @throws ERR_EXISTS · ERR_IO
  */
-function publish (segment, name, { replace, persist }) {
+function publish (segment, name, { replace, persist, isPart = false }) {
+  fileCalls.lockFile(segment.fd, isPart ? LOCKS.exclusive : LOCKS.shared) // without one the record is all there is
   const path = pathOf(name)
   const { ino } = fs.fstatSync(segment.fd, { bigint: true })
   const [tag, draft] = [tagOf(ino), draftOf(ino)]
@@ -313,6 +361,11 @@ function publish (segment, name, { replace, persist }) {
     remove(tag)
     throw error
   }
+}
+
+/** The other part of what the segment belongs to is there as well. @param {number} fd */
+function complete (fd) {
+  fileCalls.lockFile(fd, LOCKS.shared)
 }
 
 /**
@@ -363,18 +416,109 @@ function taggedSegments () {
     const digits = /^\.samebytes-(\d{1,20})$/.exec(entry)?.[1]
     if (digits === undefined) continue
     const inode = BigInt(digits)
-    const tag = statOf(tagOf(inode))
-    let owner = null
-    try {
-      owner = ownerOf(fs.readlinkSync(tagOf(inode)))
-    } catch {} // removed meanwhile, or not a link
-    if (owner === null || tag === null) continue
-    const stat = statOf(pathOf(owner.name))
-    const isThere = stat !== null && stat.ino === inode && stat.isFile() && stat.uid === tag.uid // a link counts only for files of its own user
-    found.push({ inode, owner, stat: isThere ? stat : null, isOurs: tag.uid === BigInt(/** @type {() => number} */ (process.geteuid)()) })
+    const record = recordOf(inode)
+    if (record === null) continue
+    const stat = statOf(pathOf(record.owner.name))
+    const isThere = stat !== null && stat.ino === inode && stat.isFile() && stat.uid === record.uid // a link counts only for files of its own user
+    found.push({ inode, ...record, stat: isThere ? stat : null })
   }
   return found
 }
+
+/** @param {bigint} inode @returns {{ owner: Owner, uid: bigint, isOurs: boolean } | null} isOurs: this user's */
+function recordOf (inode) {
+  const tag = statOf(tagOf(inode))
+  let owner = null
+  try {
+    owner = ownerOf(fs.readlinkSync(tagOf(inode)))
+  } catch {} // removed meanwhile, or not a link
+  if (owner === null || tag === null) return null
+  return { owner, uid: tag.uid, isOurs: tag.uid === BigInt(/** @type {() => number} */ (process.geteuid)()) }
+}
+
+/**
+ * Opens the file that a name has, if it is still that file, calls fn, and closes it.
+ *
+ * @template R
+ * @param {string} name
+ * @param {bigint} inode
+ * @param {number} flags
+ * @param {(fd: number) => R} fn
+ * @returns {R | undefined} undefined: it is another file, or this process may not open it
+ */
+function withFile (name, inode, flags, fn) {
+  let fd = -1
+  try {
+    fd = fs.openSync(pathOf(name), flags | O_NONBLOCK | O_NOFOLLOW)
+    return fs.fstatSync(fd, { bigint: true }).ino === inode ? fn(fd) : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (fd >= 0) fs.closeSync(fd)
+  }
+}
+
+/** Has an owner the segment open or mapped, or is it part of a ring that somebody writes or reads? @param {string} name @param {bigint} inode */
+const isHeld = (name, inode) => withFile(name, inode, O_RDONLY, fd => fileCalls.lockFile(fd, LOCKS.asked)) === EAGAIN || isRingInUse(name)
+
+// ---- Rings: docs/ring-protocol.md ----
+
+const MAGIC = Buffer.from('sb-ring') // and the protocol's number
+const [SLOTS, WRITER, READERS, FIRST, PLACE] = [1, 3, 5, 16, 4] // words, as in src/ipc/ring.h
+const MOST_READERS = 1024
+const START_BITS = 42n
+
+/** Is a name that of a ring, or of its control words, which a living process writes, or from which it reads frames that the writer keeps? @param {string} name */
+function isRingInUse (name) {
+  try {
+    return ringUsers(controlNameOf(name)).some(owner => !isDead(owner))
+  } catch {
+    return false // it is no ring
+  }
+}
+
+/** @param {string} name */
+const controlNameOf = name => name.endsWith(CONTROL) ? name : name + CONTROL
+
+/** Are there control words of a ring of that name? @param {string} name */
+function isRing (name) {
+  try {
+    ringUsers(name + CONTROL)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Who writes a ring, and who has a place of it. The words are read, not mapped.
+ *
+ * @param {string} control  name
+ * @returns {{ pid: number, start: string, namespace: string }[]}
+ * @throws these are no control words
+ */
+function ringUsers (control) {
+  const fd = fs.openSync(pathOf(control), O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+  try {
+    const read = (/** @type {number} */ at, /** @type {number} */ nbytes) => {
+      const bytes = Buffer.alloc(nbytes)
+      fs.readSync(fd, bytes, 0, nbytes, at)
+      return bytes
+    }
+    const begin = 10 + read(8, 2).readUInt16LE() // of a .npy
+    const words = read(begin, 8 * FIRST)
+    if (!words.subarray(0, MAGIC.length).equals(MAGIC)) throw failure('ERR_FORMAT', 'byte 0: these are no control words')
+    const slots = Number(words.readBigUInt64LE(8 * SLOTS))
+    const places = read(begin + 8 * (FIRST + slots), 8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS))
+    const users = [words.subarray(8 * WRITER), ...Array.from({ length: places.length / 8 / PLACE }, (_, i) => places.subarray(8 * PLACE * i))]
+    return users.map(user => [user.readBigUInt64LE(), user.readBigUInt64LE(8)]).filter(([word]) => word !== 0n)
+      .map(([word, namespace]) => ({ pid: Number(word >> START_BITS), start: String(word & ((1n << START_BITS) - 1n)), namespace: String(namespace) }))
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+// ---- Sweeping ----
 
 /**
  * Removes a name if it still belongs to this file. Another process may have replaced it since, so the name is moved aside, checked again,
@@ -399,12 +543,50 @@ function removeNamed (name, inode) {
   return isIt
 }
 
-/** Removes names of this user whose owners have ended. @returns {string[]} the removed names */
-function sweep () {
+/**
+ * Removes a name unless somebody holds the segment. Nobody can become its owner meanwhile.
+ *
+ * @param {string} name
+ * @param {bigint} inode
+ * @returns {boolean | undefined} whether it was removed; undefined: it is held
+ */
+function removeUnheld (name, inode) {
+  let isLeft = isRingInUse(name)
+  const removed = withFile(name, inode, O_RDWR, fd => {
+    isLeft ||= fileCalls.lockFile(fd, LOCKS.exclusive) === EAGAIN
+    return !isLeft && removeNamed(name, inode)
+  })
+  return isLeft ? undefined : removed ?? removeNamed(name, inode)
+}
+
+/**
+ * Removes control words without frames, which somebody left who was killed, or who removed the frames alone. A ring that is being made has
+ * its words locked.
+ *
+ * @param {string} name  of the ring
+ */
+function removeHalf (name) {
+  const control = name + CONTROL
+  const there = statOf(pathOf(control))
+  if (there === null || statOf(pathOf(name)) !== null) return
+  withFile(control, there.ino, O_RDWR, fd => {
+    if (fileCalls.lockFile(fd, LOCKS.shared) === 0 && statOf(pathOf(name)) === null && removeNamed(control, there.ino)) remove(tagOf(there.ino))
+  })
+}
+
+/**
+ * Removes names of this user whose owners have ended, and which nobody holds.
+ *
+ * @param {string} [only]  this name alone
+ * @returns {string[]} the removed names
+ */
+function sweep (only) {
   const names = []
   for (const { inode, owner, stat, isOurs } of taggedSegments()) {
-    if (!isOurs || !isDead(owner) || (owner.persist && stat !== null)) continue
-    if (stat !== null && removeNamed(owner.name, inode)) {
+    if (!isOurs || !isDead(owner) || (owner.persist && stat !== null) || (only !== undefined && owner.name !== only)) continue
+    const isRemoved = stat !== null && removeUnheld(owner.name, inode)
+    if (isRemoved === undefined) continue
+    if (isRemoved) {
       names.push(owner.name)
       log('swept %s, which process %d left', owner.name, owner.pid)
     }
@@ -420,7 +602,7 @@ function sweep () {
  * @property {string} path
  * @property {number} nbytes  of the segment, including its header
  * @property {number} pid  of the process that made it
- * @property {boolean} isAlive  false: that process has ended, and `sweep` would remove the name, unless persist
+ * @property {boolean} isAlive  false: that process has ended, no other owner has the segment, and `sweep` would remove the name, unless persist
  * @property {boolean} persist  `sweep` leaves it
  */
 
@@ -428,9 +610,9 @@ function sweep () {
 function list () {
   const found = []
   for (const { owner: { name, pid, persist }, owner, stat } of taggedSegments()) {
-    if (stat !== null) found.push({ name, path: pathOf(name), nbytes: Number(stat.size), pid, isAlive: !isDead(owner), persist })
+    if (stat !== null) found.push({ name, path: pathOf(name), nbytes: Number(stat.size), pid, isAlive: !isDead(owner) || isHeld(name, stat.ino), persist })
   }
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, openOwned, publish, complete, unlink, isRing, removeHalf, list, sweep, systemError }

@@ -27,6 +27,8 @@ const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MOVES = 6 // indices of control words, as in src/ipc/ring.h
 const COUNT = 8
 const MOST_READERS = 1024
+const PAUSE_MS = 0.2 // times the tries: a second together
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
 const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
@@ -151,13 +153,14 @@ class SharedRing {
     checkPlatform()
     for (let tries = 0; ; tries++) {
       if (which === 1) {
-        const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name, build))
+        const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name, build, true))
         if (there !== undefined) return checkMatches(there, dtype.name, whole, readers)
       }
       try {
-        return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' }, build)
+        return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: IF_EXISTS[which] }, build)
       } catch (error) {
         if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
+        Atomics.wait(PAUSE, 0, 0, tries * PAUSE_MS) // somebody is making it
       }
     }
   }

@@ -19,6 +19,7 @@ const { backend, Layout, GUARDS } = ffi
 /** @typedef {InstanceType<typeof import('./segments').Segment>} Segment */
 
 const KEY = Symbol('samebytes shared tensor')
+const PART = Symbol('samebytes part of a ring') // an option of create: others become owners once segments.complete() was called
 const FORMATS = /** @type {const} */ (['npy', 'raw'])
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
@@ -53,7 +54,8 @@ const entries = lazyFile(() => require('../files/entries'))
  * @property {'npy' | 'raw' | undefined} [format]  'npy' unless told: the segment is a .npy file; 'raw': the elements alone
  * @property {boolean | undefined} [sealed]  true goes with name null
  * @property {number | undefined} [mode]  permissions, 0o600 unless told; umask is not applied
- * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told. 'open': opens an existing segment of this dtype and shape;
+ * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told. 'open': opens an existing segment of this dtype and shape, which
+ *   `sweep` leaves as long as this process has it;
  *   'replace': the name gets the new segment, and processes that have the old one mapped keep it
  * @property {boolean | undefined} [persist]  `sweep` leaves it
  * @property {boolean | undefined} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
@@ -158,14 +160,14 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create (name, shape, opts) {
-    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard } = optionsOf(opts, ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'], 'SharedTensor.create')
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard, [/** @type {any} */ (PART)]: isPart } = optionsOf(opts, ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'], 'SharedTensor.create')
     const dtype = dtypeOf(type)
     const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = permissionsOf(mode)
     const stays = boolean('persist', persist)
-    const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
+    const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openOwned } = segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) {
       throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
@@ -179,13 +181,13 @@ class SharedTensor {
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
     for (let left = ATTEMPTS; ; left--) { // other processes may make and remove it meanwhile
       if (which === 1 && called !== null) {
-        const there = unless('ERR_NOT_FOUND', () => openSegment(label, wanted, false))
+        const there = unless('ERR_NOT_FOUND', () => openOwned(called, wanted))
         if (there !== undefined) return finished(there, called, label, wanted)
       }
       const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
       const plan = planned(segment, called, called === null ? pathOfDescriptor(segment) : label, wanted)
       try {
-        if (called !== null) publish(segment, called, { replace: which === 2, persist: stays })
+        if (called !== null) publish(segment, called, { replace: which === 2, persist: stays, isPart })
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
@@ -255,8 +257,9 @@ class SharedTensor {
   }
 
   /**
-   * Removes names whose processes have ended, of this user, except those made with `persist`. The memory is freed when no process has
-   * the segment open any more.
+   * Removes names whose processes have ended, of this user, except those made with `persist`: nobody has the segment who created it, or opened
+   * it with `ifExists: 'open'`, and of a ring nobody writes it, or has a place as a reader. The memory is freed when no process has the segment open
+   * any more.
    *
    * @returns {string[]} the removed names
    * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
@@ -426,6 +429,18 @@ class SharedTensor {
 if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, Symbol.dispose, { value: SharedTensor.prototype.dispose, configurable: true, writable: true })
 
 /**
+ * Opens a segment as `ifExists: 'open'` does, of any shape.
+ *
+ * @param {string} name
+ * @param {DtypeName | undefined} dtype
+ * @returns {SharedTensor<any>}
+ */
+function openOwned (name, dtype) {
+  const wanted = wantedOf({ dtype })
+  return finished(segments().openOwned(name, wanted), name, segments().pathOf(name), wanted)
+}
+
+/**
  * @param {Record<string, any>} given
  * @param {string} [id]
  * @returns {Wanted}
@@ -575,4 +590,4 @@ function permissionsOf (mode) {
   return permissions
 }
 
-module.exports = { SharedTensor, permissionsOf, unless, codeOf }
+module.exports = { PART, SharedTensor, openOwned, permissionsOf, unless, codeOf }

@@ -118,11 +118,11 @@ class _PlainWords:
         self.words.release()
 
 
-def _open_both(name: str, dtype: Optional[str], writes: bool) -> Tuple[Segment, Segment]:
+def _open_both(name: str, dtype: Optional[str], writes: bool, owns: bool = False) -> Tuple[Segment, Segment]:
     """Frames and control words of one ring, also where it is replaced meanwhile."""
     path = f'{FOLDER}/{name}'
     for left in range(_TRIES, 0, -1):
-        frames, control = Segment(path, dtype, writes), Segment(f'{path}.control', None, writes)
+        frames, control = Segment(path, dtype, writes, owns), Segment(f'{path}.control', None, writes, owns)
         try:
             if os.stat(path).st_ino == frames.inode:
                 return frames, control
@@ -180,7 +180,7 @@ class Ring:
                          C.byref(handle))
             library.close_ring(handle)
 
-        ring = made_or_opened(make, lambda: cls.open(called, kind), if_exists)
+        ring = made_or_opened(make, lambda: cls(called, *_open_both(called, kind, True, True)), if_exists)
         if (ring.slots, ring.shape) != (slots, extents):
             raise Error('ERR_SHAPE', f'{ring.path} has {ring.slots} slots of shape {list(ring.shape)}')
         if ring.readers != readers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import math
 import mmap
 import operator
@@ -15,6 +16,8 @@ from ._errors import Error
 
 FOLDER = '/dev/shm'
 _MARK = '.samebytes-'
+_OFD_SETLK = getattr(fcntl, 'F_OFD_SETLK', 37)  # Linux's; Python has the name from 3.9 on
+_LOCK = struct.pack('hhqqi4x', fcntl.F_RDLCK, os.SEEK_SET, 2 ** 63 - 2, 1, 0)  # as sb__os_lock_file
 _MOST_HEADER = 10_000  # bytes, as of NumPy's load: a longer one takes Python seconds to judge
 
 # samebytes' name: NumPy's, bytes of an element, what memoryview calls it; NumPy has no bfloat16 and no float8: raw bytes
@@ -116,10 +119,28 @@ def _judge_dtype(descr: Any, wanted: Optional[str], path: str) -> str:
     return known
 
 
-class Segment:
-    """A mapped .npy file. Whoever has an array or memoryview of it keeps the mapping."""
+def _lock(fd: int, path: str) -> None:
+    """The mapping keeps the lock, however this process ends."""
+    try:
+        fcntl.fcntl(fd, _OFD_SETLK, _LOCK)
+    except BlockingIOError:
+        raise Error('ERR_NOT_FOUND', f'{path} is being made or removed') from None
+    except OSError:
+        pass  # the record of its owner is all there is
+    try:
+        inode = os.stat(path, follow_symlinks=False).st_ino
+    except OSError:
+        inode = -1
+    if inode != os.fstat(fd).st_ino:
+        raise Error('ERR_NOT_FOUND', f'{path} was removed or replaced')
 
-    def __init__(self, where: Union[str, int], dtype: Optional[str] = None, writes: bool = True) -> None:
+
+class Segment:
+    """A mapped .npy file. Whoever has an array or memoryview of it keeps the mapping.
+
+    owns: `samebytes sweep` leaves it as long as this process has it mapped. ERR_NOT_FOUND then also where it is being made or removed."""
+
+    def __init__(self, where: Union[str, int], dtype: Optional[str] = None, writes: bool = True, owns: bool = False) -> None:
         path = where if isinstance(where, str) else f'file descriptor {where}'
         nofollow = os.O_NOFOLLOW if path.startswith(FOLDER + '/') else 0
         try:
@@ -131,6 +152,8 @@ class Segment:
         except (OverflowError, ValueError) as error:
             raise Error('ERR_ARGUMENT', f'{path!r} is no path and no open file: {error}') from None
         try:
+            if owns:
+                _lock(fd, path)
             header, self.begin = _read_header(fd, path)
             if header['fortran_order'] and len(header['shape']) > 1:
                 raise Error('ERR_UNSUPPORTED', f'{path} has its axes in another order; np.load maps it')

@@ -11,7 +11,7 @@ from . import _library
 from ._errors import Error
 from ._segments import DTYPES, FOLDER, Segment, dtype_of, integer, name_of, shape_of
 
-REPLACE, PERSIST = 1, 2  # SB_SEGMENT_
+REPLACE, PERSIST, OPEN = 1, 2, 4  # SB_SEGMENT_
 _ANSWERS = ('ok', 'not-equal', 'timed-out')  # by sb_wait_result
 _ALL = 2 ** 63 - 1
 _TRIES = 100  # while other processes make or remove what 'open' is to open; they take a second together
@@ -32,7 +32,7 @@ def nanoseconds(timeout: Optional[float]) -> int:
 def flags_of(if_exists: str, persist: bool) -> int:
     if if_exists not in ('error', 'open', 'replace'):
         raise Error('ERR_ARGUMENT', f"if_exists is {if_exists!r}; 'error', 'open' or 'replace' was expected")
-    return (REPLACE if if_exists == 'replace' else 0) | (PERSIST if persist else 0)
+    return {'error': 0, 'open': OPEN, 'replace': REPLACE}[if_exists] | (PERSIST if persist else 0)
 
 
 def made_or_opened(make: Callable[[], None], find: Callable[[], Made], if_exists: str) -> Made:
@@ -77,7 +77,8 @@ class SharedTensor:
         """Creates a segment of zeros; the name appears when it is complete, and stays until `unlink`.
 
         shape: extents, in elements. dtype: samebytes' name of one ('bfloat16' as well), or NumPy's dtype. mode: permissions.
-        if_exists: 'error'; 'open': an existing one of this dtype and shape is opened; 'replace': who has the old one keeps it.
+        if_exists: 'error'; 'open': an existing one of this dtype and shape is opened, and `samebytes sweep` leaves it as long as this process has it;
+        'replace': who has the old one keeps it.
         persist: `samebytes sweep` leaves it. Raises Error: ERR_EXISTS, ERR_MEMORY, ERR_ARGUMENT, ERR_BOUNDS, ERR_DTYPE,
         ERR_SHAPE, ERR_UNSUPPORTED.
         """
@@ -90,7 +91,7 @@ class SharedTensor:
             library.call('segment_create', called.encode(), library.dtypes[kind], len(extents), library.shape(extents), mode, flags, t)
             library.release_tensor(t)
 
-        made = made_or_opened(make, lambda: cls.open(called, kind), if_exists)
+        made = made_or_opened(make, lambda: cls(Segment(f'{FOLDER}/{called}', kind, owns=True), called), if_exists)
         if made.shape != extents:
             raise Error('ERR_SHAPE', f'{made.path} has shape {list(made.shape)}, not {list(extents)}')
         return made

@@ -10,7 +10,14 @@
 
 # define MARK ".samebytes-" /* names that begin so are ours */
 
-enum { NAME_BYTES = 255, HEAD_BYTES = 1024, TYPE_ROOM = 8, HEADER_ROOM = 22 * SB_MAX_DIMS + 256 };
+enum {
+  NAME_BYTES = 255,
+  OWNER_ROOM = NAME_BYTES + 80,
+  HEAD_BYTES = 1024,
+  TYPE_ROOM = 8,
+  HEADER_ROOM = 22 * SB_MAX_DIMS + 256,
+  TRIES = 100
+};
 
 sb_status sb__segment_name(const char *given, size_t most, const char **out) {
   const char *name = given && *given == '/' ? given + 1 : given;
@@ -26,7 +33,9 @@ sb_status sb__segment_name(const char *given, size_t most, const char **out) {
 }
 
 sb_status sb__segment_flags(uint32_t mode, uint32_t flags) {
-  if (mode <= 0777 && (flags & ~(SB_SEGMENT_REPLACE | SB_SEGMENT_PERSIST)) == 0) return SB_OK;
+  const uint32_t both = SB_SEGMENT_REPLACE | SB_SEGMENT_OPEN;
+  if (mode <= 0777 && (flags & ~(both | SB_SEGMENT_PERSIST)) == 0 && (flags & both) != both)
+    return SB_OK;
   return sb__fail(SB_ERR_ARGUMENT, "there are no permissions %o or no flags %u", mode, flags);
 }
 
@@ -96,32 +105,66 @@ static sb_status map_elements(int file, const char *name, int64_t begin, sb_tens
   return status;
 }
 
-sb_status sb_segment_create(const char *name, sb_dtype dtype, int32_t ndim, const int64_t *shape,
-                            uint32_t mode, uint32_t flags, sb_tensor *out) {
-  char header[HEADER_ROOM], owner[NAME_BYTES + 80];
-  const char *called = NULL;
+sb_status sb__segment_make(const char *called, const sb_tensor *layout, uint32_t mode,
+                           uint32_t flags, sb__file_lock lock, int *file, sb_tensor *out) {
+  char header[HEADER_ROOM], owner[OWNER_ROOM];
   sb_tensor t;
   int error = 0;
-  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
-  if (!status) status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &t);
-  if (!status) status = sb__segment_flags(mode, flags);
-  if (status) return status;
+  sb_tensor_copy_layout(layout, &t);
   const int64_t begin = (int64_t)npy_header(&t, header);
-  const int file = sb__os_segment_new(false, mode, begin + sb_tensor_nbytes(&t), &error);
-  if (file < 0) return sb__segment_failed(called, error);
-  status = map_elements(file, called, begin, &t);
+  const int made = sb__os_segment_new(false, mode, begin + sb_tensor_nbytes(&t), &error);
+  if (made < 0) return sb__segment_failed(called, error);
+  (void)sb__os_lock_file(made, lock); /* without one the record of its owner is all there is */
+  sb_status status = map_elements(made, called, begin, &t);
   if (!status) {
     owner_text(called, flags & SB_SEGMENT_PERSIST, owner, sizeof owner);
-    error = sb__os_write_head(file, header, (size_t)begin);
-    if (!error) error = sb__os_segment_publish(file, called, owner, flags & SB_SEGMENT_REPLACE);
+    error = sb__os_write_head(made, header, (size_t)begin);
+    if (!error) error = sb__os_segment_publish(made, called, owner, flags & SB_SEGMENT_REPLACE);
     if (error) {
       status = sb__segment_failed(called, error);
       sb_storage_unref(&t.storage);
     }
   }
-  sb__os_close(file);
-  if (!status) sb_tensor_copy_layout(&t, out);
-  return status;
+  if (status || !file) sb__os_close(made);
+  if (status) return status;
+  if (file) *file = made;
+  sb_tensor_copy_layout(&t, out);
+  return SB_OK;
+}
+
+static bool has_shape_of(const sb_tensor *a, const sb_tensor *b) {
+  return a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape);
+}
+
+static sb_status find_or_make(const char *called, const sb_tensor *t, uint32_t mode, uint32_t flags,
+                              sb_tensor *out) {
+  for (int tries = 1;; tries++) { /* other processes may make and remove it meanwhile */
+    sb_tensor there;
+    sb_status status = sb__segment_find(called, &t->dtype, true, &there);
+    if (!status && has_shape_of(&there, t)) {
+      sb_tensor_copy_layout(&there, out);
+      return SB_OK;
+    }
+    if (!status) {
+      sb_storage_unref(&there.storage);
+      return sb__fail(SB_ERR_SHAPE, "the segment \"%s\" has another shape", called);
+    }
+    if (status != SB_ERR_NOT_FOUND) return status;
+    status = sb__segment_make(called, t, mode, flags, SB__LOCKED_SHARED, NULL, out);
+    if (status != SB_ERR_EXISTS || tries == TRIES) return status;
+  }
+}
+
+sb_status sb_segment_create(const char *name, sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                            uint32_t mode, uint32_t flags, sb_tensor *out) {
+  const char *called = NULL;
+  sb_tensor t;
+  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (!status) status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &t);
+  if (!status) status = sb__segment_flags(mode, flags);
+  if (status) return status;
+  if (flags & SB_SEGMENT_OPEN) return find_or_make(called, &t, mode, flags, out);
+  return sb__segment_make(called, &t, mode, flags, SB__LOCKED_SHARED, NULL, out);
 }
 
 /* ---- Opening ---- */
@@ -178,21 +221,41 @@ static sb_status parse_file(int file, const char *name, const sb_dtype *wanted, 
   return status;
 }
 
-sb_status sb_segment_open(const char *name, const sb_dtype *dtype, sb_tensor *out) {
-  const char *called = NULL;
+/* Makes this process an owner. The mapping keeps the lock. */
+static sb_status own(int file, const char *called) {
+  char text[OWNER_ROOM];
+  sb__process owner;
+  bool persists = false;
+  const int error = sb__os_lock_file(file, SB__LOCKED_SHARED);
+  if (error == EAGAIN || !sb__os_segment_is_at(file, called))
+    return sb__fail(SB_ERR_NOT_FOUND, "the segment \"%s\" is being made or removed", called);
+  if (sb__os_segment_owner(file, &owner, &persists) && sb__os_has_ended(&owner)) {
+    owner_text(called, persists, text, sizeof text);
+    sb__os_segment_record(file, text);
+  }
+  return SB_OK;
+}
+
+sb_status sb__segment_find(const char *called, const sb_dtype *dtype, bool owns, sb_tensor *out) {
   int64_t begin = 0;
   int file = -1;
   sb_tensor t;
-  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
-  if (status) return status;
-  if (dtype && !sb__dtype_is_valid(*dtype)) return sb__fail(SB_ERR_DTYPE, "there is no such dtype");
   const int error = sb__os_segment_open(called, &file);
   if (error) return sb__segment_failed(called, error);
-  status = parse_file(file, called, dtype, &begin, &t);
+  sb_status status = owns ? own(file, called) : SB_OK;
+  if (!status) status = parse_file(file, called, dtype, &begin, &t);
   if (!status) status = map_elements(file, called, begin, &t);
   sb__os_close(file);
   if (!status) sb_tensor_copy_layout(&t, out);
   return status;
+}
+
+sb_status sb_segment_open(const char *name, const sb_dtype *dtype, sb_tensor *out) {
+  const char *called = NULL;
+  const sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (status) return status;
+  if (dtype && !sb__dtype_is_valid(*dtype)) return sb__fail(SB_ERR_DTYPE, "there is no such dtype");
+  return sb__segment_find(called, dtype, false, out);
 }
 
 sb_status sb_segment_unlink(const char *name) {

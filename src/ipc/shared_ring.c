@@ -118,22 +118,42 @@ static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **ou
   return status;
 }
 
-/* Who can open the frames finds complete control words. */
+/* Removes control words without frames, which whoever was killed left, or who removed the frames alone. A ring that is being
+ * made has its words locked. */
+static void remove_half(const char *name, const char *control_name) {
+  uint64_t frames = 0;
+  int file = -1;
+  if (sb__os_segment_inode(name, &frames) || sb__os_segment_open(control_name, &file)) return;
+  if (!sb__os_lock_file(file, SB__LOCKED_SHARED) && !sb__os_segment_inode(name, &frames))
+    sb__os_segment_remove(file, control_name);
+  sb__os_close(file);
+}
+
+/* Who can open the frames finds complete control words, which are locked until the frames are there. */
 static sb_status create_segments(const char *name, const char *control_name, const sb_tensor *t,
                                  uint32_t mode, uint32_t flags, sb_ring **out) {
   const int64_t readers = flags / SB_RING_READERS(1);
   const int64_t words = SB__RING_FIRST + t->shape[0] + SB__RING_PLACE * readers;
   sb_tensor control, frames;
+  int file = -1;
   flags %= SB_RING_READERS(1);
   if (flags & SB_SEGMENT_REPLACE) {
     const sb_status gone = sb_segment_unlink(name);
     if (gone && gone != SB_ERR_NOT_FOUND) return gone;
   }
-  sb_status status = sb_segment_create(control_name, SB_UINT64, 1, &words, mode, flags, &control);
+  if (!(flags & SB_SEGMENT_REPLACE)) remove_half(name, control_name);
+  sb_tensor layout;
+  sb_status status = sb_tensor_init(NULL, SB_UINT64, 1, &words, NULL, 0, &layout);
+  if (!status)
+    status = sb__segment_make(control_name, &layout, mode, flags, SB__LOCKED_EXCLUSIVE, &file,
+                              &control);
   if (status) return status;
   const sb__ring ring = {control.storage, t->shape[0], readers};
   status = sb__ring_make(&ring, bytes_of_frame(t));
-  if (!status) status = sb_segment_create(name, t->dtype, t->ndim, t->shape, mode, flags, &frames);
+  if (!status)
+    status = sb__segment_make(name, t, mode, flags, SB__LOCKED_SHARED, NULL, &frames);
+  if (!status) (void)sb__os_lock_file(file, SB__LOCKED_SHARED);
+  sb__os_close(file);
   if (status) {
     sb_storage_unref(&control.storage);
   } else {
@@ -142,6 +162,47 @@ static sb_status create_segments(const char *name, const char *control_name, con
   }
   if (status) (void)sb__os_segment_unlink(control_name);
   return status;
+}
+
+/* Opens both segments. Fails with SB_ERR_STALE where the frames were replaced meanwhile: the words may be another ring's. */
+static sb_status open_segments(const char *name, const char *control_name, const sb_dtype *dtype,
+                               bool owns, sb_ring **out) {
+  sb_tensor frames, control;
+  uint64_t before = 0, after = 1;
+  if (!sb__os_segment_inode(name, &before))
+    return sb__fail(SB_ERR_NOT_FOUND, "there is no ring \"%s\"", name);
+  sb_status status = sb__segment_find(name, dtype, owns, &frames);
+  if (status) return status;
+  status = sb__segment_find(control_name, NULL, owns, &control);
+  const bool is_same = sb__os_segment_inode(name, &after) && before == after;
+  if (!status && is_same) return finish_ring(&frames, &control, out);
+  if (!status) sb_storage_unref(&control.storage);
+  sb_storage_unref(&frames.storage);
+  if (is_same) return status;
+  return sb__fail(SB_ERR_STALE, "the ring \"%s\" was replaced or removed meanwhile", name);
+}
+
+static sb_status find_or_create(const char *name, const char *control_name, const sb_tensor *t,
+                                uint32_t mode, uint32_t flags, sb_ring **out) {
+  const int64_t readers = flags / SB_RING_READERS(1);
+  for (int tries = 1;; tries++) { /* other processes may make and remove it meanwhile */
+    sb_ring *ring = NULL;
+    sb_status status = open_segments(name, control_name, &t->dtype, true, &ring);
+    if (!status) {
+      const sb_tensor *frames = &ring->frames;
+      if (frames->ndim != t->ndim ||
+          memcmp(frames->shape, t->shape, (size_t)t->ndim * sizeof *t->shape) != 0)
+        status = sb__fail(SB_ERR_SHAPE, "the ring \"%s\" has other frames", name);
+      else if (ring->words.readers != readers)
+        status = sb__fail(SB_ERR_ARGUMENT, "the ring \"%s\" has other readers", name);
+      if (status) sb_ring_close(&ring);
+      if (!status) *out = ring;
+      return status;
+    }
+    if (status != SB_ERR_NOT_FOUND && status != SB_ERR_STALE) return status;
+    status = create_segments(name, control_name, t, mode, flags, out);
+    if (status != SB_ERR_EXISTS || tries == TRIES) return status;
+  }
 }
 
 sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype, int32_t ndim,
@@ -166,27 +227,10 @@ sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype, int32_
   if (status) return status;
   char *control = control_name(called);
   if (!control) return SB_ERR_MEMORY;
-  status = create_segments(called, control, &t, mode, flags, out);
+  status = (flags & SB_SEGMENT_OPEN ? find_or_create : create_segments)(called, control, &t, mode,
+                                                                        flags, out);
   sb__free(control);
   return status;
-}
-
-/* Opens both segments. Fails with SB_ERR_STALE where the frames were replaced meanwhile: the words may be another ring's. */
-static sb_status open_segments(const char *name, const char *control_name, const sb_dtype *dtype,
-                               sb_ring **out) {
-  sb_tensor frames, control;
-  uint64_t before = 0, after = 1;
-  if (!sb__os_segment_inode(name, &before))
-    return sb__fail(SB_ERR_NOT_FOUND, "there is no ring \"%s\"", name);
-  sb_status status = sb_segment_open(name, dtype, &frames);
-  if (status) return status;
-  status = sb_segment_open(control_name, NULL, &control);
-  const bool is_same = sb__os_segment_inode(name, &after) && before == after;
-  if (!status && is_same) return finish_ring(&frames, &control, out);
-  if (!status) sb_storage_unref(&control.storage);
-  sb_storage_unref(&frames.storage);
-  if (is_same) return status;
-  return sb__fail(SB_ERR_STALE, "the ring \"%s\" was replaced or removed meanwhile", name);
 }
 
 sb_status sb_ring_open(const char *name, const sb_dtype *dtype, sb_ring **out) {
@@ -196,7 +240,7 @@ sb_status sb_ring_open(const char *name, const sb_dtype *dtype, sb_ring **out) {
   char *control = control_name(called);
   if (!control) return SB_ERR_MEMORY;
   for (int tries = 0; tries < TRIES; tries++) {
-    status = open_segments(called, control, dtype, out);
+    status = open_segments(called, control, dtype, false, out);
     if (status != SB_ERR_STALE) break;
   }
   sb__free(control);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -72,7 +73,7 @@ static bool inode_of(int file, const char *path, uint64_t *inode) {
   return true;
 }
 
-enum { PATH_ROOM = 320 };
+enum { PATH_ROOM = 320, OWNER_ROOM = 512 };
 
 /* The symbolic link beside a segment whose text is its owner: js/sharing/segments.js makes and reads it, too. */
 static void owner_path(uint64_t inode, char *path) {
@@ -96,12 +97,67 @@ bool sb__os_segment_inode(const char *name, uint64_t *inode) {
   return inode_of(-1, path, inode);
 }
 
+static void draft_path(uint64_t inode, char *path) {
+  snprintf(path, PATH_ROOM, SEGMENTS "/.samebytes-draft-%llu", (unsigned long long)inode);
+}
+
+bool sb__os_segment_is_at(int file, const char *name) {
+  uint64_t inode = 0, there = 0;
+  return inode_of(file, NULL, &inode) && sb__os_segment_inode(name, &there) && inode == there;
+}
+
+/* Another process may have replaced the name since it was looked at: it is moved aside, and back if it is another file's. */
+void sb__os_segment_remove(int file, const char *name) {
+  char path[PATH_ROOM], aside[PATH_ROOM], tag[PATH_ROOM];
+  uint64_t inode = 0, moved = 0;
+  if (!inode_of(file, NULL, &inode)) return;
+  segment_path(name, path);
+  draft_path(inode, aside);
+  owner_path(inode, tag);
+  if (rename(path, aside)) return;
+  const bool is_it = inode_of(-1, aside, &moved) && moved == inode;
+  if (!is_it) (void)!link(aside, path); /* unless the name was taken again, by a newer file */
+  (void)unlink(aside);
+  if (is_it) (void)unlink(tag);
+}
+
+bool sb__os_segment_owner(int file, sb__process *owner, bool *persists) {
+  char tag[PATH_ROOM], text[OWNER_ROOM], *end = text;
+  struct statx found;
+  uint64_t inode = 0;
+  if (!inode_of(file, NULL, &inode)) return false;
+  owner_path(inode, tag);
+  if (statx(AT_FDCWD, tag, AT_SYMLINK_NOFOLLOW, STATX_UID, &found) || found.stx_uid != geteuid())
+    return false;
+  const ssize_t n = readlink(tag, text, sizeof text - 1);
+  if (n <= 0) return false;
+  text[n] = 0;
+  unsigned long long numbers[4]; /* each may be empty, which strtoull takes for 0 */
+  for (int i = 0; i < 4; i++) {
+    numbers[i] = strtoull(end, &end, 10);
+    if (*end++ != ':') return false;
+  }
+  *owner = (sb__process){(int64_t)numbers[0], numbers[1], numbers[2]};
+  *persists = numbers[3] == 1;
+  return true;
+}
+
+void sb__os_segment_record(int file, const char *owner) {
+  char tag[PATH_ROOM], draft[PATH_ROOM];
+  uint64_t inode = 0;
+  if (!inode_of(file, NULL, &inode)) return;
+  owner_path(inode, tag);
+  draft_path(inode, draft);
+  (void)unlink(draft);
+  if (!symlink(owner, draft) && rename(draft, tag)) (void)unlink(draft);
+}
+
 /* Puts the file's name in the place of another one's. */
 static int replace_name(int file, uint64_t inode, const char *path) {
   char draft[PATH_ROOM], owner[PATH_ROOM];
   uint64_t before = 0;
   const bool was_there = inode_of(-1, path, &before);
-  snprintf(draft, sizeof draft, SEGMENTS "/.samebytes-draft-%llu", (unsigned long long)inode);
+  draft_path(inode, draft);
   int error = sb__os_link(file, draft);
   if (!error && rename(draft, path)) {
     error = errno;
@@ -189,6 +245,20 @@ int sb__os_segment_unlink(const char *name) {
   (void)name;
   return ENOSYS;
 }
+
+bool sb__os_segment_is_at(int file, const char *name) {
+  (void)file, (void)name;
+  return false;
+}
+
+void sb__os_segment_remove(int file, const char *name) { (void)file, (void)name; }
+
+bool sb__os_segment_owner(int file, sb__process *owner, bool *persists) {
+  (void)file, (void)owner, (void)persists;
+  return false;
+}
+
+void sb__os_segment_record(int file, const char *owner) { (void)file, (void)owner; }
 
 bool sb__os_is_sealed(int file) {
   (void)file;

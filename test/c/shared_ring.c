@@ -1,8 +1,11 @@
 #include "check.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "platform/platform.h"
 
 /* The public functions on segments and rings, with a process that is killed. Node is the other side in
  * test/native/ring-c.test.js. */
@@ -59,13 +62,57 @@ static void segments(void) {
     EQ(sb_segment_unlink(wrong[i]), SB_ERR_ARGUMENT);
   }
   FAILS(SB_ERR_ARGUMENT, sb_segment_create(name, SB_UINT8, 1, shape, 01000, 0, &out));
-  FAILS(SB_ERR_ARGUMENT, sb_segment_create(name, SB_UINT8, 1, shape, 0600, 4, &out));
+  FAILS(SB_ERR_ARGUMENT, sb_segment_create(name, SB_UINT8, 1, shape, 0600, 8, &out));
+  FAILS(SB_ERR_ARGUMENT, sb_segment_create(name, SB_UINT8, 1, shape, 0600,
+                                           SB_SEGMENT_OPEN | SB_SEGMENT_REPLACE, &out));
   FAILS(SB_ERR_DTYPE, sb_segment_create(name, (sb_dtype)99, 1, shape, 0600, 0, &out));
   UNTIL_OK(1, sb_segment_create(name, SB_UINT8, 1, shape, 0600, 0, &made), (void)0);
   UNTIL_OK(2, sb_segment_open(name, NULL, &seen), (void)0);
   sb_tensor_release(&seen);
   sb_tensor_release(&made);
   EQ(sb_segment_unlink(name), SB_OK);
+}
+
+/* Whoever opens what is there by SB_SEGMENT_OPEN has it locked, and half a ring is mended. */
+static void opened(void) {
+  const int64_t shape[] = {4}, other[] = {5}, words[] = {20};
+  sb_tensor made, seen;
+  sb_ring *ring = NULL, *again = NULL;
+  int file = -1;
+  EQ(sb_segment_create(name, SB_INT32, 1, shape, 0600, SB_SEGMENT_OPEN, &made), SB_OK);
+  ((int32_t *)sb_tensor_data(&made))[3] = 7;
+  sb_tensor_release(&made);
+  EQ(sb__os_segment_open(name, &file), 0);
+  EQ(sb__os_lock_file(file, SB__LOCK_ASKED), 0);
+  EQ(sb_segment_create(name, SB_INT32, 1, shape, 0600, SB_SEGMENT_OPEN, &seen), SB_OK);
+  EQ(((int32_t *)sb_tensor_data(&seen))[3], 7);
+  EQ(sb__os_lock_file(file, SB__LOCK_ASKED), EAGAIN);
+  EQ(sb__os_lock_file(file, SB__LOCKED_EXCLUSIVE), EAGAIN);
+  FAILS(SB_ERR_SHAPE, sb_segment_create(name, SB_INT32, 1, other, 0600, SB_SEGMENT_OPEN, &out));
+  FAILS(SB_ERR_DTYPE, sb_segment_create(name, SB_INT8, 1, shape, 0600, SB_SEGMENT_OPEN, &out));
+  sb_tensor_release(&seen);
+  EQ(sb__os_lock_file(file, SB__LOCK_ASKED), 0);
+  sb__os_close(file);
+  EQ(sb_segment_unlink(name), SB_OK);
+
+  EQ(sb_segment_create(control, SB_UINT64, 1, words, 0600, 0, &made), SB_OK);
+  EQ(sb_ring_open(name, NULL, &ring), SB_ERR_NOT_FOUND);
+  EQ(sb__os_segment_open(control, &file), 0); /* as if a living process was making it */
+  sb_tensor_release(&made);
+  EQ(sb__os_lock_file(file, SB__LOCKED_EXCLUSIVE), 0);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_ERR_EXISTS);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, SB_SEGMENT_OPEN, &ring), SB_ERR_EXISTS);
+  EQ(sb__os_lock_file(file, SB__UNLOCKED), 0);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_OK);
+  sb__os_close(file);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, SB_SEGMENT_OPEN, &again), SB_OK);
+  sb_ring_close(&again);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, other, 0600, SB_SEGMENT_OPEN, &again), SB_ERR_SHAPE);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, SB_SEGMENT_OPEN | SB_RING_READERS(1),
+                    &again),
+     SB_ERR_ARGUMENT);
+  sb_ring_close(&ring);
+  EQ(sb_ring_unlink(name), SB_OK);
 }
 
 static int64_t *frame_of(const sb_ring *ring, int64_t n) {
@@ -343,6 +390,7 @@ int main(void) {
   snprintf(control, sizeof control, "%s.control", name);
   atexit(clean);
   test("a segment is a .npy file that others map", segments);
+  test("who opens what is there owns it as well, and half a ring is mended", opened);
   test("frames go from a writer to readers, which lose what they are too slow for", in_one_process);
   test("a writer waits for its readers, and for none that has ended", readers);
   test("a writer that is killed inside a frame takes nothing with it", killed);

@@ -7,6 +7,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { SharedRing, SharedTensor, pythonPath } = require('samebytes')
 const { library } = require('samebytes/native')
+const { LOCKS, lockFile } = require('../../js/backend/file-calls')
 const { nativeOnly, skip, turn } = require('../setup')
 const { PYTHON, nodePeer, pythonPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
@@ -343,7 +344,8 @@ say(code(lambda: SharedTensor.open(name)))`, held.name)
 
   it('opens a ring that another process is making, once it is there', async () => {
     const name = fresh()
-    const words = SharedTensor.create(`${name}.control`, [20], { dtype: 'uint64' }) // as one that is killed between its two segments
+    const words = SharedTensor.create(`${name}.control`, [20], { dtype: 'uint64' })
+    assert.equal(lockFile(words.fd, LOCKS.exclusive), 0) // as one that is between its two segments
     const other = peer(`
 time.sleep = lambda _: None
 say(code(lambda: Ring.create(name, 4, 2, if_exists='open')), code(lambda: Ring.open(name)))

@@ -70,10 +70,66 @@ describe('SharedTensor between processes', function () {
     assert.ok(SharedTensor.sweep().includes(alive))
   }))
 
+  const known = name => SharedTensor.list().find(each => each.name === name)
+
+  it('who opens what a killed process made, by ifExists, owns it: sweep leaves it until the last owner has ended', () => undisturbed(async () => {
+    const name = fresh()
+    const [a, b, c, d] = [node(), node(), node(), node()]
+    await a.run(`things.s = SharedTensor.create('${name}', [2], { persist: false })`)
+    await b.run(`things.s = SharedTensor.create('${name}', [2], { ifExists: 'open' })`) // its first owner lives
+    await a.kill()
+    assert.deepEqual([SharedTensor.sweep().includes(name), known(name).pid, known(name).isAlive], [false, a.pid, true])
+    await c.run(`things.t = SharedTensor.create('${name}', [2], { ifExists: 'open' }).tensor`) // takes the record over
+    assert.deepEqual([SharedTensor.sweep().includes(name), known(name).pid], [false, c.pid])
+    await b.kill()
+    await d.run(`
+      const s = SharedTensor.create('${name}', [2], { ifExists: 'open' })
+      things.t = s.tensor // whose mapping counts
+      s.dispose()
+    `)
+    await c.kill()
+    assert.deepEqual([SharedTensor.sweep().includes(name), known(name).isAlive], [false, true])
+    await d.run('things.t.fill(3)')
+    assert.deepEqual(SharedTensor.open(name).tensor.toArray(), [3, 3]) // who only opens it is no owner
+    await d.kill()
+    assert.equal(known(name).isAlive, false)
+    assert.ok(SharedTensor.sweep().includes(name))
+    assert.deepEqual(here(), [])
+  }))
+
+  it('who owns a segment has its name, while others sweep all the time', () => undisturbed(async () => {
+    const name = fresh()
+    const owners = [node(), node(), node()]
+    const sweepers = [node(), node()]
+    const ends = owners.map(owner => owner.run(`
+      const fs = require('node:fs')
+      let [swept, seen] = [0, '']
+      for (let round = 0; round < 150; round++) {
+        const s = SharedTensor.create('${name}', [2], { ifExists: 'open' })
+        const id = s.descriptor.id.split('-')[1]
+        const tag = '/dev/shm/.samebytes-' + id
+        const draft = tag + '-' + process.pid
+        fs.symlinkSync(fs.readlinkSync(tag).replace(/^\\d+:\\d+/, (2 ** 22 - 1) + ':1'), draft) // as if that one had been killed
+        fs.renameSync(draft, tag)
+        for (let i = 0; i < 20; i++) if (String(fs.statSync('/dev/shm/${name}').ino) !== id) throw new Error('another has its name')
+        if (id !== seen) swept++
+        seen = id
+        s.dispose()
+        await new Promise(resolve => { setTimeout(resolve, Math.random() * 3) })
+      }
+      return swept
+    `))
+    for (const sweeper of sweepers) sweeper.ask('for (;;) SharedTensor.sweep()').catch(() => {}) // until it is killed
+    const swept = await Promise.all(ends)
+    assert.ok(swept.some(n => n > 1), `the name was swept between: ${swept}`)
+  }))
+
   it('a process number that somebody else has by now means no owner; one of another namespace is left alone', () => undisturbed(async () => {
     const marks = () => fs.readdirSync(FOLDER).filter(name => name.startsWith('.samebytes-') && here().includes(name))
     const forge = change => {
-      const { name } = SharedTensor.create(fresh(), [1])
+      const shared = SharedTensor.create(fresh(), [1])
+      const { name } = shared
+      shared.dispose() // a process that has ended has it no more
       const mark = marks().find(entry => fs.readlinkSync(`${FOLDER}/${entry}`).endsWith(`:${name}`))
       const fields = fs.readlinkSync(`${FOLDER}/${mark}`).split(':')
       fs.unlinkSync(`${FOLDER}/${mark}`)
