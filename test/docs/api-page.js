@@ -66,7 +66,7 @@ const SECTIONS = {
 
 function apiPage () {
   const { exports } = require(path.join(ROOT, 'package.json'))
-  const entries = Object.entries(exports).map(([name, to]) => [path.posix.join('samebytes', name), entryOf(to)]).filter(([, file]) => file !== undefined)
+  const entries = Object.entries(exports).map(([name, to]) => [path.posix.join('samebytes', name), entryOf(to)]).filter(([, file], i, all) => file !== undefined && all.findIndex(([, other]) => other === file) === i) // samebytes/module/bare is samebytes/module
   const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(path.join(ROOT, 'tsconfig.json'), ts.sys.readFile).config, ts.sys, ROOT)
   const files = entries.map(([, file]) => path.join(ROOT, file))
   const program = ts.createProgram(files, { ...options, noEmit: true, declaration: false, emitDeclarationOnly: false })
