@@ -145,13 +145,12 @@ static sb_status create_segments(const char *name, const char *control_name, con
   sb_tensor layout;
   sb_status status = sb_tensor_init(NULL, SB_UINT64, 1, &words, NULL, 0, &layout);
   if (!status)
-    status = sb__segment_make(control_name, &layout, mode, flags, SB__LOCKED_EXCLUSIVE, &file,
-                              &control);
+    status =
+        sb__segment_make(control_name, &layout, mode, flags, SB__LOCKED_EXCLUSIVE, &file, &control);
   if (status) return status;
   const sb__ring ring = {control.storage, t->shape[0], readers};
   status = sb__ring_make(&ring, bytes_of_frame(t));
-  if (!status)
-    status = sb__segment_make(name, t, mode, flags, SB__LOCKED_SHARED, NULL, &frames);
+  if (!status) status = sb__segment_make(name, t, mode, flags, SB__LOCKED_SHARED, NULL, &frames);
   if (!status) (void)sb__os_lock_file(file, SB__LOCKED_SHARED);
   sb__os_close(file);
   if (status) {

@@ -226,7 +226,6 @@ bool sb__os_folder_of(const void *address, char *folder, size_t capacity);
  * number. */
 int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nbytes);
 
-
 /* Yields the processor. */
 void sb__os_yield(void);
 
