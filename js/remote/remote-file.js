@@ -4,6 +4,7 @@
 const { failure, plain } = require('../base/errors')
 const { receiver, show, optionsOf } = require('../base/validate')
 const { Stop, signalOf } = require('../base/signals')
+const { checkHeap } = require('../runtime/heap')
 const { missingTensor } = require('../files/tensor-file')
 const { Tensor } = require('../tensor/tensor')
 const { OF_LOADING, loadingOf, progressOf } = require('./options')
@@ -33,6 +34,8 @@ const { whileBusy } = require('./remote-source')
 const KEY = Symbol('samebytes remote file')
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const MOST_SHOWN = 20 // names that console.log lists
+const LOAD = 3072 // bytes of heap for a load that is under way, and its tensor
+const SIZE = 1024 // for what its header says, where progress is told
 
 /** what a file's method was called on @type {(it: any) => RemoteFile} */
 let own
@@ -158,6 +161,7 @@ class RemoteFile {
     const given = out === undefined ? null : outsOf(out)
     const names = given === null ? [...plan.entries.keys()] : [...given.keys()]
     for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)
+    checkHeap(names.length * (LOAD + (onProgress === undefined ? 0 : SIZE)), () => `${names.length} loads at once; load reads one tensor, { out } some of them`)
     const batch = new Batch(names, signalOf(signal), progressOf(onProgress))
     const loads = names.map(async name => {
       const loading = loadingOf({ out: given?.get(name), dtype, onProgress: onProgress && ((/** @type {{ done: number }} */ { done }) => batch.came(name, done)) })

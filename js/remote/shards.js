@@ -4,6 +4,7 @@
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { Stop, checkSignal, unlessAborted } = require('../base/signals')
+const { checkHeap } = require('../runtime/heap')
 const { exactTextOf, onNextTurn } = require('../runtime/host')
 const { RemoteSource } = require('./remote-source')
 
@@ -12,6 +13,10 @@ const { RemoteSource } = require('./remote-source')
 /** @typedef {import('./remote-file').Plan} Plan */
 
 const MOST = 2 ** 24 // bytes of an index
+const WIDEST = 4 // bytes of heap for a byte of it: the text and its parts, two for a character where one is above U+00FF
+const VALUE = 200 // bytes of heap for each comma, colon and bracket: what JSON.parse makes of them, and the map of names
+const STRUCTURE = new Uint8Array(256)
+for (const sign of ',:[{') STRUCTURE[sign.charCodeAt(0)] = 1
 
 /** @param {URL} url */
 const isIndex = url => url.pathname.endsWith('.index.json')
@@ -28,15 +33,16 @@ async function shardsPlan (url, opening, openShard) {
   /** @type {Map<string, Promise<Plan>>} */
   const shards = new Map()
   const stop = new Stop()
+  const each = { ...opening, signal: stop }
   /** @param {string} name @param {Signal | undefined} signal */
   const shardOf = async (name, signal) => {
-    const place = /** @type {URL} */ (places.get(name))
-    const { href } = place
-    let shard = shards.get(href)
+    const file = /** @type {string} */ (places.get(name))
+    const place = placeOf(file, url)
+    let shard = shards.get(file)
     if (shard === undefined) {
-      shard = openShard(place, { ...opening, signal: stop })
-      shards.set(href, shard)
-      shard.then(plan => onNextTurn(() => plan.forget?.()), () => { shards.delete(href) }) // the next one tries again
+      shard = openShard(place, each)
+      shards.set(file, shard)
+      shard.then(plan => onNextTurn(() => plan.forget?.()), () => { shards.delete(file) }) // the next one tries again
     }
     const plan = await unlessAborted(signal, shard)
     checkSignal(stop)
@@ -62,7 +68,9 @@ async function textAt (url, opening) {
   try {
     const { size } = source
     if (size > MOST) throw failure('ERR_FORMAT', `${url.pathname} has ${size} bytes; an index has ${MOST} at most`)
-    const text = exactTextOf(await source.parsed(known => known.read(0, size), opening.signal))
+    const bytes = await source.parsed(known => known.read(0, size), opening.signal)
+    checkHeap(WIDEST * size + VALUE * bytes.reduce((n, byte) => n + STRUCTURE[byte], 0), () => `an index of ${size} bytes; each of its files can be read without it`)
+    const text = exactTextOf(bytes)
     if (text === null) throw failure('ERR_FORMAT', `${url.pathname} is no UTF-8`)
     return text
   } finally {
@@ -73,7 +81,7 @@ async function textAt (url, opening) {
 /**
  * @param {string} text
  * @param {URL} url  of the index
- * @returns {{ metadata: Record<string, any>, places: Map<string, URL> }} places: files by tensors' names
+ * @returns {{ metadata: Record<string, any>, places: Map<string, string> }} places: files by tensors' names, a file's name once for all of its tensors
  */
 function parsedIndex (text, url) {
   let index
@@ -84,14 +92,19 @@ function parsedIndex (text, url) {
   }
   const { weight_map: map, metadata = {} } = index ?? {}
   if (!isObject(map) || !isObject(metadata)) throw failure('ERR_FORMAT', `${url.pathname} has no weight_map, which says where tensors are`)
-  /** @type {Map<unknown, URL>} */
+  /** @type {Map<unknown, string>} */
   const files = new Map()
-  const placeFor = (/** @type {unknown} */ file) => {
-    const place = files.get(file) ?? placeOf(file, url)
-    files.set(file, place)
-    return place
+  /** @type {Map<string, string>} */
+  const places = new Map()
+  for (const name of Object.keys(map)) {
+    const file = map[name]
+    if (!files.has(file)) {
+      placeOf(file, url)
+      files.set(file, file)
+    }
+    places.set(name, /** @type {string} */ (files.get(file)))
   }
-  return { metadata, places: new Map(Object.entries(map).map(([name, file]) => [name, placeFor(file)])) }
+  return { metadata, places }
 }
 
 /** @param {unknown} value */

@@ -2,6 +2,8 @@
 // An index of several .safetensors at URLs, of nginx, read as one file.
 const assert = require('node:assert/strict')
 const { arange, full, fetchSafetensors, toSafetensorsBytes, zeros } = require('samebytes')
+const { safetensors } = require('../files')
+const { childJson, needs } = require('../setup')
 const { startHostile, honest } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
@@ -124,5 +126,46 @@ describe('an index of several files at a URL', function () {
     assert.deepEqual([none.size, [...none.keys()]], [1, ['__proto__']])
     none.close()
     await assert.rejects(fetchSafetensors(server.write('bad/large.index.json', Buffer.alloc(2 ** 24 + 1, ' '))), { code: 'ERR_FORMAT', message: /bytes; an index has/ })
+  })
+
+  describe('where V8\'s heap is small', function () {
+    this.timeout(300000)
+    needs('a Node of its own')
+
+    /** What becomes of it in a program whose heap has so many MiB for old objects. */
+    const inSmallHeap = (url, use, size = 96) => childJson(`
+      const { fetchSafetensors } = require('samebytes')
+      async function run (url) {
+        const file = await fetchSafetensors(url)
+        ${use}
+      }
+      run(${JSON.stringify(url)}).then(told => ({ told }), ({ code, message }) => ({ code, message })).then(told => console.log(JSON.stringify(told)))
+    `, { flags: [`--max-old-space-size=${size}`], timeout: 120000 })
+
+    /** An index of so many tensors. */
+    const indexOf = (count, nameOf, fileOf) => Buffer.from(`{"weight_map":{${Array.from({ length: count }, (_, i) => `"${nameOf(i)}":"${fileOf(i)}"`).join()}}}`)
+
+    it('an index is counted before it is parsed', async () => {
+      const short = server.write('heap/short.index.json', indexOf(500000, i => `t${i.toString(36)}`, () => 'a'))
+      const many = server.write('heap/many.index.json', indexOf(300000, i => `t${i}`, i => `f${i}`))
+      for (const url of [short, many]) {
+        const { code, message } = await inSmallHeap(url, 'return file.size')
+        assert.equal(code, 'ERR_MEMORY', message)
+        assert.match(message, /^\d+ bytes of the runtime's heap are needed and \d+ are available: an index of \d+ bytes/)
+      }
+      const fits = server.write('heap/fits.index.json', indexOf(100000, i => `t${i}`, i => `f${i}`))
+      assert.deepEqual(await inSmallHeap(fits, 'return file.size'), { told: 100000 })
+    })
+
+    it('loadAll is counted before it begins, and some of the tensors can be loaded', async () => {
+      const count = 60000
+      const header = {}
+      for (let i = 0; i < count; i++) header[`t${i}`] = { dtype: 'U8', shape: [1], data_offsets: [i, i + 1] }
+      const url = server.write('heap/many.safetensors', safetensors(header, Buffer.alloc(count, 7)))
+      const { code, message } = await inSmallHeap(url, 'return Object.keys(await file.loadAll()).length')
+      assert.equal(code, 'ERR_MEMORY', message)
+      assert.match(message, /60000 loads at once/)
+      assert.deepEqual(await inSmallHeap(url, "return [file.size, (await file.load('t59999')).get(0)]"), { told: [count, 7] })
+    })
   })
 })
