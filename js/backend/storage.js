@@ -1,9 +1,9 @@
 'use strict'
 // Storages: bytes, where they are and how many tensors use them. What memory() counts, and the limit on memory.
 
-const { SharedArrayBuffer, newList, rootless } = require('../base/primordials')
+const { Math, SharedArrayBuffer, newList, rootless } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { memoryOfMachine, warn, isLogged, log } = require('../runtime/host')
+const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime/host')
 
 /**
  * What memory() counts together: tensors and storages that are known to be collected when one watched object is (a few blocks of
@@ -288,8 +288,32 @@ const budget = { limit: 0, isKnown: false, granted: 0 }
  * @throws {RangeError} ERR_MEMORY beyond the limit
  */
 function grant (nbytes, inUse) {
+  growth.count++
+  growth.bytes += nbytes
+  if (growth.bytes >= LOOKED && !growth.isTold) watchGrowth(inUse)
   budget.granted += nbytes
   if (budget.granted > budget.limit) recount(nbytes, inUse)
+}
+
+const LOOKED = 2 ** 26 // bytes asked for after which it is looked how much is in use
+const MUCH = 2 ** 28 // bytes that it grows by within one turn of the event loop before the developer is told
+const MANY = 64 // of so many at least: a few large ones are meant to be there
+
+/** What was asked for since it was last looked; used: bytes that were in use at the first look in this turn of the event loop, -1: there was none. */
+const growth = { count: 0, bytes: 0, used: -1, isTold: false }
+
+/** @param {() => number} inUse */
+function watchGrowth (inUse) {
+  growth.bytes = 0
+  const used = inUse()
+  if (growth.used < 0) {
+    growth.used = used
+    growth.count = 0
+    onNextTurn(() => { growth.used = -1 })
+  } else if (used - growth.used >= MUCH && growth.count >= MANY) {
+    growth.isTold = true
+    warn(`tensors grew by ${Math.round((used - growth.used) / 2 ** 20)} MiB within one turn of the event loop, where none that is left is collected: tidy(fn) around what a loop does once frees them as it goes, and is faster (docs/lifetime.md)`)
+  }
 }
 
 /**

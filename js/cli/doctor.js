@@ -115,6 +115,7 @@ function memory (samebytes) {
   const limit = require('../runtime/host').memoryOfMachine()
   const found = [ok('memory', `${size(limit)} for all tensors together, unless setMemoryLimit says otherwise`)]
   if (samebytes instanceof Error || samebytes.backend() !== 'native') return found
+  found.push(firstTouch())
   try {
     const t = samebytes.empty([64], { shared: true })
     if (t.data.length === 64) found.push(ok('buffers over native memory', 'allowed'))
@@ -123,6 +124,22 @@ function memory (samebytes) {
     found.push(missing('buffers over native memory', line(/** @type {Error} */ (error).message), '`data` of native tensors is refused here (Electron, say); clone() copies'))
   }
   return found
+}
+
+const PAGE = 4096 // bytes
+const DEAR = 2000 // ns for the first write to a page; commonly 100 to 500
+
+/** How long memory takes that nobody has touched yet, as each new tensor's is that is not given back. @returns {Finding} */
+function firstTouch () {
+  const bytes = Buffer.allocUnsafeSlow(2 ** 25)
+  const from = process.hrtime.bigint()
+  for (let i = 0; i < bytes.length; i += PAGE) bytes[i] = 1
+  const took = Number(process.hrtime.bigint() - from) / (bytes.length / PAGE)
+  const text = `${(took / 1000).toFixed(2)} µs for a page of 4 KiB that nobody has touched`
+  if (took < DEAR) return ok('new memory', text)
+  const hint = 'GLIBC_TUNABLES=glibc.malloc.hugetlb=1 maps 2 MiB at once'
+  const isGlibc = /** @type {any} */ (process.report?.getReport())?.header?.glibcVersionRuntime !== undefined && !process.env.GLIBC_TUNABLES?.includes('hugetlb')
+  return missing('new memory', text, `give tensors back in loops, by tidy, dispose or out${isGlibc ? `; ${hint}` : ''}`)
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */

@@ -18,6 +18,28 @@ const O_TMPFILE = 0o20000000 // not among Node's constants; the same on all proc
 /** @returns {boolean} whether Node's permission model is on: it refuses fsync, fchmod and fchown whatever is allowed */
 const isRestricted = () => /** @type {any} */ (process).permission !== undefined
 
+/** Temporary files that have a name and are not published yet: process.exit() leaves none behind. @type {Set<string>} */
+const drafts = new Set()
+
+function removeDrafts () {
+  for (const file of drafts) {
+    try {
+      fs.unlinkSync(file)
+    } catch {}
+  }
+}
+
+/** @param {string} file */
+function noteDraft (file) {
+  if (drafts.size === 0) process.on('exit', removeDrafts)
+  drafts.add(file)
+}
+
+/** @param {string} file  noted or not */
+function forgetDraft (file) {
+  if (drafts.delete(file) && drafts.size === 0) process.off('exit', removeDrafts)
+}
+
 /** A file without a name where the system has such files, else with a temporary one; publish() gives it its own. */
 class TemporaryFile {
   /**
@@ -42,6 +64,7 @@ class TemporaryFile {
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
     const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
     this.fd = withFileName(place, () => openSync(this.temporary, flags, mode))
+    noteDraft(this.temporary)
     this.inherit()
   }
 
@@ -111,6 +134,7 @@ class TemporaryFile {
       fs.linkSync(this.temporary, this.file)
       fs.unlinkSync(this.temporary)
     }
+    forgetDraft(this.temporary)
   }
 
   /** Writes the new name to the disk, where the file system can. */
@@ -143,6 +167,7 @@ class TemporaryFile {
     try {
       fs.unlinkSync(this.temporary)
     } catch {}
+    forgetDraft(this.temporary)
   }
 }
 

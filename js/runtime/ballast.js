@@ -7,7 +7,7 @@
 // and may lag behind by hundreds of megabytes. So ballast is longer than its tensor, as long as there is little in use, and where little room is left:
 // browsers collect once garbage is a part of what is held, and that much has to fit.
 
-const { ArrayBuffer, Math, newList } = require('../base/primordials')
+const { Math, newList } = require('../base/primordials')
 const { byteLengthOf } = require('../base/buffers')
 
 const LEAST_LONGER = 2 ** 17 // bytes; shorter buffers may come from a heap that is cleared by writing

@@ -197,7 +197,7 @@ function oldLimit (limit) {
   const { maxOldGenerationSizeMb = Infinity, maxYoungGenerationSizeMb = YOUNG } = worker.resourceLimits ?? {}
   const young = 3 * mibOf(/.*--max[-_]semi[-_]space[-_]size[= ](\d+)/s.exec(flags)) || maxYoungGenerationSizeMb
   // V8 divides what it takes of a machine's memory (half, up to 2 or 4 GiB) or --max-heap-size: an eighth or less is for young objects.
-  const isDivided = limit >= Math.min(memoryOfMachine() / 2, 2 ** 31) && !flags.includes('size-percentage') || /--max[-_]heap[-_]size/.test(flags)
+  const isDivided = /--max[-_]heap[-_]size/.test(flags) || (limit >= Math.min(memoryOfMachine() / 2, 2 ** 31) && !flags.includes('size-percentage'))
   return Math.min(maxOldGenerationSizeMb * MIB, limit - Math.min(young * MIB, limit * (isDivided ? 1 / 8 : 3 / 4)))
 }
 

@@ -25,6 +25,7 @@ describe('samebytes doctor', function () {
       if (state !== 'ok') assert.match(advice, /\S{3}/, about)
     }
     for (const about of ['instruction set', 'threads', 'WebAssembly', 'memory', 'shared memory', 'models']) assert.ok(of(about), about)
+    if (!isWasm) assert.match(of('new memory').text, /^\d+\.\d\d µs for a page/)
     assert.equal(rest.code, findings.some(({ state }) => state === 'broken') ? 1 : 0)
     const { stdout } = await cli(['doctor'])
     for (const { about, text } of findings) assert.ok(/free of/.test(text) || stdout.includes(`${about}`.padEnd(3)), about)

@@ -1060,3 +1060,20 @@ print(json.dumps(out))`, folder))
     assert.deepEqual(t.toArray(), [2, 4, 6, 8])
   })
 })
+
+describe('a program that calls process.exit while it saves', () => {
+  it('leaves no draft behind', async () => {
+    fs.mkdirSync(at('exits'))
+    for (const env of [{}, { SAMEBYTES_BACKEND: 'wasm' }]) {
+      for (const begin of ['saveNpy(file(i), zeros([2 ** 20])).catch(() => {})', 'createNpy?.(file(i), [2 ** 10])']) {
+        const { code, stdout, stderr } = await child(`
+        const { createNpy, saveNpy, zeros } = require('samebytes')
+        const file = i => ${JSON.stringify(at('exits'))} + '/' + i + '.npy'
+        for (let i = 0; i < 6; i++) { try { ${begin} } catch ({ code }) { if (code !== 'ERR_UNSUPPORTED') throw code } }
+        setImmediate(() => process.exit(0))`, { env })
+        assert.deepEqual([code, stdout], [0, ''], stderr)
+        assert.deepEqual(fs.readdirSync(at('exits')).filter(name => name.endsWith('.tmp')), [])
+      }
+    }
+  })
+})
