@@ -3,7 +3,7 @@
 // - Types that one file has from another are re-exported, where JSDoc can only declare them again: a program's own declarations
 //   (`declaration: true`) can name a type only by the one that was declared first.
 // - An entry that exports `var` is written as a namespace, which `import` knows only as a whole, and exports it twice.
-// - Typed arrays are no generics before TypeScript 5.7.
+// - Typed arrays are no generics before TypeScript 5.7. One over an ArrayBuffer is what slice gives: all versions read that.
 //
 //   node .ci/declarations.js FOLDER    changes the declarations there
 
@@ -15,7 +15,7 @@ const ENTRIES = ['index', 'module', 'inspect', 'math', 'nats']
 const TYPE = /^(export )?type (\w+)(?:<.*>)? = import\("([^"]+)"\)\.(\w+)(?:<[\w, ]+>)?;$/
 const VALUE = /^export const (\w+): typeof import\("([^"]+)"\)\.\1;$/
 const TYPEDEF = /^\/\*\* (?:@template .*)?@typedef .*\*\/$/
-const ARRAY = /\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array)<(?:ArrayBuffer(?:Like)?|any)>/g
+const ARRAY = /\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array)<(ArrayBuffer|ArrayBufferLike|any)>/g
 
 /**
  * @param {string} text  of a .d.ts
@@ -48,7 +48,7 @@ function unfolded (text) {
 function rewrite (folder) {
   for (const file of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(each => each.endsWith('.d.ts'))) {
     const at = path.join(folder, file)
-    fs.writeFileSync(at, reexported(fs.readFileSync(at, 'utf8')).replace(ARRAY, '$1'))
+    fs.writeFileSync(at, reexported(fs.readFileSync(at, 'utf8')).replace(ARRAY, (_, name, buffer) => buffer === 'ArrayBuffer' ? `ReturnType<${name}["slice"]>` : name))
   }
   for (const name of ENTRIES) {
     const [required, imported] = ['d.ts', 'd.mts'].map(kind => path.join(folder, `${name}.${kind}`))

@@ -126,7 +126,8 @@ Object.freeze(cuda)
 /** @typedef {import('./base/types').FloatInfo} FloatInfo */
 /** @template {DtypeName} D @typedef {import('./base/types').DtypeOf<D>} DtypeOf */
 /** @template {DtypeName} D @typedef {import('./base/types').ValueOf<D>} ValueOf */
-/** @template {DtypeName} D @typedef {import('./base/types').DataOf<D>} DataOf */
+/** @template {DtypeName} D @template {ArrayBufferLike} [B=any] @typedef {import('./base/types').DataOf<D, B>} DataOf */
+/** @template S @typedef {import('./base/types').BufferOf<S>} BufferOf */
 /** @template {DtypeName} D @typedef {import('./base/types').InputOf<D>} InputOf */
 /** @template {DtypeName} D @typedef {import('./base/types').NestedOf<D>} NestedOf */
 /** @typedef {import('./base/types').Elements} Elements */

@@ -83,7 +83,9 @@
 // A conditional type here would keep compilers from taking a Tensor<A> for a Tensor<A | B>.
 /** What `dtype` gives. @template {DtypeName} D @typedef {DtypeName & NameOf<D>} DtypeOf */
 /** One element, as `get` gives it. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Elements[D]} ValueOf */
-/** What `data` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Arrays[D]} DataOf */
+// What slice gives is over an ArrayBuffer: TypeScript says so from 5.7 on, and older ones have typed arrays without a parameter.
+/** What `data` gives: over an ArrayBuffer unless B is known to be another. @template {DtypeName} D @template {ArrayBufferLike} [B=any] @typedef {IsAny<D> extends true ? any : [B] extends [ArrayBuffer] ? ReturnType<Arrays[D]['slice']> : Arrays[D]} DataOf */
+/** What bytes of a source are in, where its type tells. @template S @typedef {IsAny<S> extends true ? any : [S] extends [SharedArrayBuffer | { readonly buffer: SharedArrayBuffer }] ? SharedArrayBuffer : any} BufferOf */
 /** What `set` and `fill` take; each value must fit the dtype. @template {DtypeName} D @typedef {IsAny<D> extends true ? Value : number | bigint | boolean | (D extends 'complex64' | 'complex128' ? [number, number] : never)} InputOf */
 /** Values in nested arrays, of up to 8 axes. @template V @typedef {V | V[] | V[][] | V[][][] | V[][][][] | V[][][][][] | V[][][][][][] | V[][][][][][][] | V[][][][][][][][]} NestedArray */
 /** What `toArray` gives: a value for 0-d. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : NestedArray<ValueOf<D>>} NestedOf */
@@ -118,7 +120,7 @@
 /** Float16Array where the program's lib has it. @typedef {typeof globalThis extends { Float16Array: { prototype: infer A } } ? A : never} Halves */
 /** @typedef {{ readonly data: Uint8ClampedArray | Uint8Array | Halves, readonly width: number, readonly height: number }} Image rows of red, green, blue and alpha, a byte each, or a half float of 0 to 1 */
 /** @typedef {{ min?: number | undefined, max?: number | undefined, colormap?: readonly (readonly number[])[] | AnyTensor | undefined }} ImageDataOptions of toImageData */
-/** ImageData where the program's lib has it. @typedef {typeof globalThis extends { ImageData: { prototype: infer I } } ? I : { data: Uint8ClampedArray, width: number, height: number }} Picture */
+/** ImageData where the program's lib has it. @typedef {typeof globalThis extends { ImageData: { prototype: infer I } } ? I : { data: Uint8ClampedArray<ArrayBuffer>, width: number, height: number }} Picture */
 /** A canvas where the program's lib has it. @typedef {(typeof globalThis extends { OffscreenCanvas: { prototype: infer C } } ? C : never) | (typeof globalThis extends { HTMLCanvasElement: { prototype: infer H } } ? H : never)} Canvas */
 /** AbortSignal where the program's lib has it. @typedef {typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : any} Signal */
 /** @template V @typedef {V | readonly V[]} OrList */

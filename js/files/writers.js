@@ -445,7 +445,7 @@ function sizeOf (piece) {
 /**
  * @param {Piece[]} pieces
  * @param {string} reason
- * @returns {Uint8Array}
+ * @returns {Uint8Array<ArrayBuffer>}
  */
 function bytesOfPieces (pieces, reason) {
   const nbytes = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
@@ -476,7 +476,7 @@ function bytesOfPieces (pieces, reason) {
  * row-major. bfloat16 and float8, which NumPy lacks, become raw bytes: parseNpy needs their dtype then.
  *
  * @param {AnyTensor} t
- * @returns {Uint8Array} a copy; the data begins at a multiple of 64
+ * @returns {Uint8Array<ArrayBuffer>} a copy; the data begins at a multiple of 64
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED, ERR_DISPOSED · ERR_STALE code of the program's resized it meanwhile
  * @see NumPy save
  * @example
@@ -490,7 +490,7 @@ function toNpyBytes (t) {
  * Tensors as the bytes of an .npz file, stored, each array at a multiple of 64.
  *
  * @param {AnyTensor | Tensors} tensors  by name; one alone is called arr_0
- * @returns {Uint8Array} a copy
+ * @returns {Uint8Array<ArrayBuffer>} a copy
  * @throws as toNpyBytes
  * @see NumPy savez
  * @example
@@ -506,7 +506,7 @@ function toNpzBytes (tensors) {
  *
  * @param {Tensors} tensors
  * @param {{ metadata?: Record<string, string> }} [opts]
- * @returns {Uint8Array} a copy
+ * @returns {Uint8Array<ArrayBuffer>} a copy
  * @throws {TypeError} ERR_DTYPE complex128 · as toNpyBytes
  * @see safetensors save
  * @example

@@ -33,7 +33,7 @@ const TORCH_NAMES = new Map(Object.entries({
 }))
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, DtypeOfSource } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, BufferOf, DtypeOfSource } from '../base/types' */
 
 const OF_BLOB = ['dtype', 'strides', 'dimOrder', 'offset', 'nbytes', 'owner', 'deleter', 'borrowed', 'transfer', 'readOnly', 'dynamism', 'device']
 
@@ -122,7 +122,7 @@ function checkedAddress (name, source) {
  * @param {S} source  an address needs owner, deleter or borrowed
  * @param {Shape | BlobOptions<D> | NameOf<D> | null} [shape]  elements
  * @param {BlobOptions<D> | NameOf<D>} [opts]
- * @returns {Tensor<Or<D, DtypeOfSource<S>>>} over the source's bytes, which the caller still owns; a deleter is called when no tensor uses them any more
+ * @returns {Tensor<Or<D, DtypeOfSource<S>>, BufferOf<S>>} over the source's bytes, which the caller still owns; a deleter is called when no tensor uses them any more
  * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_SHAPE, ERR_ALIGNMENT (fromBytes with copy: 'if-needed' copies then) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
  * @see PyTorch from_blob, ExecuTorch from_blob
  * @example

@@ -158,6 +158,8 @@ function tensorOf (t, name = 't') {
  * throw ERR_DISPOSED, except those that say that they never throw.
  *
  * @template {DtypeName} [D=any] the dtype's name; any where it is not known
+ * @template {ArrayBufferLike} [B=any] what `data` is over, where a program says it: SharedArrayBuffer; else `data` is taken to be over an
+ *   ArrayBuffer
  */
 class Tensor {
   /** null: disposed @type {InstanceType<typeof Layout> | null} */
@@ -323,7 +325,7 @@ class Tensor {
    * postMessage and structuredClone of the array copy the whole buffer that it is over. On WASM that is all memory, with the other
    * tensors in it; on native it is the view's base. Post `t.data.slice()`, which copies this tensor alone, or `share(t)`.
    *
-   * @returns {DataOf<D>} of the dtype's typed array; complex numbers are pairs, and short floats without a typed array of
+   * @returns {DataOf<D, B>} of the dtype's typed array; complex numbers are pairs, and short floats without a typed array of
    *   their own are bits
    * @throws {RangeError} ERR_SHAPE when not row-major contiguous (contiguous() copies) · ERR_DETACHED · ERR_UNSUPPORTED
    *   where the runtime can make no buffer over the memory
@@ -343,7 +345,7 @@ class Tensor {
   /**
    * The elements as bytes; no copy.
    *
-   * @returns {Uint8Array} of nbytes
+   * @returns {DataOf<'uint8', B>} of nbytes
    * @throws as data
    * @example
    * tensor([1, 256], 'int16').bytes // Uint8Array(4) [ 1, 0, 0, 1 ]
@@ -659,7 +661,7 @@ class Tensor {
    * { start, stop, step }.
    *
    * @param {...SliceSpec} specs  for the first axes; the others stay whole
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS an index outside, ERR_SHAPE too many entries · {TypeError} ERR_ARGUMENT
    * @see array API, basic indexing
    * @example
@@ -675,7 +677,7 @@ class Tensor {
    *
    * @param {number} axis  negative counts from the end
    * @param {number} index  likewise
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS axis or index outside · {TypeError} ERR_ARGUMENT
    * @see PyTorch select
    * @example
@@ -693,7 +695,7 @@ class Tensor {
    * @param {number} axis  negative counts from the end
    * @param {number} start  elements; likewise
    * @param {number} length  elements
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS axis, start or length outside · {TypeError} ERR_ARGUMENT
    * @see PyTorch narrow
    * @example
@@ -710,7 +712,7 @@ class Tensor {
    * Reorders axes without moving bytes.
    *
    * @param {...(number | readonly number[])} order  axes of this tensor, each once; negative counts from the end
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_SHAPE when the count differs, ERR_BOUNDS when an axis is outside or repeated · {TypeError} ERR_ARGUMENT
    * @see array API permute_dims, PyTorch permute
    * @example
@@ -734,7 +736,7 @@ class Tensor {
    * @overload
    * @param {number} a  negative counts from the end
    * @param {number} b  likewise
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS an axis is outside · {TypeError} ERR_ARGUMENT
    * @see PyTorch transpose
    * @example
@@ -743,7 +745,7 @@ class Tensor {
   /**
    * @param {number} a
    * @param {number} b
-   * @returns {Tensor<D>}
+   * @returns {Tensor<D, B>}
    */
   transpose (a, b) {
     if (arguments.length > 2) throw failure('ERR_ARGUMENT', 'transpose swaps two axes; permute orders all of them')
@@ -757,7 +759,7 @@ class Tensor {
    *
    * @param {number | readonly number[]} source  axes of this tensor, each once; negative counts from the end
    * @param {number | readonly number[]} destination  where each of them goes; likewise
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_SHAPE another count, ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
    * @see array API moveaxis, PyTorch movedim
    * @example
@@ -773,7 +775,7 @@ class Tensor {
   /**
    * Swaps the last two axes.
    *
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_SHAPE fewer than 2 axes
    * @see array API mT
    * @example
@@ -788,7 +790,7 @@ class Tensor {
   /**
    * The transpose of a matrix.
    *
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_SHAPE unless 2-D
    * @see array API T
    * @example
@@ -806,7 +808,7 @@ class Tensor {
    * @overload
    * @param {Shape} shape  extents; one -1 is inferred
    * @param {{ copy?: boolean | undefined }} [opts]  copy: false throws where a copy would be needed, true always copies
-   * @returns {Tensor<D>} a view, or a copy with its own bytes
+   * @returns {Tensor<D, B>} a view, or a copy with its own bytes
    * @throws {RangeError} ERR_SHAPE another number of elements, or copy: false and a copy is needed; ERR_MEMORY · {TypeError} ERR_ARGUMENT ·
    *   ERR_DETACHED a copy is needed, and the bytes are gone
    * @see array API reshape
@@ -818,12 +820,12 @@ class Tensor {
    *
    * @overload
    * @param {...number} shape  extents; one -1 is inferred
-   * @returns {Tensor<D>}
+   * @returns {Tensor<D, B>}
    * @throws as with a list
    */
   /**
    * @param {...any} args
-   * @returns {Tensor<D>}
+   * @returns {Tensor<D, B>}
    */
   reshape (...args) {
     const last = args[args.length - 1]
@@ -879,7 +881,7 @@ class Tensor {
    * @param {number} axis  negative counts from the end
    * @param {number} size  elements in a window
    * @param {number} step  elements from one window to the next
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS axis, size or step · {TypeError} ERR_ARGUMENT
    * @see PyTorch unfold
    * @example
@@ -896,7 +898,7 @@ class Tensor {
    * Drops axes of one element.
    *
    * @param {number | readonly number[]} [axis]  only these, which must have one element; all such axes where not given
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_SHAPE another extent, ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
    * @see array API squeeze
    * @example
@@ -911,7 +913,7 @@ class Tensor {
    * Inserts axes of one element.
    *
    * @param {number | readonly number[]} axis  indices in the result; negative counts from its end
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS outside or repeated, ERR_SHAPE more than 64 axes · {TypeError} ERR_ARGUMENT
    * @see array API expand_dims, PyTorch unsqueeze
    * @example
@@ -933,7 +935,7 @@ class Tensor {
    * Repeats axes of one element and adds leading axes, without a copy: elements appear more than once.
    *
    * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
-   * @returns {Tensor<D>} a view that cannot be copied into
+   * @returns {Tensor<D, B>} a view that cannot be copied into
    * @throws {RangeError} ERR_SHAPE it does not broadcast · {TypeError} ERR_ARGUMENT
    * @see PyTorch expand, array API broadcast_to
    * @example
@@ -948,7 +950,7 @@ class Tensor {
    * The array API's name for expand.
    *
    * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
-   * @returns {Tensor<D>} a view that cannot be copied into
+   * @returns {Tensor<D, B>} a view that cannot be copied into
    * @throws as expand
    * @see array API broadcast_to
    * @example
@@ -963,7 +965,7 @@ class Tensor {
    * Reverses axes.
    *
    * @param {number | readonly number[]} [axis]  all where not given
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
    * @see array API flip
    * @example
@@ -980,7 +982,7 @@ class Tensor {
    * @param {number} [offset]  0 is the main diagonal; positive lies to its right
    * @param {number} [axis1]  negative counts from the end
    * @param {number} [axis2]  likewise
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS an axis is outside, or both are the same · {TypeError} ERR_ARGUMENT
    * @see NumPy and PyTorch diagonal
    * @example
@@ -1000,7 +1002,7 @@ class Tensor {
    * @param {readonly number[]} strides  elements, one per axis; 0 repeats, negative walks back
    * @param {number} [offset]  elements from the storage's first byte, not from this tensor's first element; this tensor's
    *   offset where not given
-   * @returns {Tensor<D>} a view
+   * @returns {Tensor<D, B>} a view
    * @throws {RangeError} ERR_BOUNDS an element would lie outside, ERR_SHAPE · {TypeError} ERR_ARGUMENT
    * @see PyTorch as_strided
    * @example
@@ -1170,7 +1172,7 @@ class Tensor {
    * Moves this tensor to other bytes, with its own shape and strides, from the source's first element on. Views made before keep the old
    * bytes. `base` and `owner` become the source's: the tensor is then a view of a source tensor, but not of a typed array.
    *
-   * @param {Tensor<D> | DataOf<D>} source  contiguous, of the same dtype, with at least as many elements; a typed array must be
+   * @param {Tensor<D> | DataOf<D, ArrayBufferLike>} source  contiguous, of the same dtype, with at least as many elements; a typed array must be
    *   of the type that `data` has, and is wrapped as by fromBlob
    * @returns {this}
    * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps, ERR_ALIGNMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then

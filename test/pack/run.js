@@ -396,7 +396,7 @@ async function testTypes () {
   const bundler = { module: 'esnext', moduleResolution: 'bundler' }
   const some = async compiler => {
     const declared = `declared-${versionOf(compiler)}`
-    await check(compiler, 'nodenext, without the types of pages', { ...nodenext, lib: ['es2022'] }, all, ['memory.mts']) // it has WebAssembly's
+    await check(compiler, 'nodenext, without the types of pages', { ...nodenext, lib: ['es2022'] }, all, ['memory.mts', 'buffers.mts']) // these have pages'
     await check(compiler, 'bundler', { ...bundler, lib: ['es2022', 'dom'] }, ['*.mts'])
     await check(compiler, 'declarations of programs', { ...nodenext, lib: ['es2022'], noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: declared }, ['declarations.mts'])
     await check(compiler, 'declarations that programs read', { ...nodenext, lib: ['es2022'] }, [`${declared}/*.mts`])

@@ -9,3 +9,6 @@ export type Expect<T extends true> = T
 
 /** Takes a value of exactly type T: is<number>()(t.item()). */
 export declare function is<T> (): <U>(value: U, ...same: Equal<T, U> extends true ? [] : [never]) => void
+
+/** A typed array over an ArrayBuffer; before TypeScript 5.7 the same as any. */
+export type Owned<A extends { slice (): unknown }> = ReturnType<A['slice']>

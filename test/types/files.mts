@@ -4,7 +4,7 @@ import {
   openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync,
   save, load, alloc, type DtypeName, type RemoteFile, type SaveOptions, type Tensor, type TensorFile, type TensorInfo, type Tensors
 } from 'samebytes'
-import { is } from './equal.mjs'
+import { is, type Owned } from './equal.mjs'
 
 const t = zeros([2], 'int8')
 const bytes = new Uint8Array(8)
@@ -76,7 +76,7 @@ is<Promise<any>>()(load(url, { dtype: 'bfloat16', onProgress: ({ done }) => { vo
 
 const file = openSafetensors('x.safetensors')
 is<Tensor<any>>()(file.get('a'))
-is<Float32Array>()(file.get('a').to('float32').data)
+is<Owned<Float32Array>>()(file.get('a').to('float32').data)
 is<Tensor<any> | undefined>()(file.find('a'))
 is<Promise<Tensor<any>>>()(file.load('a'))
 is<boolean>()(file.has('a') && file.size > 0)

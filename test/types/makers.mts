@@ -96,7 +96,7 @@ is<Tensor<'float64'>>()(fromBlob(new Float64Array(4), [2, 2], { offset: 0, readO
 is<Tensor<'float16'>>()(fromBlob(new Uint8Array(4), 'float16'))
 is<Tensor<'complex64'>>()(fromBlob(new Float32Array(4), [2], 'complex64'))
 is<Tensor<'int32'>>()(fromBlob(new ArrayBuffer(4), { dtype: 'int32' }))
-is<Tensor<'int32'>>()(fromBlob(new SharedArrayBuffer(4), [1], 'int32'))
+is<Tensor<'int32', SharedArrayBuffer>>()(fromBlob(new SharedArrayBuffer(4), [1], 'int32'))
 is<Tensor<'int32'>>()(fromBlob(0x1000n, [2], { dtype: 'int32', borrowed: true }))
 is<Tensor<'int32'>>()(fromBlob(0x1000, [2], { dtype: 'int32', deleter: (address: bigint) => { void address } }))
 is<Tensor<'int8'>>()(fromBlob(zeros([2], 'int8').toBlob()))

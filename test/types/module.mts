@@ -1,7 +1,7 @@
 // samebytes/module and onnxruntime's tensors. Compiled only.
 import { fromOrt, tensor, toOrt, zeros, type Tensor } from 'samebytes'
 import { Module, type ModelValue, type RunOptions, type ValueInfo } from 'samebytes/module'
-import { is } from './equal.mjs'
+import { is, type Owned } from './equal.mjs'
 
 class OrtTensor {
   constructor (readonly type: string, readonly data: unknown, readonly dims: readonly number[]) {}
@@ -42,7 +42,7 @@ const image = zeros([2], 'uint8')
 const { logits, label } = await classifier.forward({ image, data: [1, 2] })
 is<Tensor<'float32'>>()(logits)
 is<string[]>()(label)
-is<Float32Array>()((await classifier.run({ image, data: new Float32Array(2) }, { outputs: ['logits'] })).logits.data)
+is<Owned<Float32Array>>()((await classifier.run({ image, data: new Float32Array(2) }, { outputs: ['logits'] })).logits.data)
 is<Tensor<'float32'> | string[]>()((await classifier.forward(image, t))[0]) // with `data` as an input's name as well
 is<string[]>()(classifier.getOutput('label'))
 is<Tensor<'float32'> | string[]>()(classifier.getOutput(1))

@@ -1,13 +1,13 @@
 // Tensors between processes and threads. Compiled only.
 import { SharedTensor, type CreateOptions, type Descriptor, type Frame, type RingOptions, type SegmentInfo, SharedRing, type Tensor, type Token, cuda, fromShared, share, zeros } from 'samebytes'
-import { is } from './equal.mjs'
+import { is, type Owned } from './equal.mjs'
 
 is<SharedTensor<'float32'>>()(SharedTensor.create('a', [2, 3]))
 is<SharedTensor<'uint8'>>()(SharedTensor.create('a', 4, 'uint8'))
 const made = SharedTensor.create(null, [2], { dtype: 'int64', format: 'raw', sealed: true, mode: 0o600, ifExists: 'replace', persist: true })
 is<SharedTensor<'int64'>>()(made)
 is<Tensor<'int64'>>()(made.tensor)
-is<BigInt64Array>()(made.tensor.data)
+is<Owned<BigInt64Array>>()(made.tensor.data)
 is<string | null>()(made.name)
 is<string>()(made.path)
 is<number>()(made.fd)

@@ -1,6 +1,6 @@
 // What a tensor gives and takes, by dtype. Compiled only, with and without Float16Array in the lib.
 import { zeros, tensor, Tensor, type DtypeName, type NestedOf, type ValueOf, type DataOf } from 'samebytes'
-import { is, type Equal, type Expect } from './equal.mjs'
+import { is, type Equal, type Expect, type Owned } from './equal.mjs'
 
 // ---- Elements and arrays ----
 
@@ -15,22 +15,22 @@ export type Elements = [
   Expect<Equal<ValueOf<any>, any>>
 ]
 export type Arrays = [
-  Expect<Equal<DataOf<'bool'>, Uint8Array>>,
-  Expect<Equal<DataOf<'uint8'>, Uint8Array>>,
-  Expect<Equal<DataOf<'int8'>, Int8Array>>,
-  Expect<Equal<DataOf<'int16'>, Int16Array>>,
-  Expect<Equal<DataOf<'uint16'>, Uint16Array>>,
-  Expect<Equal<DataOf<'int32'>, Int32Array>>,
-  Expect<Equal<DataOf<'uint32'>, Uint32Array>>,
-  Expect<Equal<DataOf<'int64'>, BigInt64Array>>,
-  Expect<Equal<DataOf<'uint64'>, BigUint64Array>>,
-  Expect<Equal<DataOf<'float16'>, Half>>,
-  Expect<Equal<DataOf<'bfloat16'>, Uint16Array>>,
-  Expect<Equal<DataOf<'float32'>, Float32Array>>,
-  Expect<Equal<DataOf<'float64'>, Float64Array>>,
-  Expect<Equal<DataOf<'complex64'>, Float32Array>>,
-  Expect<Equal<DataOf<'complex128'>, Float64Array>>,
-  Expect<Equal<DataOf<'float8_e4m3fn' | 'float8_e5m2'>, Uint8Array>>,
+  Expect<Equal<DataOf<'bool'>, Owned<Uint8Array>>>,
+  Expect<Equal<DataOf<'uint8'>, Owned<Uint8Array>>>,
+  Expect<Equal<DataOf<'int8'>, Owned<Int8Array>>>,
+  Expect<Equal<DataOf<'int16'>, Owned<Int16Array>>>,
+  Expect<Equal<DataOf<'uint16'>, Owned<Uint16Array>>>,
+  Expect<Equal<DataOf<'int32'>, Owned<Int32Array>>>,
+  Expect<Equal<DataOf<'uint32'>, Owned<Uint32Array>>>,
+  Expect<Equal<DataOf<'int64'>, Owned<BigInt64Array>>>,
+  Expect<Equal<DataOf<'uint64'>, Owned<BigUint64Array>>>,
+  Expect<Equal<DataOf<'float16'>, Owned<Half>>>,
+  Expect<Equal<DataOf<'bfloat16'>, Owned<Uint16Array>>>,
+  Expect<Equal<DataOf<'float32'>, Owned<Float32Array>>>,
+  Expect<Equal<DataOf<'float64'>, Owned<Float64Array>>>,
+  Expect<Equal<DataOf<'complex64'>, Owned<Float32Array>>>,
+  Expect<Equal<DataOf<'complex128'>, Owned<Float64Array>>>,
+  Expect<Equal<DataOf<'float8_e4m3fn' | 'float8_e5m2'>, Owned<Uint8Array>>>,
   Expect<Equal<DataOf<any>, any>>
 ]
 
@@ -44,7 +44,7 @@ is<readonly number[]>()(f32.shape)
 is<readonly number[]>()(f32.strides)
 is<readonly number[]>()(f32.dims)
 zeros(f32.shape).expand(f32.shape)
-is<Float32Array>()(f32.data)
+is<Owned<Float32Array>>()(f32.data)
 is<number>()(f32.item())
 is<number>()(f32.get(0, 0))
 is<number | Tensor<'float32'>>()(f32.at(0))
@@ -73,23 +73,23 @@ is<bigint>()(f32.dataPtr)
 
 const i64 = zeros([2], 'int64')
 is<bigint>()(i64.item())
-is<BigInt64Array>()(i64.data)
+is<Owned<BigInt64Array>>()(i64.data)
 i64.set(1n, 0)
 i64.set(1, 0)
 const bigs: bigint[] = i64.toArray()
 
 const b = zeros([2], 'bool')
 is<boolean>()(b.get(0))
-is<Uint8Array>()(b.data)
+is<Owned<Uint8Array>>()(b.data)
 b.set(true, 0)
 
 const c = zeros([2], 'complex64')
 is<[number, number]>()(c.get(0))
-is<Float32Array>()(c.data)
+is<Owned<Float32Array>>()(c.data)
 c.set([1, 2], 0)
 c.fill(1)
 
-is<Half>()(zeros([2], 'float16').data)
+is<Owned<Half>>()(zeros([2], 'float16').data)
 
 // ---- A tensor of whatever dtype ----
 
@@ -119,7 +119,7 @@ const several: Tensor<'float32' | 'float64'> = f32
 const whatever: Tensor<DtypeName> = several
 const known: Tensor<DtypeName>[] = [f32, i64, b, c]
 is<'float32' | 'float64'>()(several.dtype)
-is<Float32Array | Float64Array>()(several.data)
+is<Owned<Float32Array | Float64Array>>()(several.data)
 several.fill(1).set(1, 0, 0)
 function mean (t: Tensor<'float32' | 'float64'>): number { return t.item() }
 mean(f32)
