@@ -9,9 +9,10 @@ const { readModule, root } = require('./host')
 /**
  * @param {string} name  of a file in dist/
  * @returns {WebAssembly.Module}
- * @throws ERR_UNSUPPORTED it cannot be read
+ * @throws ERR_UNSUPPORTED it cannot be read, or there is no WebAssembly
  */
 function compile (name) {
+  if (typeof WebAssembly !== 'object') throw failure('ERR_UNSUPPORTED', 'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works')
   let bytes
   try {
     bytes = readModule(name)

@@ -79,3 +79,17 @@ describe('a loader that a program replaced, which takes the bytes away while a f
     })
   }
 })
+
+describe('a Node without WebAssembly', function () {
+  needs('a Node of its own')
+  this.timeout(60000)
+
+  for (const name of ['wasm', 'wasm-shared']) {
+    it(`refuses ${name} with a code, and says what works`, async () => {
+      const told = await childJson(`
+        try { require('samebytes') } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }
+      `, { flags: ['--jitless'], env: { SAMEBYTES_BACKEND: name } })
+      assert.deepEqual(told, ['ERR_UNSUPPORTED', 'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works'])
+    })
+  }
+})
