@@ -6,8 +6,8 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
+const { bundled, log, onNextTurn, root, textOf } = require('../runtime/host')
 const { onShortage } = require('../runtime/descriptors')
-const { log, onNextTurn, root, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
@@ -58,6 +58,7 @@ function load () {
       isForbidden ||= arrayIncludes(FORBIDDEN, error.code)
     }
   }
+  if (bundled !== '') throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded: ${bundled}`)
   const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
   throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${arrayJoin(reasons, '; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
 }

@@ -4,6 +4,7 @@
 const { createHash } = require('node:crypto')
 const path = require('node:path')
 const { failure } = require('../base/errors')
+const { isPackage } = require('../runtime/host')
 const { readBytes } = require('../layout/data')
 const { itemsizes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
@@ -32,6 +33,7 @@ const sizeOf = section => section instanceof Uint8Array ? section.length : secti
 /** @returns {import('node:worker_threads').Worker | null} null: this process may start none */
 function theWorker () {
   if (worker !== null) return worker
+  if (!isPackage) return null // a bundler took no worker along
   try {
     const { Worker } = require('node:worker_threads')
     const started = worker = new Worker(path.join(__dirname, 'digest-worker.js'), { execArgv: [] })

@@ -17,9 +17,17 @@ const { bodyOf } = require('./answers')
 const NAME = 'samebytes'
 const CHUNK = 2 ** 20 // bytes of an entry at most
 
+function hasCaches () {
+  try {
+    return typeof caches === 'object'
+  } catch { // the getter throws in a sandboxed frame
+    return false
+  }
+}
+
 /** @param {Transport} transport @returns {Transport} for one file */
 function keptTransport (transport) {
-  if (typeof caches !== 'object') throw failure('ERR_UNSUPPORTED', 'caches needs the Cache API, which pages have at https: and on localhost alone')
+  if (!hasCaches()) throw failure('ERR_UNSUPPORTED', 'caches needs the Cache API, which pages have at https: and on localhost alone, and sandboxed frames with allow-same-origin')
   /** null: nothing is kept @type {Ranges | null} */
   let ranges = null
   let isFirst = true

@@ -1,10 +1,10 @@
 'use strict'
 // Open files and mappings, of which a process may have so many, and shared memory, which has its own limit. In bundles for browsers descriptors.browser.js takes this file's place.
 
+const { collectGarbage } = require('./host') // first: it tells a bundle without require what to do
 const fs = require('node:fs')
 const os = require('node:os')
 const { failure } = require('../base/errors')
-const { collectGarbage } = require('./host')
 
 const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
 

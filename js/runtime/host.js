@@ -3,30 +3,41 @@
 // takes this file's place.
 
 const { ArrayBuffer, uncurried } = require('../base/primordials')
-const fs = require('node:fs')
+const { failure } = require('../base/errors')
+
+const LEAVE_OUT = 'leave it out of the bundle (--external:samebytes, serverExternalPackages), or import samebytes/inline'
+const fs = fileSystem()
 const { createRequire } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers') // test tools replace or remove the global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
-const { failure } = require('../base/errors')
 const { ballasts } = require('./ballast')
 
-/**
- * The package's folder. A bundler for servers may have put a folder that isn't there into __dirname, as Next.js does where it renders client
- * components: then it is what the program's folder finds.
- */
-const root = rootFolder(path.join(__dirname, '..', '..'))
+function fileSystem () {
+  try {
+    return require('node:fs')
+  } catch (cause) {
+    throw Object.assign(failure('ERR_UNSUPPORTED', `samebytes was bundled into an ES module, which has no require; ${LEAVE_OUT}`), { cause })
+  }
+}
 
-/** @param {string} folder */
-function rootFolder (folder) {
-  if (fs.existsSync(path.join(folder, 'package.json'))) return folder
+/** Whether these files are the package's own. Else a bundler put them into the program's, and __dirname is that one's folder, or one that isn't there. */
+const isPackage = fs.existsSync(path.join(__dirname, '..', 'runtime', 'host.js'))
+
+/** The package's folder. Of a bundled program it is what the program's folder finds, as where Next.js renders client components. */
+const root = isPackage ? path.join(__dirname, '..', '..') : rootFolder()
+
+function rootFolder () {
   try {
     return path.dirname(createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'))
   } catch {
-    return folder
+    return __dirname
   }
 }
+
+/** What a file that is missing means; '': nothing more than that. */
+const bundled = isPackage || root !== __dirname ? '' : `samebytes was bundled into the program without its files; ${LEAVE_OUT}`
 
 /** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
@@ -270,4 +281,4 @@ const pythonPath = path.join(root, 'python')
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const { failure } = require('../base/errors')
-const { readModule, root } = require('./host')
+const { bundled, readModule, root } = require('./host')
 
 /**
  * @param {string} name  of a file in dist/
@@ -27,7 +27,7 @@ function compile (name) {
  * @param {string} name  of a file
  */
 function reasonOf ({ code, message }, name) {
-  if (code === 'ENOENT') return `${message}; the package was packed, or is a checkout, before it was built`
+  if (code === 'ENOENT') return `${message}; ${bundled === '' ? 'the package was packed, or is a checkout, before it was built' : bundled}`
   if (code !== 'ERR_ACCESS_DENIED') return message
   return `the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', name)} allows it`
 }

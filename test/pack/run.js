@@ -30,6 +30,7 @@ runAll(main)
 async function main () {
   if (!await must('packs', pack)) return
   await test('holds the files that belong in it, and no others', testContents)
+  await test('has pages whose links lead to files in it', testLinks)
   await test('needs no newer C library than Node.js 20', testLibraries)
   await test(`is no larger than ${TARBALL} bytes`, testSize)
   const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
@@ -113,6 +114,30 @@ async function testContents () {
     const isThere = (source, i) => sourcesContent[i] !== null || list.includes(path.posix.join(path.posix.dirname(map), source))
     assert.deepEqual(sources.filter((source, i) => !isThere(source, i)), [], `what ${map} names`)
   }
+}
+
+/** Each link and picture of the packed pages, and the heading that it names. */
+async function testLinks () {
+  const folder = path.join(scratch, 'pages')
+  fs.mkdirSync(folder)
+  await run(['tar', '-xzf', tarball, '-C', folder])
+  const root = path.join(folder, 'package')
+  const pages = fs.readdirSync(root, { recursive: true }).filter(name => name.endsWith('.md'))
+  assert.ok(pages.length > 30)
+  const textOf = page => fs.readFileSync(path.join(root, page), 'utf8').replace(/^ *```[^]*?^ *```$/gm, '')
+  const anchorsOf = page => new Set([...textOf(page).matchAll(/^#+ +(.*)$/gm)].map(([, title]) => title.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')))
+  const dead = []
+  for (const page of pages) {
+    for (const [, target] of textOf(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/i.test(target)) continue
+      const [file, anchor] = target.split('#')
+      const place = file === '' ? page : path.join(path.dirname(page), file)
+      const isThere = fs.existsSync(path.join(root, place))
+      if (!isThere || (anchor !== undefined && place.endsWith('.md') && !anchorsOf(place).has(anchor))) dead.push(`${page}: ${target}`)
+    }
+  }
+  fs.rmSync(folder, { recursive: true })
+  assert.deepEqual(dead, [])
 }
 
 /** The addon must load wherever Node.js 20 does, which needs glibc 2.28. */
@@ -474,6 +499,22 @@ async function testBundle ({ title, command }, name) {
     await run([...esbuild, 'external.mjs', '--bundle', '--platform=node', '--format=esm', '--packages=external', '--outfile=bundled/node.mjs', '--log-level=error'], { cwd })
     assert.equal((await run([...command, 'bundled/node.mjs'], { cwd })).out, 'native [[1,3],[2,4]]\n')
   })
+  for (const [format, file] of [['cjs', 'out.cjs'], ['esm', 'out.mjs']]) {
+    await test(`${title}: a program for Node.js that has the package inside says what to do (${format})`, async () => {
+      await run([...esbuild, 'external.mjs', '--bundle', '--platform=node', `--format=${format}`, `--outfile=bundled/${file}`, '--log-level=error'], { cwd })
+      const alone = path.join(scratch, 'alone', 'dist', 'server', file)
+      write(path.join(scratch, 'alone', 'package.json'), { name: 'alone' })
+      fs.mkdirSync(path.dirname(alone), { recursive: true })
+      fs.copyFileSync(path.join(cwd, 'bundled', file), alone)
+      for (const backend of ['native', 'wasm']) {
+        const { code, err } = await ending([...command, alone], { cwd: scratch, env: { SAMEBYTES_BACKEND: backend } })
+        assert.equal(code, 1)
+        assert.match(err, /leave it out of the bundle/)
+        assert.match(err, /ERR_UNSUPPORTED/)
+      }
+      assert.equal((await run([...command, path.join('bundled', file)], { cwd, env: { SAMEBYTES_BACKEND: 'wasm' } }).catch(({ message }) => ({ out: message }))).out.includes('bundled'), format === 'esm', 'the program finds the package by its own folder')
+    })
+  }
 }
 
 // ---- Deployments of what is traced, as Next.js (`output: 'standalone'`) and Vercel make them ----
