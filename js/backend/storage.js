@@ -288,9 +288,6 @@ const budget = { limit: 0, isKnown: false, granted: 0 }
  * @throws {RangeError} ERR_MEMORY beyond the limit
  */
 function grant (nbytes, inUse) {
-  growth.count++
-  growth.bytes += nbytes
-  if (growth.bytes >= LOOKED && !growth.isTold) watchGrowth(inUse)
   budget.granted += nbytes
   if (budget.granted > budget.limit) recount(nbytes, inUse)
 }
@@ -302,8 +299,16 @@ const MANY = 64 // of so many at least: a few large ones are meant to be there
 /** What was asked for since it was last looked; used: bytes that were in use at the first look in this turn of the event loop, -1: there was none. */
 const growth = { count: 0, bytes: 0, used: -1, isTold: false }
 
-/** @param {() => number} inUse */
-function watchGrowth (inUse) {
+/**
+ * Tells the developer once of a turn that makes much and gives nothing back. In WebAssembly alone: V8 frees its own buffers in the middle of a turn.
+ *
+ * @param {number} nbytes  that are about to be allocated
+ * @param {() => number} inUse
+ */
+function watchGrowth (nbytes, inUse) {
+  growth.count++
+  growth.bytes += nbytes
+  if (growth.bytes < LOOKED || growth.isTold) return
   growth.bytes = 0
   const used = inUse()
   if (growth.used < 0) {
@@ -412,4 +417,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }
+module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }

@@ -6,7 +6,7 @@ const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Arr
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, budget, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, budget, grant, watchGrowth, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -211,6 +211,7 @@ class Backend {
     if (nbytes > SIZE_MAX) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
     if (nbytes > MOST) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; in WASM one tensor takes less than 2 GiB`)
     grant(nbytes, this.inUse)
+    watchGrowth(nbytes, this.inUse)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
     this.call(this.opcodes.storage_new)
     try {
