@@ -23,6 +23,9 @@ function publicApi (file) {
   return api
 }
 
+/** @returns {Set<string>} those of functions, also in objects such as linalg */
+const namesOf = api => new Set(Object.entries(api).flatMap(([name, value]) => [name, ...typeof value === 'object' && value !== null ? Object.keys(value) : []]))
+
 /**
  * Files that a program has in its bundle only where it imports one of their names, by name.
  *
@@ -38,6 +41,7 @@ function partsOf (index) {
 
 /** Most programs need these, or tensors do. */
 const ALWAYS = ['backend/init', 'backend/memory', 'tensor/scopes']
+const PUBLIC = namesOf({ ...publicApi('index.js'), ...publicApi('math.js') })
 const PARTS = partsOf(readFileSync(join(ROOT, 'js', 'index.js'), 'utf8'))
 
 /**
@@ -75,7 +79,7 @@ export async function init (options) {
 }
 Object.defineProperty(init, 'name', { value: 'init', configurable: true })
 const files = { ${[...lent.filter(file => !isPart(file)), 'model/internals'].map(file => `'${file}': () => require('./${file}')`).join(', ')} }
-Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, fileOf: name => files[name]?.() ?? of(name) } })
+Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, fileOf: name => files[name]?.() ?? of(name), bundles: [new Error()] } })
 `
 }
 
@@ -106,7 +110,8 @@ function mathEntry (api, places, imports, page) {
   return `
 import { init as start, concat } from './${page}'
 import { lend } from 'lent'
-${imports}const { early, fileOf } = start[Symbol.for('samebytes.parts')]
+${imports}const { early, fileOf, bundles } = start[Symbol.for('samebytes.parts')]
+bundles.push(new Error())
 lend(fileOf, concat) // named, so that its file is there
 const { failure } = require('./base/errors.js')
 const { isReady, load, offer } = require('./backend/init-math.browser.js')
@@ -140,6 +145,27 @@ function places (modules, text, isInside) {
 const beside = file => `new URL('./${file}', import.meta.url)`
 const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
+const FUNCTION = /^((?:async )?)function (\w+) (\([^]*?\n\}\n)/gm // from the first column to the first column
+const OTHERWISE = { variance: 'var' }
+
+/**
+ * Makes public functions methods, which keep their names in stacks: minified functions have others, and Firefox does not know of the
+ * property `name`. Those of files that are loaded at first use get theirs from js/runtime/lazy.js.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const named = {
+  name: 'names in stacks',
+  setup ({ onLoad }) {
+    onLoad({ filter: /[\\/]js[\\/](tensor[\\/](creation|blob|random)|layout[\\/]lifetime|math[\\/]\w+)\.js$/, namespace: 'file' }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(FUNCTION, (text, before, local, rest) => {
+        const name = OTHERWISE[local] ?? local
+        return PUBLIC.has(name) ? `const { ${name}: ${local} } = { ${before}${name} ${rest.slice(0, -1)} }\n` : text
+      })
+    }))
+  }
+}
+
 /** Files of js/ that have another one for browsers. */
 const forBrowsers = {
   name: 'for browsers',
@@ -154,7 +180,9 @@ const forBrowsers = {
 /** In place of js/model/internals.js: there is one instance, the bundle's beside it, and init is called once. */
 const ofPage = page => `
 import { init, toOrt } from './${page}'
-export const instance = () => toOrt && init[Symbol.for('samebytes.parts')].fileOf('model/internals').instance() // toOrt's file is there
+export const { bundles, fileOf } = init[Symbol.for('samebytes.parts')]
+bundles.push(new Error())
+export const instance = () => toOrt && fileOf('model/internals').instance() // toOrt's file is there
 `
 
 /** @param {string} page  the bundle whose instance it uses */
@@ -226,7 +254,7 @@ async function bundle (name, contents, plugins) {
     sourcemap: 'external',
     legalComments: 'none',
     logLevel: 'warning',
-    plugins
+    plugins: [named, ...plugins]
   })
   const mapped = `${marked(text)}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(map.text).toString('base64')}`
   const small = await transform(mapped, { minify: true, format: 'esm', target: 'es2022', sourcemap: 'external', legalComments: 'none', logLevel: 'warning' })

@@ -26,7 +26,7 @@ function early (name, find = () => api, refusal = notReady) {
   }
   /** @type {any} */
   const proxy = new Proxy(function () {}, {
-    apply: (target, self, given) => real()(...given),
+    apply: { [name]: (/** @type {unknown} */ target, /** @type {unknown} */ self, /** @type {unknown[]} */ given) => real()(...given) }[name], // stacks have its name
     construct: (target, given, made) => Reflect.construct(real(), given, made === proxy ? real() : made),
     // Tools look at properties that every function has; these do not throw before init. `length` does: it may be that of a list.
     get: (target, key) => key in target && key !== 'length' && find() === null ? Reflect.get(target, key) : Reflect.get(real(), key)

@@ -2,6 +2,7 @@
 // Call sites: the first frame of the stack that is not samebytes' own, and the function of samebytes that it called. No code of the
 // program runs meanwhile, so a tensor's constructor may ask.
 
+const { frameOf } = require('./frames')
 const { isOwn } = require('./system')
 
 /** @typedef {{ file: string, line: number, column: number, call: string }} Site call: of samebytes, '' where it is not known */
@@ -33,15 +34,18 @@ function siteOf (file, line, column, call) {
 /** What plain gave, by name @type {Map<string, string>} */
 const plains = new Map()
 
-/** A function's own name. @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load` */
+/** A function's own name. @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load`, in Firefox `async*load` */
 function plain (name) {
   let found = plains.get(name)
   if (found === undefined) {
-    found = name.replace(/^(?:async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, '')
+    found = name.replace(/^(?:.*\*|async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, '')
     plains.set(name, found)
   }
   return found
 }
+
+/** V8 calls functions without a name `<anonymous>`, `<computed>` and the like; Firefox `outer/<`, `held/list[1]`, by where they stand. @param {string} name */
+const isName = name => name !== '' && !/[/<]/.test(name)
 
 /**
  * The site among V8's frames: a prepareStackTrace.
@@ -56,8 +60,8 @@ function siteOfFrames (holder, frames) {
     const file = frame.getScriptNameOrSourceURL() ?? frame.getFileName()
     if (typeof file !== 'string' || file === '' || file.startsWith('node:')) continue
     if (!isOwn(file)) return siteOf(file, frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0, call)
-    const name = frame.getFunctionName()
-    if (name && !file.endsWith('lazy.js') && !name.startsWith('<')) call = plain(name)
+    const name = frame.getFunctionName() ?? ''
+    if (isName(name)) call = plain(name)
   }
   return null
 }
@@ -71,12 +75,10 @@ function siteOfFrames (holder, frames) {
 function siteOfText (text) {
   let call = ''
   for (const line of text.split('\n')) {
-    const found = /^\s*(?:at )?(?:(.*?) ?[(@])?([^()@]+?):(\d+):(\d+)\)?$/.exec(line)
-    if (found === null) continue
-    const [, name, file] = found
-    if (file.startsWith('node:')) continue
-    if (!isOwn(file)) return siteOf(file, Number(found[3]), Number(found[4]), call)
-    if (name !== undefined && name !== '') call = plain(name)
+    const frame = frameOf(line)
+    if (frame === null || frame.file.startsWith('node:')) continue
+    if (!isOwn(frame.file)) return siteOf(frame.file, frame.line, frame.column, call)
+    if (isName(frame.name)) call = plain(frame.name)
   }
   return null
 }
@@ -96,7 +98,7 @@ function siteHere (from) {
       const holder = { /** @type {unknown} */ stack: null }
       capture(holder, from)
       const { stack } = holder
-      const site = typeof stack === 'string' ? siteOfText(stack) : /** @type {Site | null} */ (stack)
+      const site = typeof stack === 'string' ? siteOfText(stack) : /** @type {Site | null | undefined} */ (stack) ?? null // Bun makes null undefined
       if (site !== null) return site
     }
     return null

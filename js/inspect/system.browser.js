@@ -1,30 +1,22 @@
 'use strict'
 // What the memory map takes from the system, here a browser.
 
-/** the files of this bundle and the page's other one, as stacks have them @type {Set<string>} */
+const { bundles } = require('../model/internals')
+const { frameOf } = require('./frames')
+
+/** the files of the page's bundles, as stacks have them @type {Set<string | undefined>} */
 const own = new Set()
 
-/** @param {string | undefined} stack */
-function firstFile (stack) {
-  for (const line of String(stack).split('\n')) {
-    const found = /(?:^|[(@ ])([^()@ ]+?):\d+:\d+\)?$/.exec(line)
-    if (found !== null) return found[1]
-  }
-  return ''
-}
+let learned = 0 // of bundles: each adds itself when it is loaded
 
 /** @param {string} file  of a frame */
-const isOwn = file => own.has(file)
-
-/**
- * Learns the two files' names from errors that are made in them.
- *
- * @param {() => Error} make  in the other bundle
- */
-function learnOwn (make) {
-  for (const error of [new Error(), make()]) own.add(firstFile(error.stack))
-  own.delete('')
+function isOwn (file) {
+  for (; learned < bundles.length; learned++) own.add(fileOfError(bundles[learned]))
+  return own.has(file)
 }
+
+/** @param {Error} error */
+const fileOfError = ({ stack }) => String(stack).split('\n').map(frameOf).find(frame => frame !== null)?.file
 
 /** @param {import('./sites').Site} site @returns {import('./sites').Site} its path from the page's own server */
 function shownSite ({ file, line, column, call }) {
@@ -43,4 +35,4 @@ const programName = () => String(globalThis.location?.pathname ?? 'worker').spli
 /** @returns {number} pages do not know */
 const pid = () => 0
 
-module.exports = { isNode: false, isOwn, learnOwn, shownSite, fileOf, nameOfFile, programName, pid }
+module.exports = { isNode: false, isOwn, shownSite, fileOf, nameOfFile, programName, pid }

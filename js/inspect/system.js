@@ -30,9 +30,6 @@ function isOwn (file) {
   return isPackage ? (file.startsWith('file:') ? pathOf(file) : file).startsWith(OWN) : file === __filename
 }
 
-/** Only browsers have to learn which file is the package's. @param {() => Error} make */
-function learnOwn (make) {}
-
 /**
  * A site as it is shown: in the source that a source map names, with a path relative to the current folder.
  *
@@ -123,4 +120,4 @@ function programName () {
 /** @returns {number} */
 const pid = () => process.pid
 
-module.exports = { isNode: true, isOwn, learnOwn, shownSite, fileOf, nameOfFile, programName, pid }
+module.exports = { isNode: true, isOwn, shownSite, fileOf, nameOfFile, programName, pid }

@@ -4,7 +4,7 @@
 
 const { instance } = require('../model/internals')
 const { siteHere } = require('./sites')
-const { learnOwn, fileOf } = require('./system')
+const { fileOf } = require('./system')
 
 /** @typedef {import('./sites').Site} Site */
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -203,7 +203,6 @@ function noteSite (all, reason, bytes) {
 function trace () {
   if (isOn) return
   const { ffi, fileCalls, lifetime, stats, memory } = instance()
-  learnOwn(() => instance().failure('ERR_ARGUMENT', ''))
   isOn = true
   before = memory().tensors
 

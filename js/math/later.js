@@ -305,23 +305,26 @@ function disposeMade (result, made) {
  * @returns {any} takes `signal` as well, and gives a promise
  */
 function later (fn) {
-  /** @param {any[]} args */
-  return async (...args) => {
-    const at = (fn.length > 1 ? fn.length : args.length) - 1 // einsum has any number of operands
-    const options = args[at]
-    const isGiven = typeof options !== 'string' && isOptions(options) && !Tensor.isTensor(options) // fn refuses all but these
-    const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined
-    checkSignal(signal)
-    if (isGiven) args[at] = apart(options)
-    const { result, calls, made } = prepared(fn, args)
-    try {
-      await runAll(calls, signal)
-    } catch (error) {
-      disposeMade(result, made)
-      throw error
+  const name = `${fn.name}Async` // that stacks have, of a function without another
+  return {
+    /** @param {any[]} args */
+    [name]: async (...args) => {
+      const at = (fn.length > 1 ? fn.length : args.length) - 1 // einsum has any number of operands
+      const options = args[at]
+      const isGiven = typeof options !== 'string' && isOptions(options) && !Tensor.isTensor(options) // fn refuses all but these
+      const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined
+      checkSignal(signal)
+      if (isGiven) args[at] = apart(options)
+      const { result, calls, made } = prepared(fn, args)
+      try {
+        await runAll(calls, signal)
+      } catch (error) {
+        disposeMade(result, made)
+        throw error
+      }
+      return result
     }
-    return result
-  }
+  }[name]
 }
 
 module.exports = { later }

@@ -89,25 +89,27 @@ const firstOf = (pixels, channels) => channels === 4 ? pixels : ffi.viewByNumber
  * @returns {any}
  */
 function ofPictures (fn, isResized = false) {
-  /** @param {any} x @param {any} size @param {any} opts */
-  return async (x, size, opts) => {
-    if (Tensor.isTensor(x)) return fn(x, size, opts)
-    const isFrame = isVideoFrame(x)
-    const picture = isFrame ? null : pictureOf(x)
-    const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsNow(optionsOf(opts))
-    const wanted = now(size)
-    const channels = channelsFrom(given, true)
-    if (isResized) rest.alpha = alphaFrom(rest.alpha, channels)
-    checkSignal(signalOf(stop))
-    const pixels = await pixelsOf(picture ?? x, picture === null ? UINT8 : picture.dtype.index, stop)
-    const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
-    try {
-      return await fn(part, wanted, { ...rest, axes, signal: stop })
-    } finally {
-      part.dispose()
-      pixels.dispose()
+  return {
+    /** @param {any} x @param {any} size @param {any} opts */
+    [fn.name]: async (x, size, opts) => {
+      if (Tensor.isTensor(x)) return fn(x, size, opts)
+      const isFrame = isVideoFrame(x)
+      const picture = isFrame ? null : pictureOf(x)
+      const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsNow(optionsOf(opts))
+      const wanted = now(size)
+      const channels = channelsFrom(given, true)
+      if (isResized) rest.alpha = alphaFrom(rest.alpha, channels)
+      checkSignal(signalOf(stop))
+      const pixels = await pixelsOf(picture ?? x, picture === null ? UINT8 : picture.dtype.index, stop)
+      const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
+      try {
+        return await fn(part, wanted, { ...rest, axes, signal: stop })
+      } finally {
+        part.dispose()
+        pixels.dispose()
+      }
     }
-  }
+  }[fn.name]
 }
 
 /**

@@ -74,4 +74,7 @@ const parts = {
 /** @returns {typeof parts} */
 const instance = () => parts
 
-module.exports = { instance }
+/** In a page: an error made in each bundle of samebytes that is loaded, from whose stack its file is known. @type {Error[]} */
+const bundles = []
+
+module.exports = { instance, bundles }

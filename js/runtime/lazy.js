@@ -32,7 +32,7 @@ function lazyFile (load) {
  */
 function functionsOf (load) {
   const read = lazyFile(load)
-  const get = (/** @type {unknown} */ _, /** @type {string} */ name) => (/** @type {any[]} */ ...args) => Reflect.apply(/** @type {any} */ (read())[name], undefined, args)
+  const get = (/** @type {unknown} */ _, /** @type {string} */ name) => ({ [name]: (/** @type {any[]} */ ...args) => Reflect.apply(/** @type {any} */ (read())[name], undefined, args) })[name]
   return /** @type {any} */ (new Proxy({}, { get }))
 }
 

@@ -104,6 +104,25 @@ describe('memoryMap', function () {
     assert.deepEqual(map.memory.copied.clone, { count, bytes })
   })
 
+  it('names what arithmetic made, on float32', async () => {
+    const calls = ['m.add(a, 1)', 'm.var(a)', 'm.softmax(a)', 'm.sort(a)', 'm.fft(a)', 'm.linalg.det(square)', 'await m.addAsync(a, 1)', 'await m.varAsync(a)', 's.stack([a, a])', 's.arange(7)']
+    const sites = await childJson(`
+      const { memoryMap } = require('samebytes/inspect')
+      const s = require('samebytes')
+      const m = require('samebytes/math')
+      const main = async () => {
+        const [a, square] = [s.tensor([1, 2, 3], 'float32'), s.tensor([[2, 1], [1, 3]], 'float32')]
+        const held = []
+        ${calls.map(text => `held.push(${text})`).join('\n')}
+        console.log(JSON.stringify(memoryMap().regions.flatMap(({ tensors }) => tensors).map(({ site }) => site)))
+        globalThis.held = [a, square, held]
+      }
+      main()
+    `)
+    const named = sites.sort((a, b) => a.line - b.line).slice(2).map(({ file, line, call }) => `${call} ${file}:${line - 8}`)
+    assert.deepEqual(named, ['add', 'var', 'softmax', 'sort', 'fft', 'det', 'addAsync', 'varAsync', 'stack', 'arange'].map((call, i) => `${call} [eval]:${i}`))
+  })
+
   it('says which copies were staged on the way, and by whom, on int32', async () => {
     const { staged, memory } = await childJson(`
       const { memoryMap } = require('samebytes/inspect')
@@ -239,6 +258,28 @@ function assertRow (row, { nbytes }) {
   for (const start of row.starts) assert.ok(start + row.reach[0] >= 0 && start + row.reach[1] <= nbytes, JSON.stringify(row))
   assert.deepEqual([row.thread, row.isReadOnly], [null, false])
 }
+
+describe('lines of stacks', () => {
+  const { frameOf } = require('../../js/inspect/frames')
+
+  it('are read whatever is in the names of files', () => {
+    const read = line => Object.values(frameOf(line) ?? {}).join(' | ')
+    const lines = {
+      '    at zeros (/a (1)/b@2/c.js:3:4)': 'zeros | /a (1)/b@2/c.js | 3 | 4',
+      '    at async Tensor.to [as to] (file:///a.js:3:4)': 'Tensor.to [as to] | file:///a.js | 3 | 4',
+      '    at http://host:80/a(1)/b@2/c.js?v=5:3:4': ' | http://host:80/a(1)/b@2/c.js?v=5 | 3 | 4',
+      '    at async https://host/a.js:3:4': ' | https://host/a.js | 3 | 4',
+      'zeros@https://host/samebytes@1.0.0/a(1).mjs:3:4': 'zeros | https://host/samebytes@1.0.0/a(1).mjs | 3 | 4',
+      '@http://host:80/a.js:3:4': ' | http://host:80/a.js | 3 | 4',
+      'async*get T@http://host/a.js line 5 > eval:3:4': 'async*get T | http://host/a.js line 5 > eval | 3 | 4',
+      'f@http://host/a.wasm:wasm-function[5]:0x12': '',
+      'forEach@[native code]': '',
+      'Error: at some place': '',
+      '': ''
+    }
+    assert.deepEqual(Object.fromEntries(Object.keys(lines).map(line => [line, read(line)])), lines)
+  })
+})
 
 describe('trace and untrace', function () {
   this.timeout(120000)

@@ -57,6 +57,92 @@ const OBEDIENT = `
 
 const obedient = () => program(['-e', OBEDIENT])
 
+/** What a page of its own loads: the bundles and their modules. */
+const DIST = Object.fromEntries(fs.readdirSync(path.join(ROOT, 'dist')).filter(name => /\.(?:mjs|wasm)$/.test(name)).map(name => [`/${name}`, path.join(ROOT, 'dist', name)]))
+
+/**
+ * A server of a page over WebAssembly.
+ *
+ * @param {string} html
+ * @param {Record<string, string>} [scripts]  by path
+ */
+async function serve (html, scripts = {}) {
+  const server = http.createServer((request, response) => {
+    const file = DIST[request.url]
+    if (request.url === '/') response.writeHead(200, { 'Content-Type': 'text/html' }).end(html)
+    else if (Object.hasOwn(scripts, request.url)) response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(scripts[request.url])
+    else if (file === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'Content-Type': file.endsWith('wasm') ? 'application/wasm' : 'text/javascript' }).end(fs.readFileSync(file))
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    close () {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+}
+
+/** Each line makes one tensor; `a` and `square` are there, and `early` has what was taken before init. [function, the line] */
+const CALLS = [
+  ['tensor', 's.tensor([1, 2])'],
+  ['zeros', 's.zeros([3])'],
+  ['rand', 's.rand([3])'],
+  ['onesLike', 's.onesLike(a)'],
+  ['fromBlob', 's.fromBlob(new Uint8Array(9))'],
+  ['arange', 's.arange(7)'],
+  ['stack', 's.stack([a, a])'],
+  ['full', 'early.full([5], 1)'],
+  ['eye', 'early.eye(5)'],
+  ['slice', "a.slice('1:')"],
+  ['T', 'square.T'],
+  ['clone', 'a.clone()'],
+  ['iterator', '[...square.narrow(0, 0, 1)][0]'],
+  ['add', 'm.add(a, 1)'],
+  ['multiply', 'm.multiply(a, 2)'],
+  ['exp', 's.tidy(() => m.exp(a))'],
+  ['subtract', 'early.subtract(a, 1)'],
+  ['sum', 'm.sum(a)'],
+  ['var', 'm.var(a)'],
+  ['softmax', 'm.softmax(a)'],
+  ['normalize', 'm.normalize(a)'],
+  ['median', 'm.median(a)'],
+  ['sort', 'm.sort(a)'],
+  ['pad', 'm.pad(a, [[1, 1]])'],
+  ['fft', 'm.fft(a)'],
+  ['hann', 'm.hann(4)'],
+  ['matmul', 'm.matmul(square, square)'],
+  ['cov', 'm.cov(square)'],
+  ['nansum', 'm.nansum(a)'],
+  ['det', 'm.linalg.det(square)'],
+  ['addAsync', 'await m.addAsync(a, 1)'],
+  ['varAsync', 'await m.varAsync(a)'],
+  ['invAsync', 'await m.linalg.invAsync(square)'],
+  ['padAsync', 'await m.padAsync(a, [[1, 1]])']
+]
+
+/** A program whose place has all signs that stacks have. */
+const PROGRAM = '/app@1.0.0/a(1)/main.mjs'
+const PROGRAM_TEXT = `import * as s from '/samebytes.mjs'
+import * as m from '/samebytes-math.mjs'
+import { memoryMap, trace } from '/samebytes-inspect.mjs'
+const early = { full: s.full, eye: s.eye, subtract: m.subtract }
+await s.init()
+await m.init()
+const [a, square] = [s.tensor([1, 2, 3, 4], 'float32'), s.tensor([[2, 1], [1, 3]], 'float32')]
+trace()
+const told = []
+const held = []
+async function tell (fn) {
+  held.push(await fn())
+  const { regions } = memoryMap()
+  told.push(regions.flatMap(({ tensors }) => tensors).map(({ site }) => site))
+}
+${CALLS.map(([, text]) => `await tell(async () => ${text})`).join('\n')}
+globalThis.told = told
+`
+
 const wait = (page, fn) => page.waitForFunction(fn, { timeout: LIMIT })
 
 const tests = {
@@ -269,16 +355,9 @@ const tests = {
   },
 
   async 'is an element in a page over WebAssembly, out of reach of its styles' ({ open }) {
-    const files = Object.fromEntries(['samebytes.mjs', 'samebytes-inspect.mjs', 'samebytes.wasm'].map(name => [`/${name}`, path.join(ROOT, 'dist', name)]))
-    const server = http.createServer((request, response) => {
-      const file = files[request.url]
-      if (request.url === '/') response.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>page</title><link rel="icon" href="data:,"><style>.stripe, h2 { display: none !important }</style><body>')
-      else if (file === undefined) response.writeHead(404).end()
-      else response.writeHead(200, { 'Content-Type': file.endsWith('wasm') ? 'application/wasm' : 'text/javascript' }).end(fs.readFileSync(file))
-    })
-    await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+    const server = await serve('<!doctype html><title>page</title><link rel="icon" href="data:,"><style>.stripe, h2 { display: none !important }</style><body>')
     try {
-      const { page } = await open(`http://127.0.0.1:${server.address().port}/`)
+      const { page } = await open(server.url)
       const told = await page.evaluate(async () => {
         const s = await import('/samebytes.mjs')
         const inspect = await import('/samebytes-inspect.mjs')
@@ -306,7 +385,28 @@ const tests = {
       assert.equal((await stripes()).length, 1)
     } finally {
       server.close()
-      server.closeAllConnections()
+    }
+  },
+
+  async 'names the functions and the lines that made tensors in a page, and those of arithmetic, on float32' ({ open }) {
+    const server = await serve(`<!doctype html><title>page</title><link rel="icon" href="data:,"><script type="module" src="${PROGRAM}"></script>`, { [PROGRAM]: PROGRAM_TEXT })
+    try {
+      const { page } = await open(server.url)
+      await wait(page, () => globalThis.told !== undefined)
+      const told = JSON.parse(await page.evaluate(() => JSON.stringify(globalThis.told)))
+      const first = PROGRAM_TEXT.split('\n').findIndex(line => line.startsWith('await tell')) + 1
+      const seen = new Set()
+      const key = ({ file, line, column, call }) => `${call} at ${file}:${line}:${column}`
+      told.forEach((sites, i) => {
+        assert.ok(sites.every(site => site !== null), CALLS[i][0])
+        const here = sites.filter(site => !seen.has(key(site)))
+        const others = here.filter(({ call }) => call !== CALLS[i][0])
+        assert.ok(here.some(({ call, file, line }) => call === CALLS[i][0] && file === PROGRAM.slice(1) && line === first + i), `${CALLS[i]}: ${here.map(key)}`)
+        assert.deepEqual(others.map(({ call }) => call), CALLS[i][0] === 'iterator' ? ['narrow'] : [])
+        for (const site of here) seen.add(key(site))
+      })
+    } finally {
+      server.close()
     }
   }
 }

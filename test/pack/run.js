@@ -623,7 +623,9 @@ async function testOther (runtime) {
   const name = 'here'
   await testPrograms(runtime, name, { backends: ['native', 'wasm'] })
   await test(`${runtime.title}: one instance for import and require`, () => run([...runtime.command, 'both.mjs'], { cwd: appOf(name) }))
-  await test(`${runtime.title}: subpaths`, () => run([...runtime.command, 'subpaths.cjs'], { cwd: appOf(name) }))
+  for (const backend of ['native', 'wasm']) {
+    await test(`${runtime.title}: subpaths, ${backend}`, () => run([...runtime.command, 'subpaths.cjs'], { cwd: appOf(name), env: { SAMEBYTES_BACKEND: backend } }))
+  }
   await test(`${runtime.title}: a process ends in the middle of copies`, async () => {
     for (let i = 0; i < 5; i++) {
       const { code, err } = await ending([...runtime.command, 'ends.cjs'], { cwd: appOf(name) })
