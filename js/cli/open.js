@@ -121,7 +121,7 @@ function openContent (file, { dtype, isMapped = false }) {
     const format = formatOf(source, file)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
     const several = format === 'npz' ? npzFile(source, dtype) : format === 'gguf' ? ggufFile(source) : safetensorsFile(source)
-    const mapped = isMapped ? whereMapped(() => ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, { guard: true, dtype })) : null
+    const mapped = isMapped ? whereMapped(() => ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, { guard: true, ...(format === 'npz' && { dtype }) })) : null
     const tensors = mapped ?? several
     return {
       format,

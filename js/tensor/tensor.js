@@ -2037,7 +2037,7 @@ function resultIn ({ dtype: name, casting: rule, out }) {
  * @returns {Conversion & { signal: any }}
  */
 function conversionOf (target, opts, names, where) {
-  const { dtype, device, casting, copy, out, signal } = optionsOf(typeof target === 'string' ? opts : target ?? null, names, where)
+  const { dtype, device, casting, copy, out, signal } = optionsOf(typeof target === 'string' ? opts : target ?? null, Tensor.isTensor(target) ? undefined : names, where) // a tensor has a dtype and a device
   const named = isDevice(target)
   const asked = named ? target : device
   const at = asked === undefined ? undefined : deviceOf(asked)
