@@ -94,6 +94,16 @@ const FORMS = `Each takes what the function without \`Async\` takes, and \`signa
 /** Names of functions that have their name from another one. */
 const formsOf = functions => [...functions.keys()].filter(name => name.endsWith('Async') && functions.has(name.slice(0, -'Async'.length)))
 
+/** @param {string} text  of a type @returns {string} without Tensor's second parameter where that is any */
+function withoutBuffers (text) {
+  for (let at = text.indexOf('Tensor<'); at >= 0; at = text.indexOf('Tensor<', at + 1)) {
+    let end = at + 'Tensor<'.length
+    for (let depth = 1; depth > 0; end++) depth += text[end] === '<' ? 1 : text[end] === '>' && text[end - 1] !== '=' ? -1 : 0
+    if (text.slice(at, end).endsWith(', any>')) text = `${text.slice(0, end - ', any>'.length)}>${text.slice(end)}`
+  }
+  return text
+}
+
 /** @param {ts.Program} program */
 function writerOf (program) {
   const checker = program.getTypeChecker()
@@ -101,7 +111,7 @@ function writerOf (program) {
   const FLAGS = TypeFormatFlags.NoTruncation | TypeFormatFlags.OmitParameterModifiers | TypeFormatFlags.UseAliasDefinedOutsideCurrentScope
 
   const resolved = symbol => symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
-  const shortened = text => withoutUndefined(text.replace(/import\("[^"]*"\)\./g, '').replace(/\bAnyTensor\b|\bTensor<any>/g, 'Tensor').replaceAll('<ArrayBufferLike>', '').replace(/\bkeyof Elements\b/g, 'DtypeName'))
+  const shortened = text => withoutUndefined(withoutBuffers(text.replace(/import\("[^"]*"\)\./g, '')).replaceAll('Tensor<D, B>', 'Tensor<D>').replace('[B] extends [ArrayBuffer] ? Uint8Array<ArrayBuffer> : Uint8Array', 'DataOf<"uint8", B>').replace(/\bAnyTensor\b|\bTensor<any>/g, 'Tensor').replaceAll('<ArrayBufferLike>', '').replace(/\bkeyof Elements\b/g, 'DtypeName'))
   const textOf = parts => ts.displayPartsToString(parts)
 
   function module (title, symbol, known) {
