@@ -512,7 +512,7 @@ function convolve (a, v, opts) {
     const weights = ffi.viewByList(opcodes.flip, surrounded(short, computed, 0, 0), [0])
     const { kind } = dtypes[computed]
     const accuracy = kind === 'FLOATING' || kind === 'COMPLEX' ? PRECISE : 0
-    run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, to, 1)], [windows, ffi.viewByNumbers(opcodes.unsqueeze, weights, 1)], { numbers: [casting, accuracy, 0] })
+    run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, to, 1)], [windows, ffi.viewByNumbers(opcodes.unsqueeze, weights, 1)], { numbers: [casting, accuracy, 0, computed] })
     return result()
   })
 }
