@@ -1654,7 +1654,7 @@ class Tensor {
   toImageData (opts) {
     const { imageOfLayout, imageOfLevels, levelsOf } = images()
     if (typeof opts === 'string') throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected`)
-    const { min, max, colormap } = optionsOf(opts)
+    const { min, max, colormap } = optionsOf(opts, OF_IMAGE_DATA, 'toImageData')
     const levels = opts === undefined ? null : levelsOf(min, max, Tensor.isTensor(colormap) ? colormap.toArray() : colormap)
     const layout = attached(this)
     const image = levels === null ? imageOfLayout(layout) : imageOfLevels(layout, scalingOf(levels.scale, levels.bias, undefined, layout.shape), levels.table)
@@ -2000,6 +2000,7 @@ function noMatrix ({ shape }) {
 // What the options of methods may name.
 const OF_CAPSULE = ['maxVersion', 'copy', 'dlDevice', 'stream']
 const OF_VIEW = ['strides', 'dimOrder', 'dtype', 'offset']
+const OF_IMAGE_DATA = ['min', 'max', 'colormap']
 const OF_CONVERSION = ['dtype', 'device', 'casting', 'copy', 'out']
 const OF_LATER = ['dtype', 'device', 'casting', 'copy', 'out', 'signal']
 const OF_COPY = ['casting', 'scale', 'bias', 'axis', 'stream']
