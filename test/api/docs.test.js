@@ -167,7 +167,7 @@ describe('docs/coming-from.md', () => {
 
   it('calls them as they are called', async () => {
     const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
-    const elsewhere = /module|Module|\bort\b|image|toImageData|path\b|results|init\(|dataPtr/ // a model, a page, a file, an address
+    const elsewhere = /module|Module|\bort\b|image|toImageData|path\b|url\b|results|init\(|dataPtr/ // a model, a page, a file, a server, an address
     const math = mathOrNull()
     let ran = 0
     const failures = []
