@@ -76,7 +76,7 @@ function openMapped (path, options, reason, make) {
  * nobody looks, and data that was taken before goes on giving zeros
  * @returns {Tensor<Or<D, any>>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
- * WASM; big-endian in mode 'r+'; guard, where a handler of SIGBUS was installed after ours
+ * WASM; big-endian in mode 'r+'
  * @see NumPy load(mmap_mode)
  * @example
  * const sum = path => openNpy(path).toArray().reduce((a, b) => a + b)
