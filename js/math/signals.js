@@ -498,6 +498,8 @@ function convolve (a, v, opts) {
   return tidy(() => {
     const met = Tensor.isTensor(x) ? operandOf(x, 'a').dtype : operandOf(/** @type {Tensor} */ (y), 'v').dtype
     const computed = dtype !== undefined ? dtype.index : Tensor.isTensor(y) ? ffi.promoteTypes(met, operandOf(y, 'v').dtype) : met
+    const { kind, name, itemsize } = dtypes[computed]
+    if (kind === 'BOOLEAN' || (kind === 'FLOATING' && itemsize === 1)) throw failure('ERR_DTYPE', `convolve has no ${name}; { dtype } converts first`)
     const first = lineOf(x, 'a', computed)
     const second = lineOf(y, 'v', computed)
     const long = first.size < second.size ? second : first
@@ -510,7 +512,6 @@ function convolve (a, v, opts) {
     lists.count('convolve', y, second)
     const windows = ffi.viewByNumbers(opcodes.unfold, surrounded(long, computed, before, after), 0, n, 1)
     const weights = ffi.viewByList(opcodes.flip, surrounded(short, computed, 0, 0), [0])
-    const { kind } = dtypes[computed]
     const accuracy = kind === 'FLOATING' || kind === 'COMPLEX' ? PRECISE : 0
     run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, to, 1)], [windows, ffi.viewByNumbers(opcodes.unsqueeze, weights, 1)], { numbers: [casting, accuracy, 0, computed] })
     return result()

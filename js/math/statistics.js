@@ -122,7 +122,7 @@ function directionOf (edges) {
   while (i < values.length && values[i] === values[0]) i++
   const isDescending = i < values.length && !(values[0] < values[i])
   for (i++; i < values.length; i++) {
-    if (isDescending ? values[i - 1] < values[i] : values[i - 1] > values[i]) throw failure('ERR_ARGUMENT', `bins[${i}] is ${show(values[i])} after ${show(values[i - 1])}; edges have to be in order`)
+    if (isDescending ? values[i - 1] < values[i] : values[i - 1] > values[i]) throw failure('ERR_ARGUMENT', `bins[${i}] is ${values[i]} after ${values[i - 1]}; edges have to be in order`)
   }
   return isDescending ? -1 : 1
 }
@@ -172,7 +172,7 @@ function dtypeOfCounts (dtype, isFloat) {
  * @param {AnyTensor} x  real numbers or bool, of any shape
  * @param {HistogramOptions<E> & { weights?: W, density?: P } | NameOf<E>} [opts]  weights: a tensor or lists of x's shape, added in float64 · density: the sum of hist times widths is 1
  * @returns {{ hist: Tensor<Or<E, W extends undefined ? (P extends true ? 'float64' : 'int32') : 'float64'>>, edges: AnyTensor }} hist: int32, float64 of weights and density, or what dtype says; edges: one more
- * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT edges that do not ascend, NaN or infinities where neither range nor edges are given · {RangeError} ERR_BOUNDS bins is less than 1, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
+ * @throws {TypeError} ERR_DTYPE complex numbers, and float8 without range and edges, ERR_CAST, ERR_ARGUMENT edges that do not ascend, NaN or infinities where neither range nor edges are given · {RangeError} ERR_BOUNDS bins is less than 1, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
  * @see NumPy histogram
  * @example
  * histogram(tensor([1, 2, 2, 4]), { bins: 3 }).hist.toArray() // [1, 2, 1]
@@ -339,7 +339,7 @@ function productsOf (x, { y, isTurned, dtype }, correction, weighing) {
  * @param {Tensor<D>} x  real numbers or bool: a row is a variable, a column an observation of all; one axis is one variable
  * @param {CovarianceOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} [variables, variables], without axes of one; integers give float32. NaN and infinities where the correction leaves no observations
- * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT weights below 0, or that add up to 0 · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @throws {TypeError} ERR_DTYPE float8 and complex numbers, ERR_CAST, ERR_ARGUMENT weights below 0, or that add up to 0 · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy cov
  * @example
  * cov(tensor([[0, 1, 2], [2, 1, 0]])).toArray() // [[1, -1], [-1, 1]]
