@@ -79,6 +79,7 @@ function failure (code, message) {
 
 const { captureStackTrace: capture } = /** @type {any} */ (Error)
 const { defineProperty } = Object
+const { set } = Reflect
 
 const MORE = 30 // frames of ours at most, above the program's
 
@@ -92,22 +93,24 @@ const MORE = 30 // frames of ours at most, above the program's
  */
 function startAtCaller (error) {
   if (capture === undefined) return error
-  const holder = { name: error.name, message: error.message, stack: /** @type {unknown} */ (undefined) } // the text begins with name and message
+  /** the text begins with name and message; prepareStackTrace is given this, and expects an Error @type {any} */
+  const holder = { __proto__: error, name: error.name, message: error.message, stack: undefined }
   const { stackTraceLimit: limit } = /** @type {any} */ (Error)
   try {
-    if (limit > 0) /** @type {any} */ (Error).stackTraceLimit = limit + MORE
+    if (limit > 0) set(Error, 'stackTraceLimit', limit + MORE) // in vain where Error is frozen
     capture(holder, startAtCaller)
   } finally {
-    if (limit > 0) /** @type {any} */ (Error).stackTraceLimit = limit
+    if (limit > 0) set(Error, 'stackTraceLimit', limit)
   }
   /** @type {unknown[] | undefined} */
   let read
   delete error.stack // defining it anew would read it first
-  defineProperty(error, 'stack', {
+  defineProperty(error, 'stack', /** @type {PropertyDescriptor} */ ({
+    __proto__: null,
     get: () => (read ??= [withoutOwn(holder.stack, limit)])[0],
     set (value) { read = [value] },
     configurable: true
-  })
+  }))
   return error
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 /* global navigator */
 const assert = require('node:assert/strict')
-const { fromBlob, openNpy, parseNpy, tensor, tidy, zeros } = require('samebytes')
+const { fetchNpy, fromBlob, openNpy, parseNpy, tensor, tidy, zeros } = require('samebytes')
 const math = require('samebytes/math')
 const { skip } = require('../setup')
 
@@ -39,7 +39,7 @@ const CALLS = {
   'arithmetic off the event loop': async function here () { await math.addAsync(zeros([2]), zeros([3])) },
   'arithmetic that fails later': async function here () { await math.linalg.invAsync(zeros([2, 2])) },
   'a file at a URL': async function here () {
-    await openNpy('https://example.invalid/x.npy', { retries: 0, fetch: async () => { throw new Error('not now') } })
+    await fetchNpy('https://example.invalid/x.npy', { retries: 0, fetch: async () => { throw new Error('not now') } })
   }
 }
 
@@ -92,6 +92,36 @@ describe('the stack of an error', () => {
     }
   })
 
+  it('does not need a limit that can be changed, nor clean prototypes', async () => {
+    const before = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit')
+    try {
+      for (const limit of [{ value: 10, writable: false }, { get: () => 10 }]) {
+        if (before !== undefined) Object.defineProperty(Error, 'stackTraceLimit', { configurable: true, ...limit }) // as Object.freeze(Error) makes it
+        const error = await thrown(CALLS['a maker'])
+        assert.equal(error.code, 'ERR_SHAPE', error)
+        assert.equal(typeof error.stack, typeof new Error('other').stack)
+      }
+    } finally {
+      if (before !== undefined) Object.defineProperty(Error, 'stackTraceLimit', before)
+    }
+    for (const name of ['value', 'writable']) {
+      Object.defineProperty(Object.prototype, name, { value: true, configurable: true }) // eslint-disable-line no-extend-native
+      const error = await thrown(CALLS['a maker']).finally(() => { delete Object.prototype[name] })
+      assert.equal(error.code, 'ERR_SHAPE', error)
+    }
+  })
+
+  it('is given to a prepareStackTrace with an Error', async () => {
+    const { prepareStackTrace } = Error
+    Error.prepareStackTrace = error => error instanceof RangeError && error.code === 'ERR_SHAPE' ? 'as others' : 'an object'
+    try {
+      const { stack } = await thrown(CALLS['a maker'])
+      assert.ok(!stack.includes('an object'), stack)
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace
+    }
+  })
+
   it('is a property as others have it', async () => {
     const error = await thrown(CALLS['a maker'])
     assert.ok(error.stack.includes('here'))
@@ -111,7 +141,7 @@ describe('the message of an error', () => {
   /** What a server says. */
   const saying = (status, headers) => async () => ({ status, headers: { get: name => headers[name] ?? null }, body: null })
   const range = text => saying(206, { 'content-range': text })
-  const open = (url, fetch) => () => openNpy(url, { retries: 0, fetch })
+  const open = (url, fetch) => () => fetchNpy(url, { retries: 0, fetch })
   const url = 'https://example.invalid/x.npy'
 
   for (const [title, call] of Object.entries({
@@ -120,7 +150,7 @@ describe('the message of an error', () => {
     'a slice': () => zeros([1]).slice(hostile),
     'an option': () => fromBlob(new Uint8Array(4), [4], { dtype: hostile }),
     'an equation': () => math.einsum(`i${hostile}->i`, zeros([1])),
-    'a URL that is none': () => openNpy(`http://[${hostile}`),
+    'a URL that is none': () => fetchNpy(`http://[${hostile}`),
     'a path': () => openNpy(hostile),
     'what a fetch throws': open(url, async () => { throw new Error(hostile) }),
     'the range of an answer': open(url, range(`bytes ${hostile}`)),
