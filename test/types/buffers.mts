@@ -1,5 +1,5 @@
 // Bytes for others: what is over an ArrayBuffer says so, from TypeScript 5.7 on; older compilers know no difference.
-import { fromBlob, stack, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros, type DataOf, type DtypeName, type Tensor } from 'samebytes'
+import { fromBlob, stack, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros, type BufferOf, type DataOf, type DtypeName, type Tensor } from 'samebytes'
 import { add } from 'samebytes/math'
 import type { Equal, Expect } from './equal.mjs'
 
@@ -37,6 +37,8 @@ type Shared = SharedArrayBuffer extends ArrayBuffer ? Owned : Uint8Array
 type IsOwned<A> = A extends Owned ? true : false
 const shared = fromBlob(new SharedArrayBuffer(4), [4], 'uint8')
 export type Checks = [
+  Expect<Equal<BufferOf<SharedArrayBuffer>, SharedArrayBuffer>>,
+  Expect<Equal<BufferOf<number[]>, any>>,
   Expect<Equal<typeof shared, Tensor<'uint8', SharedArrayBuffer>>>,
   Expect<Equal<typeof shared.data, Shared>>,
   Expect<Equal<IsOwned<typeof shared.data>, IsOwned<Shared>>>,
