@@ -13,7 +13,7 @@ const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { target } = require('./cores')
-const { clip, divide, floor, greaterEqual, logicalNot, multiply, notEqual, sqrt, subtract } = require('./functions')
+const { clip, divide, floor, greaterEqual, logicalNot, multiply, notEqual, positive, sqrt, subtract } = require('./functions')
 const lists = require('./lists')
 const { matmul } = require('./matrices')
 const { operandOf } = require('./operands')
@@ -59,6 +59,7 @@ const UNSAFE = 2
 const SAME_KIND = 1
 const MOST_INT32 = 2 ** 31 - 1
 const MOST_BINS = 2 ** 31 - 2
+const EDGES = 2 ** 15 // that are written at a time
 
 // ---- Histograms ----
 
@@ -88,22 +89,27 @@ function extremesOf (x) {
 }
 
 /**
- * The edges of n equal bins, in float64.
+ * Writes the edges of n equal bins, which are computed in float64, some at a time: there may be as many as there is memory for.
  *
+ * @param {Layout} to
  * @param {number} n
  * @param {Range} range
- * @returns {Float64Array}
  */
-function evenly (n, { low, high }) {
+function writeEvenly (to, n, { low, high }) {
   const start = low === high ? low - 0.5 : low
   const end = low === high ? high + 0.5 : high
   const width = end - start
   const step = width / n
   if (!Number.isFinite(width)) throw failure('ERR_ARGUMENT', `bins from ${start} to ${end} have no width in float64`)
-  const edges = new Float64Array(n + 1)
-  for (let i = 0; i < n; i++) edges[i] = (step === 0 ? i / n * width : i * step) + start // of subnormal numbers a step may be 0
-  edges[n] = end
-  return edges
+  const edges = new Float64Array(Math.min(n + 1, EDGES))
+  for (let from = 0; from <= n; from += EDGES) {
+    const count = Math.min(EDGES, n + 1 - from)
+    for (let k = 0; k < count; k++) {
+      const i = from + k
+      edges[k] = i === n ? end : (step === 0 ? i / n * width : i * step) + start // of subnormal numbers a step may be 0
+    }
+    ffi.copy(ffi.viewByNumbers(ffi.opcodes.narrow, to, 0, from, count), layoutOver(edges, FLOAT64, [count]), UNSAFE)
+  }
 }
 
 /**
@@ -139,9 +145,9 @@ function edgesFor (x, bins, range) {
   const { dtype } = operandOf(x, 'x')
   if (typeof bins === 'number') {
     if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${dtypes[dtype].name}, which has no order`)
-    const values = evenly(bins, range ?? extremesOf(x))
+    const limits = range ?? extremesOf(x)
     const made = target(undefined, dtypes[dtype].kind === 'FLOATING' ? dtype : FLOAT64, [bins + 1])
-    ffi.copy(made.to, layoutOver(values, FLOAT64, [bins + 1]), UNSAFE)
+    writeEvenly(made.to, bins, limits)
     return made
   }
   const edges = lists.tensorBeside(bins, dtype, 'x')
@@ -152,6 +158,9 @@ function edgesFor (x, bins, range) {
   ffi.copy(made.to, from, 0)
   return made
 }
+
+/** @param {Tensor<any>} edges @returns {Tensor<any>} in float64 where they are no floats: differences of small integers would wrap */
+const widthsOf = edges => diff(dtypes[operandOf(edges, 'bins').dtype].kind === 'FLOATING' ? edges : positive(edges, 'float64'))
 
 /** @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for @param {boolean} isFloat @returns {number} of counts, or of sums and densities */
 function dtypeOfCounts (dtype, isFloat) {
@@ -200,7 +209,7 @@ function histogram (x, opts) {
     if (by === null) run(rows.histogram, targets, [from, edges], { numbers: [SAME_KIND] })
     else run(rows.histogram_weighted, targets, [from, edges, by], { numbers: [SAME_KIND] })
     const found = { hist: made(), edges: edgesMade() }
-    if (counts !== null) divide(divide(counts, diff(found.edges), 'float64'), sum(counts), { out: found.hist })
+    if (counts !== null) divide(divide(counts, widthsOf(found.edges), 'float64'), sum(counts), { out: found.hist })
     return found
   })
 }

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { arange, full, memory, rand, tensor, zeros } = require('samebytes')
+const { arange, full, memory, rand, setMemoryLimit, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
@@ -344,6 +344,25 @@ describe('statistics', () => {
     for (const name of ['nanmean', 'nanvar', 'nanstd', 'nanmin', 'nanmax']) fails(() => math[name](m.astype('complex64')), TypeError, 'ERR_DTYPE')
     for (const name of ['nanmin', 'nanmax']) fails(() => math[name](zeros([0])), RangeError, 'ERR_SHAPE')
     for (const name of NAN) fails(() => math[name](zeros([2], 'float8_e5m2')), TypeError, 'ERR_DTYPE')
+  })
+
+  it('density: widths between edges of small integers do not wrap', () => {
+    const density = (x, bins) => flat(histogram(x, { bins, density: true }).hist)
+    assert.deepEqual(density(tensor([0, 100], 'int8'), tensor([-100, 100], 'int8')), [0.005])
+    assert.deepEqual(density(tensor([0, 1]), tensor([false, true])), [1])
+  })
+
+  it('equal bins: as many as the limit of memory allows', () => {
+    const bins = 2 ** 17 // more than are written at a time
+    const { edges } = histogram(tensor([0, 1], 'float64'), { bins })
+    assert.equal(edges.size, bins + 1)
+    for (const i of [0, 1, 2 ** 15 - 1, 2 ** 15, 2 ** 16, bins - 1, bins]) assert.equal(edges.get(i), i / bins)
+    setMemoryLimit(2 ** 28)
+    try {
+      fails(() => histogram(tensor([1]), { bins: 2 ** 28 }), RangeError, 'ERR_MEMORY')
+    } finally {
+      setMemoryLimit(Infinity)
+    }
   })
 
   it('of few elements and none', () => {
