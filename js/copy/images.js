@@ -68,6 +68,7 @@ function levelsOf (min = 0, max = 1, colours = undefined) {
   if (!Number.isFinite(min)) throw failure('ERR_ARGUMENT', `min is ${show(min)}; a finite number was expected`)
   if (!Number.isFinite(max) || !(max > min)) throw failure('ERR_ARGUMENT', `max is ${show(max)}; a finite number above min (${min}) was expected`)
   const scale = 255 / (max - min)
+  if (scale === 0 || !Number.isFinite(scale)) throw failure('ERR_ARGUMENT', `min is ${min}, and max ${max}; their difference has no reciprocal in float64`)
   return { scale, bias: 0.5 - min * scale, table: colours === undefined ? null : tableOf(colours) }
 }
 

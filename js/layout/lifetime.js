@@ -58,14 +58,13 @@ function findTensors (result, isTensor, lost) {
       continue
     }
     if (ArrayBuffer.isView(value)) continue
-    if (Array.isArray(value)) {
+    if (Array.isArray(value) && Object.getPrototypeOf(value) === Array.prototype) { // there may be many elements, and their names are texts
       for (const item of value) add(item)
-      if (Object.getPrototypeOf(value) === Array.prototype) continue // there may be many elements, and their names are texts
-    } else {
-      for (const [key, item] of entriesOf(value)) {
-        add(key)
-        add(item)
-      }
+      continue
+    }
+    for (const [key, item] of entriesOf(value)) {
+      add(key)
+      add(item)
     }
     for (const key of Reflect.ownKeys(value)) {
       const property = Reflect.getOwnPropertyDescriptor(value, key)

@@ -90,7 +90,7 @@ describe('toImageData', () => {
 
   it('refuses options that mean nothing, and a colormap of colours', () => {
     const t = tensor([[0.5]])
-    for (const options of ['viridis', 5, null, { min: NaN }, { min: '0' }, { max: Infinity }, { min: 1 }, { min: 2, max: 1 }, { colormap: 'viridis' }, { colormap: [[1, 2, 3]] }, { colormap: [[1, 2], [3, 4]] },
+    for (const options of ['viridis', 5, null, { min: NaN }, { min: '0' }, { max: Infinity }, { min: -1e308, max: 1e308 }, { max: 5e-324 }, { min: 1 }, { min: 2, max: 1 }, { colormap: 'viridis' }, { colormap: [[1, 2, 3]] }, { colormap: [[1, 2], [3, 4]] },
       { colormap: [[0, 0, 256], [1, 2, 3]] }, { colormap: [[0, 0, NaN], [1, 2, 3]] }, { colormap: new Array(257).fill([1, 2, 3]) }, { colormap: zeros([2]) }, { colormap: zeros([]) }]) {
       fails(() => t.toImageData(options), TypeError, 'ERR_ARGUMENT')
     }

@@ -167,6 +167,7 @@ describe('tidy', () => {
     'an object of a class of another realm': make => Object.assign(runInNewContext('new (class Batch {})()'), { t: make(1) }),
     'a plain object of another realm': make => Object.assign(runInNewContext('({})'), { t: make(1) }),
     'an array of another realm': make => { const list = runInNewContext('[]'); list.push([make(1)]); return list },
+    'an array without a prototype': make => Object.setPrototypeOf([make(1)], null),
     'a Map of another realm': make => runInNewContext('new Map()').set(make(1), { deep: make(2) }),
     'a Set of another realm': make => runInNewContext('new Set()').add(make(1)),
     'an Error': make => Object.assign(new RangeError('with a tensor'), { tensor: make(1), more: [make(2)] }),
