@@ -297,7 +297,8 @@ function compute ({ from, to, shape, srcShape, src, dst, srcBytes, dstBytes, sca
   }
   const outBase = make(target)
   const inBase = srcBytes ? make(srcBytes) : outBase
-  outBase.view(to).view(shape, dst).copyFrom(inBase.view(from).view(srcShape, src), options)
+  const placed = (t, shape, { strides, offset }) => t.view(shape, { strides, offset })
+  placed(outBase.view(to), shape, dst).copyFrom(placed(inBase.view(from), srcShape, src), options)
   return Buffer.from(outBase.bytes)
 }
 

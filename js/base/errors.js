@@ -70,7 +70,8 @@ function plain (text) {
  */
 function failure (code, message) {
   const Class = /** @type {any} */ (classes[code] ?? SamebytesError)
-  const error = new Class(plain(message), code)
+  const text = plain(message)
+  const error = withLimit(0, () => new Class(text, code)) // startAtCaller captures the stack
   if (Class !== SamebytesError) error.code = code
   return startAtCaller(error)
 }
@@ -84,6 +85,25 @@ const { set } = Reflect
 const MORE = 30 // frames of ours at most, above the program's
 
 /**
+ * Calls a function with another Error.stackTraceLimit, in vain where Error is frozen.
+ *
+ * @template R
+ * @param {number} limit
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function withLimit (limit, fn) {
+  const { stackTraceLimit: usual } = /** @type {any} */ (Error)
+  if (!(usual > 0)) return fn()
+  try {
+    set(Error, 'stackTraceLimit', limit)
+    return fn()
+  } finally {
+    set(Error, 'stackTraceLimit', usual)
+  }
+}
+
+/**
  * Leaves our frames out of an error's stack when that is read, and not before: making the text takes long, and runs the program's
  * prepareStackTrace.
  *
@@ -94,21 +114,23 @@ const MORE = 30 // frames of ours at most, above the program's
 function startAtCaller (error) {
   if (capture === undefined) return error
   /** the text begins with name and message; prepareStackTrace is given this, and expects an Error @type {any} */
-  const holder = { __proto__: error, name: error.name, message: error.message, stack: undefined }
+  let holder = { __proto__: error, name: error.name, message: error.message, stack: undefined }
   const { stackTraceLimit: limit } = /** @type {any} */ (Error)
-  try {
-    if (limit > 0) set(Error, 'stackTraceLimit', limit + MORE) // in vain where Error is frozen
-    capture(holder, startAtCaller)
-  } finally {
-    if (limit > 0) set(Error, 'stackTraceLimit', limit)
-  }
+  withLimit(limit + MORE, () => capture(holder, startAtCaller))
   /** @type {unknown[] | undefined} */
   let read
   delete error.stack // defining it anew would read it first
   defineProperty(error, 'stack', /** @type {PropertyDescriptor} */ ({
     __proto__: null,
-    get: () => (read ??= [withoutOwn(holder.stack, limit)])[0],
-    set (value) { read = [value] },
+    get () {
+      read ??= [withoutOwn(holder.stack, limit)]
+      holder = undefined
+      return read[0]
+    },
+    set (value) {
+      read = [value]
+      holder = undefined
+    },
     configurable: true
   }))
   return error

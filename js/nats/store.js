@@ -62,8 +62,8 @@ const { cleanStore } = require('./store-clean')
  * @template {string} N
  * @template {Out | undefined} [O=undefined]
  * @template {import('../base/types').DtypeName} [D=any]
- * @typedef {[O] extends [{ file: string | URL }] ? ObjectInfo : [O] extends [Out] ? O : N extends `${string}.npy` ? Tensor<D> :
- *   N extends `${string}.npz` | `${string}.safetensors` ? Record<string, Tensor> : any} Got
+ * @typedef {[O] extends [undefined] ? (N extends `${string}.npy` ? Tensor<D> : N extends `${string}.npz` | `${string}.safetensors` ? Record<string, Tensor> : any) :
+ *   [O] extends [{ file: string | URL }] ? ObjectInfo : [O] extends [Out] ? O : any} Got
  */
 
 const KEY = Symbol('samebytes store')
