@@ -55,6 +55,7 @@ sb__binding *sb__wasm_binding(void) {
 /* ---- Memory of another module's calls. It is claimed, so that nothing stays where their thread is terminated ---- */
 
 WASM_EXPORT(sb__alloc_aligned) void *sb__wasm_alloc(size_t nbytes);
+WASM_EXPORT(sb__alloc_bytes) void *sb__wasm_alloc_bytes(int64_t nbytes);
 WASM_EXPORT(sb__free_aligned) void sb__wasm_free(void *data);
 WASM_EXPORT(sb_tensor_empty)
 sb_status sb__wasm_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out);
@@ -63,7 +64,7 @@ WASM_EXPORT(sb_tensor_release) void sb__wasm_tensor_release(sb_tensor *t);
 /* Before the bytes. */
 typedef struct claimed {
   double handle;
-  sb_storage *storage; /* over the bytes; no total counts it */
+  sb_storage *storage; /* over the bytes */
   char unused[SB_ALIGNMENT - sizeof(double) - sizeof(sb_storage *)];
 } claimed;
 
@@ -72,10 +73,10 @@ static void free_claimed(void *data, void *context) {
   sb__free_aligned((claimed *)data - 1);
 }
 
-void *sb__wasm_alloc(size_t nbytes) {
+static void *new_claimed(size_t nbytes, sb__storage_kind kind) {
   claimed *c = nbytes < SIZE_MAX - sizeof *c ? sb__alloc_aligned(sizeof *c + nbytes) : NULL;
   if (!c) return NULL;
-  if (sb__storage_pin(c + 1, nbytes, NULL, free_claimed, NULL, &c->storage)) {
+  if (sb__storage_wrap_as(kind, c + 1, nbytes, free_claimed, NULL, &c->storage)) {
     sb__free_aligned(c);
     return NULL;
   }
@@ -83,6 +84,14 @@ void *sb__wasm_alloc(size_t nbytes) {
   sb_storage *storage = c->storage;
   sb_storage_unref(&storage);
   return NULL;
+}
+
+/* No total counts it. */
+void *sb__wasm_alloc(size_t nbytes) { return new_claimed(nbytes, SB__STORAGE_PIN); }
+
+void *sb__wasm_alloc_bytes(int64_t nbytes) {
+  if (nbytes > PTRDIFF_MAX || !sb__scratch_allows(nbytes)) return NULL;
+  return new_claimed((size_t)nbytes, SB__STORAGE_SCRATCH);
 }
 
 void sb__wasm_free(void *data) {
@@ -96,7 +105,7 @@ sb_status sb__wasm_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *sha
   const sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, out);
   if (status) return status;
   const int64_t nbytes = sb_tensor_nbytes(out);
-  const claimed *c = nbytes < INT32_MAX ? sb__wasm_alloc((size_t)nbytes) : NULL;
+  const claimed *c = sb__wasm_alloc_bytes(nbytes);
   if (!c) return sb__fail(SB_ERR_MEMORY, "%lld bytes could not be allocated", (long long)nbytes);
   out->storage = c[-1].storage;
   return SB_OK;

@@ -7,7 +7,7 @@
 const { Math, arrayIndexOf, arrayOf, arraySlice } = require('../base/primordials')
 const backend = require('./select')
 const { learnErrors, failure } = require('../base/errors')
-const { countStaged, staying } = require('./storage')
+const { countStaged, grantScratch, room, staying } = require('./storage')
 const { Layout, nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -17,7 +17,7 @@ const codes = learnErrors(arraySlice(tables.errors, 0, tables.errors.length - 1)
 
 const { opcodes } = backend
 
-const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, HEAD, OFFSET, NUMEL, AXES, SIZE_OF_OPERAND } = tables.frame
+const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, HEAD, OFFSET, NUMEL, AXES, SIZE_OF_OPERAND, SCRATCH } = tables.frame
 const { NDIM, FLAGS, WIDE } = tables.head
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 const ALIGNMENT = tables.alignment
@@ -25,10 +25,54 @@ const ALIGNMENT = tables.alignment
 /** Keeps the memory of a call's operands from being collected until C returns. @type {{ a: unknown, b: unknown }} */
 const held = { a: null, b: null }
 
+/** of the last call, which wanted memory beyond the limit @type {Error | null} */
+let excess = null
+
 /** Throws the error of the last call, if it failed. */
 function check () {
   const status = frame.f64[STATUS]
-  if (status !== 0) throw failure(codes[status], backend.text())
+  if (status !== 0) throw lastError(status)
+}
+
+/** @param {number} status @returns {Error} of the last call */
+function lastError (status) {
+  const error = excess ?? failure(codes[status], backend.text())
+  excess = null
+  return error
+}
+
+/**
+ * Calls C where it may take memory for the call, which counts against the limit. `check` follows.
+ *
+ * @param {(opcode: number) => void} call
+ * @param {number} opcode
+ */
+function callBounded (call, opcode) {
+  do {
+    frame.f64[SCRATCH] = room()
+    call(opcode)
+  } while (frame.f64[SCRATCH] !== 0 && isForAgain())
+}
+
+/**
+ * After a call that wanted more memory than `room` had: whether it is there, now that it is counted anew. The call has written nothing, and is
+ * still in the call buffer.
+ *
+ * @returns {boolean} false: lastError is the call's
+ */
+function isForAgain () {
+  const status = frame.f64[STATUS]
+  const refused = frame.f64[SCRATCH]
+  frame.f64[SCRATCH] = 0
+  if (status === 0) return false
+  try {
+    grantScratch(refused, backend.inUse)
+    return true
+  } catch (error) {
+    excess = /** @type {Error} */ (error)
+    frame.f64[STATUS] = status
+    return false
+  }
 }
 
 /** @param {number} opcode */
@@ -310,7 +354,7 @@ function invokeOn (opcode, to, from, a, b) {
   frame.f64[RESULTS] = 0
   frame.f64[ARGS] = a
   frame.f64[ARGS + 1] = b
-  backend.call(opcode)
+  callBounded(backend.call, opcode)
   held.a = held.b = null
   check()
   if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
@@ -337,4 +381,4 @@ function leave (error) {
  */
 const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
 
-module.exports = { backend, opcodes, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, received, takeCapsule, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }
+module.exports = { backend, opcodes, tables, frame, codes, held, check, lastError, callBounded, isForAgain, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, received, takeCapsule, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT }

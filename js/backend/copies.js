@@ -3,10 +3,10 @@
 
 const { Uint8Array, arraySlice, lengthOf, typedSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { isOnDevice, countStaged } = require('./storage')
+const { isOnDevice, countStaged, room } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
-const { backend, opcodes, frame, codes, held, check, invoke, invokeOn, put, putScalar, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { backend, opcodes, frame, held, check, lastError, callBounded, isForAgain, invoke, invokeOn, put, putScalar, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT } = require('./call-buffer')
 const { isContiguous } = require('./layout-calls')
 const { checkAttached, stage, unstage } = require('./staging')
 
@@ -172,7 +172,7 @@ function putPair (dst, src) {
 /** @param {number} opcode  of a copy whose operands and arguments are in the call buffer */
 function callCopy (opcode) {
   frame.f64[RESULTS] = 0
-  backend.call(opcode)
+  callBounded(backend.call, opcode)
   held.a = held.b = null
   const { f64 } = frame // WebAssembly's memory may have grown
   if (f64[STATUS] !== 0) check()
@@ -243,7 +243,7 @@ function fill (layout, value) {
   held.a = target
   put(0, target)
   putScalar(ARGS, value)
-  backend.call(opcodes.fill)
+  callBounded(backend.call, opcodes.fill)
   held.a = null
   if (target === layout) {
     if (frame.f64[STATUS] !== 0) check()
@@ -320,10 +320,13 @@ function checkCopy (copy) {
  */
 function startCopy (copy, done) {
   putCopy(copy)
-  backend.startCopy(copy.scaling !== null, () => {
-    const status = frame.f64[STATUS]
-    done(frame.f64[RESULTS] !== 0, status === 0 ? null : failure(codes[status], backend.text()))
-  })
+  do {
+    frame.f64[SCRATCH] = room()
+    backend.startCopy(copy.scaling !== null, () => {
+      const status = frame.f64[STATUS]
+      done(frame.f64[RESULTS] !== 0, status === 0 ? null : lastError(status))
+    })
+  } while (frame.f64[SCRATCH] !== 0 && isForAgain())
   held.a = null
   check()
   const { f64 } = frame

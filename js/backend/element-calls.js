@@ -3,7 +3,7 @@
 
 const { isOnDevice, countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
-const { backend, opcodes, frame, held, check, invoke, invokeOn, put, putScalar, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { backend, opcodes, frame, held, check, callBounded, invoke, invokeOn, put, putScalar, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
 const { dense } = require('./layout-calls')
 const { checkAttached, allocate, stage, unstage } = require('./staging')
 const { copy } = require('./copies')
@@ -124,7 +124,7 @@ function sharesMemory (a, b) {
     frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
     frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
   }
-  backend.call(opcodes.shares_memory)
+  callBounded(backend.call, opcodes.shares_memory)
   held.a = held.b = null
   check()
   return frame.f64[RESULTS] !== 0
@@ -226,7 +226,7 @@ function generate (opcode, layout, scalars, number) {
     put(0, target)
     for (let i = 0; i < scalars.length; i++) putScalar(ARGS + 3 * i, scalars[i])
     frame.f64[ARGS + 3 * scalars.length] = number
-    backend.call(opcode)
+    callBounded(backend.call, opcode)
     held.a = null
     check()
     const result = frame.f64[RESULTS]

@@ -3,8 +3,8 @@
 
 const { Object, arrayMap, arraySlice, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice } = require('./storage')
-const { backend, frame, codes, held, check, put, putScalar, STATUS, RESULTS, ARGS } = require('./call-buffer')
+const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('./storage')
+const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('./call-buffer')
 const { stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
@@ -56,8 +56,12 @@ const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('.
  * @param {number} row
  */
 function call (row) {
-  if (mode.done === null) callNow(row)
-  else start(row, mode.done)
+  if (mode.done === null) {
+    callBounded(callNow, row)
+  } else {
+    frame.f64[SCRATCH] = room()
+    start(row, mode.done)
+  }
 }
 
 /**
@@ -74,7 +78,8 @@ function callOnThread (run, done) {
     const status = f64[STATUS]
     const finished = f64[RESULTS] !== 0
     if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
-    done(finished, status === 0 ? null : failure(codes[status], backend.text()))
+    if (f64[SCRATCH] !== 0 && isForAgain()) anew(run, done)
+    else done(finished, status === 0 ? null : lastError(status))
   }
   try {
     run()
@@ -83,6 +88,20 @@ function callOnThread (run, done) {
     mode.done = null
   }
   return id
+}
+
+/**
+ * Begins a call that was refused memory once more: there is enough. It cannot be stopped.
+ *
+ * @param {() => void} run
+ * @param {(finished: boolean, error: Error | null) => void} done
+ */
+function anew (run, done) {
+  try {
+    callOnThread(run, done)
+  } catch (error) {
+    done(false, /** @type {Error} */ (error))
+  }
 }
 
 /** Number of each function that arithmetic has for the call buffer; those of algorithms follow (algorithms.js). @type {Record<string, number>} */

@@ -100,7 +100,8 @@ function memory () {
 const copyOf = rows => Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row }]))
 
 /**
- * Sets how many bytes tensors may take together: what they own, whoever allocated it, but not the caller's bytes. A
+ * Sets how many bytes tensors may take together: what they own, whoever allocated it, but not the caller's bytes. What a function takes for
+ * itself while it runs, from 64 KiB on, has to fit beside them. A
  * request beyond it is ERR_MEMORY; what exists stays.
  *
  * @param {number} nbytes  Infinity for no limit; without a call it is the container's memory, else the machine's

@@ -143,7 +143,7 @@ class Backend {
     const int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
     /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
     this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
-    this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
+    this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8, (this.tables.frame.SCRATCH - this.tables.frame.TEXT) * 8)
     const { call } = addon
     const { i32 } = this.frame
     const at = 2 * this.tables.frame.ROW

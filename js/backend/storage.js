@@ -338,6 +338,26 @@ function recount (nbytes, inUse) {
   throw failure('ERR_MEMORY', `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit); dispose tensors, or make them in tidy()`)
 }
 
+/**
+ * What a call of C may take for itself: less than there is, where much was freed since it was last counted.
+ *
+ * @returns {number} 1 or more
+ */
+const room = () => Math.max(1, budget.limit - budget.granted)
+
+/**
+ * Counts anew, after C was refused what it wanted for a call that has ended. `room` is exact then.
+ *
+ * @param {number} nbytes
+ * @param {() => number} inUse
+ * @throws {RangeError} ERR_MEMORY beyond the limit
+ */
+function grantScratch (nbytes, inUse) {
+  budget.granted += nbytes
+  recount(nbytes, inUse)
+  budget.granted -= nbytes
+}
+
 /** Bytes of groups that are not known to be collected. @returns {{ v8: number, sab: number }} */
 function countedBytes () {
   const bytes = { v8: 0, sab: 0 }
@@ -417,4 +437,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }
+module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, grantScratch, room, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }

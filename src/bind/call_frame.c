@@ -231,7 +231,7 @@ static sb_status write_results(sb__binding *b, const char *results) {
 
 void sb__report(sb__binding *b, sb_status status) {
   char *text = (char *)(b->frame + SB__FRAME_TEXT);
-  const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
+  const size_t room = (SB__FRAME_SCRATCH - SB__FRAME_TEXT) * sizeof(double);
   b->frame[SB__FRAME_STATUS] = (double)status;
   if (!status) return;
   strncpy(text, sb_error_message(), room - 1);
@@ -242,10 +242,13 @@ void sb__report(sb__binding *b, sb_status status) {
 
 sb_status sb__run_begin(sb__binding *b, const char **signature) {
   b->guarded_count = 0;
+  sb__scratch_begin(b->frame[SB__FRAME_SCRATCH]);
   return read_operands(b, signature);
 }
 
 void sb__run_end(sb__binding *b, const char *results, sb_status status) {
+  double *scratch = &b->frame[SB__FRAME_SCRATCH];
+  if (*scratch != 0) *scratch = (double)sb__scratch_end();
   if (SB_GUARDS) status = check_guarded_again(b, status);
   if (!status) status = write_results(b, results);
   sb__report(b, status);

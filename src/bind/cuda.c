@@ -36,7 +36,7 @@ static sb_status give_holder(sb__binding *b, sb_deleter drop, void *context) {
 /* Text for JavaScript, where a failure would be. */
 static void leave(sb__binding *b, const char *text) {
   char *to = (char *)(b->frame + SB__FRAME_TEXT);
-  const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
+  const size_t room = (SB__FRAME_SCRATCH - SB__FRAME_TEXT) * sizeof(double);
   const size_t length = strnlen(text, room - 1);
   memcpy(to, text, length);
   to[length] = 0;

@@ -568,7 +568,7 @@ static sb_status segment_new(sb__binding *b) {
 /* Number: file descriptor; the path is the frame's text. The result is the system's error number. */
 static sb_status link_file(sb__binding *b) {
   const char *path = (const char *)(b->frame + SB__FRAME_TEXT);
-  const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
+  const size_t room = (SB__FRAME_SCRATCH - SB__FRAME_TEXT) * sizeof(double);
   if (N(0) < 0 || N(0) > INT32_MAX || !memchr(path, 0, room)) {
     return sb__fail(SB_ERR_ARGUMENT, "this is no file, or no path");
   }

@@ -9,14 +9,15 @@
 #include "ops/copy.h"
 
 /* name, first double, how many. */
-#define SB__FRAME(X)                                                          \
- X(STATUS, 0, 1)                                                              \
- X(ROW, 1, 1)        /* to run: 32 bits; WASM gives it as an argument */      \
- X(RESULTS, 2, 7)    /* numbers, in the order of the signature */             \
- X(OPERANDS, 9, 670) /* five descriptors; the fifth is the result's layout */ \
- X(ARGS, 679, 640)   /* numbers, lists (count first) and scalars in order */  \
- X(TEXT, 1319, 64)   /* a failure in words: bytes, ending with 0 */           \
- X(SIZE, 1383, 0)
+#define SB__FRAME(X)                                                             \
+ X(STATUS, 0, 1)                                                                 \
+ X(ROW, 1, 1)        /* to run: 32 bits; WASM gives it as an argument */         \
+ X(RESULTS, 2, 7)    /* numbers, in the order of the signature */                \
+ X(OPERANDS, 9, 670) /* five descriptors; the fifth is the result's layout */    \
+ X(ARGS, 679, 640)   /* numbers, lists (count first) and scalars in order */     \
+ X(TEXT, 1319, 64)   /* a failure in words: bytes, ending with 0 */              \
+ X(SCRATCH, 1383, 1) /* bytes for the call itself: its room, then the refused */ \
+ X(SIZE, 1384, 0)
 
 /* Fields of a descriptor. */
 #define SB__OPERAND(X)                                                      \

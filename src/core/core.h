@@ -28,10 +28,25 @@ void sb__fail_allocation(int64_t n); /* the n-th from now fails on this thread, 
 int64_t sb__live_allocations(void);  /* of all threads */
 #endif
 
-/* The same; NULL also where size_t, which has 32 bits in WebAssembly, has no such number. */
-static inline void *sb__alloc_bytes(int64_t nbytes) {
-  return nbytes <= PTRDIFF_MAX ? sb__alloc_aligned((size_t)nbytes) : NULL;
-}
+/* storage.c: memory that a call takes for itself and gives back before it ends. It counts against the limit that JavaScript set, with
+ * what other calls have at the time and with the storages that were made since the call began. Outside of such a call there is no limit. */
+typedef struct sb__scratch {
+  bool is_bounded;
+  int64_t begun;   /* bytes of storages when the call began */
+  int64_t room;    /* that it may take */
+  int64_t taken;   /* in total_scratch, until the call ends */
+  int64_t refused; /* beyond room: what the call would have had; 0: nothing */
+} sb__scratch;
+
+void sb__scratch_begin(double room);  /* for this thread's call; 0: it has no limit */
+int64_t sb__scratch_end(void);        /* bytes that were refused */
+sb__scratch sb__scratch_move(void);   /* of a call that another thread runs, */
+void sb__scratch_set(sb__scratch to); /* which begins with this */
+bool sb__scratch_allows(int64_t nbytes);
+
+/* sb__alloc_aligned for such memory; nbytes > 0. NULL also beyond the limit, and where size_t, which has 32 bits in WebAssembly, has no such
+ * number. */
+void *sb__alloc_bytes(int64_t nbytes);
 
 /* storage.c: where bytes are, and who frees them. The struct is complete here, because bindings put one on the stack for
  * memory that the caller owns during one call. */
@@ -46,6 +61,7 @@ typedef enum sb__storage_kind {
   SB__STORAGE_PAGE_LOCKED,  /* page-locked memory; context is src/cuda's */
   SB__STORAGE_CUDA,         /* device memory; context is src/cuda's */
   SB__STORAGE_CUDA_FOREIGN, /* device memory that others allocated; context is src/cuda's */
+  SB__STORAGE_SCRATCH,      /* WebAssembly: memory of a call */
   SB__STORAGE_PIN, /* a pin: another storage's bytes, or V8's, while native code uses them */
 } sb__storage_kind;
 

@@ -105,7 +105,7 @@ static bool mark_all(uintptr_t address, void *context) {
 static sb_status new_marks(span range, marks *out) {
   const size_t nbytes = (range.end - range.begin) / 8 + 1;
   out->range = range;
-  out->bits = sb__alloc(nbytes);
+  out->bits = sb__alloc_bytes((int64_t)nbytes);
   if (!out->bits)
     return sb__fail(SB_ERR_MEMORY, "%zu bytes to compare layouts could not be allocated", nbytes);
   memset(out->bits, 0, nbytes);
@@ -137,7 +137,7 @@ sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
   if (status) return status;
   seen.itemsize = itemsize;
   *out = any_place(t, (uintptr_t)(-lowest * itemsize), mark_element, &seen);
-  sb__free(seen.bits);
+  sb__free_aligned(seen.bits);
   return SB_OK;
 }
 
@@ -176,6 +176,6 @@ sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out) {
   any_place(a, (uintptr_t)sb_tensor_data(a), mark_all, &seen);
   seen.itemsize = sb_dtype_itemsize(b->dtype);
   *out = any_place(b, (uintptr_t)sb_tensor_data(b), is_element_marked, &seen);
-  sb__free(seen.bits);
+  sb__free_aligned(seen.bits);
   return SB_OK;
 }

@@ -3,13 +3,14 @@
 #include "core/core.h"
 
 static atomic_int_fast64_t storages, heap_bytes, foreign_bytes, mapped_bytes, part_bytes;
-static atomic_int_fast64_t pinned_bytes, cuda_bytes;
+static atomic_int_fast64_t pinned_bytes, cuda_bytes, scratch_bytes;
 
 static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   switch (kind) {
     case SB__STORAGE_HEAP: return &heap_bytes;
     case SB__STORAGE_MAPPED: return &mapped_bytes;
     case SB__STORAGE_PART: return &part_bytes; /* counted by the whole; not reported */
+    case SB__STORAGE_SCRATCH: return &scratch_bytes;
 #ifndef __wasm__
     case SB__STORAGE_PAGE_LOCKED: return &pinned_bytes;
     case SB__STORAGE_CUDA:
@@ -25,6 +26,54 @@ static void count_storage(const sb_storage *storage, int sign) {
   atomic_fetch_add(&storages, sign);
   atomic_fetch_add(bytes_of(storage->kind), sign * (int_fast64_t)storage->nbytes);
 }
+
+/* ---- Memory of calls ---- */
+
+#define SMALL_SCRATCH \
+ 65536 /* bytes that a call always gets: results go into tensors that are there, however full memory is */
+
+static SB_THREAD_LOCAL sb__scratch scratch; /* of the call that this thread runs */
+
+void sb__scratch_begin(double room) {
+  if (!(room > 0)) return;
+  scratch = (sb__scratch){.is_bounded = true,
+                          .begun = atomic_load(&heap_bytes),
+                          .room = room < 0x1p53 ? (int64_t)room : INT64_C(1) << 53};
+}
+
+int64_t sb__scratch_end(void) {
+  const sb__scratch ended = sb__scratch_move();
+  if (ended.taken) atomic_fetch_sub(&scratch_bytes, ended.taken);
+  return ended.refused;
+}
+
+sb__scratch sb__scratch_move(void) {
+  const sb__scratch moved = scratch;
+  scratch = (sb__scratch){0};
+  return moved;
+}
+
+void sb__scratch_set(sb__scratch to) { scratch = to; }
+
+bool sb__scratch_allows(int64_t nbytes) {
+  if (!scratch.is_bounded || nbytes <= SMALL_SCRATCH) return true;
+  const int64_t others = atomic_load(&heap_bytes) - scratch.begun + atomic_load(&scratch_bytes);
+  if (nbytes <= scratch.room - others) return true;
+  if (!scratch.refused)
+    scratch.refused = nbytes < INT64_MAX / 2 ? nbytes + (others > 0 ? others : 0) : nbytes;
+  return false;
+}
+
+void *sb__alloc_bytes(int64_t nbytes) {
+  if (nbytes > PTRDIFF_MAX || !sb__scratch_allows(nbytes)) return NULL;
+  void *data = sb__alloc_aligned((size_t)nbytes);
+  if (!data || !scratch.is_bounded) return data;
+  scratch.taken += nbytes;
+  atomic_fetch_add(&scratch_bytes, nbytes);
+  return data;
+}
+
+/* ---- Storages ---- */
 
 static sb_status new_storage(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
                              void *context, sb_storage **out) {

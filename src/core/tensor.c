@@ -102,6 +102,8 @@ sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements) {
   if ((uint64_t)nbytes > SIZE_MAX) {
     return sb__fail(SB_ERR_MEMORY, "%lld bytes cannot be addressed", (long long)nbytes);
   }
+  if (!sb__scratch_allows(nbytes))
+    return sb__fail(SB_ERR_MEMORY, "%lld bytes are beyond the limit", (long long)nbytes);
   return sb_storage_new((size_t)nbytes, &t->storage);
 }
 

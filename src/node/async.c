@@ -23,6 +23,7 @@ typedef struct offload {
   sb__copy copy;            /* of the tensors below */
   const sb__export *export; /* arithmetic's, instead of a copy; NULL: it is a copy */
   sb__binding *call;        /* what it gets: its tensors are those below */
+  sb__scratch scratch;      /* what it may take */
   sb_tensor operands[4];    /* each holds its storage, which is in flight */
   sb_storage borrowed[4];   /* of those over SharedArrayBuffers */
   int count;                /* operands */
@@ -31,7 +32,8 @@ typedef struct offload {
   sb__lock running; /* while bytes are touched */
   /* What the pool's thread leaves: */
   sb_status status;
-  bool finished; /* every element was copied */
+  bool finished;   /* every element was copied */
+  int64_t refused; /* bytes, beyond the limit */
   char message[512];
 } offload;
 
@@ -54,7 +56,9 @@ static void copy_all(offload *c) {
 }
 
 static void compute(offload *c) {
+  sb__scratch_set(c->scratch);
   c->status = c->export->run(c->call);
+  c->refused = sb__scratch_end();
   c->finished = !c->status;
 }
 
@@ -121,6 +125,7 @@ static void complete(napi_env env, napi_status cancelled, void *data) {
     }
     e->binding.frame[SB__FRAME_RESULTS] = c->finished;
     e->binding.frame[SB__FRAME_RESULTS + 1] = c->call ? c->call->results[0] : 0;
+    e->binding.frame[SB__FRAME_SCRATCH] = (double)c->refused;
     sb__report(&e->binding, c->status ? sb__fail(c->status, "%s", c->message) : SB_OK);
     napi_get_undefined(env, &undefined);
     napi_get_reference_value(env, c->done, &done);
@@ -214,6 +219,7 @@ napi_value sb__node_copy(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   sb__environment *e = sb__enter(env, info, 2, arguments);
   sb__binding *b = &e->binding;
+  const double room = b->frame[SB__FRAME_SCRATCH];
   bool scaled = false;
   napi_get_value_bool(env, arguments[0], &scaled);
   sb__run(b, scaled ? SB__OPCODE_copy_scaled_check : SB__OPCODE_copy_check);
@@ -225,8 +231,11 @@ napi_value sb__node_copy(napi_env env, napi_callback_info info) {
     return NULL;
   }
   const sb_tensor *src = c->copy.src;
-  if (b->frame[SB__FRAME_RESULTS] != 0)
+  if (b->frame[SB__FRAME_RESULTS] != 0) {
+    sb__scratch_begin(room);
     status = sb_tensor_empty(src->dtype, src->ndim, src->shape, &c->staged);
+    b->frame[SB__FRAME_SCRATCH] = (double)sb__scratch_end();
+  }
   begin(env, c, status, arguments[1]);
   return NULL;
 }
@@ -243,7 +252,10 @@ napi_value sb__node_compute(napi_env env, napi_callback_info info) {
   sb_status status = export ? SB_OK : sb__fail(SB_ERR_ARGUMENT, "there is no function %u", opcode);
   const char *signature = export ? export->signature : "";
   if (!status) status = sb__run_begin(b, &signature);
+  const sb__scratch scratch = sb__scratch_move();
+  b->frame[SB__FRAME_SCRATCH] = 0;
   offload *c = status ? NULL : new_call(e, export);
+  if (c) c->scratch = scratch;
   if (c)
     begin(env, c, SB_OK, arguments[1]);
   else

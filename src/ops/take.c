@@ -103,11 +103,10 @@ sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
   if (!status) status = check_apart(t, dst);
   if (status || indices->shape[0] == 0) return status;
   const int64_t n = indices->shape[0];
-  int64_t *offsets =
-      (uint64_t)n > SIZE_MAX / sizeof *offsets ? NULL : sb__alloc((size_t)n * sizeof *offsets);
+  int64_t *offsets = n > INT64_MAX / 8 ? NULL : sb__alloc_bytes(n * (int64_t)sizeof *offsets);
   if (!offsets) return sb__fail(SB_ERR_MEMORY, "no memory for %lld indices", (long long)n);
   status = read_offsets(t, indices, d, offsets);
   if (!status && sb_tensor_numel(dst)) take_rows(t, offsets, n, dst, d);
-  sb__free(offsets);
+  sb__free_aligned(offsets);
   return status;
 }

@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, empty, memory, ones, parseNpz, setMemoryLimit, tidy, toNpyBytes, zeros } = require('samebytes')
+const math = require('samebytes/math')
+const { arange, backend, empty, memory, ones, parseNpz, setMemoryLimit, tidy, toNpyBytes, zeros } = require('samebytes')
 const { childJson, fails, isPage, needs, skip } = require('../setup')
 
 const MIB = 2 ** 20
@@ -86,6 +87,71 @@ describe('setMemoryLimit', () => {
       console.log(JSON.stringify(code))
     `)
     assert.deepEqual(code, ['ERR_MEMORY', true])
+  })
+})
+
+describe('memory that a call takes for itself', function () {
+  this.timeout(120000)
+  afterEach(() => setMemoryLimit(Infinity))
+
+  const N = 2 ** 19 + 1 // a prime's multiple: tables and a convolution of twice as many elements
+  const calls = {
+    'fft, of tables': () => [math.fft, [ones([N], 'complex64')], empty([N], 'complex64')],
+    'fftn, of a tensor between': () => [math.fftn, [ones([1024, 1024], 'complex64')], empty([1024, 1024], 'complex64')],
+    'resize, of weights': () => [math.resize, [ones([1, 1, 2, 2 ** 20]), [2, 2 ** 20 - 1]], empty([1, 1, 2, 2 ** 20 - 1])],
+    'sort, of a line': () => [math.sort, [ones([2 ** 20])], empty([2 ** 20])],
+    'softmax, of a line': () => [math.logSoftmax, [ones([2 ** 20])], empty([2 ** 20])],
+    'matmul, of a copy that overlaps': () => { const a = ones([1024, 1024]); return [math.matmul, [a, a], a] },
+    'add, of a copy that overlaps': () => { const a = ones([2 ** 21]); return [math.add, [a.narrow(0, 0, 2 ** 20), a.narrow(0, 1, 2 ** 20)], a.narrow(0, 1, 2 ** 20)] }
+  }
+  for (const [name, make] of Object.entries(calls)) {
+    it(`counts against the limit: ${name}`, () => tidy(() => {
+      const [fn, args, out] = make()
+      out.fill(7)
+      setMemoryLimit(total() + 2 ** 20)
+      const before = memory().bytes
+      fails(() => fn(...args, { out }), RangeError, 'ERR_MEMORY', /^\d+ bytes were asked for; \d+ of the limit of \d+ are in use \(setMemoryLimit\)/)
+      assert.deepEqual(memory().bytes, before)
+      setMemoryLimit(Infinity)
+      assert.ok(math.equal(out, out.dtype === 'complex64' ? [7, 0] : 7).toArray().flat().every(Boolean), 'out was written')
+      setMemoryLimit(total() + 2 ** 27)
+      fn(...args, { out })
+    }))
+  }
+
+  it('counts against it where indices are taken, and where a copy overlaps', () => tidy(() => {
+    const t = arange(2 ** 20)
+    const indices = zeros([2 ** 19], 'int32')
+    const out = empty([2 ** 19])
+    setMemoryLimit(total() + 2 ** 20)
+    fails(() => t.take(indices, { out }), RangeError, 'ERR_MEMORY', /setMemoryLimit/)
+    fails(() => t.narrow(0, 1, 2 ** 20 - 1).copyFrom(t.narrow(0, 0, 2 ** 20 - 1)), RangeError, 'ERR_MEMORY', /setMemoryLimit/)
+    assert.equal(t.get(5), 5)
+  }))
+
+  it('finds what was freed since, before it refuses', () => tidy(() => {
+    const x = ones([N], 'complex64')
+    const out = empty([N], 'complex64')
+    setMemoryLimit(total() + 2 ** 27)
+    for (let i = 0; i < 8; i++) empty([2 ** 26], 'uint8').dispose()
+    math.fft(x, { out })
+    assert.equal(out.get(0)[0], N)
+  }))
+
+  it('counts where the call runs on another thread', async () => {
+    const x = ones([N], { dtype: 'complex64', shared: true })
+    const out = empty([N], { dtype: 'complex64', shared: true }).fill(7)
+    setMemoryLimit(total() + 2 ** 20)
+    await assert.rejects(math.fftAsync(x, { out }), { code: 'ERR_MEMORY', message: /setMemoryLimit/ })
+    assert.equal(out.get(5)[0], 7)
+    setMemoryLimit(total() + 2 ** 27)
+    for (let i = 0; i < 8; i++) empty([2 ** 26], 'uint8').dispose()
+    await math.fftAsync(x, { out })
+    assert.equal(out.get(0)[0], N)
+    const t = zeros([2 ** 20], { shared: true })
+    setMemoryLimit(total() + 2 ** 20)
+    await assert.rejects(t.narrow(0, 1, 2 ** 20 - 1).copyFromAsync(t.narrow(0, 0, 2 ** 20 - 1)), { code: 'ERR_MEMORY', message: /setMemoryLimit/ })
+    for (const each of [x, out, t]) each.dispose()
   })
 })
 
