@@ -34,7 +34,7 @@ const PRELUDE = folder => `
       const result = await call()
       if (typeof result?.samebytes === 'string') samebytes.unshare(result)
       if (isUntouched(storage)) return 'untouched'
-      return /the bytes are gone|unreadable/.test(typeof result === 'string' ? result : '') ? 'ERR_IO' : 'succeeded with bytes that are gone' // for who looks at values
+      return /the bytes are gone|not hashed/.test(typeof result === 'string' ? result : '') ? 'ERR_IO' : 'succeeded with bytes that are gone' // for who looks at values
     } catch (error) {
       if (error.code === 'ERR_IO') return 'ERR_IO'
       return isUntouched(storage) && error.code !== undefined ? 'untouched' : error.stack
