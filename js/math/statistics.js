@@ -272,13 +272,12 @@ function variablesOf (t, name, isTurned) {
 /**
  * Weights, which are looked at at once.
  *
- * @param {string} by  the function
  * @param {string} name
  * @param {ReturnType<typeof lists.read> | null} given
  * @param {number} n  observations
  * @returns {Tensor<any> | null}
  */
-function weightsOf (by, name, given, n) {
+function weightsOf (name, given, n) {
   if (given === null) return null
   const weights = lists.tensorBeside(given, FLOAT64)
   const layout = operandOf(weights, name)
@@ -288,7 +287,6 @@ function weightsOf (by, name, given, n) {
     if (any(logicalNot(greaterEqual(weights, 0))).item()) throw failure('ERR_ARGUMENT', `${name} has weights below 0, or NaN`)
     if (name === 'fweights' && any(notEqual(weights, floor(weights))).item()) throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
   }))
-  lists.count(by, given, layout)
   return weights
 }
 
@@ -361,8 +359,15 @@ function cov (x, opts) {
   const shares = aweights === undefined ? null : lists.read('aweights', aweights)
   const given = readCorrelation(options)
   return tidy(() => {
-    const { sums, factor, made } = productsOf(x, given, correction, n => ({ frequencies: weightsOf('cov', 'fweights', counts, n), reliabilities: weightsOf('cov', 'aweights', shares, n) }))
+    /** @type {(Tensor<any> | null)[]} */
+    let weights = []
+    const { sums, factor, made } = productsOf(x, given, correction, n => {
+      weights = [weightsOf('fweights', counts, n), weightsOf('aweights', shares, n)]
+      return { frequencies: weights[0], reliabilities: weights[1] }
+    })
     const { result } = target(given.out, made, arraySlice(sums.shape), given.casting)
+    if (weights[0] !== null) lists.count('cov', /** @type {any} */ (counts), operandOf(weights[0], 'fweights'))
+    if (weights[1] !== null) lists.count('cov', /** @type {any} */ (shares), operandOf(weights[1], 'aweights'))
     return multiply(sums, factor, { out: result(), casting: 'unsafe' })
   })
 }
