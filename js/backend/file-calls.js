@@ -2,7 +2,7 @@
 // Calls about files: parsers, mappings, segments of shared memory.
 
 const { Object } = require('../base/primordials')
-const { retried } = require('../runtime/descriptors')
+const { retried } = require('../runtime/host')
 const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */

@@ -4,7 +4,6 @@
 const { Array, JSON, Math, Number, Object, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
 const { failure } = require('./errors')
 const { dtypeOfArray, nameOfBuffer, partsOfLive } = require('./buffers')
-const { nearest } = require('./nearest')
 const { tensors } = require('./tensors')
 
 /**
@@ -307,6 +306,7 @@ const OTHERS = Object.assign(Object.create(null), {
  * @param {string} [where]  the function
  */
 function unknownOption (name, names, where) {
+  const { nearest } = require('./nearest')
   const meant = OTHERS[name] ?? nearest(name, names)
   const last = names.length - 1
   const wanted = last < 0 ? 'none' : meant !== null && arrayIncludes(names, meant) ? meant : last === 0 ? names[0] : `${arrayJoin(arraySlice(names, 0, last), ', ')} or ${names[last]}`

@@ -7,8 +7,7 @@ const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
-const { openSync } = require('../runtime/descriptors')
-const { newName } = require('../runtime/host')
+const { newName, openSync } = require('../runtime/host')
 const { withFileName } = require('./system-errors')
 
 const { backend } = ffi

@@ -4,7 +4,7 @@
 const { rootless } = require('../base/primordials')
 const fs = require('node:fs')
 const { failure } = require('../base/errors')
-const { openSync } = require('../runtime/descriptors')
+const { openSync } = require('../runtime/host')
 const { newBytes } = require('./allocate')
 const { systemError, withFileName } = require('./system-errors')
 

@@ -295,9 +295,9 @@ function weightsOf (name, given, n) {
  *
  * @param {Record<string, any>} options
  */
-function readCorrelation ({ y, rowvar, ...rest }) {
+function readCorrelation ({ y, rowvar, dtype, out, casting }) {
   if (y !== undefined) tensorOf(y, 'y')
-  return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...resultIn(rest) }
+  return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...resultIn({ dtype, out, casting }) }
 }
 
 /**
@@ -353,11 +353,11 @@ function productsOf (x, { y, isTurned, dtype }, correction, weighing) {
  */
 function cov (x, opts) {
   tensorOf(x, 'x')
-  const { correction = 1, fweights, aweights, ...options } = optionsFor(opts, OF_COV)
+  const { correction = 1, fweights, aweights, y, rowvar, dtype, out, casting } = optionsFor(opts, OF_COV)
   if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
   const counts = fweights === undefined ? null : lists.read('fweights', fweights)
   const shares = aweights === undefined ? null : lists.read('aweights', aweights)
-  const given = readCorrelation(options)
+  const given = readCorrelation({ y, rowvar, dtype, out, casting })
   return tidy(() => {
     /** @type {(Tensor<any> | null)[]} */
     let weights = []

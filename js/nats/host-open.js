@@ -8,8 +8,7 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { Part } = require('../files/byte-source')
 const { MappedFile } = require('../files/mapped-file')
-const { openSync } = require('../runtime/descriptors')
-const { log } = require('../runtime/host')
+const { log, openSync } = require('../runtime/host')
 const { TICKET_BYTES, TICKETS } = require('./host-pool')
 
 const { GUARDS } = ffi

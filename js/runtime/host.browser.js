@@ -101,4 +101,7 @@ const { ballastOf, keepSpare } = ballasts(2 ** 14, length => new ArrayBuffer(len
 
 const pythonPath = null
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+/** What pages load is a part of the bundle. @template R @param {() => R} load @returns {R} */
+const loaded = load => load()
+
+module.exports = { retried: loaded, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

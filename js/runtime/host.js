@@ -12,7 +12,6 @@ const os = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers') // test tools replace or remove the global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
-const { ballasts } = require('./ballast')
 
 function fileSystem () {
   try {
@@ -273,7 +272,18 @@ function refuseTransfer () {
 }
 
 // Node's other ArrayBuffers are cleared by writing, and V8 maps each of these apart: the system allows 65,530 mappings.
-const { ballastOf, keepSpare } = ballasts(2 ** 18, length => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
+/** made when WebAssembly's first tensor asks @type {ReturnType<typeof import('./ballast').ballasts> | undefined} */
+let ballast
+
+function ballastsNow () {
+  ballast ??= require('./ballast').ballasts(2 ** 18, (/** @type {number} */ length) => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
+  return ballast
+}
+
+/** @type {ReturnType<typeof import('./ballast').ballasts>['ballastOf']} */
+const ballastOf = (nbytes, inUse, most) => ballastsNow().ballastOf(nbytes, inUse, most)
+/** @type {ReturnType<typeof import('./ballast').ballasts>['keepSpare']} */
+const keepSpare = ballast => ballastsNow().keepSpare(ballast)
 
 /** @type {string | null} */
 const pythonPath = path.join(root, 'python')
@@ -281,4 +291,57 @@ const pythonPath = path.join(root, 'python')
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
-module.exports = { UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+// ---- Open files and mappings, of which a process may have so many, and shared memory, which has its own limit ----
+
+const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
+
+/** Releases what was collected: finalizers run in a later turn of the event loop. */
+let release = () => {}
+
+/** @param {() => void} fn */
+function onShortage (fn) { release = fn }
+
+/** @param {any} error */
+const isShortage = ({ errno, code, message }) => [-EMFILE, -ENFILE, -ENOMEM, -ENOSPC].includes(errno) || (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
+
+/**
+ * Calls fn. Where there are too many open files or mappings, or too little shared memory, what nobody holds any more is collected, and fn called again.
+ *
+ * @template R
+ * @param {() => R} fn  does nothing where it fails
+ * @returns {R}
+ */
+function retried (fn) {
+  try {
+    return fn()
+  } catch (error) {
+    if (!isShortage(error)) throw error
+    try {
+      collectGarbage()
+    } catch {} // a runtime without V8
+    release()
+    return fn()
+  }
+}
+
+/** As fs.openSync. @param {string} file @param {number} flags @param {number} [mode] @returns {number} */
+const openSync = (file, flags, mode) => retried(() => fs.openSync(file, flags, mode))
+
+/**
+ * Reads a part of the package.
+ *
+ * @template R
+ * @param {() => R} load  calls require
+ * @returns {R}
+ * @throws ERR_IO there are too many open files
+ */
+function loaded (load) {
+  try {
+    return retried(load)
+  } catch (/** @type {any} */ error) {
+    if (!isShortage(error) || error.syscall === undefined) throw error
+    throw Object.assign(failure('ERR_IO', `a part of samebytes could not be loaded: ${error.message}`), { errno: error.errno, path: error.path, cause: error })
+  }
+}
+
+module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

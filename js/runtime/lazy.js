@@ -2,7 +2,7 @@
 // Files that are read when they are first needed.
 
 const { Reflect } = require('../base/primordials')
-const { loaded } = require('./descriptors')
+const { loaded } = require('./host')
 const { isEager } = require('./host')
 
 /** Files that readAll reads; null: it need not. @type {(() => unknown)[] | null} */

@@ -17,8 +17,7 @@ const { show } = require('../base/validate')
 const { grant } = require('../backend/storage')
 const { MappedFile } = require('../files/mapped-file')
 const { systemError, withFileName } = require('../files/system-errors')
-const { openSync } = require('../runtime/descriptors')
-const { log } = require('../runtime/host')
+const { log, openSync } = require('../runtime/host')
 
 const { backend, GUARDS } = ffi
 const { LOCKS } = fileCalls

@@ -1258,6 +1258,7 @@ class Tensor {
    * tensor([1, 2]).clone({ dtype: 'float64' }).dtype // 'float64'
    */
   clone (opts) {
+    attached(this)
     return Tensor.#copy(this, 'clone', resultOf(opts, OF_RESULT, 'clone'))
   }
 

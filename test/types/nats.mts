@@ -25,7 +25,7 @@ for await (const { tensor: frame, tensors: none, lost, reply } of frames) {
   is<number>()(lost)
   is<string | undefined>()(reply)
 }
-for await (const { tensor: frame } of bus.subscribe<Tensor<'uint8'>>('cam.*')) is<Uint8Array>()(frame.data)
+for await (const { tensor: frame } of bus.subscribe<Tensor<'uint8'>>('cam.*')) is<ReturnType<Uint8Array['slice']>>()(frame.data)
 for await (const { tensor: frame } of bus.subscribe('cam.*', { out: x })) is<Tensor<'int8'>>()(frame)
 for await (const { tensor: none, tensors: found } of bus.subscribe<Boxes>('boxes', { onError: (error, subject) => { is<string>()(error.message + subject) } })) {
   is<undefined>()(none)
