@@ -10,7 +10,7 @@ const { tidy } = require('../tensor/scopes')
 const { axesGiven } = require('./axes')
 const { target } = require('./cores')
 const { divide, isnan, lessEqual, logicalNot, positive, sqrt, square, subtract, where } = require('./functions')
-const { operandOf } = require('./operands')
+const { operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
 
@@ -37,6 +37,7 @@ function read (x, opts, names) {
   const along = { axis: axesGiven(axis), keepdims: boolean('keepdims', keepdims) }
   if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
   const { out, dtype, casting } = resultIn(options)
+  if (out !== undefined) targetOf(out) // before anything is computed
   return { along, correction, dtype: dtype?.name, out, casting, word: CASTINGS[casting] }
 }
 

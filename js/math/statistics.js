@@ -16,7 +16,7 @@ const { target } = require('./cores')
 const { clip, divide, floor, greaterEqual, logicalNot, multiply, notEqual, positive, sqrt, subtract } = require('./functions')
 const lists = require('./lists')
 const { matmul } = require('./matrices')
-const { operandOf } = require('./operands')
+const { operandOf, targetOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 const { any, diff, max, mean, min, sum } = require('./reductions')
 const { temporary } = require('./transforms')
@@ -297,7 +297,9 @@ function weightsOf (name, given, n) {
  */
 function readCorrelation ({ y, rowvar, dtype, out, casting }) {
   if (y !== undefined) tensorOf(y, 'y')
-  return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...resultIn({ dtype, out, casting }) }
+  const result = resultIn({ dtype, out, casting })
+  if (result.out !== undefined) targetOf(result.out) // before anything is computed
+  return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...result }
 }
 
 /**
