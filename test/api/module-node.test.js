@@ -2,7 +2,6 @@
 // What samebytes/module finds in Node: onnxruntime, files, threads, a real model.
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
-const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
 const { Worker } = require('node:worker_threads')
@@ -24,6 +23,7 @@ describe('samebytes/module in Node', function () {
   it('finds onnxruntime-node by itself, and a model by path or URL', async () => {
     const file = path.join(folder, 'a model.onnx')
     fs.writeFileSync(file, DOUBLE)
+    const http = require(['node', 'http'].join(':')) // bundles of the tests leave it out
     const server = http.createServer((request, response) => { request.url.startsWith('/a%20model.onnx') ? response.end(DOUBLE) : response.writeHead(request.url === '/gone' ? 404 : 500).end() })
     await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve()))
     const at = `http://127.0.0.1:${server.address().port}`
