@@ -52,7 +52,7 @@ const NOT_SHARED = [
 ])
 
 /** Left out in pages: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
-const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js']
+const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js', 'math/statistics.test.js']
 
 /** Run in Chromium's isolated page only, with the files above; Firefox runs neither without --all. */
 const IN_ONE_PAGE = ['math/hashes.test.js']

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const { asarray, promoteTypes, tensor } = require('samebytes')
 const { python } = require('../copies')
-const { copied, fails, generator, hex, leavesNothing, skip } = require('../setup')
+const { copied, fails, generator, hex, leavesNothing, skip, skipWithout } = require('../setup')
 
 const ARRAYS = {
   uint8: Uint8Array,
@@ -135,6 +135,7 @@ describe('tensor of lists of typed arrays', () => {
   })
 
   it('gives 2,000 drawn lists of typed arrays and tensors the dtype and values that NumPy gives', function () {
+    skipWithout(this, 'a Node of its own')
     const command = python()
     if (!command || spawnSync(command, ['-c', 'import numpy']).status !== 0) return skip(this, 'a Python with NumPy is missing')
     const { next, pick } = generator(5202)
