@@ -546,12 +546,12 @@ describe('resize, letterbox and crop of a picture', function () {
     const t = tensor([...data], [height, width, 4], 'float16')
     for (const channels of [3, 4]) {
       const same = t.narrow(2, 0, channels)
-      const wanted = resize(same, [3, 7], { axes: [0, 1] })
+      const wanted = resize(same, [3, 7], { axes: [0, 1], alpha: channels === 4 })
       for (const got of [resize(image, [3, 7], { channels }), await math.resizeAsync(image, [3, 7], { channels })]) {
         assert.equal(got.dtype, 'float16')
         assert.equal(hex(got), hex(wanted))
       }
-      assert.equal(hex(letterbox(image, [8, 8], { channels, value: 0.5 }).image), hex(letterbox(same, [8, 8], { axes: [0, 1], value: 0.5 }).image))
+      assert.equal(hex(letterbox(image, [8, 8], { channels, value: 0.5 }).image), hex(letterbox(same, [8, 8], { axes: [0, 1], alpha: channels === 4, value: 0.5 }).image))
     }
     const part = crop(image, [1, 1, 3, 3])
     assert.deepEqual(part.toArray(), t.slice('1:3', '1:3', ':3').toArray())
