@@ -58,6 +58,7 @@ class HeaderBlock {
   }
 
   keys () { return [...this.#fields.keys()] }
+  /** @returns {IterableIterator<(string | string[])[]>} */
   [Symbol.iterator] () { return [...this.#fields].map(([name, value]) => [name, [value]])[Symbol.iterator]() }
 
   /** @returns {Uint8Array} the block, as long as a multiple of 64 */
