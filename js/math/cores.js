@@ -4,7 +4,9 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { arrayConcat, arraySlice } = require('../base/primordials')
-const { dtypes } = require('../backend/dtypes')
+const { elementwise, ops } = require('../backend/math')
+const { countCopy } = require('../backend/storage')
+const { dtypes, itemsizes } = require('../backend/dtypes')
 const { checkCast, checkOut } = require('../copy/results')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
@@ -78,6 +80,34 @@ function target (out, dtype, shape, casting) {
   return { to, result: () => wrap(to) }
 }
 
+/** @param {number} dtype */
+const isInteger = dtype => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
+
+/**
+ * As target, of integers that wrap in their dtype: a wider out would show what wraps, so they are made in bytes of their own first.
+ *
+ * @param {string} by  the function, for the numbers of memory()
+ * @param {Tensor | undefined} out
+ * @param {number} dtype  of the result
+ * @param {number[]} shape
+ * @param {number} casting  of the result to out's dtype
+ * @returns {ReturnType<typeof target>}
+ * @throws as target
+ */
+function wrapping (by, out, dtype, shape, casting) {
+  const given = target(out, dtype, shape)
+  if (!isInteger(dtype) || (isInteger(given.to.dtype) && itemsizes[given.to.dtype] <= itemsizes[dtype])) return given
+  checkCast(dtype, given.to.dtype, casting)
+  const to = allocated(denseLayout(dtype, shape))
+  const result = () => {
+    elementwise(ops.positive, given.to, to, null, null, dtype, casting)
+    countCopy(by, to.size * itemsizes[dtype])
+    freed(to)
+    return given.result()
+  }
+  return { to, result }
+}
+
 /**
  * Runs what may be refused because of what elements are: the bytes of a new result are given back then.
  *
@@ -119,4 +149,4 @@ function productDtype (operands, asked) {
 /** Indices of the kinds of src/samebytes.h. */
 const name = (/** @type {number} */ dtype) => dtypes[dtype].name
 
-module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, refusable, isNumbers, productDtype, name }
+module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, wrapping, refusable, isNumbers, productDtype, name }

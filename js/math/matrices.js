@@ -15,7 +15,7 @@ const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
-const { broadcastBatches, broadcastTo, isNumbers, joined, productDtype, target } = require('./cores')
+const { broadcastBatches, broadcastTo, isNumbers, joined, productDtype, target, wrapping } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
@@ -111,7 +111,7 @@ function matmul (x1, x2, opts) {
   const dtype = productDtype([a, b], asked)
   const alike = broadcastBatches(a, 2, b, 2)
   const shape = joined(alike.batch, isRow ? isColumn ? [] : [n] : isColumn ? [m] : [m, n])
-  const { to, result } = target(out, dtype, shape)
+  const { to, result } = wrapping('matmul', out, dtype, shape, casting)
   let view = to
   if (isRow) view = unsqueezed(view, alike.batch.length)
   if (isColumn) view = unsqueezed(view, alike.batch.length + 1)
@@ -174,7 +174,7 @@ function vecdot (x1, x2, opts) {
   const b = operandOf(x2, 'x2')
   const dtype = productDtype([a, b], asked)
   const along = alongAxis(a, b, given)
-  const { to, result } = target(out, dtype, along.shape)
+  const { to, result } = wrapping('vecdot', out, dtype, along.shape, casting)
   multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy })
   return result()
 }
@@ -481,7 +481,7 @@ function contraction (operands, output, out, how) {
     }
     return 1
   })
-  const { to, result } = target(out, how.dtype, shape)
+  const { to, result } = wrapping(how.name, out, how.dtype, shape, how.casting)
   const last = operands.length - 1
   let x = operands[0]
   try {

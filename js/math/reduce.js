@@ -6,12 +6,10 @@ const { failure } = require('../base/errors')
 const { show, boolean, integer } = require('../base/validate')
 const { NONE } = require('../backend/math')
 const { reductions, reductionType, reduce } = require('../backend/reductions')
-const { denseLayout } = require('../layout/layouts')
-const { checkOut } = require('../copy/results')
-const { tensorOf, wrap, resultIn } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
+const { tensorOf, resultIn } = require('../tensor/tensor')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
-const { operandOf, targetOf } = require('./operands')
+const { target, wrapping } = require('./cores')
+const { operandOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 
 const KNOWN = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
@@ -20,7 +18,12 @@ const UNTYPED = known(['axis', 'keepdims', 'out', 'casting'], 'axis')
 
 /** By reduction. @type {import('./options').Known[]} */
 const knownBy = newList()
-for (const name in reductions) knownBy[reductions[name]] = KNOWN
+/** By reduction. @type {string[]} */
+const names = newList()
+for (const name in reductions) {
+  names[reductions[name]] = name
+  knownBy[reductions[name]] = KNOWN
+}
 knownBy[reductions.var] = knownBy[reductions.std] = OF_SPREAD
 knownBy[reductions.min] = knownBy[reductions.max] = knownBy[reductions.any] = knownBy[reductions.all] = UNTYPED
 
@@ -44,15 +47,10 @@ function reduced (op, x, opts, isIndex = false) {
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
-  if (out !== undefined) {
-    const to = targetOf(out)
-    checkOut(to, shape, undefined)
-    reduce(op, to, from, axes, asked, casting, given)
-    return out
-  }
-  const made = allocated(denseLayout(result, shape))
-  reduce(op, made, from, axes, asked, casting, given)
-  return wrap(made)
+  const wraps = op === reductions.sum || op === reductions.prod
+  const made = wraps ? wrapping(names[op], out, result, shape, casting) : target(out, result, shape)
+  reduce(op, made.to, from, axes, asked, casting, given)
+  return made.result()
 }
 
 module.exports = { reduced }

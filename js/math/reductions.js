@@ -8,14 +8,13 @@ const ffi = require('../backend/calls')
 const { NONE, mode, defer } = require('../backend/math')
 const { reductions, reductionType, cumulate } = require('../backend/reductions')
 const { dtypes } = require('../backend/dtypes')
-const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { concat } = require('../tensor/combine')
 const { scalarTensor } = require('../tensor/creation')
 const { tidy } = require('../tensor/scopes')
-const { allocated } = require('./allocate')
 const { inRange } = require('./axes')
+const { wrapping } = require('./cores')
 const { subtract } = require('./functions')
 const { operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
@@ -290,20 +289,14 @@ function cumulative (op, x, opts) {
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = arrayOf(from.shape.length, d => from.shape[d] + (d === along ? initial : 0))
-  const result = reductionType(op, from.dtype, asked)
-  let made = out
-  if (out === undefined) made = wrap(allocated(denseLayout(result, shape)))
-  else {
-    const to = targetOf(out)
-    checkOut(to, shape, undefined)
-    if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
-  }
-  const target = /** @type {Tensor} */ (made)
-  const to = Tensor.writableOf(target)
+  const dtypeOfSum = reductionType(op, from.dtype, asked)
+  const by = op === reductions.prod ? 'cumulativeProd' : 'cumulativeSum'
+  const { to, result } = wrapping(by, out, dtypeOfSum, shape, casting)
+  if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
   const part = (/** @type {number} */ first, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
   cumulate(op, initial === 0 ? to : part(1, from.shape[along]), from, along, asked, casting)
   if (initial !== 0) fillInTurn(part(0, 1), op === reductions.prod ? 1 : 0)
-  return target
+  return result()
 }
 
 /**

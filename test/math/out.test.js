@@ -44,6 +44,42 @@ describe('arithmetic into out', () => {
     assert.deepEqual(multiply(tensor([1, 2], 'uint8'), 0.5, { dtype: 'float32', out }).toArray(), [0.5, 1])
   })
 
+  it('wraps integers in the dtype in which they are computed, however wide out is', async () => {
+    const { crossAsync } = math.linalg
+    const { cumulativeProd, cumulativeSum, convolve, einsum, matmul, matmulAsync, outer, prod, sum, sumAsync, tensordot, vecdot } = math
+    const row = values => tensor(values, 'int32')
+    const functions = {
+      matmul: options => matmul(tensor([[300, 100]], 'int32'), tensor([[1], [2]], 'int32'), options),
+      matmulAsync: options => matmulAsync(tensor([[300, 100]], 'int32'), tensor([[1], [2]], 'int32'), options),
+      vecdot: options => vecdot(row([300, 100]), row([1, 2]), options),
+      outer: options => outer(row([300]), row([1, 2]), options),
+      tensordot: options => tensordot(row([300, 2]), row([1, 3]), { axes: 1, ...options }),
+      contracted: options => einsum('i,i->', row([300, 2]), row([1, 3]), options),
+      outerByLabels: options => einsum('i,j->ij', row([300, 2]), row([1, 3]), options),
+      summedByLabels: options => einsum('i->', row([300, 2]), options),
+      crossAsync: options => crossAsync(row([300, 0, 0]), row([0, 1, 0]), options),
+      convolve: options => convolve(row([300, 1]), row([1, 2]), options),
+      sum: options => sum(row([300, 300]), options),
+      sumAsync: options => sumAsync(row([300, 300]), options),
+      prod: options => prod(row([300, 3]), options),
+      cumulativeSum: options => cumulativeSum(row([300, 300]), options),
+      cumulativeProd: options => cumulativeProd(row([300, 3]), { includeInitial: true, ...options }),
+      trace: options => math.linalg.trace(tensor([[300, 0], [0, 2]], 'int32'), options)
+    }
+    for (const [name, compute] of Object.entries(functions)) {
+      for (const dtype of ['int8', 'uint8', 'int16']) {
+        const expected = await compute({ dtype })
+        for (const wide of ['int32', 'float32', 'int64']) {
+          const out = zeros(expected.shape, wide)
+          assert.equal(await compute({ dtype, out }), out, name)
+          assert.deepEqual(out.toArray(), expected.astype(wide).toArray(), `${name}: ${dtype} into ${wide}`)
+        }
+        fails(() => sum(row([1]), { dtype, out: zeros([], 'bool'), casting: 'safe' }), TypeError, 'ERR_CAST')
+      }
+    }
+    assert.equal(matmul(tensor([[100, 100]], 'int8'), tensor([[100], [100]], 'int8'), { out: zeros([1, 1], 'int32') }).item(), 32) // as NumPy has it
+  })
+
   it('may be an operand', () => {
     const x = tensor([1, 2, 3])
     const before = staged()
