@@ -1,19 +1,15 @@
 'use strict'
-// The code blocks of README.md and docs/, and what is said of each in a comment before it that readers do not see:
+// The code blocks of README.md and docs/, and what directives.txt says of each:
 //
-//   <!-- block: before                  code that runs before the block, and is no part of it
-//   …
-//   -->
-//   <!-- block: after                   code that runs after it: what it should have done
-//   …
-//   -->
-//   <!-- block: names frames camera -->  of shared memory: each run has others, so that runs do not meet
-//   <!-- block: continues -->           goes on where the page's last block of this language ends
-//   <!-- block: browser -->             runs in browsers: test/browser/docs.js
-//   <!-- block: not run: REASON -->     the reason is one of REASONS
+//   == docs/page.md · Heading above the block        the first block below it; `· 2` behind it: the second
+//   -- before                  code that runs before the block, and is no part of it: up to the next line of these
+//   -- after                   code that runs after it: what it should have done
+//   -- names frames camera     of shared memory: each run has others, so that runs do not meet
+//   -- continues               goes on where the page's last block of this language ends
+//   -- browser                 runs in browsers: test/browser/docs.js
+//   -- not run: REASON         the reason is one of REASONS
 //
-// Several may stand before a block. `console.log(…) // words`, or words in comments on the lines below, are what is printed,
-// in this order.
+// `console.log(…) // words`, or words in comments on the lines below, are what is printed, in this order.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -36,42 +32,61 @@ function pages () {
   return ['README.md', ...fs.readdirSync(path.join(ROOT, 'docs')).filter(name => name.endsWith('.md')).sort().map(name => `docs/${name}`)]
 }
 
+/** By place. @type {Map<string, Said>} */
+const directives = directivesOf(fs.readFileSync(path.join(__dirname, 'directives.txt'), 'utf8'))
+
 /**
- * @typedef {{ page: string, line: number, language: string, code: string, before: string, after: string, continues: boolean, browser: boolean, names: string[], reason: string | null }} Block
+ * @typedef {{ before: string, after: string, continues: boolean, browser: boolean, names: string[], reason: string | null }} Said
+ * @typedef {{ page: string, line: number, language: string, code: string } & Said} Block
  * @param {string} page
  * @returns {Block[]}
  */
 function blocksOf (page) {
-  return parse(fs.readFileSync(path.join(ROOT, page), 'utf8'), page)
+  return parse(fs.readFileSync(path.join(ROOT, page), 'utf8'), page, directives)
 }
 
-/** @param {string} text @param {string} page @returns {Block[]} */
-function parse (text, page) {
+/** @param {string} text  of a page @param {string} page @param {Map<string, Said>} said @returns {Block[]} */
+function parse (text, page, said) {
   const lines = text.split('\n')
   const blocks = []
-  let said = fresh()
+  const unused = new Set([...said.keys()].filter(place => place.startsWith(`${page} · `)))
+  let heading = ''
+  let count = 0
   for (let i = 0; i < lines.length; i++) {
-    const comment = /^<!-- block: (.*)$/.exec(lines[i])
+    const title = /^#+ (.*)$/.exec(lines[i])
     const fence = /^( *)```(.*)$/.exec(lines[i])
-    if (comment !== null) {
-      const from = i
-      while (!lines[i].endsWith('-->')) i++
-      const words = [comment[1], ...lines.slice(from + 1, i + 1)].join('\n').replace(/\s*-->$/, '')
-      note(said, words, `${page}:${from + 1}`)
+    if (title !== null) {
+      heading = title[1]
+      count = 0
     } else if (fence !== null) {
       const from = i++
       while (lines[i].trim() !== '```') i++
       const code = lines.slice(from + 1, i).map(line => line.slice(fence[1].length)).join('\n') + '\n'
-      blocks.push({ page, line: from + 1, language: fence[2].trim(), code, ...said })
-      said = fresh()
-    } else if (lines[i] !== '' && JSON.stringify(said) !== JSON.stringify(fresh())) {
-      throw new Error(`${page}:${i + 1}: a comment on a block stands before something else`)
+      const place = `${page} · ${heading}${++count > 1 ? ` · ${count}` : ''}`
+      unused.delete(place)
+      blocks.push({ page, line: from + 1, language: fence[2].trim(), code, ...(said.get(place) ?? fresh()) })
     }
   }
+  if (unused.size > 0) throw new Error(`no such block: ${[...unused].join(', ')}`)
   return blocks
 }
 
-const fresh = () => ({ before: '', after: '', continues: false, browser: false, names: [], reason: /** @type {string | null} */ (null) })
+/** @param {string} text  of directives.txt */
+function directivesOf (text) {
+  const all = new Map()
+  for (const section of text.split(/^== /m).slice(1)) {
+    const [head, ...list] = section.split(/^-- /m)
+    const said = fresh()
+    for (const words of list) note(said, words.trimEnd(), head.trim())
+    all.set(head.trim(), said)
+  }
+  return all
+}
+
+/** @returns {Said} */
+function fresh () {
+  return { before: '', after: '', continues: false, browser: false, names: [], reason: null }
+}
 
 function note (said, words, where) {
   const [, kind, rest] = /^(\S+?):?(?:\s([^]*))?$/.exec(words.replace(/^not run: /, 'not-run: ')) ?? []
@@ -135,4 +150,4 @@ function missing (printed, output) {
   return null
 }
 
-module.exports = { ELSEWHERE, LANGUAGES, REASONS, ROOT, blocksOf, missing, pages, parse, programs }
+module.exports = { ELSEWHERE, LANGUAGES, REASONS, ROOT, blocksOf, directivesOf, missing, pages, parse, programs }

@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { ROOT, nativeOnly, skip } = require('../setup')
 const { hasModule } = require('../python-process')
-const { ELSEWHERE, LANGUAGES, REASONS, blocksOf, missing, pages, parse, programs } = require('../docs/blocks')
+const { ELSEWHERE, LANGUAGES, REASONS, blocksOf, directivesOf, missing, pages, parse, programs } = require('../docs/blocks')
 const { compile, runPython, runScript, runShell, typeErrors, wrongCommand } = require('../docs/run-blocks')
 
 const SCRIPTS = ['js', 'mjs', 'cjs', 'ts']
@@ -60,13 +60,15 @@ describe('the code blocks of README.md and docs/', function () {
   })
 
   it('fail where they print something else, and comments that are none are refused', () => {
-    const [one] = programs(parse('```js\nconsole.log(1) // 2\nconsole.log(3)\n// 3\n```\n', 'here'))
+    const [one] = programs(parse('```js\nconsole.log(1) // 2\nconsole.log(3)\n// 3\n```\n', 'here', new Map()))
     assert.deepEqual(one.printed, ['2', '3'])
     assert.equal(missing(one.printed, '1\n3\n'), '2')
     assert.equal(missing(one.printed, '2\n3\n'), null)
     assert.equal(missing(one.printed, '3\n2\n'), '3')
-    assert.throws(() => parse('<!-- block: skip -->\n```js\n```\n', 'here'), /unknown: skip/)
-    assert.throws(() => parse('<!-- block: continues -->\nwords\n', 'here'), /stands before something else/)
+    assert.throws(() => directivesOf('== here · Title\n-- skip\n'), /unknown: skip/)
+    const said = directivesOf('== here · Title · 2\n-- before\none\n\n-- browser\n')
+    assert.deepEqual(parse('# Title\n```js\n```\nwords\n```js\n```\n', 'here', said).map(({ line, before, browser }) => [line, before, browser]), [[2, '', false], [5, 'one\n', true]])
+    assert.throws(() => parse('# Title\n```js\n```\n', 'here', said), /no such block: here · Title · 2/)
   })
 
   it('have the right types', () => {
