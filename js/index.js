@@ -2,6 +2,9 @@
 // The public names of samebytes.
 
 const { SamebytesError } = require('./base/errors')
+if (globalThis.process?.getBuiltinModule?.('node:v8')?.startupSnapshot?.isBuildingSnapshot?.()) {
+  throw new SamebytesError('samebytes does not load while Node builds a startup snapshot: load it in the function for v8.startupSnapshot.setDeserializeMainFunction', 'ERR_UNSUPPORTED')
+}
 const { functionsOf, lazyFile, readAll } = require('./runtime/lazy')
 const { pythonPath: pythonFolder } = require('./runtime/host')
 const { backend, wasmMemory, memory, setMemoryLimit, flush } = functionsOf(() => require('./backend/memory'))

@@ -1,5 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { childJson, needs } = require('../setup')
 
 // The package reads most of its files when they are first needed. Whoever has replaced the loader runs code of its own then, in the middle
@@ -92,4 +96,32 @@ describe('a Node without WebAssembly', function () {
       assert.deepEqual(told, ['ERR_UNSUPPORTED', 'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works'])
     })
   }
+})
+
+describe('a startup snapshot', function () {
+  needs('a Node of its own')
+  this.timeout(60000)
+
+  it('is refused while it is built, and may load the package when it starts', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-snapshot-'))
+    const blob = path.join(folder, 'snapshot.blob')
+    const program = path.join(folder, 'program.js')
+    const load = `require('node:module').createRequire(${JSON.stringify(__filename)})('samebytes')`
+    const run = (...flags) => JSON.parse(execFileSync(process.execPath, ['--snapshot-blob', blob, ...flags], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }))
+    try {
+      // Node's own loader does not survive in a snapshot: this one is not started.
+      fs.writeFileSync(program, `try { ${load} } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }`)
+      const [code, message] = run('--build-snapshot', program)
+      assert.equal(code, 'ERR_UNSUPPORTED')
+      assert.match(message, /while Node builds a startup snapshot.*setDeserializeMainFunction/)
+      fs.writeFileSync(program, `
+        require('node:v8').startupSnapshot.setDeserializeMainFunction(() => { console.log(JSON.stringify(${load}.ones([2]).toArray())) })
+        console.log('"built"')
+      `)
+      assert.equal(run('--build-snapshot', program), 'built')
+      assert.deepEqual(run('a'), [1, 1])
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true })
+    }
+  })
 })
