@@ -10,7 +10,7 @@ const { OptionalFields, countStaged } = require('../backend/storage')
 const { TemporaryFile, isRestricted } = require('./atomic-write')
 const { pathOf, extensionOf } = require('./paths')
 const { systemError } = require('./system-errors')
-const { OF_SAVING, CHUNK, transferOptions, rejection, callback } = require('./transfers')
+const { OF_SAVING, OF_SAFETENSORS, CHUNK, transferOptions, replaces, rejection, callback } = require('./transfers')
 const writers = require('./writers')
 
 const { TensorPiece, ChecksummedTensor, LatePiece, contentOf, lateOf, withPart, sizeOf } = writers
@@ -57,8 +57,9 @@ const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
 /**
  * @param {string} file
  * @param {Piece[]} pieces
+ * @param {boolean} replace  what is there
  */
-function writeSync (file, pieces) {
+function writeSync (file, pieces, replace) {
   const temporary = new TemporaryFile(file)
   try {
     const own = copyBuffer(pieces)
@@ -74,7 +75,7 @@ function writeSync (file, pieces) {
       if (piece instanceof ChecksummedTensor) fs.writeSync(temporary.fd, piece.sum(), 0, 4, piece.at)
     }
     if (!isRestricted()) fs.fdatasyncSync(temporary.fd) // else O_DSYNC did it at each write
-    temporary.publish(true)
+    temporary.publish(replace)
     temporary.syncFolder()
     temporary.close()
   } catch (error) {
@@ -229,7 +230,7 @@ const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPiec
  *
  * @param {string | URL} path
  * @param {AnyTensor} t
- * @param {SaveOptions} [opts]
+ * @param {Omit<SaveOptions, 'metadata'>} [opts]
  * @returns {Promise<void>}
  * @throws {TypeError} ERR_ARGUMENT · ERR_IO, ERR_NOT_FOUND, with errno and path · the signal's reason · as rejections
  * @see NumPy save
@@ -247,7 +248,7 @@ async function saveNpy (path, t, opts) {
  *
  * @param {string | URL} path
  * @param {AnyTensor | Tensors} tensors  by name; one alone is called arr_0, as by NumPy
- * @param {SaveOptions} [opts]
+ * @param {Omit<SaveOptions, 'metadata'>} [opts]
  * @returns {Promise<void>}
  * @throws as saveNpy
  * @see NumPy savez
@@ -274,7 +275,7 @@ async function saveNpz (path, tensors, opts) {
  */
 async function saveSafetensors (path, tensors, opts) {
   const file = pathOf(path)
-  const options = transferOptions(opts, OF_SAVING, 'saveSafetensors')
+  const options = transferOptions(opts, OF_SAFETENSORS, 'saveSafetensors')
   await writeAsync(file, safetensorsPieces(tensors, options.metadata, 'saveSafetensors'), options)
 }
 
@@ -283,12 +284,16 @@ async function saveSafetensors (path, tensors, opts) {
  *
  * @param {string | URL} path
  * @param {AnyTensor} t
+ * @param {{ ifExists?: 'replace' | 'error' | undefined }} [opts]
  * @throws as saveNpy
  * @example
- * const write = (path, t) => saveNpySync(path, t)
+ * const write = (path, t) => saveNpySync(path, t, { ifExists: 'error' })
  */
-function saveNpySync (path, t) {
-  writeSync(pathOf(path), npyPieces(t, 'saveNpySync'))
+function saveNpySync (path, t, opts) {
+  const file = pathOf(path)
+  const { ifExists } = optionsOf(opts, ['ifExists'], 'saveNpySync')
+  const replace = replaces({ ifExists })
+  writeSync(file, npyPieces(t, 'saveNpySync'), replace)
 }
 
 /**
@@ -296,12 +301,16 @@ function saveNpySync (path, t) {
  *
  * @param {string | URL} path
  * @param {AnyTensor | Tensors} tensors
+ * @param {{ ifExists?: 'replace' | 'error' | undefined }} [opts]
  * @throws as saveNpz
  * @example
  * const write = (path, a, b) => saveNpzSync(path, { a, b })
  */
-function saveNpzSync (path, tensors) {
-  writeSync(pathOf(path), npzPieces(tensors, 'saveNpzSync'))
+function saveNpzSync (path, tensors, opts) {
+  const file = pathOf(path)
+  const { ifExists } = optionsOf(opts, ['ifExists'], 'saveNpzSync')
+  const replace = replaces({ ifExists })
+  writeSync(file, npzPieces(tensors, 'saveNpzSync'), replace)
 }
 
 /**
@@ -309,14 +318,16 @@ function saveNpzSync (path, tensors) {
  *
  * @param {string | URL} path
  * @param {Tensors} tensors
- * @param {{ metadata?: Record<string, string> }} [opts]
+ * @param {{ metadata?: Record<string, string> | undefined, ifExists?: 'replace' | 'error' | undefined }} [opts]
  * @throws as saveSafetensors
  * @example
  * const write = (path, weight) => saveSafetensorsSync(path, { weight })
  */
 function saveSafetensorsSync (path, tensors, opts) {
-  const { metadata } = optionsOf(opts, ['metadata'], 'saveSafetensorsSync')
-  writeSync(pathOf(path), safetensorsPieces(tensors, metadata, 'saveSafetensorsSync'))
+  const file = pathOf(path)
+  const { metadata, ifExists } = optionsOf(opts, ['metadata', 'ifExists'], 'saveSafetensorsSync')
+  const replace = replaces({ ifExists })
+  writeSync(file, safetensorsPieces(tensors, metadata, 'saveSafetensorsSync'), replace)
 }
 
 /**
@@ -346,9 +357,9 @@ async function save (path, tensors, opts) {
  * @returns {Promise<void>}
  */
 async function saveLate (path, specs, come, opts) {
-  const options = transferOptions(opts, OF_SAVING, 'save')
-  const entries = specs.map(({ name, dtype, shape }) => /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]))
   const isZip = extensionOf(path, ['.npz', '.safetensors']) === '.npz'
+  const options = transferOptions(opts, isZip ? OF_SAVING : OF_SAFETENSORS, 'save')
+  const entries = specs.map(({ name, dtype, shape }) => /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]))
   const pieces = isZip ? writers.npzPieces(entries, 'saveNpz') : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata), 'saveSafetensors')
   return writeAsync(path, pieces, options, come)
 }

@@ -13,7 +13,7 @@ const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 /**
  * @typedef {object} SaveOptions
- * @property {Record<string, string> | undefined} [metadata]  of .safetensors
+ * @property {Record<string, string> | undefined} [metadata]  of .safetensors; other files have none, and refuse it
  * @property {import('../base/types').Signal | undefined} [signal]  what was there stays then
  * @property {((progress: { done: number, total: number }) => void) | undefined} [onProgress]  bytes; what it throws ends the transfer
  * @property {'replace' | 'error' | undefined} [ifExists]  'error': what is there stays, and that is ERR_EXISTS; 'replace' unless told
@@ -22,7 +22,8 @@ const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 /** @typedef {{ metadata: any, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined, replace: boolean }} Transfer */
 
 /** What the options of saving may name. */
-const OF_SAVING = ['metadata', 'signal', 'onProgress', 'ifExists']
+const OF_SAVING = ['signal', 'onProgress', 'ifExists']
+const OF_SAFETENSORS = ['metadata', ...OF_SAVING]
 
 /**
  * @param {any} opts
@@ -84,4 +85,4 @@ function callback (start) {
   return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
 }
 
-module.exports = { CHUNK, OF_SAVING, transferOptions, replaces, rejection, callback }
+module.exports = { CHUNK, OF_SAVING, OF_SAFETENSORS, transferOptions, replaces, rejection, callback }

@@ -12,7 +12,7 @@ const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
 const { budget } = require('../../js/backend/storage')
 const { crc32: checksum } = require('../../js/files/crc32')
-const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, setMemoryLimit, tensor, zeros, toNpyBytes } = samebytes
+const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpz, saveNpzSync, saveSafetensorsSync, setMemoryLimit, tensor, zeros, toNpyBytes } = samebytes
 
 let folder
 before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-files-')) })
@@ -49,9 +49,10 @@ function hasUnnamed (place) {
 /** Nothing is mapped any more: what other tests left is collected first. */
 const unmapped = () => collectUntil(() => memory().bytes.mapped === 0)
 
-async function rejects (promise, code) {
+async function rejects (promise, code, pattern = /./) {
   const error = await promise.then(() => assert.fail('nothing was thrown'), error => error)
   assert.equal(error.code, code, error.stack)
+  assert.match(error.message, pattern)
   return error
 }
 
@@ -589,6 +590,37 @@ describe('saving and loading', () => {
     await rejects(save(at('dangling.npy'), all().b, { ifExists: 'error' }), 'ERR_EXISTS')
     await rejects(save(at('other.npy'), all().b, { ifExists: 'open' }), 'ERR_ARGUMENT')
     assert.deepEqual(drafts(), [])
+  })
+
+  it("ifExists: 'error' of what writes at once leaves what is there as well", () => {
+    const { b } = all()
+    const writers = { npy: (file, opts) => saveNpySync(file, b, opts), npz: (file, opts) => saveNpzSync(file, { b }, opts), safetensors: (file, opts) => saveSafetensorsSync(file, { b }, opts) }
+    for (const [extension, write] of Object.entries(writers)) {
+      const file = put(`kept-at-once.${extension}`, Buffer.from('mine'))
+      const error = refuses(() => write(file, { ifExists: 'error' }), 'ERR_EXISTS')
+      assert.deepEqual([error.code, error.path, error.errno < 0, fs.readFileSync(file, 'utf8')], ['ERR_EXISTS', file, true, 'mine'])
+      for (const wrong of [{ ifExists: 'open' }, { signal: undefined, onProgress () {} }, 1]) refuses(() => write(file, wrong), 'ERR_ARGUMENT')
+      assert.equal(fs.readFileSync(file, 'utf8'), 'mine')
+      write(file, { ifExists: 'replace' })
+      assert.notEqual(fs.readFileSync(file, 'utf8'), 'mine')
+      fs.unlinkSync(file)
+      write(file, { ifExists: 'error' })
+      assert.ok(fs.existsSync(file))
+    }
+    assert.deepEqual(drafts(), [])
+  })
+
+  it('metadata is of .safetensors alone: others refuse it, and write nothing', async () => {
+    const metadata = { format: 'pt' }
+    const { b } = all()
+    for (const name of ['no-metadata.npy', 'no-metadata.npz']) {
+      await rejects(save(at(name), b, { metadata }), 'ERR_ARGUMENT', /has no option "metadata"/)
+      assert.ok(!fs.existsSync(at(name)))
+    }
+    await rejects(saveNpy(at('no-metadata.npy'), b, { metadata }), 'ERR_ARGUMENT', /^saveNpy has no option "metadata"/)
+    await rejects(saveNpz(at('no-metadata.npz'), { b }, { metadata }), 'ERR_ARGUMENT', /^saveNpz has no option "metadata"/)
+    await save(at('metadata.safetensors'), { b }, { metadata })
+    assert.deepEqual({ ...openSafetensors(at('metadata.safetensors')).metadata }, metadata)
   })
 
   it('a link stays a link, and permissions stay', async () => {

@@ -60,6 +60,8 @@ is<Promise<void>>()(saveSafetensors(url, { a: t }, { metadata: { made: 'here' } 
 is<Promise<void>>()(save('x.npy', t))
 is<Promise<void>>()(save('x.npz', many, options))
 is<void>()(saveNpySync('x.npy', t))
+is<void>()(saveNpySync('x.npy', t, { ifExists: 'error' }))
+is<void>()(saveNpzSync('x.npz', { a: t }, { ifExists: 'error' }))
 is<void>()(saveNpzSync('x.npz', { a: t }))
 is<void>()(saveSafetensorsSync('x.safetensors', many, { metadata: {} }))
 is<Promise<Tensor<any>>>()(load('a.npy'))
@@ -105,6 +107,8 @@ createNpy('x.npy', [2], { ifExists: 'open' })
 createSafetensors('x.safetensors', { a: { shape: [2] } })
 // @ts-expect-error A .npy has one tensor.
 saveNpySync('x.npy', { a: t })
+// @ts-expect-error metadata is of .safetensors
+void saveNpz('x.npz', { a: t }, { metadata: { a: 'b' } })
 // @ts-expect-error Tensors have names.
 saveNpzSync('x.npz', [t])
 // @ts-expect-error There is no such option.
