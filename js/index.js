@@ -147,6 +147,7 @@ Object.freeze(cuda)
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').IntegerInfo<D>} IntegerInfo */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').Blob<D>} Blob */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').MakeOptions<D>} MakeOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types').TensorOptions<D>} TensorOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').RandomOptions<D>} RandomOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').LinspaceOptions<D>} LinspaceOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').EyeOptions<D>} EyeOptions */

@@ -224,9 +224,9 @@
  * @property {boolean | 'sab' | 'own' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer. On a device
  * memory that other processes can open (cuda.share) and that outlives this one; 'own': in an allocation of its own
  * @property {boolean | undefined} [pinMemory]  page-locked memory of the CPU's, which CUDA devices see and copy faster
- * @property {Casting | undefined} [casting]  of the dtype of a typed array, a tensor or a list of those; 'same_kind' where none is given
  */
 
+/** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { casting?: Casting | undefined }} TensorOptions casting: of the dtype of a typed array, a tensor or a list of those; 'same_kind' where none is given */
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { dtype: D, copy?: boolean | 'if-needed' | undefined }} BytesOptions copy: true where nothing is given */
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { generator?: import('../tensor/random').Generator | undefined }} RandomOptions generator: the shared one where none is given (manualSeed) */
 /** @template {DtypeName} [D=any] @typedef {RandomOptions<D> & { out?: import('../tensor/tensor').Tensor<D> | undefined }} DrawOptions out: gets the numbers, and is returned */

@@ -357,7 +357,7 @@ function castingOf (value) {
 }
 
 /**
- * Sorts out the arguments (axis, options), (options) and (): options may contain the axis.
+ * Sorts out the arguments (axis, options), (options) and (): options may contain the axis where no argument is one.
  *
  * @param {unknown} axis
  * @param {unknown} opts
@@ -369,8 +369,11 @@ function axisAndOptions (axis, opts, where) {
     opts = axis
     axis = undefined
   }
-  const asked = opts === undefined ? undefined : optionsOf(opts, ALONG, where)
-  return { along: axis === undefined ? asked?.axis : axis, asked }
+  if (opts === undefined) return { along: axis, asked: undefined }
+  const asked = optionsOf(opts, ALONG, where)
+  const { axis: named } = asked
+  if (axis !== undefined && named !== undefined) throw failure('ERR_ARGUMENT', `axis is an argument of ${where}, and an option as well; one of them was expected`)
+  return { along: axis === undefined ? named : axis, asked }
 }
 
 /**

@@ -213,7 +213,7 @@ async function loadTensor (source, file, name, member) {
  * @template {DtypeName} [D=any]
  * @param {P} path  whose extension says what it is; a URL is one of file:, `fetchNpy` and its like read others
  * @param {{ dtype?: D | undefined, signal?: Signal | undefined, onProgress?: ((progress: { done: number, total: number }) => void) | undefined }} [opts]
- * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
+ * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes; other files refuse it
  * @returns {Promise<Loaded<P, D>>} a tensor of a .npy, else a file object
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections
@@ -226,7 +226,8 @@ async function load (path, opts) {
   const extension = extensionOf(file, ['.npy', '.npz', '.safetensors', '.gguf'])
   const { dtype } = optionsOf(opts)
   if (dtype !== undefined) dtypeOf(dtype)
-  const options = transferOptions(opts, ['dtype', 'signal', 'onProgress'], 'load')
+  const isNumPy = extension === '.npy' || extension === '.npz'
+  const options = transferOptions(opts, isNumPy ? ['dtype', 'signal', 'onProgress'] : ['signal', 'onProgress'], isNumPy ? 'load' : `load of a ${extension}`)
   const { signal } = options
   checkSignal(signal)
   const source = new LoadedFile(file, options)

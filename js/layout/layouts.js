@@ -88,8 +88,8 @@ function allocated (layout) {
   return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
 }
 
-/** What the options of makers may name. casting says something where there is data. */
-const OF_MAKING = ['dtype', 'device', 'dynamism', 'order', 'shared', 'pinMemory', 'casting']
+/** What the options of makers may name. */
+const OF_MAKING = ['dtype', 'device', 'dynamism', 'order', 'shared', 'pinMemory']
 
 /** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three functions below; what: a shape, a layout, or a shape and strides */
 

@@ -24,10 +24,11 @@ const rearrange = lazyFile(() => require('../copy/rearrange'))
 
 /** @typedef {import('../layout/layouts').Lay} Lay */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, BytesOptions, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, TensorOptions, RandomOptions, RandomFloating, RandomInteger, BytesOptions, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
 
 const FLOAT32 = dtypeOf('float32')
 const OF_BYTES = arrayConcat(OF_MAKING, ['copy'])
+const OF_TENSOR = arrayConcat(OF_MAKING, ['casting'])
 
 // Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
 // emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
@@ -515,8 +516,8 @@ function shapeAndOptions (shape, opts, names, where) {
  * @template {TensorData} T
  * @template {DtypeName} [D=never]
  * @param {T} data  in logical order; it stays the caller's
- * @param {Shape | null | MakeOptions<D> | NameOf<D>} [shape]  that of data where none is given
- * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @param {Shape | null | TensorOptions<D> | NameOf<D>} [shape]  that of data where none is given
+ * @param {TensorOptions<D> | NameOf<D>} [opts]
  * @returns {Tensor<Or<D, DtypeOfData<T>>>} owns its bytes
  * @throws {RangeError} ERR_SHAPE ragged, or another count, ERR_MEMORY · {TypeError} ERR_CAST a value or a dtype does not fit, ERR_DTYPE, ERR_ARGUMENT ·
  *   ERR_DETACHED
@@ -528,7 +529,7 @@ function shapeAndOptions (shape, opts, names, where) {
  * tensor([Int32Array.of(1, 2), [3, 4]]).dtype // 'int32'
  */
 function tensor (data, shape, opts) {
-  const { given, asked } = shapeAndOptions(shape, opts, OF_MAKING, 'tensor')
+  const { given, asked } = shapeAndOptions(shape, opts, OF_TENSOR, 'tensor')
   const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
   const made = copyOf(data, given === undefined ? null : shapeOf(given), { dtype, device, dynamism, order, shared, pinMemory, casting })
   countCopy('tensor', made.nbytes)
@@ -540,7 +541,7 @@ function tensor (data, shape, opts) {
  *
  * @param {any} data
  * @param {number[] | null} extents  null: those of data
- * @param {MakeOptions} options  without getters
+ * @param {TensorOptions} options  without getters
  * @returns {Tensor}
  */
 function copyOf (data, extents, options) {
@@ -582,7 +583,7 @@ function layoutOfRow (row) {
  * @param {any[]} list
  * @param {number[]} outer  shape of the lists
  * @param {number[] | null} extents  null: those of the lists and rows
- * @param {MakeOptions} options  the dtype promoted from the rows' where none is given
+ * @param {TensorOptions} options  the dtype promoted from the rows' where none is given
  * @param {number} casting
  * @returns {Tensor}
  */

@@ -1275,7 +1275,7 @@ class Tensor {
    * tensor([1.5, -300]).astype('int8', { casting: 'unsafe' }).toArray() // [1, -128]
    */
   astype (dtype, opts) {
-    return Tensor.#copy(this, 'astype', { ...resultOf(opts, OF_RESULT, 'astype'), dtype: dtypeOf(dtype) })
+    return Tensor.#copy(this, 'astype', { ...resultOf(opts, OF_CASTING, 'astype'), dtype: dtypeOf(dtype) })
   }
 
   /**
@@ -1367,7 +1367,7 @@ class Tensor {
    */
   cpu (opts) {
     layoutNow(this)
-    return this.to('cpu', opts)
+    return this.to(optionsOnDevice('cpu', opts, OF_MOVE, 'cpu'))
   }
 
   /**
@@ -1390,7 +1390,7 @@ class Tensor {
    */
   cuda (index = 0, opts) {
     layoutNow(this)
-    return this.to({ ...optionsOf(opts, OF_CONVERSION, 'cuda'), device: `cuda:${integer('index', index)}` })
+    return this.to(optionsOnDevice(`cuda:${integer('index', index)}`, opts, OF_MOVE, 'cuda'))
   }
 
   /**
@@ -1434,6 +1434,7 @@ class Tensor {
   async toAsync (target, opts) {
     const { signal, ...asked } = conversionOf(target, opts, OF_LATER, 'toAsync')
     const { dtype, casting, out, device } = asked
+    checkSignal(signalOf(signal)) // where nothing is copied as well
     const layout = attached(this)
     if (isConverted(layout, asked)) return this
     const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
@@ -1462,7 +1463,7 @@ class Tensor {
    */
   async cpuAsync (opts) {
     layoutNow(this)
-    return this.toAsync('cpu', opts)
+    return this.toAsync(optionsOnDevice('cpu', opts, OF_LATER_MOVE, 'cpuAsync'))
   }
 
   /**
@@ -1484,7 +1485,7 @@ class Tensor {
    */
   async cudaAsync (index = 0, opts) {
     layoutNow(this)
-    return this.toAsync({ ...optionsOf(opts, OF_LATER, 'cudaAsync'), device: `cuda:${integer('index', index)}` })
+    return this.toAsync(optionsOnDevice(`cuda:${integer('index', index)}`, opts, OF_LATER_MOVE, 'cudaAsync'))
   }
 
   /**
@@ -2002,6 +2003,9 @@ function noMatrix ({ shape }) {
 const OF_CAPSULE = ['maxVersion', 'copy', 'dlDevice', 'stream']
 const OF_VIEW = ['strides', 'dimOrder', 'dtype', 'offset']
 const OF_IMAGE_DATA = ['min', 'max', 'colormap']
+const OF_CASTING = ['casting', 'out']
+const OF_MOVE = ['dtype', 'casting', 'copy', 'out']
+const OF_LATER_MOVE = ['dtype', 'casting', 'copy', 'out', 'signal']
 const OF_CONVERSION = ['dtype', 'device', 'casting', 'copy', 'out']
 const OF_LATER = ['dtype', 'device', 'casting', 'copy', 'out', 'signal']
 const OF_COPY = ['casting', 'scale', 'bias', 'axis', 'stream']
@@ -2039,12 +2043,30 @@ function resultIn ({ dtype: name, casting: rule, out }) {
  * @returns {Conversion & { signal: any }}
  */
 function conversionOf (target, opts, names, where) {
-  const { dtype, device, casting, copy, out, signal } = optionsOf(typeof target === 'string' ? opts : target ?? null, Tensor.isTensor(target) ? undefined : names, where) // a tensor has a dtype and a device
-  const named = isDevice(target)
-  const asked = named ? target : device
+  const isNamed = typeof target === 'string'
+  if (!isNamed && opts !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and options were given as well; one of them was expected`)
+  const { dtype, device, casting, copy, out, signal } = optionsOf(isNamed ? opts : target ?? null, Tensor.isTensor(target) ? undefined : names, where) // a tensor has a dtype and a device
+  const isPlace = isDevice(target)
+  const twice = !isNamed ? undefined : isPlace ? device : dtype
+  if (twice !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and the option ${isPlace ? 'device' : 'dtype'} ${show(twice)}; one of them was expected`)
+  const asked = isPlace ? target : device
   const at = asked === undefined ? undefined : deviceOf(asked)
-  const result = resultOf({ dtype: typeof target === 'string' && !named ? target : dtype, casting, out })
+  const result = resultOf({ dtype: isNamed && !isPlace ? target : dtype, casting, out })
   return { ...result, copy: boolean('copy', copy), device: at, signal }
+}
+
+/**
+ * The options of `cpu` and `cuda` as those of `to`.
+ *
+ * @param {string} device
+ * @param {unknown} opts
+ * @param {readonly string[]} names  of options
+ * @param {string} where  the function
+ * @returns {any}
+ */
+function optionsOnDevice (device, opts, names, where) {
+  const { dtype, casting, copy, out, signal } = optionsOf(opts, names, where)
+  return { device, dtype, casting, copy, out, signal }
 }
 
 /** @typedef {Omit<Result, 'device'> & { copy: boolean, device: number | undefined }} Conversion */

@@ -620,6 +620,7 @@ describe('saving and loading', () => {
     await rejects(saveNpy(at('no-metadata.npy'), b, { metadata }), 'ERR_ARGUMENT', /^saveNpy has no option "metadata"/)
     await rejects(saveNpz(at('no-metadata.npz'), { b }, { metadata }), 'ERR_ARGUMENT', /^saveNpz has no option "metadata"/)
     await save(at('metadata.safetensors'), { b }, { metadata })
+    await rejects(load(at('metadata.safetensors'), { dtype: 'bfloat16' }), 'ERR_ARGUMENT', /^load of a .safetensors has no option "dtype"/)
     assert.deepEqual({ ...openSafetensors(at('metadata.safetensors')).metadata }, metadata)
   })
 
