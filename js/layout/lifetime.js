@@ -38,9 +38,13 @@ function entriesOf (value) {
   return []
 }
 
+/** What AggregateError, SuppressedError and `new Error('', { cause })` have as properties of their own that are not enumerable. */
+const OF_ERRORS = ['cause', 'errors', 'error', 'suppressed']
+const MOST_NAMED = 256 // elements of an array whose own names are read: each index becomes a text for that
+
 /**
- * Finds tensors in a result: itself, and those in arrays, Maps, Sets and own enumerable properties of any object, however deep. Getters are
- * not run.
+ * Finds tensors in a result: itself, and those in arrays, Maps, Sets and own enumerable properties of any object, however deep, and what errors
+ * carry. Getters are not run.
  *
  * @param {unknown} result
  * @param {(value: unknown) => boolean} isTensor
@@ -58,17 +62,22 @@ function findTensors (result, isTensor, lost) {
       continue
     }
     if (ArrayBuffer.isView(value)) continue
-    if (Array.isArray(value) && Object.getPrototypeOf(value) === Array.prototype) { // there may be many elements, and their names are texts
+    const isPlain = Array.isArray(value) && Object.getPrototypeOf(value) === Array.prototype
+    if (isPlain) {
       for (const item of value) add(item)
-      continue
+      if (value.length > MOST_NAMED) continue
+    } else {
+      for (const [key, item] of entriesOf(value)) {
+        add(key)
+        add(item)
+      }
     }
-    for (const [key, item] of entriesOf(value)) {
-      add(key)
-      add(item)
-    }
-    for (const key of Reflect.ownKeys(value)) {
+    const keys = Reflect.ownKeys(value)
+    for (let i = keys.length - 1; i >= 0; i--) {
+      const key = keys[i]
+      if (isPlain && key === 'length') break // indices come before it, other names after it
       const property = Reflect.getOwnPropertyDescriptor(value, key)
-      if (property?.enumerable) add(property.value)
+      if (property !== undefined && (property.enumerable || OF_ERRORS.includes(/** @type {string} */ (key)))) add(property.value)
     }
   }
 }

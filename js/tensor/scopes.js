@@ -8,7 +8,8 @@ const { Tensor } = require('./tensor')
 
 /**
  * Runs a function and disposes every tensor made inside, except those that it returns or keeps. Returned are also the tensors in arrays, Maps, Sets
- * and own enumerable properties of any object, however deep. Private fields cannot be seen, and getters are not run: `keep` what only these give.
+ * and own enumerable properties of any object, however deep, and what errors carry as `cause` and `errors`. Private fields cannot be seen, and getters
+ * are not run: `keep` what only these give, and what is a named property of a plain array of more than 256 elements or of a typed array.
  * Synchronous: if the function returns a promise, tidy throws.
  *
  * @template R

@@ -171,6 +171,14 @@ describe('tidy', () => {
     'a Map of another realm': make => runInNewContext('new Map()').set(make(1), { deep: make(2) }),
     'a Set of another realm': make => runInNewContext('new Set()').add(make(1)),
     'an Error': make => Object.assign(new RangeError('with a tensor'), { tensor: make(1), more: [make(2)] }),
+    "an Error's cause": make => new Error('', { cause: make(1) }),
+    'what an AggregateError has': make => new AggregateError([new TypeError('', { cause: { t: make(1) } }), make(2)], '', { cause: make(3) }),
+    'what a SuppressedError has': make => Object.defineProperties(new Error(''), { error: { value: make(1) }, suppressed: { value: make(2) } }),
+    'what errors of another realm have': make => runInNewContext('(a, b) => new AggregateError([a], "", { cause: b })')(make(1), make(2)),
+    'named properties of a plain array': make => Object.assign([1, make(1)], { mask: make(2), [Symbol('more')]: [make(3)] }),
+    'an empty array': make => Object.assign([], { mask: make(1) }),
+    'an array with holes': make => { const list = [, make(1), , [, make(2)]]; return list }, // eslint-disable-line no-sparse-arrays
+    'long arrays': make => [make(1), ...new Array(300).fill(0), [make(2), ...new Array(300)]],
     'an Error of another realm': make => Object.assign(runInNewContext('new Error()'), { tensor: make(1) }),
     'an array of a class': make => Object.assign(Rows.of(make(1)), { mask: make(2) }),
     'a Map of a class': make => Object.assign(new Named([[make(1), make(2)]]), { mask: make(3) }),
@@ -201,7 +209,12 @@ describe('tidy', () => {
       #t = make(1)
       get t () { return this.#t }
     }
-    tidy(() => [new Own(), Object.defineProperty({}, 't', { value: make(2) }), { get t () { return made[2] }, u: [make(3)].length }, new Error('', { cause: make(4) })])
+    const run = () => { throw new Error('run') }
+    tidy(() => [
+      new Own(), Object.defineProperty({}, 't', { value: make(2) }), { get t () { return made[2] }, u: [make(3)].length }, Object.defineProperty(new Error(''), 'other', { value: make(4) }),
+      Object.defineProperties(new Error(''), { cause: { get: run }, errors: { get: run } }), Object.defineProperty([], 'name', { get: run, enumerable: true }),
+      new (class extends Error { get cause () { return run() } })()
+    ])
     assert.deepEqual(made.map(t => t.isDisposed), [true, true, true, true])
   })
 
