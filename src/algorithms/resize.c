@@ -196,6 +196,7 @@ typedef struct image {
   bool is_direct;   /* rows are used in place */
   bool is_weighted; /* by alpha, the last of the channels */
   bool is_whole;    /* the target is of integers: results are rounded */
+  double least;     /* alpha up to it is none, and neither are its colours */
   const double *scale, *bias;
   int32_t axis; /* of factors: one for each of its elements; -1: one for all */
   int64_t total, parts;
@@ -237,8 +238,7 @@ static void enter_batch(const image *m, int64_t i, state *s) {
   for (int k = 0; k < RING; k++) s->held[k] = -1;
 }
 
-/* Colours times alpha, the last channel, of which they are averaged: what is transparent counts for nothing, NaN neither. Then back. `least`: alpha
- * up to it is none, and neither are its colours. */
+/* Colours times alpha, the last channel, of which they are averaged: what is transparent counts for nothing, NaN neither. Then back. */
 #define BY_ALPHA(name, real)                                                                \
  static void weigh_##name(real *row, int64_t pixels, int64_t channels) {                    \
   const int64_t last = channels - 1;                                                        \
@@ -262,12 +262,10 @@ static void weigh(const image *m, void *row) {
 }
 
 static void unweigh(const image *m, void *line) {
-  const sb_kind kind = sb_dtype_kind(m->from->dtype);
-  const bool is_whole = kind == SB_SIGNED || kind == SB_UNSIGNED; /* alpha that rounds to 0 is 0 */
   if (m->is_double)
-    unweigh_doubles(line, m->columns.to, m->channels, is_whole ? 0.5 : 0);
+    unweigh_doubles(line, m->columns.to, m->channels, m->least);
   else
-    unweigh_singles(line, m->columns.to, m->channels, is_whole ? 0.5f : 0);
+    unweigh_singles(line, m->columns.to, m->channels, (float)m->least);
 }
 
 /* A row of the source, its elements dense. */
@@ -562,10 +560,12 @@ static sb_status choose_dtype(image *m, int method, bool is_scaled) {
     return sb__fail(SB_ERR_DTYPE, "resize has no %s but with method nearest",
                     sb_dtype_name(m->from->dtype));
   const sb_status status = sb__computed_in("resize", m->from->dtype, &dtype);
-  /* products with alpha have twice the bits */
-  m->is_double = dtype == SB_FLOAT64 || m->to->dtype == SB_FLOAT64 ||
-                 (m->is_weighted && m->from->dtype != SB_UINT8);
   m->is_whole = made == SB_SIGNED || made == SB_UNSIGNED;
+  const bool is_kept = m->is_whole && !is_scaled; /* alpha as it is, which rounds to 0 then */
+  m->least = is_kept ? 0.5 : 0;
+  /* products with alpha have twice the bits, and a quotient of small sums loses them */
+  m->is_double = dtype == SB_FLOAT64 || m->to->dtype == SB_FLOAT64 ||
+                 (m->is_weighted && !(m->from->dtype == SB_UINT8 && is_kept));
   return status;
 }
 

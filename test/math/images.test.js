@@ -420,6 +420,37 @@ describe('resize with alpha', function () {
     }
   })
 
+  it('is right of every dtype into every dtype, with alpha near 0 as well, scaled or not', () => {
+    const { next } = generator(53)
+    const { finfo, iinfo } = require('samebytes')
+    const dtypes = ['uint8', 'int8', 'uint16', 'int16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'bfloat16', 'float32', 'float64']
+    for (const from of dtypes) {
+      const most = /int/.test(from) ? 100 : 1
+      const t = tensor(Array.from({ length: 6 * 6 * 4 }, (_, i) => i % 4 === 3 ? (next(3) ? 0 : most === 1 ? 2 ** -6 : 1) : most === 1 ? next(65) / 64 : next(101)), [6, 6, 4], { dtype: from })
+      for (const dtype of dtypes) {
+        const isWhole = /int/.test(dtype)
+        for (const scale of [1, 2.5]) {
+          const wide = t.astype('float64', { casting: 'unsafe' })
+          const how = { axes: [0, 1], method: 'bilinear' }
+          const alpha = resize(wide.narrow(2, 3, 1), [16, 16], how)
+          const least = isWhole && scale === 1 ? 0.5 : 0 // what rounds to 0 is transparent
+          const colours = math.where(math.greater(alpha, least), math.divide(resize(math.multiply(wide, wide.narrow(2, 3, 1)), [16, 16], how).narrow(2, 0, 3), alpha), 0)
+          const wanted = flat(concat([colours, alpha], { axis: 2 })).map(x => x * scale)
+          const got = flat(resize(t, [16, 16], { ...how, alpha: true, dtype, casting: 'unsafe', ...scale !== 1 && { scale } }))
+          const { min, max } = isWhole ? iinfo(dtype) : {}
+          got.forEach((x, k) => {
+            const y = isWhole ? Math.min(Math.max(wanted[k], Number(min)), Number(max)) : wanted[k]
+            const off = isWhole ? 0.5 + 1e-4 : Math.max(Number(finfo(dtype).eps) / 2, 1e-14) * Math.abs(y)
+            assert.ok(Math.abs(Number(x) - y) <= off * (1 + 1e-6), `${from} to ${dtype}, times ${scale}, at ${k}: ${x}, not ${y}`)
+          })
+        }
+      }
+    }
+    const faint = tensor([[[200, 100, 50, 1], ...new Array(7).fill([0, 0, 0, 0])]], 'uint8') // a mean alpha of 3 / 32
+    assert.deepEqual(resize(faint, [1, 1], { axes: [0, 1], alpha: true, dtype: 'float32' }).toArray(), [[[200, 100, 50, 0.09375]]])
+    assert.deepEqual(resize(faint, [1, 1], { axes: [0, 1], alpha: true }).toArray(), [[[0, 0, 0, 0]]])
+  })
+
   it('leaves an image of the same size as it is, but for what is transparent, whose colours become 0', () => {
     const { next } = generator(5)
     for (const dtype of ['uint8', 'uint16', 'float16', 'float32']) {
