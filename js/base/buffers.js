@@ -191,9 +191,14 @@ function nameOfIndirect (value) {
  * @param {Uint8Array} bytes  that nobody else can write to
  */
 function isHtml (bytes) {
+  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(textOf(bytes, 200))
+}
+
+/** @param {Uint8Array} bytes @param {number} most @returns {string} of the first bytes, a character for each */
+function textOf (bytes, most) {
   let text = ''
-  for (let i = 0; i < Math.min(lengthOf(bytes), 200); i++) text += String.fromCharCode(bytes[i])
-  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(text)
+  for (let i = 0; i < Math.min(lengthOf(bytes), most); i++) text += String.fromCharCode(bytes[i])
+  return text
 }
 
 /**
@@ -235,4 +240,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = { dtypeOfArray, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, textOf, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

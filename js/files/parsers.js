@@ -1,12 +1,12 @@
 'use strict'
 // C's parsers of file headers, and the records that they find. On the WASM back ends parsers-module.js runs them.
 
-const { Float64Array, bufferOf, byteOffsetOf, lengthOf } = require('../base/primordials')
+const { Float64Array, Math, bufferOf, byteOffsetOf, lengthOf } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { functionsOf } = require('../runtime/lazy')
 const { failure } = require('../base/errors')
-const { isHtml, partsOfArray } = require('../base/buffers')
+const { isHtml, partsOfArray, textOf } = require('../base/buffers')
 const { checkHeap } = require('../runtime/heap')
 const { allocated } = require('./allocate')
 
@@ -20,6 +20,14 @@ const GGUF = 2
 const ZIP_END = 3
 const ZIP_DIRECTORY = 4
 const ZIP_MEMBER = 5
+/** How files of the formats begin, and what others are most often taken for them: [beginning, name, parser]. @type {[RegExp, string, number | undefined][]} */
+const BEGINNINGS = [
+  [/^\x93NUMPY/, 'a .npy file', NPY],
+  [/^[^]{4}\0{4}\{/, 'a .safetensors file', SAFETENSORS],
+  [/^GGUF/, 'a .gguf file', GGUF],
+  [/^PK\x03\x04/, "a zip file, as .npz and PyTorch's .pt are", ZIP_END],
+  [/^\x1f\x8b/, 'compressed with gzip', undefined]
+]
 const PAIR = 0
 const TENSOR = 1
 
@@ -46,6 +54,32 @@ const WORD = 40 // bytes of heap for one word of a record, as objects, names and
  */
 function parse (which, given, total, base = 0) {
   if (base === 0 && isHtml(given)) throw failure('ERR_FORMAT', 'byte 0: this is a page of HTML, as servers send it where there is no such file')
+  try {
+    return parsed(which, given, total, base)
+  } catch (/** @type {any} */ error) {
+    const other = base === 0 && error.code === 'ERR_FORMAT' ? otherFormat(which, given) : undefined
+    throw other === undefined ? error : failure('ERR_FORMAT', `byte 0: this is ${other}`)
+  }
+}
+
+/** @param {number} which  parser @param {Uint8Array} given @returns {string | undefined} what the file is, where that is something else that is known */
+function otherFormat (which, given) {
+  const text = textOf(given, 9)
+  for (let i = 0; i < BEGINNINGS.length; i++) {
+    const [beginning, name, parser] = BEGINNINGS[i]
+    if (beginning.test(text)) return parser === Math.min(which, ZIP_END) ? undefined : name
+  }
+  return undefined
+}
+
+/**
+ * @param {number} which
+ * @param {Uint8Array} given
+ * @param {number} total
+ * @param {number} base
+ * @returns {{ words: Float64Array, wanted: number }}
+ */
+function parsed (which, given, total, base) {
   const parts = partsOfArray(given)
   if (backend.isWasm) return parseInModule(which, parts, total, base)
   const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { inspect } = require('node:util')
-const { alloc, cuda, dtypes, forBlob, Generator, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, Scope, SharedRing, SharedTensor, sharesMemory, tensor, toNpzBytes, toSafetensorsBytes, wasmMemory, zeros } = require('samebytes')
+const { alloc, cuda, dtypes, forBlob, Generator, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, Scope, SharedRing, SharedTensor, sharesMemory, tensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, wasmMemory, zeros } = require('samebytes')
 const { copied, fails, makesNothing, refuses } = require('../setup')
 const { crc32, u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
@@ -694,6 +694,20 @@ describe('what is no file of these formats', () => {
     }
     fails(() => parseNpz(new TextEncoder().encode('<!DOCTYPE html>')), Error, 'ERR_FORMAT', /^byte 0: this is a page of HTML/)
     fails(() => parseNpy(new TextEncoder().encode('<htm> and no page')), Error, 'ERR_FORMAT', /no \.npy file/)
+  })
+
+  it('but of another one is named: of ours, a zip as .pt is, and what is compressed', () => {
+    const t = tensor([1, 2, 3])
+    const files = { npy: toNpyBytes(t), safetensors: toSafetensorsBytes({ t }), gguf: gguf([], []), npz: toNpzBytes({ t }), gzip: Uint8Array.of(0x1f, 0x8b, 8, ...new Uint8Array(60)) }
+    const names = { npy: 'a .npy file', safetensors: 'a .safetensors file', gguf: 'a .gguf file', npz: "a zip file, as .npz and PyTorch's .pt are", gzip: 'compressed with gzip' }
+    for (const [wanted, parse] of Object.entries({ npy: parseNpy, safetensors: parseSafetensors, gguf: parseGguf, npz: parseNpz })) {
+      for (const name of Object.keys(files)) {
+        if (name === wanted) parse(placed(files[name]))
+        else assert.throws(() => parse(placed(files[name])), { code: 'ERR_FORMAT', message: `byte 0: this is ${names[name]}` }, `${name} as ${wanted}`)
+      }
+      const broken = files[wanted].slice(0, -1)
+      fails(() => parse(placed(wanted === 'gguf' ? files.gguf.slice(0, 9) : broken)), Error, 'ERR_FORMAT', /^byte (?!0: this is )/)
+    }
   })
 
   it('but a Blob or a Response is named, and how its bytes are read', () => {
