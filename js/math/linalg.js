@@ -15,7 +15,7 @@ const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const { batchOf, broadcastBatches, broadcastTo, checkCore, joined, productDtype, refusable, target, wrapping } = require('./cores')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
-const { operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { countNonzero, max, min, sum } = require('./reductions')
 
@@ -213,6 +213,7 @@ function trace (x, opts) {
   const at = integer('offset', offset)
   const { out } = resultIn(options)
   checkCore(operandOf(x, 'x'), 2, 'x')
+  if (dtype === undefined) checkNumbers('trace', operandOf(x, 'x'))
   return tidy(() => /** @type {any} */ (sum(x.diagonal(at, -2, -1), { axis: -1, dtype, casting, out })))
 }
 

@@ -10,7 +10,7 @@ const { tidy } = require('../tensor/scopes')
 const { axesGiven } = require('./axes')
 const { target } = require('./cores')
 const { divide, isnan, lessEqual, logicalNot, positive, sqrt, square, subtract, where } = require('./functions')
-const { operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
 
@@ -26,17 +26,19 @@ const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
 /**
  * Options, read: the same for the reductions below.
  *
+ * @param {string} name  of the function
  * @param {unknown} x
  * @param {any} opts
  * @param {import('./options').Known} names
  */
-function read (x, opts, names) {
-  tensorOf(x, 'x')
+function read (name, x, opts, names) {
+  const t = tensorOf(x, 'x')
   const options = optionsAlong(opts, names)
   const { axis, keepdims, correction = 0 } = options
   const along = { axis: axesGiven(axis), keepdims: boolean('keepdims', keepdims) }
   if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
   const { out, dtype, casting } = resultIn(options)
+  checkNumbers(name, operandOf(t, 'x'), names === OF_SUM ? 'numbers' : 'real numbers')
   if (out !== undefined) targetOf(out) // before anything is computed
   return { along, correction, dtype: dtype?.name, out, casting, word: CASTINGS[casting] }
 }
@@ -48,14 +50,15 @@ function hasNan (x) {
 }
 
 /**
+ * @param {string} name  of the function
  * @param {(x: any, opts: any) => any} reduction
  * @param {number} filler  what stands for NaN
  * @param {any} x
  * @param {any} opts
  * @returns {any}
  */
-function filled (reduction, filler, x, opts) {
-  const { along, dtype, out, word } = read(x, opts, OF_SUM)
+function filled (name, reduction, filler, x, opts) {
+  const { along, dtype, out, word } = read(name, x, opts, OF_SUM)
   return tidy(() => reduction(hasNan(x) ? where(isnan(x), filler, x) : x, { ...along, dtype, out, casting: word }))
 }
 
@@ -77,14 +80,15 @@ function rounded (value, x, { dtype, out, casting }) {
 }
 
 /**
+ * @param {string} name  of the function
  * @param {(x: any, opts: any) => any} plain  of tensors without NaN
  * @param {any} x
  * @param {any} opts
  * @param {boolean} isRoot
  * @returns {any}
  */
-function spread (plain, x, opts, isRoot) {
-  const given = read(x, opts, OF_SPREAD)
+function spread (name, plain, x, opts, isRoot) {
+  const given = read(name, x, opts, OF_SPREAD)
   const { along, correction, dtype, out, word } = given
   if (!hasNan(x)) return plain(x, { ...along, correction, dtype, out, casting: word })
   checkFloat(x, dtype)
@@ -106,14 +110,15 @@ function checkFloat (x, dtype) {
 }
 
 /**
+ * @param {string} name  of the function
  * @param {(x: any, opts: any) => any} reduction
  * @param {number} end  what stands for NaN
  * @param {any} x
  * @param {any} opts
  * @returns {any}
  */
-function extreme (reduction, end, x, opts) {
-  const { along, out, casting, word } = read(x, opts, OF_EXTREME)
+function extreme (name, reduction, end, x, opts) {
+  const { along, out, casting, word } = read(name, x, opts, OF_EXTREME)
   if (!hasNan(x)) return reduction(x, { ...along, out, casting: word })
   return tidy(() => {
     const from = operandOf(x, 'x')
@@ -138,7 +143,7 @@ function extreme (reduction, end, x, opts) {
  * nansum(tensor([1, NaN, 3])).item() // 4
  */
 function nansum (x, opts) {
-  return filled(sum, 0, x, opts)
+  return filled('nansum', sum, 0, x, opts)
 }
 
 /**
@@ -156,7 +161,7 @@ function nansum (x, opts) {
  * nanprod(tensor([2, NaN, 3])).item() // 6
  */
 function nanprod (x, opts) {
-  return filled(prod, 1, x, opts)
+  return filled('nanprod', prod, 1, x, opts)
 }
 
 /**
@@ -174,7 +179,7 @@ function nanprod (x, opts) {
  * nanmean(tensor([1, NaN, 3])).item() // 2
  */
 function nanmean (x, opts) {
-  const given = read(x, opts, OF_SUM)
+  const given = read('nanmean', x, opts, OF_SUM)
   const { along, dtype, out, word } = given
   if (!hasNan(x)) return mean(/** @type {any} */ (x), { ...along, dtype: /** @type {any} */ (dtype), out, casting: word })
   checkFloat(x, dtype)
@@ -196,7 +201,7 @@ function nanmean (x, opts) {
  * nanvar(tensor([1, NaN, 3])).item() // 1
  */
 function nanvar (x, opts) {
-  return spread(variance, x, opts, false)
+  return spread('nanvar', variance, x, opts, false)
 }
 
 /**
@@ -214,7 +219,7 @@ function nanvar (x, opts) {
  * nanstd(tensor([1, NaN, 3])).item() // 1
  */
 function nanstd (x, opts) {
-  return spread(std, x, opts, true)
+  return spread('nanstd', std, x, opts, true)
 }
 
 /**
@@ -231,7 +236,7 @@ function nanstd (x, opts) {
  * nanmin(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 }).toArray() // [3, NaN]
  */
 function nanmin (x, opts) {
-  return extreme(min, Infinity, x, opts)
+  return extreme('nanmin', min, Infinity, x, opts)
 }
 
 /**
@@ -248,7 +253,7 @@ function nanmin (x, opts) {
  * nanmax(tensor([[3, NaN], [1, 2]]), { axis: 1 }).toArray() // [3, 2]
  */
 function nanmax (x, opts) {
-  return extreme(max, -Infinity, x, opts)
+  return extreme('nanmax', max, -Infinity, x, opts)
 }
 
 module.exports = { nansum, nanprod, nanmean, nanvar, nanstd, nanmin, nanmax }

@@ -1,6 +1,8 @@
 'use strict'
 // Operands, which arithmetic wants in the CPU's memory.
 
+const { failure } = require('../base/errors')
+const { dtypes } = require('../backend/dtypes')
 const { checkHost } = require('../backend/math')
 const { Tensor } = require('../tensor/tensor')
 
@@ -29,4 +31,18 @@ function targetOf (out) {
   return layout
 }
 
-module.exports = { operandOf, targetOf }
+/**
+ * Refuses float8, and what else a function is not for, by its own name: it is made of others, whose names C would tell.
+ *
+ * @param {string} where  the function
+ * @param {Layout} from
+ * @param {'numbers' | 'real numbers'} [wanted]
+ * @throws ERR_DTYPE
+ */
+function checkNumbers (where, { dtype }, wanted = 'numbers') {
+  const { kind, itemsize, name } = dtypes[dtype]
+  if (kind === 'COMPLEX' && wanted === 'real numbers') throw failure('ERR_DTYPE', `${where} is not for ${name}, but for ${wanted}; astype converts`)
+  if (kind === 'FLOATING' && itemsize === 1) throw failure('ERR_DTYPE', `${where} is not for ${name}, but for other numbers; astype converts`)
+}
+
+module.exports = { operandOf, targetOf, checkNumbers }

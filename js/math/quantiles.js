@@ -15,7 +15,7 @@ const { allocated } = require('./allocate')
 const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
 const { positive } = require('./functions')
 const { known, optionsAlong } = require('./options')
-const { operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf, targetOf } = require('./operands')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, DtypeName, Floated, Or } from '../base/types' */
@@ -171,7 +171,9 @@ function fill (to, values, places, meet) {
  */
 function median (x, opts) {
   tensorOf(x, 'x')
-  return computed(x, optionsAlong(opts, OF_MEDIAN), -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
+  const options = optionsAlong(opts, OF_MEDIAN)
+  checkNumbers('median', operandOf(x, 'x'), 'real numbers')
+  return computed(x, options, -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
 }
 
 /**

@@ -16,7 +16,7 @@ const { tidy } = require('../tensor/scopes')
 const { inRange } = require('./axes')
 const { wrapping } = require('./cores')
 const { subtract } = require('./functions')
-const { operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 const scalars = require('./scalars')
 const { reduced } = require('./reduce')
@@ -289,8 +289,9 @@ function cumulative (op, x, opts) {
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = arrayOf(from.shape.length, d => from.shape[d] + (d === along ? initial : 0))
-  const dtypeOfSum = reductionType(op, from.dtype, asked)
   const by = op === reductions.prod ? 'cumulativeProd' : 'cumulativeSum'
+  if (asked === NONE) checkNumbers(by, from)
+  const dtypeOfSum = reductionType(op, from.dtype, asked)
   const { to, result } = wrapping(by, out, dtypeOfSum, shape, casting)
   if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
   const part = (/** @type {number} */ first, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
@@ -381,6 +382,8 @@ function diff (x, opts) {
   const first = endOf('prepend', prepend)
   const last = endOf('append', append)
   const from = operandOf(x, 'x')
+  if (dtypes[from.dtype].kind === 'BOOLEAN') throw failure('ERR_DTYPE', 'diff is not for bool, but for numbers; astype converts')
+  checkNumbers('diff', from)
   const along = inRange(given, from.shape.length)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
   if (out !== undefined) targetOf(tensorOf(out, 'out'))

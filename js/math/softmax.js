@@ -10,7 +10,7 @@ const { tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const { known, optionsAlong } = require('./options')
-const { operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf, targetOf } = require('./operands')
 
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
 /** @import { Tensor } from '../tensor/tensor' */
@@ -114,6 +114,7 @@ function logSumExp (x, opts) {
   const from = operandOf(x, 'x')
   const op = reductions.log_sum_exp
   const asked = dtype === undefined ? NONE : dtype.index
+  if (asked === NONE) checkNumbers('logSumExp', from, 'real numbers')
   const axes = axesFor(given, from.shape.length)
   const shape = reducedShape(from.shape, axes, keepdims)
   const order = lastAxes(from.shape.length, axes)

@@ -1,7 +1,7 @@
 'use strict'
 // Histograms and covariances, as NumPy has them.
 
-const { Array, Float64Array, Math, Number, arrayJoin, arraySlice } = require('../base/primordials')
+const { Array, BigInt, Float64Array, Math, Number, arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
@@ -16,7 +16,7 @@ const { target } = require('./cores')
 const { clip, divide, floor, greaterEqual, logicalNot, multiply, notEqual, positive, sqrt, subtract } = require('./functions')
 const lists = require('./lists')
 const { matmul } = require('./matrices')
-const { operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 const { any, diff, max, mean, min, sum } = require('./reductions')
 const { temporary } = require('./transforms')
@@ -79,11 +79,24 @@ function rangeOf (range) {
   return { low, high }
 }
 
+/**
+ * An extreme as a number: of those that float64 rounds, one on the other side of all elements.
+ *
+ * @param {Tensor<any>} extreme
+ * @param {1 | -1} side
+ */
+function numberBeyond (extreme, side) {
+  const value = extreme.item()
+  const x = Number(value)
+  const isWithin = typeof value === 'bigint' && (side < 0 ? BigInt(x) > value : BigInt(x) < value)
+  return isWithin ? x + side * Math.abs(x) * 2 ** -52 : x
+}
+
 /** @param {Tensor<any>} x @returns {Range} the least element and the greatest one, which are looked for at once */
 function extremesOf (x) {
   if (x.size === 0) return { low: 0, high: 1 }
-  const low = numberOf(() => min(x))
-  const high = numberOf(() => max(x))
+  const low = notDeferred(() => tidy(() => numberBeyond(min(x), -1)))
+  const high = notDeferred(() => tidy(() => numberBeyond(max(x), 1)))
   if (!Number.isFinite(low) || !Number.isFinite(high)) throw failure('ERR_ARGUMENT', `x has elements from ${low} to ${high}; range says between which finite numbers the bins are`)
   return { low, high }
 }
@@ -145,6 +158,7 @@ function edgesFor (x, bins, range) {
   const { dtype } = operandOf(x, 'x')
   if (typeof bins === 'number') {
     if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${dtypes[dtype].name}, which has no order`)
+    if (range === null) checkNumbers('histogram', operandOf(x, 'x'))
     const limits = range ?? extremesOf(x)
     const made = target(undefined, dtypes[dtype].kind === 'FLOATING' ? dtype : FLOAT64, [bins + 1])
     writeEvenly(made.to, bins, limits)
@@ -159,8 +173,12 @@ function edgesFor (x, bins, range) {
   return made
 }
 
-/** @param {Tensor<any>} edges @returns {Tensor<any>} in float64 where they are no floats: differences of small integers would wrap */
-const widthsOf = edges => diff(dtypes[operandOf(edges, 'bins').dtype].kind === 'FLOATING' ? edges : positive(edges, 'float64'))
+/** @param {Tensor<any>} edges  ascending @returns {Tensor<any>} in float64 where they are no floats: differences of small integers would wrap */
+function widthsOf (edges) {
+  const { kind, itemsize } = dtypes[operandOf(edges, 'bins').dtype]
+  if (kind === 'FLOATING') return diff(edges)
+  return itemsize < 8 ? diff(positive(edges, 'float64')) : positive(diff(edges).view({ dtype: 'uint64' }), 'float64') // exact before they are rounded
+}
 
 /** @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for @param {boolean} isFloat @returns {number} of counts, or of sums and densities */
 function dtypeOfCounts (dtype, isFloat) {
@@ -237,6 +255,7 @@ function digitize (x, bins, opts) {
   const index = dtypeOfCounts(dtype, false)
   return tidy(() => {
     const from = operandOf(x, 'x')
+    if (dtypes[from.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${dtypes[from.dtype].name}, which has no order`)
     const tensor = lists.tensorBeside(given, from.dtype, 'x')
     const direction = directionOf(tensor)
     const edges = operandOf(tensor, 'bins')
@@ -263,9 +282,8 @@ function digitize (x, bins, opts) {
  * @returns {Tensor<any>} variables as rows
  */
 function variablesOf (t, name, isTurned) {
-  const { shape, dtype } = operandOf(t, name)
+  const { shape } = operandOf(t, name)
   if (shape.length > 2) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; two at most were expected, of variables and observations`)
-  if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtypes[dtype].name}; real numbers were expected`)
   return shape.length < 2 ? t.reshape([1, t.size]) : isTurned ? t.T : t
 }
 
@@ -282,10 +300,12 @@ function weightsOf (name, given, n) {
   const weights = lists.tensorBeside(given, FLOAT64)
   const layout = operandOf(weights, name)
   if (layout.shape.length !== 1 || layout.size !== n) throw failure('ERR_SHAPE', `${name} has ${layout.shape.length} axes and ${layout.size} elements; there are ${n} observations`)
-  if (dtypes[layout.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtypes[layout.dtype].name}; real numbers were expected`)
+  const { kind, itemsize, name: dtype } = dtypes[layout.dtype]
+  if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtype}; real numbers were expected`)
+  if (kind === 'FLOATING' && itemsize === 1) throw failure('ERR_DTYPE', `${name} is of ${dtype}; other real numbers were expected, and astype converts`)
   notDeferred(() => tidy(() => {
     if (any(logicalNot(greaterEqual(weights, 0))).item()) throw failure('ERR_ARGUMENT', `${name} has weights below 0, or NaN`)
-    if (name === 'fweights' && any(notEqual(weights, floor(weights))).item()) throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
+    if (name === 'fweights' && kind === 'FLOATING' && any(notEqual(weights, floor(weights))).item()) throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
   }))
   return weights
 }
@@ -293,11 +313,15 @@ function weightsOf (name, given, n) {
 /**
  * What cov and corrcoef were given.
  *
+ * @param {string} where  the function
+ * @param {Tensor<any>} x
  * @param {Record<string, any>} options
  */
-function readCorrelation ({ y, rowvar, dtype, out, casting }) {
+function readCorrelation (where, x, { y, rowvar, dtype, out, casting }) {
   if (y !== undefined) tensorOf(y, 'y')
   const result = resultIn({ dtype, out, casting })
+  checkNumbers(where, operandOf(x, 'x'), 'real numbers')
+  if (y !== undefined) checkNumbers(where, operandOf(y, 'y'), 'real numbers')
   if (result.out !== undefined) targetOf(result.out) // before anything is computed
   return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...result }
 }
@@ -359,7 +383,7 @@ function cov (x, opts) {
   if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
   const counts = fweights === undefined ? null : lists.read('fweights', fweights)
   const shares = aweights === undefined ? null : lists.read('aweights', aweights)
-  const given = readCorrelation({ y, rowvar, dtype, out, casting })
+  const given = readCorrelation('cov', x, { y, rowvar, dtype, out, casting })
   return tidy(() => {
     /** @type {(Tensor<any> | null)[]} */
     let weights = []
@@ -393,7 +417,7 @@ const unweighted = () => ({ frequencies: null, reliabilities: null })
  */
 function corrcoef (x, opts) {
   tensorOf(x, 'x')
-  const given = readCorrelation(optionsFor(opts, OF_CORRCOEF))
+  const given = readCorrelation('corrcoef', x, optionsFor(opts, OF_CORRCOEF))
   return tidy(() => {
     const { sums, factor, made } = productsOf(x, given, 1, unweighted)
     const { result } = target(given.out, made, arraySlice(sums.shape), given.casting)

@@ -83,20 +83,24 @@ static uint64_t near_element(uint64_t x, sb_dtype from, sb_dtype to, int *stands
   return *stands == SB__AT ? x : negative ? 0 : (uint64_t)INT64_MAX;
 }
 
+/* Keys of elements in the dtype of the sorted ones, and how the elements stand to them. */
+static void near_keys(const search *s, uint64_t *keys, int *stands, const uint64_t *x, int64_t n) {
+  const bool is_same = s->from == s->order.dtype;
+  for (int64_t i = 0; i < n; i++) {
+    stands[i] = SB__AT;
+    if (!is_same) keys[i] = near_element(x[i], s->from, s->order.dtype, &stands[i]);
+  }
+  sb__keys_wide(keys, is_same ? x : keys, n, &s->order);
+}
+
 static int search_each(const sb__cores_call *call) {
   const search *s = call->context;
   const uint64_t *x = (const uint64_t *)(const void *)call->data[1];
   uint64_t keys[GROUP];
-  int stands[GROUP] = {SB__AT};
+  int stands[GROUP];
   for (int64_t first = 0; first < call->count; first += GROUP) {
     const int64_t n = call->count - first < GROUP ? call->count - first : GROUP;
-    if (s->from == s->order.dtype) {
-      sb__keys_wide(keys, x + first, n, &s->order);
-    } else {
-      for (int64_t i = 0; i < n; i++)
-        keys[i] = near_element(x[first + i], s->from, s->order.dtype, &stands[i]);
-      sb__keys_wide(keys, keys, n, &s->order);
-    }
+    near_keys(s, keys, stands, x + first, n);
     for (int64_t i = 0; i < n; i++) {
       if (s->mode >= IS_IN)
         call->data[0][first + i] = (char)(is_in(s, keys[i], stands[i]) != (s->mode == IS_NOT_IN));
@@ -453,17 +457,16 @@ sb_status sb__bincount(const sb_tensor *to, const sb_tensor *x, const sb_tensor 
 /* ---- How many elements are between edges ---- */
 
 typedef struct histogram {
-  sb__order order;
-  const uint64_t *edges; /* keys, ascending */
-  int64_t n, bins;       /* elements; edges less 1 */
-  uint64_t most;         /* key of an element at most; those beyond are in no bin */
+  search edges;    /* sorted; the dtype of elements is search.from */
+  int64_t n, bins; /* elements; edges less 1 */
   bool is_weighted;
 } histogram;
 
 /* The bin of an element; -1: it is in none. The last bin has its upper edge as well. */
-static int64_t bin_of(const histogram *h, uint64_t key) {
-  if (key < h->edges[0] || key > h->edges[h->bins] || key > h->most) return -1;
-  return key == UINT64_MAX ? h->bins - 1 : count_less(h->edges, h->bins, key + 1) - 1;
+static int64_t bin_of(const histogram *h, uint64_t key, int stands) {
+  const int64_t at = place_of(&h->edges, key, stands) - 1;
+  if (at < h->bins) return at;
+  return stands == SB__AT && key == h->edges.keys[h->bins] ? h->bins - 1 : -1;
 }
 
 static int count_between(const sb__cores_call *call) {
@@ -472,12 +475,14 @@ static int count_between(const sb__cores_call *call) {
   double *sums = (double *)(void *)call->data[0];
   const uint64_t *x = (const uint64_t *)(const void *)call->data[1];
   uint64_t keys[GROUP];
+  int stands[GROUP];
   memset(call->data[0], 0, (size_t)h->bins * 8);
   for (int64_t first = 0; first < h->n && h->bins; first += GROUP) {
     const int64_t n = h->n - first < GROUP ? h->n - first : GROUP;
-    sb__keys_wide(keys, x + first, n, &h->order);
+    near_keys(&h->edges, keys, stands, x + first, n);
     for (int64_t i = 0; i < n; i++) {
-      const int64_t bin = sb__is_nan_key(keys[i], &h->order) ? -1 : bin_of(h, keys[i]);
+      const bool is_nan = sb__is_nan_key(keys[i], &h->edges.order);
+      const int64_t bin = is_nan ? -1 : bin_of(h, keys[i], stands[i]);
       if (bin < 0) continue;
       if (h->is_weighted)
         sums[bin] = sb__canonical_double(sums[bin] +
@@ -489,35 +494,22 @@ static int count_between(const sb__cores_call *call) {
   return SB__NO_PROBLEM;
 }
 
-static bool is_whole(sb_dtype dtype) {
-  const sb_kind kind = sb_dtype_kind(dtype);
-  return kind == SB_SIGNED || kind == SB_UNSIGNED;
-}
-
-/* Reads edges as keys. Of 64-bit integers, one of which has signs, those below 0 are in no bin, or where all elements are above them. */
 static sb_status read_edges(histogram *h, const sb_tensor *x, const sb_tensor *edges,
                             sb_tensor *keys) {
-  sb_dtype met;
-  sb_status status = sb_promote_types(x->dtype, edges->dtype, &met);
-  const bool is_mixed = !status && is_whole(x->dtype) && is_whole(edges->dtype) && !is_whole(met);
-  if (!status) status = sb__order_of("histogram", is_mixed ? SB_UINT64 : met, true, &h->order);
-  const bool has_signs = is_mixed && sb_dtype_kind(edges->dtype) == SB_SIGNED;
-  h->most = is_mixed && !has_signs ? INT64_MAX : UINT64_MAX;
-  if (!status) status = read_dense(edges, has_signs ? SB_INT64 : h->order.dtype, keys);
+  sb_status status = read_types("histogram", edges->dtype, x->dtype, &h->edges);
+  if (!status) status = read_dense(edges, h->edges.order.dtype, keys);
   if (status) return status;
-  uint64_t *each = sb_tensor_data(keys);
-  if (has_signs && (int64_t)each[h->bins] < 0) h->n = 0;
-  for (int64_t i = 0; has_signs && i <= h->bins; i++)
-    if ((int64_t)each[i] < 0) each[i] = 0;
-  sb__keys_wide(each, each, h->bins + 1, &h->order);
-  h->edges = each;
+  sb__keys_wide(sb_tensor_data(keys), sb_tensor_data(keys), h->edges.n, &h->edges.order);
+  h->edges.keys = sb_tensor_data(keys);
   return SB_OK;
 }
 
 sb_status sb__histogram(const sb_tensor *to, const sb_tensor *x, const sb_tensor *edges,
                         const sb_tensor *weights, sb_casting casting, int64_t *staged) {
-  histogram h = {
-      .n = sb_tensor_numel(x), .bins = sb_tensor_numel(edges) - 1, .is_weighted = weights};
+  histogram h = {.edges = {.mode = RIGHT, .n = sb_tensor_numel(edges)},
+                 .n = sb_tensor_numel(x),
+                 .bins = sb_tensor_numel(edges) - 1,
+                 .is_weighted = weights};
   sb_tensor keys = {0};
   int problem;
   if (h.bins < 0 || to->ndim != 1 || to->shape[0] != h.bins ||
@@ -534,7 +526,7 @@ sb_status sb__histogram(const sb_tensor *to, const sb_tensor *x, const sb_tensor
                      .dtype = weights ? SB_FLOAT64 : SB_INT64,
                      .axes = 1,
                      .is_written = true},
-                    {.tensor = x, .dtype = h.order.dtype, .axes = x->ndim},
+                    {.tensor = x, .dtype = h.edges.from, .axes = x->ndim},
                     {.tensor = weights, .dtype = SB_FLOAT64, .axes = weights ? weights->ndim : 0}},
         .run = count_between,
         .context = &h};

@@ -245,6 +245,68 @@ describe('statistics', () => {
     }
   })
 
+  it('histogram and digitize compare all pairs of 64-bit integers and floats exactly', () => {
+    const { next, pick } = generator(52)
+    const limits = { int64: [-(2n ** 63n), 2n ** 63n - 1n], uint64: [0n, 2n ** 64n - 1n], float64: [-(2n ** 65n), 2n ** 65n], int32: [-(2n ** 31n), 2n ** 31n - 1n], float32: [-(2n ** 65n), 2n ** 65n] }
+    const near = [0n, 2n ** 31n, 2n ** 53n, 2n ** 60n, 2n ** 63n, 2n ** 64n]
+    /** Whole numbers around powers of two, as they are in the dtype. */
+    const some = (dtype, n) => {
+      const [low, high] = limits[dtype]
+      const list = Array.from({ length: n }, () => (next(2) ? 1n : -1n) * pick(near) + BigInt(next(9)) - 4n).map(x => x < low ? low : x > high ? high : x)
+      return /^f/.test(dtype) ? list.map(x => dtype === 'float32' ? Math.fround(Number(x)) : Number(x)) : list
+    }
+    const exact = t => t.toArray().map(BigInt)
+    for (const of of Object.keys(limits)) {
+      for (const by of Object.keys(limits)) {
+        for (let i = 0; i < 20; i++) {
+          const x = tensor(some(of, 30), { dtype: of })
+          const bins = math.sort(tensor(some(by, 2 + next(6)), { dtype: by }))
+          const [elements, edges] = [exact(x), exact(bins)]
+          const last = edges.length - 1
+          const wanted = Array.from({ length: last }, (_, k) => elements.filter(e => e >= edges[k] && (k === last - 1 ? e <= edges[last] : e < edges[k + 1])).length)
+          assert.deepEqual(histogram(x, { bins, dtype: 'int64' }).hist.toArray().map(Number), wanted, `${of} ${elements} beside ${by} ${edges}`)
+          assert.deepEqual(histogram(x, { bins, weights: elements.map(() => 2) }).hist.toArray(), wanted.map(n => 2 * n))
+          assert.deepEqual(digitize(x, bins).toArray(), elements.map(e => edges.filter(edge => edge <= e).length), `${of} ${elements} beside ${by} ${edges}`)
+          if (edges[0] < edges[last]) assert.deepEqual(digitize(x, bins.flip(), { right: true }).toArray(), elements.map(e => edges.filter(edge => edge >= e).length))
+        }
+      }
+    }
+    assert.deepEqual(histogram(tensor([2n ** 53n + 1n, 5n]), { bins: [0.5, 2 ** 53] }).hist.toArray(), [1])
+    assert.deepEqual(histogram(tensor([NaN, Infinity, -Infinity, 2 ** 53], 'float64'), { bins: tensor([0n, 2n ** 53n + 1n]) }).hist.toArray(), [1])
+  })
+
+  it('histogram: equal bins hold all 64-bit integers, and widths of integer edges are exact', () => {
+    for (const x of [[2n ** 53n + 3n, 2n ** 60n + 1n], [-(2n ** 60n) - 129n, 2n ** 62n + 257n], [2n ** 63n - 1n, 2n ** 63n - 2n], [-(2n ** 63n), 2n ** 63n - 1n]]) {
+      const { hist, edges } = histogram(tensor(x, 'int64'), { bins: 4 })
+      assert.equal(math.sum(hist).item(), 2n, String(x))
+      assert.ok(BigInt(edges.at(0)) <= x[0] && BigInt(edges.at(4)) >= x[1] || x[0] > x[1])
+    }
+    assert.equal(math.sum(histogram(tensor([2n ** 64n - 1n, 2n ** 64n - 1025n], 'uint64'), { bins: 3 }).hist).item(), 2n)
+    const at = 2n ** 60n
+    for (const dtype of ['int64', 'uint64']) assert.deepEqual(histogram(tensor([at, at + 1n, at + 2n], dtype), { bins: tensor([at, at + 1n, at + 3n], dtype), density: true }).hist.toArray(), [1 / 3, 1 / 3])
+    assert.deepEqual(histogram(tensor([0n]), { bins: tensor([-(2n ** 63n), 2n ** 63n - 1n]), density: true }).hist.toArray(), [2 ** -64])
+  })
+
+  it('what is made of other functions refuses dtypes by its own name, and takes bool as fweights', () => {
+    const x = zeros([3, 3], 'float8_e4m3fn')
+    const complex = zeros([3, 3], 'complex64')
+    const own = ['median', 'normalize', 'vectorNorm', 'logSumExp', 'cumulativeSum', 'cumulativeProd', 'diff', 'histogram', 'cov', 'corrcoef', ...NAN]
+    for (const name of own) fails(() => math[name](/^cumul/.test(name) ? x.select(0, 0) : x), TypeError, 'ERR_DTYPE', new RegExp(`^${name} is not for float8_e4m3fn, but for other numbers; astype converts$`))
+    for (const name of ['median', 'logSumExp', 'cov', 'corrcoef', 'nanvar', 'nanstd', 'nanmin', 'nanmax']) fails(() => math[name](complex), TypeError, 'ERR_DTYPE', new RegExp(`^${name} is not for complex64, but for real numbers`))
+    for (const wrong of [x, complex]) fails(() => cov(zeros([3, 3]), { y: wrong }), TypeError, 'ERR_DTYPE', /^cov is not for/)
+    fails(() => math.linalg.trace(x), TypeError, 'ERR_DTYPE', /^trace is not for/)
+    fails(() => math.diff(zeros([3], 'bool')), TypeError, 'ERR_DTYPE', /^diff is not for bool, but for numbers/)
+    fails(() => digitize(complex, [1, 2]), TypeError, 'ERR_DTYPE', /^x is of complex64/)
+    for (const name of ['fweights', 'aweights']) {
+      fails(() => cov(tensor([1, 2, 3]), { [name]: x.select(0, 0) }), TypeError, 'ERR_DTYPE', new RegExp(`^${name} is of float8_e4m3fn; `))
+      const flags = tensor([true, false, true])
+      assert.equal(hex(cov(tensor([1, 2, 3]), { [name]: flags })), hex(cov(tensor([1, 2, 3]), { [name]: flags.astype('int32') })))
+    }
+    assert.equal(math.nansum(complex).item()[0], 0)
+    const message = 'no integer dtype holds both the largest and the smallest of the values'
+    for (const call of [() => math.isin(zeros([1], 'int64'), [-1, 2n ** 64n - 1n]), () => math.searchsorted(zeros([1], 'int64'), [-1n, 2n ** 64n - 1n]), () => tensor([-1n, 2n ** 64n - 1n])]) assert.throws(call, { name: 'TypeError', code: 'ERR_CAST', message })
+  })
+
   it('histogram and digitize compare 64-bit integers exactly, of both signs', () => {
     const big = 2n ** 53n
     const x = tensor([big - 1n, big, big + 1n, big + 2n, -big - 1n], { dtype: 'int64' })
