@@ -119,7 +119,7 @@
 /** @typedef {number | string | null | SliceRange} SliceSpec one axis: an index (drops it), '1:5', '::-1', '...', null (a new one), a range */
 /** Float16Array where the program's lib has it. @typedef {typeof globalThis extends { Float16Array: { prototype: infer A } } ? A : never} Halves */
 /** @typedef {{ readonly data: Uint8ClampedArray | Uint8Array | Halves, readonly width: number, readonly height: number }} Image rows of red, green, blue and alpha, a byte each, or a half float of 0 to 1 */
-/** @typedef {{ min?: number | undefined, max?: number | undefined, colormap?: readonly (readonly number[])[] | AnyTensor | undefined }} ImageDataOptions of toImageData */
+/** @typedef {{ min?: number | undefined, max?: number | undefined, colormap?: ArrayLike<ArrayLike<number> | AnyTensor> | AnyTensor | undefined }} ImageDataOptions of toImageData */
 /** ImageData where the program's lib has it. @typedef {typeof globalThis extends { ImageData: { prototype: infer I } } ? I : { data: Uint8ClampedArray<ArrayBuffer>, width: number, height: number }} Picture */
 /** A canvas where the program's lib has it. @typedef {(typeof globalThis extends { OffscreenCanvas: { prototype: infer C } } ? C : never) | (typeof globalThis extends { HTMLCanvasElement: { prototype: infer H } } ? H : never)} Canvas */
 /** AbortSignal where the program's lib has it. @typedef {typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : any} Signal */

@@ -1,10 +1,11 @@
 'use strict'
 // ImageData to and from tensors: rows of RGBA pixels, a byte per channel, or a half float of an image with pixelFormat 'rgba-float16'.
 
-const { Array, Float64Array, Math, Number, Uint8Array, Uint8ClampedArray, arrayIncludes, arrayIndexOf, arrayJoin } = require('../base/primordials')
+const { Float64Array, Math, Number, Uint8Array, Uint8ClampedArray, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySome, lengthOf, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { CASTINGS, show } = require('../base/validate')
+const { tensors } = require('../base/tensors')
 const { countStaged } = require('../backend/storage')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout, allocated, layoutOver } = require('../layout/layouts')
@@ -61,7 +62,7 @@ function withAlphaOrNot (pixels, count) {
  *
  * @param {any} min
  * @param {any} max
- * @param {any} colours  the colormap, in lists
+ * @param {any} colours  the colormap: lists, typed arrays or tensors
  * @returns {Levels}
  */
 function levelsOf (min = 0, max = 1, colours = undefined) {
@@ -72,24 +73,38 @@ function levelsOf (min = 0, max = 1, colours = undefined) {
   return { scale, bias: 0.5 - min * scale, table: colours === undefined ? null : tableOf(colours) }
 }
 
-/** @param {any} colours @returns {Uint8Array} 256 colours between them */
+/** @param {any} value  a tensor, or like an array @param {number} most @returns {any[] | null} its entries; null: it has none, or more */
+function entriesOf (value, most) {
+  const layout = tensors.layoutOf(value)
+  const list = layout === null ? value : tensors.nested(layout)
+  if (list === null || typeof list !== 'object') return null
+  const { length } = list
+  return Number.isInteger(length) && length >= 0 && length <= most ? arrayOf(length, i => list[i]) : null
+}
+
+/** @param {any} colours @returns {Uint8Array} 256 colours between them, of 3 channels or 4 */
 function tableOf (colours) {
-  const count = Array.isArray(colours) ? colours.length : 0
-  if (count < 2 || count > 256) throw failure('ERR_ARGUMENT', `colormap is ${Array.isArray(colours) ? `a list of ${count}` : show(colours)}; 2 to 256 colours [red, green, blue] were expected`)
-  const anchors = new Float64Array(3 * count)
+  const list = entriesOf(colours, 256)
+  if (list === null || list.length < 2) throw failure('ERR_ARGUMENT', `colormap is ${list === null ? show(colours) : `a list of ${list.length}`}; 2 to 256 colours [red, green, blue] were expected`)
+  const rows = arrayMap(list, colour => entriesOf(colour, 4) ?? newList())
+  const channels = arraySome(rows, row => row.length === 4) ? 4 : 3
+  const count = rows.length
+  const anchors = new Float64Array(channels * count)
   for (let i = 0; i < count; i++) {
-    for (let c = 0; c < 3; c++) {
-      const x = Array.isArray(colours[i]) && colours[i].length === 3 ? colours[i][c] : undefined
-      if (typeof x !== 'number' || !(x >= 0 && x <= 255)) throw failure('ERR_ARGUMENT', `colormap[${i}] is no colour; [red, green, blue], each from 0 to 255, was expected`)
-      anchors[3 * i + c] = x
+    const row = rows[i]
+    for (let c = 0; c < channels; c++) {
+      const given = row.length < 3 ? undefined : c < row.length ? row[c] : 255
+      const x = typeof given === 'bigint' ? Number(given) : given
+      if (typeof x !== 'number' || !(x >= 0 && x <= 255)) throw failure('ERR_ARGUMENT', `colormap[${i}] is no colour; [red, green, blue], or these and alpha, each from 0 to 255, was expected`)
+      anchors[channels * i + c] = x
     }
   }
-  const table = new Uint8Array(768)
-  for (let i = 0; i < 768; i++) {
-    const at = Math.floor(i / 3) * (count - 1) / 255
+  const table = new Uint8Array(256 * channels)
+  for (let i = 0; i < 256 * channels; i++) {
+    const at = Math.floor(i / channels) * (count - 1) / 255
     const from = Math.min(Math.floor(at), count - 2)
-    const low = anchors[3 * from + i % 3]
-    table[i] = Math.round(low + (at - from) * (anchors[3 * from + 3 + i % 3] - low))
+    const low = anchors[channels * from + i % channels]
+    table[i] = Math.round(low + (at - from) * (anchors[channels * (from + 1) + i % channels] - low))
   }
   return table
 }
@@ -118,11 +133,12 @@ function imageOfLevels (layout, scaling, table) {
 /** @param {Layout} bytes  (height, width) or (height, width, 1), dense @param {Uint8Array} table */
 function imageOfTable (bytes, table) {
   const { shape, size } = bytes
-  const colours = allocated(denseLayout(UINT8, [size, 3]))
+  const channels = lengthOf(table) / 256
+  const colours = allocated(denseLayout(UINT8, [size, channels]))
   try {
-    ffi.take(colours, layoutOver(table, UINT8, [256, 3]), ffi.reshape(bytes, [size]), 0)
+    ffi.take(colours, layoutOver(table, UINT8, [256, channels]), ffi.reshape(bytes, [size]), 0)
     countStaged(colours.size)
-    return imageOfLayout(ffi.reshape(colours, [shape[0], shape[1], 3]))
+    return imageOfLayout(ffi.reshape(colours, [shape[0], shape[1], channels]))
   } finally {
     backend.release(colours.storage)
   }

@@ -1645,7 +1645,7 @@ class Tensor {
    * An image of a tensor of shape (height, width) or (height, width, 1, 3 or 4): grey, RGB or RGBA. Of uint8 as it is; of any real dtype
    * with options: min becomes 0 and max 255, what is outside is clamped, and NaN is 0.
    *
-   * @param {ImageDataOptions} [opts]  min, max: 0 and 1 where they are not given. colormap: 2 to 256 colours [red, green, blue] of 0 to 255, in a list or a tensor, from min's
+   * @param {ImageDataOptions} [opts]  min, max: 0 and 1 where they are not given. colormap: 2 to 256 colours [red, green, blue], or these and alpha, of 0 to 255, in lists, typed arrays or a tensor, from min's
    *   to max's, between which the numbers of a (height, width) tensor are interpolated
    * @returns {Picture} a copy; an ImageData where the runtime has that class
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
@@ -1657,7 +1657,7 @@ class Tensor {
     const { imageOfLayout, imageOfLevels, levelsOf } = images()
     if (typeof opts === 'string') throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected`)
     const { min, max, colormap } = optionsOf(opts, OF_IMAGE_DATA, 'toImageData')
-    const levels = opts === undefined ? null : levelsOf(min, max, Tensor.isTensor(colormap) ? colormap.toArray() : colormap)
+    const levels = opts === undefined ? null : levelsOf(min, max, colormap)
     const layout = attached(this)
     const image = levels === null ? imageOfLayout(layout) : imageOfLevels(layout, scalingOf(levels.scale, levels.bias, undefined, layout.shape), levels.table)
     countCopy('toImageData', 4 * image.width * image.height)

@@ -78,11 +78,17 @@ describe('toImageData', () => {
 
   it('of numbers takes a colormap: colours in a list or a tensor, between which it interpolates', () => {
     const colours = [[0, 0, 128], [255, 255, 0], [255, 0, 0]]
-    for (const colormap of [colours, tensor(colours), tensor(colours, 'uint8')]) {
+    const like = list => ({ length: list.length, ...list })
+    const kinds = [colours, tensor(colours), tensor(colours, 'uint8'), tensor(colours, 'int64'), colours.map(row => Uint8Array.from(row)), colours.map(row => Float32Array.from(row)), colours.map(row => tensor(row)),
+      like(colours.map(like)), colours.map((row, i) => i === 1 ? [...row, 255] : row), colours.map(row => BigInt64Array.from(row, BigInt))]
+    for (const colormap of kinds) {
       for (const t of [tensor([[0, 25, 50, 75, 100, 1e9]]), tensor([[[0], [25], [50], [75], [100], [1e9]]])]) {
         const { data } = t.toImageData({ max: 100, colormap })
         assert.deepEqual([...data], [[0, 0, 128], [128, 128, 64], [255, 254, 0], [255, 128, 0], [255, 0, 0], [255, 0, 0]].flatMap(colour => [...colour, 255]))
       }
+    }
+    for (const colormap of [[[0, 0, 0, 0], [200, 100, 50]], tensor([[0, 0, 0, 0], [200, 100, 50, 255]])]) {
+      assert.deepEqual([...tensor([[0, 51, 255]]).toImageData({ max: 255, colormap }).data], [0, 0, 0, 0, 40, 20, 10, 51, 200, 100, 50, 255])
     }
     const all = Array.from({ length: 256 }, (_, i) => [i, 255 - i, i >> 1])
     assert.deepEqual([...tensor([[0, 7, 255]]).toImageData({ max: 255, colormap: all }).data], [0, 7, 255].flatMap(i => [...all[i], 255]))
@@ -91,7 +97,8 @@ describe('toImageData', () => {
   it('refuses options that mean nothing, and a colormap of colours', () => {
     const t = tensor([[0.5]])
     for (const options of ['viridis', 5, null, { min: NaN }, { min: '0' }, { max: Infinity }, { min: -1e308, max: 1e308 }, { max: 5e-324 }, { min: 1 }, { min: 2, max: 1 }, { colormap: 'viridis' }, { colormap: [[1, 2, 3]] }, { colormap: [[1, 2], [3, 4]] },
-      { colormap: [[0, 0, 256], [1, 2, 3]] }, { colormap: [[0, 0, NaN], [1, 2, 3]] }, { colormap: new Array(257).fill([1, 2, 3]) }, { colormap: zeros([2]) }, { colormap: zeros([]) }]) {
+      { colormap: [[0, 0, 256], [1, 2, 3]] }, { colormap: [[0, 0, NaN], [1, 2, 3]] }, { colormap: new Array(257).fill([1, 2, 3]) }, { colormap: zeros([2]) }, { colormap: zeros([]) },
+      { colormap: [Uint8Array.of(1, 2), Uint8Array.of(3, 4)] }, { colormap: [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5]] }, { colormap: [[0, 0, 0], 'abc'] }, { colormap: [[0, 0, 0], null] }, { colormap: Uint8Array.of(1, 2, 3, 4, 5, 6) }, { colormap: { length: 2 } }]) {
       fails(() => t.toImageData(options), TypeError, 'ERR_ARGUMENT')
     }
     const { tensors, storages } = memory()
