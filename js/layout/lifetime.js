@@ -73,9 +73,7 @@ function findTensors (result, isTensor, lost) {
       }
     }
     const keys = Reflect.ownKeys(value)
-    for (let i = keys.length - 1; i >= 0; i--) {
-      const key = keys[i]
-      if (isPlain && key === 'length') break // indices come before it, other names after it
+    for (const key of isPlain ? keys.slice(keys.indexOf('length')) : keys) { // behind indices
       const property = Reflect.getOwnPropertyDescriptor(value, key)
       if (property !== undefined && (property.enumerable || OF_ERRORS.includes(/** @type {string} */ (key)))) add(property.value)
     }
