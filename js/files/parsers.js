@@ -20,13 +20,13 @@ const GGUF = 2
 const ZIP_END = 3
 const ZIP_DIRECTORY = 4
 const ZIP_MEMBER = 5
-/** How files of the formats begin, and what others are most often taken for them: [beginning, name, parser]. @type {[RegExp, string, number | undefined][]} */
+/** How files of the formats begin, from a byte on, and what others are most often taken for them. @type {{ text: string, at: number, name: string, parser: number }[]} */
 const BEGINNINGS = [
-  [/^\x93NUMPY/, 'a .npy file', NPY],
-  [/^[^]{4}\0{4}\{/, 'a .safetensors file', SAFETENSORS],
-  [/^GGUF/, 'a .gguf file', GGUF],
-  [/^PK\x03\x04/, "a zip file, as .npz and PyTorch's .pt are", ZIP_END],
-  [/^\x1f\x8b/, 'compressed with gzip', undefined]
+  { text: '\x93NUMPY', at: 0, name: 'a .npy file', parser: NPY },
+  { text: '\0\0\0\0{', at: 4, name: 'a .safetensors file', parser: SAFETENSORS },
+  { text: 'GGUF', at: 0, name: 'a .gguf file', parser: GGUF },
+  { text: 'PK\x03\x04', at: 0, name: "a zip file, as .npz and PyTorch's .pt are", parser: ZIP_END },
+  { text: '\x1f\x8b', at: 0, name: 'compressed with gzip', parser: -1 }
 ]
 const PAIR = 0
 const TENSOR = 1
@@ -64,10 +64,10 @@ function parse (which, given, total, base = 0) {
 
 /** @param {number} which  parser @param {Uint8Array} given @returns {string | undefined} what the file is, where that is something else that is known */
 function otherFormat (which, given) {
-  const text = textOf(given, 9)
+  const start = textOf(given, 9)
   for (let i = 0; i < BEGINNINGS.length; i++) {
-    const [beginning, name, parser] = BEGINNINGS[i]
-    if (beginning.test(text)) return parser === Math.min(which, ZIP_END) ? undefined : name
+    const { text, at, name, parser } = BEGINNINGS[i]
+    if (start.startsWith(text, at)) return parser === Math.min(which, ZIP_END) ? undefined : name
   }
   return undefined
 }

@@ -194,7 +194,7 @@ class Values {
     if (this.complex) return { array, dtype: 'complex128' }
     if (this.areIntegers) {
       if (fraction !== undefined) throw failure('ERR_CAST', `the value ${fraction} stands among bigints`)
-      if (this.isAnyLarge && this.isAnyNegative) throw failure('ERR_CAST', `no integer dtype holds both the largest and the smallest of the values`)
+      if (this.isAnyLarge && this.isAnyNegative) throw failure('ERR_CAST', 'no integer dtype holds both the largest and the smallest of the values')
       return this.isAnyLarge ? { array: new BigUint64Array(bufferOf(array)), dtype: 'uint64' } : { array, dtype: 'int64' }
     }
     return this.count > 0 && this.areBooleans ? { array: Uint8Array.from(array), dtype: 'bool' } : { array, dtype: 'float64' }

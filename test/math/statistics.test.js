@@ -279,7 +279,7 @@ describe('statistics', () => {
     for (const x of [[2n ** 53n + 3n, 2n ** 60n + 1n], [-(2n ** 60n) - 129n, 2n ** 62n + 257n], [2n ** 63n - 1n, 2n ** 63n - 2n], [-(2n ** 63n), 2n ** 63n - 1n]]) {
       const { hist, edges } = histogram(tensor(x, 'int64'), { bins: 4 })
       assert.equal(math.sum(hist).item(), 2n, String(x))
-      assert.ok(BigInt(edges.at(0)) <= x[0] && BigInt(edges.at(4)) >= x[1] || x[0] > x[1])
+      for (const element of x) assert.ok(BigInt(edges.at(0)) <= element && BigInt(edges.at(4)) >= element)
     }
     assert.equal(math.sum(histogram(tensor([2n ** 64n - 1n, 2n ** 64n - 1025n], 'uint64'), { bins: 3 }).hist).item(), 2n)
     const at = 2n ** 60n
