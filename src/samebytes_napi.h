@@ -17,7 +17,8 @@
  *
  * `samebytes.call` is the table of all functions of samebytes.h, without their prefix. Memory that one copy of
  * samebytes made is for the functions of that copy alone, so use the table, not libsamebytes, with tensors from
- * JavaScript. `samebytes` may be kept for as long as the environment lives, with its thread.
+ * JavaScript. `samebytes` may be kept for as long as the environment lives, with its thread, and JavaScript has the package:
+ * Jest drops it with each file of tests.
  *
  * Bytes that V8 owns (those of most tensors) are good on any thread until they are released, but no longer
  * than the environment (the worker, or the process) that they come from; those of tensors that are shared are good as

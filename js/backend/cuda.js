@@ -179,12 +179,12 @@ function synchronize (device) {
 
 // ---- Memory ----
 
-let isSwept = false
+const self = Symbol('cuda')
 
-/** Lets C collect JavaScript's garbage when a device is full, before an allocation fails. */
+/** Lets C collect JavaScript's garbage when a device is full, before an allocation fails. It forgets the function of an instance of the package that is gone (Jest). */
 function sweepWhenFull () {
-  if (isSwept) return
-  isSwept = true
+  if (addon.sweeper === self) return
+  addon.sweeper = self
   addon.onFull(collectGarbage)
 }
 

@@ -172,7 +172,6 @@ class Backend {
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     onShortage(() => { this.sweep() })
-    addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
   }
 
   /**

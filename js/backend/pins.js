@@ -17,15 +17,15 @@ const addon = /** @type {any} */ (backend).addon
 
 /**
  * Pinned storages by the number that C knows each by, and how the instance of the package that pinned each unpins it. A process
- * may have several instances over one addon (Jest); the last one is told of all returns.
+ * may have several instances over one addon (Jest). They use the table of the one that pinned first, which is told of all returns,
+ * until nothing is pinned: the addon outlives an instance, and would keep it alive.
  *
  * @type {{ table: SlotTable<Stored>, letGo: ((storage: Stored) => void)[] }}
  */
-const pins = addon?.lent ?? { table: new SlotTable(), letGo: newList() }
-if (addon !== undefined) addon.lent = pins
-const pinned = pins.table
+const own = { table: new SlotTable(), letGo: newList() }
 
-if (addon !== undefined) addon.onReturned(collect)
+/** @returns {typeof own} the table in use */
+const current = () => addon.lent ?? own
 
 /** @param {Stored} storage */
 function releasePinned (storage) {
@@ -47,9 +47,16 @@ function collect () {
  * @param {number} number
  */
 function unpin (number) {
-  const storage = /** @type {Stored} */ (pinned.held[number])
-  pinned.drop(number)
-  pins.letGo[number](storage)
+  const { table, letGo } = current()
+  const storage = /** @type {Stored} */ (table.held[number])
+  table.drop(number)
+  if (table.size === 0) {
+    addon.lent = undefined
+    addon.onReturned(undefined)
+  }
+  const fn = letGo[number]
+  letGo[number] = /** @type {any} */ (undefined) // may be another instance's
+  fn(storage)
 }
 
 /**
@@ -71,8 +78,13 @@ function pin (layout, readOnly) {
   backend.promote(storage)
   backend.addressOf(storage)
   if (storage.kind !== 'native') fix(storage)
-  const number = pinned.put(storage)
-  pins.letGo[number] = releasePinned
+  if (addon.lent === undefined) {
+    addon.onReturned(collect)
+    addon.lent = own
+  }
+  const { table, letGo } = current()
+  const number = table.put(storage)
+  letGo[number] = releasePinned
   claim(storage)
   ffi.putOperand(layout, readOnly)
   return number
@@ -106,8 +118,12 @@ function fix (storage) {
 
 /** @returns {number} pins that native code has */
 function pinCount () {
-  if (addon !== undefined) collect()
-  return pinned.size
+  if (addon === undefined) return 0
+  collect()
+  return current().table.size
 }
+
+/** @returns {Stored[]} pinned storages by their number, in a list without methods that may have holes */
+const pinned = () => addon === undefined ? own.table.held : current().table.held
 
 module.exports = { fix, checkUse, pin, unpin, pinCount, pinned }

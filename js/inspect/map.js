@@ -193,7 +193,8 @@ function ownersOf (members, device) {
       if (role === 'received') add('threads', 'of another thread')
     }
     let held = 0
-    for (let i = 0; i < pinned.held.length; i++) if (pinned.held[i] === storage) held++ // held has no array methods
+    const all = pinned() // has no array methods
+    for (let i = 0; i < all.length; i++) if (all[i] === storage) held++
     if (held > 0) add('native', 'native code', held)
     if (extra === null) continue
     if (extra.records !== null && extra.records.live > 0) add('record', 'toBlob', extra.records.live)

@@ -11,8 +11,11 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @typedef {typeof import('./tensor').Tensor} TensorClass */
 /** @typedef {typeof import('./tensor').wrap} Wrap */
 
+/** The functions that C was given: it does not keep them alive. @type {Function[]} */
+const given = []
+
 /**
- * Offers samebytes' functions to the other addons of the process.
+ * Offers samebytes' functions to the other addons of the process. Called once.
  *
  * @param {TensorClass} Tensor
  * @param {Wrap} wrap
@@ -51,7 +54,7 @@ function offer (Tensor, wrap) {
    */
   function make (number, dynamism, flags) {
     try {
-      const layout = ffi.received(number < 0 ? null : pins.pinned.held[number], flags & READ_ONLY)
+      const layout = ffi.received(number < 0 ? null : pins.pinned()[number], flags & READ_ONLY)
       layout.flags |= dynamism === 0 ? STATIC : dynamism === 2 ? UNBOUND : 0
       if (number < 0 && layout.storage.extra !== null) layout.storage.extra.stays = true // the addon knows the bytes by their address
       return wrap(layout)
@@ -60,6 +63,8 @@ function offer (Tensor, wrap) {
     }
   }
 
+  given[0] = pin
+  given[1] = make
   return /** @type {any} */ (backend).addon.offer(pin, make, ffi.errorOf)
 }
 

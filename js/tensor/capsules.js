@@ -189,7 +189,7 @@ function layoutOfCapsule (capsule) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'x can be a tensor only: capsules are native memory, which needs the native addon')
   addon.fromCapsule(capsule)
   ffi.check()
-  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (pins.pinned.held[number]))
+  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (pins.pinned()[number]))
 }
 
 /**

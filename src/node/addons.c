@@ -10,7 +10,7 @@ typedef struct offer {
   sb_napi_offer shown; /* to other addons */
   struct offer *next;  /* of this thread */
   sb__environment *owner;
-  napi_ref lend, make, fail; /* js/interop/addons.js */
+  napi_ref lend, make, fail; /* weak: js/tensor/addons.js keeps them */
 } offer;
 
 static SB_THREAD_LOCAL offer *offers; /* of environments of this thread that have not ended */
@@ -21,7 +21,7 @@ static offer *find(uint64_t environment) {
   while (o && o->shown.environment != environment) o = o->next;
   if (!o) {
     (void)sb__fail(SB_ERR_STALE,
-                   "this sb_napi belongs to another thread, or to an environment that has ended");
+                   "this sb_napi belongs to another thread, or to a samebytes that is gone");
   }
   return o;
 }
@@ -195,12 +195,21 @@ static void unlink(const offer *o) {
   if (*at) *at = o->next;
 }
 
-/* The external goes with its environment: nobody is offered anything any more then. */
+static void delete_functions(napi_env env, offer *o) {
+  napi_ref *functions[] = {&o->lend, &o->make, &o->fail};
+  for (size_t i = 0; i < 3; i++) {
+    if (*functions[i]) napi_delete_reference(env, *functions[i]);
+    *functions[i] = NULL;
+  }
+}
+
+/* The external goes with its environment, or with the instance of the package: nobody is offered anything any more then. */
 static void drop_offer(napi_env env, void *data, void *hint) {
-  (void)env;
+  offer *o = data;
   (void)hint;
-  unlink(data);
-  sb__free(data);
+  unlink(o);
+  delete_functions(env, o);
+  sb__free(o);
 }
 
 /* offer(lend, make, fail) → the external by which other addons find us; undefined without memory. */
@@ -215,9 +224,9 @@ napi_value sb__node_offer(napi_env env, napi_callback_info info) {
     sb__free(o);
     return NULL;
   }
-  if (napi_create_reference(env, arguments[0], 1, &o->lend) != napi_ok ||
-      napi_create_reference(env, arguments[1], 1, &o->make) != napi_ok ||
-      napi_create_reference(env, arguments[2], 1, &o->fail) != napi_ok ||
+  if (napi_create_reference(env, arguments[0], 0, &o->lend) != napi_ok ||
+      napi_create_reference(env, arguments[1], 0, &o->make) != napi_ok ||
+      napi_create_reference(env, arguments[2], 0, &o->fail) != napi_ok ||
       napi_type_tag_object(env, external, &tag) != napi_ok) {
     return NULL;
   }
@@ -229,6 +238,8 @@ napi_value sb__node_offer(napi_env env, napi_callback_info info) {
 void sb__offers_end(sb__environment *e) {
   for (offer *o = offers, *next = NULL; o; o = next) {
     next = o->next;
-    if (o->owner == e) unlink(o);
+    if (o->owner != e) continue;
+    unlink(o);
+    delete_functions(e->env, o);
   }
 }

@@ -97,23 +97,56 @@ static void tell_finished(napi_env env, napi_value ignored, void *context, void 
   sb__lock_drop(&q->lock);
 }
 
-bool sb__queue_listen(sb__environment *e) {
-  sb__completion_queue *q = e->queue;
-  napi_value name = NULL;
+/* hasRef() → whether the event loop stays alive: async hooks ask their resource, and Jest's --detectOpenHandles names what cannot tell. */
+static napi_value has_ref(napi_env env, napi_callback_info info) {
+  napi_value value = NULL;
+  const sb__environment *e = sb__enter(env, info, 0, NULL);
+  napi_get_boolean(env, e->pending > 0, &value);
+  return value;
+}
+
+/* NULL: there is no memory. */
+static napi_value new_resource(sb__environment *e) {
+  napi_value resource = NULL, function = NULL;
+  const bool is_made =
+      napi_create_object(e->env, &resource) == napi_ok &&
+      napi_create_function(e->env, "hasRef", NAPI_AUTO_LENGTH, has_ref, e, &function) == napi_ok &&
+      napi_set_named_property(e->env, resource, "hasRef", function) == napi_ok;
+  return is_made ? resource : NULL;
+}
+
+/* A method of the resource. */
+static napi_value listen(napi_env env, napi_callback_info info) {
+  napi_value name = NULL, resource = NULL;
   napi_threadsafe_function function = NULL;
-  if (e->wake) return true;
-  if (napi_create_string_utf8(e->env, "samebytes", NAPI_AUTO_LENGTH, &name) != napi_ok ||
-      napi_create_threadsafe_function(e->env, NULL, NULL, name, 0, 1, NULL, NULL, e, tell_finished,
+  size_t count = 0;
+  void *data = NULL;
+  napi_get_cb_info(env, info, &count, NULL, &resource, &data);
+  sb__environment *e = data;
+  sb__completion_queue *q = e->queue;
+  if (napi_create_string_utf8(env, "samebytes", NAPI_AUTO_LENGTH, &name) != napi_ok ||
+      napi_create_threadsafe_function(env, NULL, resource, name, 0, 1, NULL, NULL, e, tell_finished,
                                       &function) != napi_ok) {
-    return false;
+    return NULL;
   }
-  napi_unref_threadsafe_function(e->env, function);
+  napi_unref_threadsafe_function(env, function);
   e->wake = function;
   sb__lock_take(&q->lock);
   q->function = function;
   if (q->first) wake(q);
   sb__lock_drop(&q->lock);
-  return true;
+  return NULL;
+}
+
+/* A threadsafe function keeps the AsyncLocalStorages of whoever makes it, for as long as the thread: a test's, say, or a request's. So it is
+ * made in a callback without an async context. */
+bool sb__queue_listen(sb__environment *e) {
+  napi_value function = NULL, ignored = NULL; /* which Deno writes, wanted or not */
+  if (e->wake) return true;
+  const napi_value resource = new_resource(e);
+  if (resource && napi_create_function(e->env, NULL, 0, listen, e, &function) == napi_ok)
+    napi_make_callback(e->env, NULL, resource, function, 0, NULL, &ignored);
+  return e->wake != NULL;
 }
 
 void sb__queue_hold_loop(sb__environment *e) {

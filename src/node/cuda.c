@@ -282,13 +282,13 @@ static bool sweep(void *context) {
   return sb__drop_unreachable(e);
 }
 
-/* onFull(collect): called where a device has no memory left. */
+/* onFull(collect): called where a device has no memory left, for as long as its caller keeps it. */
 napi_value sb__node_cuda_on_full(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   sb__environment *e = sb__enter(env, info, 1, &argument);
   if (e->collect) napi_delete_reference(env, e->collect);
   e->collect = NULL;
-  if (napi_create_reference(env, argument, 1, &e->collect) == napi_ok) sb__cuda_set_sweep(sweep, e);
+  if (napi_create_reference(env, argument, 0, &e->collect) == napi_ok) sb__cuda_set_sweep(sweep, e);
   return NULL;
 }
 

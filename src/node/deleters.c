@@ -44,11 +44,10 @@ static void delete_function(napi_env env, js_deleter *d) {
 static void tell(sb__completion *completion, sb__environment *e) {
   js_deleter *d = deleter_of(completion);
   napi_env env = e->env;
-  napi_value arguments[2] = {NULL, NULL}, undefined = NULL, dispatch = NULL;
+  napi_value address = NULL, undefined = NULL, function = NULL;
   napi_get_undefined(env, &undefined);
-  napi_get_reference_value(env, e->dispatch, &dispatch);
-  napi_get_reference_value(env, d->function, &arguments[0]);
-  napi_create_bigint_uint64(env, (uint64_t)(uintptr_t)d->address, &arguments[1]);
+  napi_get_reference_value(env, d->function, &function);
+  napi_create_bigint_uint64(env, (uint64_t)(uintptr_t)d->address, &address);
   delete_function(env, d);
   if (d->keeps_loop) {
     e->due--;
@@ -56,12 +55,12 @@ static void tell(sb__completion *completion, sb__environment *e) {
   }
   unlist(e, d);
   free_deleter(d);
-  if (dispatch && arguments[0]) napi_call_function(env, undefined, dispatch, 2, arguments, NULL);
+  if (function) napi_call_function(env, undefined, function, 1, &address, NULL);
 }
 
 /* On the environment's own thread. */
 static js_deleter *new_deleter(sb__environment *e, napi_value function) {
-  js_deleter *d = e->dispatch && e->wake ? sb__alloc(sizeof *d) : NULL;
+  js_deleter *d = sb__queue_listen(e) ? sb__alloc(sizeof *d) : NULL;
   if (!d) return NULL;
   *d = (js_deleter){.completion = {.tell = tell, .drop = drop}};
   if (napi_create_reference(e->env, function, 1, &d->function) != napi_ok) {
@@ -91,7 +90,7 @@ static void queue_deleter(void *data, void *context) {
     return;
   }
   d->address = data;
-  d->keeps_loop = e && e->dispatch;
+  d->keeps_loop = e && d->function;
   if (d->keeps_loop) {
     e->due++;
     sb__queue_hold_loop(e);
@@ -103,17 +102,6 @@ static void queue_deleter(void *data, void *context) {
 napi_value sb__node_due(napi_env env, napi_callback_info info) {
   sb__environment *e = sb__enter(env, info, 0, NULL);
   return sb__number(env, e->due);
-}
-
-/* onDeleter(dispatch): dispatch(function, address) runs each deleter. */
-napi_value sb__node_on_deleter(napi_env env, napi_callback_info info) {
-  napi_value argument = NULL;
-  sb__environment *e = sb__enter(env, info, 1, &argument);
-  if (e->dispatch) napi_delete_reference(env, e->dispatch);
-  e->dispatch = NULL;
-  (void)napi_create_reference(env, argument, 1, &e->dispatch);
-  (void)sb__queue_listen(e); /* without memory there are no deleters */
-  return NULL;
 }
 
 /* Does a device see page-locked memory at the same address as the CPU does? */
@@ -187,8 +175,6 @@ failed:
 
 /* Each is freed by the queue, or by whoever drops its bytes. */
 void sb__deleters_end(sb__environment *e) {
-  if (e->dispatch) napi_delete_reference(e->env, e->dispatch);
-  e->dispatch = NULL;
   for (js_deleter *d = e->deleters; d; d = d->next) delete_function(e->env, d);
   e->deleters = NULL;
 }

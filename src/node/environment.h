@@ -16,7 +16,6 @@ typedef struct sb__environment {
   napi_threadsafe_function wake;                /* the queue's; NULL: nobody listens yet */
   uint32_t pending;                             /* that keep the event loop alive */
   struct js_deleter *deleters;                  /* that have not run */
-  napi_ref dispatch;                            /* runs them; NULL: there are none */
   int due;                                      /* of them, which the loop stays alive for */
   struct offload *offloads; /* copies and arithmetic off the loop, that have not settled */
   uint32_t offloads_made;
@@ -27,7 +26,7 @@ typedef struct sb__environment {
   uint32_t waits_made;
   struct expected *expected; /* work on devices that JavaScript has not heard the end of */
   uint32_t expected_made;
-  napi_ref collect;            /* collects garbage where a device is full */
+  napi_ref collect;            /* collects garbage where a device is full; weak */
   struct sb__buffers *buffers; /* over native memory; one reference */
   bool finalizes_moved;        /* its end finalizes buffers whose bytes another thread may have */
   bool no_external_buffers;    /* as in runtimes that refuse them */
@@ -140,7 +139,6 @@ sb_storage *sb__external_buffer_at(const sb__environment *e, const void *data, s
 /* ---- deleters.c ---- */
 
 napi_value sb__node_wrap(napi_env env, napi_callback_info info);
-napi_value sb__node_on_deleter(napi_env env, napi_callback_info info);
 napi_value sb__node_due(napi_env env, napi_callback_info info);
 
 void sb__deleters_end(sb__environment *e); /* from here on none runs */

@@ -170,7 +170,6 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"buffer", sb__node_buffer},
       {"sharedBuffer", sb__node_shared_buffer},
       {"wrap", sb__node_wrap},
-      {"onDeleter", sb__node_on_deleter},
       {"due", sb__node_due},
       {"locate", sb__node_locate},
       {"move", sb__node_move},
@@ -210,5 +209,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
     }
     napi_set_named_property(env, exports, functions[i].name, function);
   }
+  /* Now, as it runs async hooks of the caller's: later the call buffer may be in use. */
+  (void)sb__queue_listen(e);
   return exports;
 }

@@ -98,12 +98,15 @@ napi_value sb__node_returned(napi_env env, napi_callback_info info) {
   return sb__number(env, n);
 }
 
-/* onReturned(listener): it is called on a turn of the event loop after something was unpinned. */
+/* onReturned(listener): it is called on a turn of the event loop after something was unpinned; undefined: nothing is. */
 napi_value sb__node_on_returned(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   sb__environment *e = sb__enter(env, info, 1, &argument);
   if (e->listener) napi_delete_reference(env, e->listener);
   e->listener = NULL;
+  napi_valuetype type = napi_undefined;
+  napi_typeof(env, argument, &type);
+  if (type != napi_function) return NULL;
   (void)napi_create_reference(env, argument, 1, &e->listener);
   (void)sb__queue_listen(e); /* without memory they are noticed at the next pin */
   return NULL;

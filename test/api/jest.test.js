@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { childJson, needs } = require('../setup')
+const { childJson, needs, nativeOnly } = require('../setup')
 
 // Jest's resetModules gives files that are read afterwards other copies of those that were read before. Here the
 // cache is emptied; test/bundlers has Jest itself.
@@ -73,5 +73,84 @@ describe('after Jest\'s resetModules', function () {
       }
       attempt('read', () => Object.keys(require.cache).filter(name => name.includes('/js/')))`)
     assert.deepEqual(found, { read: [] })
+  })
+})
+
+// The addon outlives the files of a test, and has a handle of the event loop; test/bundlers runs Jest's own detectors.
+describe('what the addon keeps', function () {
+  this.timeout(60000)
+  needs('a Node of its own')
+  nativeOnly()
+
+  it('its handle tells whether the event loop stays alive', async () => {
+    const found = await childJson(`
+      const found = []
+      require('node:async_hooks').createHook({ init: (id, type, trigger, resource) => { if (type === 'samebytes') found.push(resource) } }).enable()
+      const { fromBlob, tensor } = require('samebytes')
+      const kept = tensor([1])
+      const made = found.length
+      const told = () => found.map(resource => resource.hasRef())
+      const seen = { made, unused: [], due: [], after: [] }
+      const t = fromBlob(kept.dataPtr, [1], { dtype: 'float32', deleter: () => { setImmediate(() => { seen.after = told(); console.log(JSON.stringify(seen)) }) } })
+      seen.unused = told()
+      t.dispose()
+      seen.due = told()`)
+    assert.deepEqual(found, { made: 1, unused: [false], due: [true], after: [false] })
+  })
+
+  it('no AsyncLocalStorage of whoever loads the package or first waits', async () => {
+    assert.deepEqual(await childJson(`
+      const { AsyncLocalStorage } = require('node:async_hooks')
+      const use = () => {
+        const store = {}
+        new AsyncLocalStorage().run(store, () => {
+          const { fromBlob, tensor } = require('samebytes')
+          const kept = tensor([1])
+          fromBlob(kept.dataPtr, [1], { dtype: 'float32', deleter () { kept.dispose() } }).dispose()
+        })
+        return new WeakRef(store)
+      }
+      const store = use()
+      setTimeout(() => {
+        gc()
+        console.log(JSON.stringify({ isGone: store.deref() === undefined }))
+      }, 20)`, { flags: ['--expose-gc'] }), { isGone: true })
+  })
+
+  it('nothing of an instance of the package that is forgotten', async () => {
+    assert.deepEqual(await childJson(`
+      const path = require('node:path')
+      const isAddon = name => name.endsWith('.node')
+      const use = () => {
+        const { memory, tensor, fromDlpack } = require('samebytes')
+        const { sum } = require('samebytes/math')
+        const capsule = tensor([1, 2]).__dlpack__()
+        if (memory().exported !== 1) throw new Error('nothing is pinned')
+        sum(fromDlpack(capsule))
+        if (tensor([1]).__samebytes__ === undefined) throw new Error('no addon')
+        const made = new Map()
+        for (const [file, { exports }] of Object.entries(require.cache)) {
+          if (isAddon(file)) continue
+          const name = path.basename(file, '.js')
+          made.set(name, new WeakRef(exports))
+          for (const key of Object.keys(exports)) {
+            const isClass = typeof exports[key] === 'function' && /^class /.test(exports[key])
+            if (isClass) made.set(name + '.' + key, new WeakRef(exports[key]))
+          }
+        }
+        return made
+      }
+      const made = use()
+      const addons = Object.keys(require.cache).filter(isAddon).map(name => require.cache[name].exports)
+      for (const name of Object.keys(require.cache)) delete require.cache[name]
+      module.children.length = 0
+      let turns = 0
+      const later = () => {
+        gc()
+        if (++turns < 5) return setTimeout(later, 5)
+        const left = [...made].filter(([name, ref]) => ref.deref() !== undefined).map(([name]) => name)
+        console.log(JSON.stringify({ left, isMade: made.has('tensor.Tensor') && made.has('storage.SlotTable'), addons: addons.length }))
+      }
+      setTimeout(later, 5)`, { flags: ['--expose-gc'] }), { left: [], isMade: true, addons: 2 })
   })
 })

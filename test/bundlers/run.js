@@ -373,6 +373,14 @@ async function testRunners () {
       assert.equal(new Set(fs.readdirSync(seen).map(name => name.replace(/-\w+$/, ''))).size, workers, 'workers that tests ran in')
     })
   }
+  for (const name of ['native', 'wasm']) {
+    await test(`Jest, ${name}: --detectLeaks and --detectOpenHandles find nothing`, async () => {
+      const { code, text } = await withRunner('Jest', 'jest-leaks', ['--detectLeaks', '--detectOpenHandles'], { SAMEBYTES_BACKEND: name })
+      assert.equal(code, 0, text)
+      assert.match(text, /Tests\D+3 passed/)
+      assert.doesNotMatch(text, /open handle/i)
+    })
+  }
   for (const tool of ['Jest', 'Vitest']) {
     await test(`${tool}: tensors that differ fail, and are shown`, async () => {
       const { code, text } = await withRunner(tool, `${tool.toLowerCase()}-failing`, [], {})

@@ -86,6 +86,35 @@ describe('failures of a device', function () {
     assert.deepEqual(answer, { last: 39, stats: 0 })
   })
 
+  it('so it is for an instance of the package when a later one is gone', async () => {
+    const answer = await onFake(`
+      const forget = () => {
+        for (const name of Object.keys(require.cache)) if (!name.endsWith('.node')) delete require.cache[name]
+        module.children.length = 0
+      }
+      const later = () => {
+        forget()
+        require('samebytes').zeros([1], { device: 'cuda:0' }).dispose()
+        const host = Object.keys(require.cache).find(name => name.endsWith('runtime/host.js'))
+        const collector = new WeakRef(require.cache[host].exports.collectGarbage)
+        forget()
+        return collector
+      }
+      let last = zeros([1], { device: 'cuda:0' })
+      const collector = later()
+      let turns = 0
+      const fill = () => {
+        gc()
+        if (++turns < 5) return setTimeout(fill, 5)
+        const isGone = collector.deref() === undefined
+        for (let i = 0; i < 40; i++) last = zeros([1 << 20], { device: 'cuda:0' }).fill(i) // 160 of 64 MiB
+        say({ isGone, last: last.get(7) })
+      }
+      setTimeout(fill, 5)
+    `, { FAKECUDA_MEM: String(64 * 2 ** 20) }, { flags: ['--expose-gc'] })
+    assert.deepEqual(answer, { isGone: true, last: 39 })
+  })
+
   it('page-locked memory that is used up is ERR_MEMORY', async () => {
     const answer = await onFake(`
       say({ full: codeOf(() => zeros([1 << 24], { pinMemory: true })), pinned: codeOf(() => samebytes.hostRegister(zeros([1 << 24]))), works: zeros([4], { pinMemory: true }).fill(2).toArray() })
