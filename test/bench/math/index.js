@@ -28,6 +28,10 @@ const DRAWN = {
 /** Functions over usual shapes: what NumPy is asked, and what that is here. */
 const ROWS = [
   ...['add', 'multiply', 'less'].map(name => ({ title: `${name}, 1M float32`, python: `np.${name}(a, b, out=o)`, shapes: [[1000, 1000]], run: ({ a, b, o, bools }) => math[name](a, b, { out: name === 'less' ? bools : o }) })),
+  // The result's memory: reused, touched for the first time each time, or the caller's.
+  { title: 'add, new and disposed of', python: 'a + b', shapes: [[1024, 1024]], run: ({ a, b }) => math.add(a, b).dispose() },
+  { title: 'add, new and left to the collector', python: 'a + b', shapes: [[1024, 1024]], run: ({ a, b }) => math.add(a, b) },
+  { title: 'add, given', python: 'np.add(a, b, out=o)', shapes: [[1024, 1024]], run: ({ a, b, o }) => math.add(a, b, { out: o }) },
   { title: 'where, 1M float32', python: 'np.where(m, a, b)', shapes: [[1000, 1000]], run: ({ mask, a, b }) => math.where(mask, a, b).dispose() },
   { title: 'clip, 1M float32', python: 'np.clip(a, 0.25, 0.75, out=o)', shapes: [[1000, 1000]], run: ({ a, o }) => math.clip(a, 0.25, 0.75, { out: o }) },
   ...['exp', 'log', 'sin', 'tanh', 'sqrt'].map(name => ({ title: `${name}, 1M float32`, python: `np.${name}(a, out=o)`, shapes: [[1000, 1000]], run: ({ a, o }) => math[name](a, { out: o }) })),
