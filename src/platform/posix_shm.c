@@ -62,15 +62,30 @@ int sb__os_link(int file, const char *path) {
   return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
-/* The inode of a file, or of a path, of which a last symbolic link is not followed. Not fstat: its symbol needs a newer C
- * library. */
-static bool inode_of(int file, const char *path, uint64_t *inode) {
+/* The inode and the owner of a file, or of a path, of which a last symbolic link is not followed. */
+# ifdef __GLIBC__ /* not fstat: its symbol needs a newer C library; others have no statx, or only lately */
+static bool look_at(int file, const char *path, uint64_t *inode, uid_t *owner) {
   struct statx found;
   if (statx(path ? AT_FDCWD : file, path ? path : "", path ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH,
-            STATX_INO, &found))
+            STATX_INO | STATX_UID, &found))
     return false;
   *inode = found.stx_ino;
+  *owner = found.stx_uid;
   return true;
+}
+# else
+static bool look_at(int file, const char *path, uint64_t *inode, uid_t *owner) {
+  struct stat found;
+  if (path ? lstat(path, &found) : fstat(file, &found)) return false;
+  *inode = found.st_ino;
+  *owner = found.st_uid;
+  return true;
+}
+# endif
+
+static bool inode_of(int file, const char *path, uint64_t *inode) {
+  uid_t owner;
+  return look_at(file, path, inode, &owner);
 }
 
 enum { PATH_ROOM = 320, OWNER_ROOM = 512 };
@@ -123,12 +138,11 @@ void sb__os_segment_remove(int file, const char *name) {
 
 bool sb__os_segment_owner(int file, sb__process *owner, bool *persists) {
   char tag[PATH_ROOM], text[OWNER_ROOM], *end = text;
-  struct statx found;
-  uint64_t inode = 0;
+  uint64_t inode = 0, of_tag = 0;
+  uid_t user = 0;
   if (!inode_of(file, NULL, &inode)) return false;
   owner_path(inode, tag);
-  if (statx(AT_FDCWD, tag, AT_SYMLINK_NOFOLLOW, STATX_UID, &found) || found.stx_uid != geteuid())
-    return false;
+  if (!look_at(-1, tag, &of_tag, &user) || user != geteuid()) return false;
   const ssize_t n = readlink(tag, text, sizeof text - 1);
   if (n <= 0) return false;
   text[n] = 0;
