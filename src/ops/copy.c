@@ -231,34 +231,34 @@ static void show_lower_bytes(const sb_tensor *t, sb_dtype dtype, sb_tensor *out)
     out->strides[d] = (int64_t)((uint64_t)t->strides[d] * times);
 }
 
-static sb_status copy_checked(work *w, int64_t *staged) {
+static sb_status copy_checked(work w, int64_t *staged) {
   sb_tensor lower, shown, temporary;
-  const sb_tensor *src = w->src;
+  const sb_tensor *src = w.src;
   sb_status status = sb__check_storage("the source", src);
-  if (!status) status = sb__check_storage("the target", w->dst);
+  if (!status) status = sb__check_storage("the target", w.dst);
   if (status) return status;
-  if (SB__ON_DEVICE(src->storage) || SB__ON_DEVICE(w->dst->storage)) {
-    return copy_on_device(w, staged);
+  if (SB__ON_DEVICE(src->storage) || SB__ON_DEVICE(w.dst->storage)) {
+    return copy_on_device(&w, staged);
   }
-  if (keeps_bytes(w)) {
-    show_lower_bytes(src, w->dst->dtype, &lower);
-    w->src = src = &lower;
+  if (keeps_bytes(&w)) {
+    show_lower_bytes(src, w.dst->dtype, &lower);
+    w.src = src = &lower;
   }
-  if (is_plain(w) && !(w->dst->flags & SB_READ_ONLY)) {
-    sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(src), sb_tensor_nbytes(w->dst));
+  if (is_plain(&w) && !(w.dst->flags & SB_READ_ONLY)) {
+    sb__run_bytes(sb_tensor_data(w.dst), sb_tensor_data(src), sb_tensor_nbytes(w.dst));
     return SB_OK;
   }
-  status = sb__check_target(w->dst);
-  if (!status && !have_one_shape(w->dst, src)) {
-    status = sb_broadcast_to(src, w->dst->ndim, w->dst->shape, &shown);
-    w->src = &shown;
+  status = sb__check_target(w.dst);
+  if (!status && !have_one_shape(w.dst, src)) {
+    status = sb_broadcast_to(src, w.dst->ndim, w.dst->shape, &shown);
+    w.src = &shown;
   }
-  if (status || sb_tensor_numel(w->dst) == 0) return status;
-  if (!sb__may_overlap(w->dst, w->src)) return run_copy(w, false);
-  if (sb__is_in_place(w->dst, w->src)) return run_copy(w, true);
-  status = stage_source(w, src, &shown, &temporary, staged);
+  if (status || sb_tensor_numel(w.dst) == 0) return status;
+  if (!sb__may_overlap(w.dst, w.src)) return run_copy(&w, false);
+  if (sb__is_in_place(w.dst, w.src)) return run_copy(&w, true);
+  status = stage_source(&w, src, &shown, &temporary, staged);
   if (status) return status;
-  status = run_copy(w, false);
+  status = run_copy(&w, false);
   sb_tensor_release(&temporary);
   return status;
 }
@@ -266,7 +266,7 @@ static sb_status copy_checked(work *w, int64_t *staged) {
 sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting, int64_t *staged) {
   const sb_status status = sb__check_cast(src->dtype, dst->dtype, casting);
   if (status) return status;
-  return copy_checked(&(work){.dst = dst, .src = src}, staged);
+  return copy_checked((work){.dst = dst, .src = src}, staged);
 }
 
 /* Broadcasts a factor (a single value, or one per index of an axis) to dst's shape. */
@@ -322,7 +322,7 @@ sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_te
   const sb_status status = check_scaled(&c, &factors, &terms);
   if (status) return status;
   return copy_checked(
-      &(work){.dst = dst, .src = src, .scale = &factors, .bias = &terms, .asked = &c}, staged);
+      (work){.dst = dst, .src = src, .scale = &factors, .bias = &terms, .asked = &c}, staged);
 }
 
 sb_status sb__copy_run(const sb__copy *c, int64_t *staged) {
@@ -343,7 +343,7 @@ sb_status sb__copy_check(const sb__copy *c, bool *collides) {
 }
 
 sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor *src) {
-  return copy_checked(&(work){.dst = dst, .src = src, .checks_range = true}, NULL);
+  return copy_checked((work){.dst = dst, .src = src, .checks_range = true}, NULL);
 }
 
 static bool has_zero_stride(const sb_tensor *t) {
