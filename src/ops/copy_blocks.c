@@ -13,7 +13,6 @@
 
 #include "kernels/function.h"
 
-#define PIECE_BYTES 8192   /* gathered or converted at a time */
 #define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
 #define FEW_PLANES 4       /* gathered together */
 #define LONG_ROW_BYTES 256 /* that vectors repeat faster */
@@ -164,7 +163,7 @@ static void repeat(const sb__runner *r, char *to, int64_t n, int64_t nbytes) {
     return;
   }
   while (n < nbytes) {
-    const int64_t count = sb__least(sb__least(n, PIECE_BYTES), nbytes - n);
+    const int64_t count = sb__least(sb__least(n, SB__PIECE_BYTES), nbytes - n);
     memcpy(to + n, to, (size_t)count);
     n += count;
   }
@@ -253,9 +252,9 @@ static sb__factors factors_of(const sb__runner *r, const sb__pattern *p) {
 /* ---- Pieces ---- */
 
 /* Converts n blocks that lie side by side, and stores them. */
-static void convert_piece(const sb__runner *r, char *to, const char *from, int64_t n,
-                          sb__factors f) {
-  char converted[PIECE_BYTES] __attribute__((aligned(64)));
+static __attribute__((noinline)) void convert_piece(const sb__runner *r, char *to, const char *from,
+                                                    int64_t n, sb__factors f) {
+  char converted[SB__PIECE_BYTES] __attribute__((aligned(64)));
   const sb__blocks *b = r->blocks;
   sb__pattern pattern;
   if (b->factors_by == SB__FACTORS_WHOLE) {
@@ -274,7 +273,7 @@ static void convert_piece(const sb__runner *r, char *to, const char *from, int64
 
 /* Copies n blocks of each plane. */
 static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char gathered[PIECE_BYTES] __attribute__((aligned(64)));
+  char gathered[SB__PIECE_BYTES] __attribute__((aligned(64)));
   const sb__blocks *b = r->blocks;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   if (!r->converts && !b->to_dense) {
@@ -312,7 +311,7 @@ static void copy_few(const sb__runner *r, char *to, const char *from, int64_t n,
 
 /* Copies bytes that become floats: straight into the target's planes, or by way of a buffer. */
 static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char floats[PIECE_BYTES] __attribute__((aligned(64)));
+  char floats[SB__PIECE_BYTES] __attribute__((aligned(64)));
   const sb__blocks *b = r->blocks;
   const sb__plan_dim *row = &r->plan->row;
   const bool direct = b->to_dense && !sb__streams(r);
@@ -595,11 +594,11 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
     piece = CACHED_BYTES / step;
   if (b->floats && !(b->to_dense && !sb__streams(r))) {
-    piece = sb__least(piece, PIECE_BYTES / r->to_size / b->numel);
+    piece = sb__least(piece, SB__PIECE_BYTES / r->to_size / b->numel);
   } else if (!b->floats &&
              (r->converts || sb__streams(r) || (!b->to_dense && b->run < b->to_run))) {
     const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
-    int64_t elements = PIECE_BYTES / b->planes / size;
+    int64_t elements = SB__PIECE_BYTES / b->planes / size;
     if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)
       elements = sb__least(elements, r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS);
     piece = sb__least(piece, elements / b->numel);

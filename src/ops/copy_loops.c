@@ -99,13 +99,13 @@ static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char
   return count;
 }
 
-/* scratch: for SB__PIECE_ELEMENTS of the target */
+/* scratch: of SB__PIECE_BYTES */
 static void store_row_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
                                   sb__factors f, char *scratch) {
   while (n > 0) {
     int64_t count = store_lines_nontemporal(r, to, from, n, f);
     if (!count) {
-      count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n);
+      count = piece_elements(to, r->to_size, sb__piece_of(r), n);
       sb__convert(r, scratch, from, count, f);
       r->kernels->stream(to, scratch, count * r->to_size);
     }
@@ -133,7 +133,7 @@ static bool convert_row_directly(const sb__runner *r, char *to, const char *from
 }
 
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
+  char scratch[SB__PIECE_BYTES] __attribute__((aligned(64)));
   if (!r->converts) {
     if (sb__streams(r))
       r->kernels->stream(to, from, n * r->to_size);
@@ -147,7 +147,7 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
   }
   if (convert_row_directly(r, to, from, n, f)) return;
   while (n > 0) {
-    const int64_t count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n);
+    const int64_t count = piece_elements(to, r->to_size, sb__piece_of(r), n);
     sb__convert(r, r->job->in_place ? scratch : to, from, count, f);
     if (r->job->in_place) memcpy(to, scratch, (size_t)(count * r->to_size));
     to += count * r->to_size;

@@ -11,6 +11,7 @@
 #endif
 
 #define SB__PIECE_ELEMENTS 1024 /* converted at a time */
+#define SB__PIECE_BYTES 8192 /* of them in a buffer on the stack: threads may have little of it */
 
 /* Non-temporal stores gain for rows of so many bytes, and for shorter ones that are side by side and half as many together: lines of which
  * only a part is stored make others wait. */
@@ -104,6 +105,11 @@ static inline double sb__factor_at(const char *at) { return *(const double *)(co
 static inline bool sb__varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
 
 static inline int64_t sb__least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Elements that are converted at a time: the target's fit a buffer. */
+static inline int64_t sb__piece_of(const sb__runner *r) {
+  return sb__least(SB__PIECE_ELEMENTS, SB__PIECE_BYTES / r->to_size);
+}
 
 /* Copies or converts n elements that are contiguous on both sides. */
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f);

@@ -9,17 +9,22 @@
 /* A block: runs so long that few cache lines of the target are stored in parts, in a buffer that the caches hold;
  * measured. */
 #define RUN_BYTES 1024
-#define BLOCK_BYTES 49152
+#define RUNS 48
+#define BLOCK_BYTES (RUNS * RUN_BYTES)
+#ifdef __wasm__
+# define SMALL_BLOCK_BYTES BLOCK_BYTES
+#else
+# define SMALL_BLOCK_BYTES (BLOCK_BYTES / 4) /* on the stack: threads may have little of it */
+#endif
 
 /* Shorter rows of the target are converted together. */
 #define SHORT_ROW_ELEMENTS 64
 
 /* Stores rows of n elements that follow each other in scratch and have the same factors. */
-static void store_rows(const sb__runner *r, char *to, const char *scratch, int64_t rows, int64_t n,
-                       sb__factors f) {
-  char converted[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
-  const int64_t step = r->plan->column.step[0], length = n * r->to_size,
-                most = SB__PIECE_ELEMENTS / n;
+static __attribute__((noinline)) void store_rows(const sb__runner *r, char *to, const char *scratch,
+                                                 int64_t rows, int64_t n, sb__factors f) {
+  char converted[SB__PIECE_BYTES] __attribute__((aligned(64)));
+  const int64_t step = r->plan->column.step[0], length = n * r->to_size, most = sb__piece_of(r) / n;
   if (step == length) {
     sb__store_row(r, to, scratch, rows * n, f);
     return;
@@ -32,9 +37,8 @@ static void store_rows(const sb__runner *r, char *to, const char *scratch, int64
 }
 
 /* columns: of one matrix, or whole matrices that lie side by side in the source. */
-static void transpose_block(const sb__runner *r, char *const at[], int64_t rows, int64_t columns,
-                            int64_t more, const sb__ahead *next) {
-  char scratch[BLOCK_BYTES] __attribute__((aligned(64)));
+static void transpose_block(const sb__runner *r, char *scratch, char *const at[], int64_t rows,
+                            int64_t columns, int64_t more, const sb__ahead *next) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t length = rows * r->from_size, step = more * length;
   const int64_t each = sb__least(column->n, columns);
@@ -98,11 +102,17 @@ static int64_t width_of(const sb__plan *plan, int64_t size) {
 }
 
 static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
+  char small[SMALL_BLOCK_BYTES] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more,
                      *beside = &r->plan->beside;
-  const int64_t size = r->from_size, rows = sb__least(row->n, RUN_BYTES / size);
-  const int64_t mores = rows < row->n ? 1 : sb__least(more->n, RUN_BYTES / size / rows);
-  const int64_t most = BLOCK_BYTES / size / rows / mores, all = column->n * beside->n;
+  const int64_t size = r->from_size, all = column->n * beside->n;
+  const int64_t nbytes = row->n * more->n * all * size;
+  const bool is_small = nbytes <= SMALL_BLOCK_BYTES || SMALL_BLOCK_BYTES == BLOCK_BYTES;
+  char *large = is_small ? NULL : sb__alloc_aligned(BLOCK_BYTES); /* else blocks of shorter runs */
+  const int64_t run = is_small || large ? RUN_BYTES : SMALL_BLOCK_BYTES / RUNS;
+  const int64_t rows = sb__least(row->n, run / size);
+  const int64_t mores = rows < row->n ? 1 : sb__least(more->n, run / size / rows);
+  const int64_t most = (large ? BLOCK_BYTES : SMALL_BLOCK_BYTES) / size / rows / mores;
   const bool whole = beside->n > 1; /* matrices */
   const int64_t columns = whole ? most - most % column->n : most;
   for (int64_t m = 0; m < more->n; m += mores) {
@@ -117,11 +127,12 @@ static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
         const bool last = c + columns >= all, ends = more->n > 1 || (last && i + n == row->n);
         const sb__ahead next = {last ? below : corner[1] + columns * size, row->step[1],
                                 ends ? 0 : n, sb__least(columns, all) * size};
-        transpose_block(r, corner, n, sb__least(columns, all - c), sb__least(mores, more->n - m),
-                        &next);
+        transpose_block(r, large ? large : small, corner, n, sb__least(columns, all - c),
+                        sb__least(mores, more->n - m), &next);
       }
     }
   }
+  sb__free_aligned(large);
 }
 
 /* The same from the last to the first along a dimension that goes backward in the source. */

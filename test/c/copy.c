@@ -1,4 +1,5 @@
 #include "check.h"
+#include "ops/parallel.h"
 
 #include <stdlib.h>
 
@@ -245,6 +246,30 @@ static void refusals(void) {
   CHECK(!memcmp(was, one, SIZE));
 }
 
+/* Its block is allocated, and only speeds it up. */
+static void short_of_memory(void) {
+  enum { ROWS = 301, COLUMNS = 203 };
+  static float from[ROWS][COLUMNS];
+  static double to[COLUMNS][ROWS];
+  sb_storage s, t;
+  sb_tensor src, dst;
+  for (int i = 0; i < ROWS * COLUMNS; i++) from[i / COLUMNS][i % COLUMNS] = (float)i;
+  sb__storage_borrow(from, sizeof from, &s);
+  sb__storage_borrow(to, sizeof to, &t);
+  EQ(sb_tensor_init(&s, SB_FLOAT32, DIMS(COLUMNS, ROWS), LIST(1, COLUMNS), 0, &src), SB_OK);
+  EQ(sb_tensor_init(&t, SB_FLOAT64, DIMS(COLUMNS, ROWS), NULL, 0, &dst), SB_OK);
+  sb__threads_use(1);
+  for (int fails = 0; fails < 2; fails++) {
+    memset(to, 0, sizeof to);
+    sb__fail_allocation(fails);
+    EQ(sb_copy(&dst, &src, SB_CASTING_SAFE, NULL), SB_OK);
+    sb__fail_allocation(0);
+    for (int i = 0; i < ROWS; i++)
+      for (int k = 0; k < COLUMNS; k++) EQ(to[k][i], from[i][k]);
+  }
+  sb__threads_use(0);
+}
+
 int main(void) {
   sb__storage_borrow(one, SIZE, &first);
   sb__storage_borrow(two, SIZE, &second);
@@ -252,6 +277,7 @@ int main(void) {
   test("sb_shares_memory agrees with brute force on 20,000 pairs", shares);
   test("sb_copy equals copying away first, and leaves every other byte, 40,000 times", copies);
   test("pixels, tables and small matrices at every level, and no byte beside them", blocks);
+  test("a large transpose that gets no memory for its block has the same result", short_of_memory);
   test("a refused copy or fill writes nothing", refusals);
   return done();
 }

@@ -32,11 +32,14 @@ export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 passed=0
 failed=0
 
+# Threads may have 128 KiB of stack, and sanitizers make frames larger.
+frames=-Wframe-larger-than=24576
+
 compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 
 if ! printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
   BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
-    'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}"; then
+    'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}" -Werror "$frames"; then
   echo 'not ok - the core compiles'
   echo '0 passed, 1 failed'
   exit 1

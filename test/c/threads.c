@@ -126,6 +126,41 @@ static void stopping(void) {
   CHECK(!c.finished);
 }
 
+#ifndef __SANITIZE_THREAD__
+static char *deep_from;
+static void *copy_deep(void *nothing) {
+  char here = 0;
+  (void)nothing;
+  deep_from = &here;
+  program(1500);
+  return NULL;
+}
+
+/* musl gives a thread 128 KiB. */
+static void depth(void) {
+  enum { ROOM = 1 << 20, UNTOUCHED = 0x5a };
+#ifdef __SANITIZE_ADDRESS__
+  const int64_t most = 160 << 10; /* frames are larger */
+#else
+  const int64_t most = 96 << 10;
+#endif
+  static char stack[ROOM] __attribute__((aligned(4096)));
+  pthread_attr_t attributes;
+  pthread_t thread;
+  const char *deepest = stack;
+  sb__threads_use(1);
+  memset(stack, UNTOUCHED, ROOM);
+  EQ(pthread_attr_init(&attributes), 0);
+  EQ(pthread_attr_setstack(&attributes, stack, ROOM), 0);
+  EQ(pthread_create(&thread, &attributes, copy_deep, NULL), 0);
+  EQ(pthread_join(thread, NULL), 0);
+  pthread_attr_destroy(&attributes);
+  while (*deepest == UNTOUCHED) deepest++;
+  CHECK(deep_from - deepest > 1024 && deep_from - deepest < most);
+  sb__threads_use(0);
+}
+#endif
+
 /* A child copies alone, whether its parent's helpers were asleep or at work. */
 static void children(void) {
   sb__threads_use(3);
@@ -194,6 +229,9 @@ int main(void) {
   test("random fills have the same bits whatever the number of threads", randoms);
   test("four threads that copy at once get their own results", callers);
   test("a copy in pieces ends when another thread stops it", stopping);
+#ifndef __SANITIZE_THREAD__ /* it takes no stack that a program gives a thread */
+  test("copies, casts and fills take at most 96 KiB of a thread's stack", depth);
+#endif
   test("bytes that threads share are all copied, whatever their number", remainders);
   test("a child of a process with threads copies to the end", children);
   return done();
