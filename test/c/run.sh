@@ -13,10 +13,14 @@ cc=${CC:-gcc}
 flags=(-DSB_TEST -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
   -Wall -Wextra -ffp-contract=off -Isrc)
 emulator=()
+process=src/platform/posix_process.c
 other=${1:-}
 case $other in
   arm64)
     cc=aarch64-linux-gnu-gcc
+    # The emulator makes up a start time for a process that reads its own stat, which others see otherwise; it does not know these paths.
+    sed -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$process" >"$build/posix_process.c"
+    process=$build/posix_process.c
     emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
     ;;
   musl) cc=musl-gcc ;;
@@ -37,7 +41,7 @@ frames=-Wframe-larger-than=24576
 
 compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 
-if ! printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
+if ! printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c | sed "s#^src/platform/posix_process.c\$#$process#" |
   BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
     'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}" -Werror "$frames"; then
   echo 'not ok - the core compiles'
