@@ -80,24 +80,9 @@ function startShared () {
   const found = /** @type {any} */ (getEnvironmentData(KEY))
   const group = found?.group ?? newGroup(compile('samebytes-shared.wasm'))
   const backend = start(group, { thread: threadId, parent: found?.parent ?? 0 })
-  setEnvironmentData(KEY, cloned({ group, parent: threadId }))
+  setEnvironmentData(KEY, { group, parent: threadId })
   endWithWorkers(backend)
   return backend
-}
-
-/**
- * A clone as another thread would get it: Node keeps it for as long as the thread lives, and would keep the globals of a test of Jest's with
- * objects of its own.
- *
- * @param {unknown} value
- */
-function cloned (value) {
-  const { MessageChannel, receiveMessageOnPort } = require('node:worker_threads')
-  const { port1, port2 } = new MessageChannel()
-  port1.postMessage(value)
-  const { message } = /** @type {any} */ (receiveMessageOnPort(port2))
-  port1.close()
-  return message
 }
 
 /**

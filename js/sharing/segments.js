@@ -517,10 +517,18 @@ function ringUsers (control) {
   }
 }
 
+const PAUSE_MS = 0.2 // times the tries: a second together after a hundred
+const still = new Int32Array(new SharedArrayBuffer(4))
+
+/** Waits a little while another process makes or removes a segment. @param {number} tries  so far */
+function pause (tries) {
+  Atomics.wait(still, 0, 0, tries * PAUSE_MS)
+}
+
 // ---- Sweeping ----
 
 /**
- * Removes a name if it still belongs to this file. Another process may have replaced it since, so the name is moved aside, checked again,
+ * Removes a name if it still belongs to this file. Another process may replace it meanwhile, so the name is moved aside, checked again,
  * and restored if it belongs to another file.
  *
  * @param {string} name
@@ -529,6 +537,7 @@ function ringUsers (control) {
  */
 function removeNamed (name, inode) {
   const [path, aside] = [pathOf(name), pathOf(draftOf(inode))]
+  if (statOf(path)?.ino !== inode) return false // moved aside, it would be missing for those who have it
   try {
     fs.renameSync(path, aside)
   } catch {
@@ -614,4 +623,4 @@ function list () {
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, openOwned, publish, complete, unlink, isRing, removeHalf, list, sweep, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, openOwned, publish, complete, unlink, isRing, pause, removeHalf, list, sweep, systemError }

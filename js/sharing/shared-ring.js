@@ -27,8 +27,6 @@ const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MOVES = 6 // indices of control words, as in src/ipc/ring.h
 const COUNT = 8
 const MOST_READERS = 1024
-const PAUSE_MS = 0.2 // times the tries: a second together
-const PAUSE = new Int32Array(new SharedArrayBuffer(4))
 const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
@@ -138,7 +136,7 @@ class SharedRing {
    */
   static create (name, opts) {
     const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts, ['slots', 'shape', 'dtype', 'readers', 'mode', 'ifExists', 'persist'], 'SharedRing.create')
-    const { nameOf, checkPlatform } = segments()
+    const { nameOf, checkPlatform, pause } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
@@ -160,7 +158,7 @@ class SharedRing {
         return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: IF_EXISTS[which] }, build)
       } catch (error) {
         if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
-        Atomics.wait(PAUSE, 0, 0, tries * PAUSE_MS) // somebody is making it
+        pause(tries)
       }
     }
   }

@@ -167,7 +167,7 @@ class SharedTensor {
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = permissionsOf(mode)
     const stays = boolean('persist', persist)
-    const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openOwned } = segments()
+    const { nameOf, pathOf, pause, checkPlatform, checkFree, newSegment, publish, openOwned } = segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) {
       throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
@@ -179,7 +179,7 @@ class SharedTensor {
     checkPlatform()
     const label = called === null ? '/dev/shm' : pathOf(called)
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
-    for (let left = ATTEMPTS; ; left--) { // other processes may make and remove it meanwhile
+    for (let tries = 0; ; tries++) { // other processes may make and remove it meanwhile
       if (which === 1 && called !== null) {
         const there = unless('ERR_NOT_FOUND', () => openOwned(called, wanted))
         if (there !== undefined) return finished(there, called, label, wanted)
@@ -191,7 +191,8 @@ class SharedTensor {
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
-        if (which !== 1 || left === 1 || codeOf(error) !== 'ERR_EXISTS') throw error
+        if (which !== 1 || tries === ATTEMPTS || codeOf(error) !== 'ERR_EXISTS') throw error
+        pause(tries)
       }
     }
   }

@@ -152,6 +152,7 @@ static sb_status find_or_make(const char *called, const sb_tensor *t, uint32_t m
     if (status != SB_ERR_NOT_FOUND) return status;
     status = sb__segment_make(called, t, mode, flags, SB__LOCKED_SHARED, NULL, out);
     if (status != SB_ERR_EXISTS || tries == TRIES) return status;
+    sb__os_yield();
   }
 }
 

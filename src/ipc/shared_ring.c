@@ -201,6 +201,7 @@ static sb_status find_or_create(const char *name, const char *control_name, cons
     if (status != SB_ERR_NOT_FOUND && status != SB_ERR_STALE) return status;
     status = create_segments(name, control_name, t, mode, flags, out);
     if (status != SB_ERR_EXISTS || tries == TRIES) return status;
+    sb__os_yield();
   }
 }
 

@@ -121,11 +121,11 @@ bool sb__os_segment_is_at(int file, const char *name) {
   return inode_of(file, NULL, &inode) && sb__os_segment_inode(name, &there) && inode == there;
 }
 
-/* Another process may have replaced the name since it was looked at: it is moved aside, and back if it is another file's. */
+/* Another process may replace the name after it was looked at: it is moved aside, and back if it is another file's. */
 void sb__os_segment_remove(int file, const char *name) {
   char path[PATH_ROOM], aside[PATH_ROOM], tag[PATH_ROOM];
   uint64_t inode = 0, moved = 0;
-  if (!inode_of(file, NULL, &inode)) return;
+  if (!inode_of(file, NULL, &inode) || !sb__os_segment_is_at(file, name)) return;
   segment_path(name, path);
   draft_path(inode, aside);
   owner_path(inode, tag);
