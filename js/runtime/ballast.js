@@ -5,22 +5,23 @@
 //
 // V8 makes a program wait for it only once buffers have become half a heap longer, 2 GiB on large machines: before, it marks beside the program
 // and may lag behind by hundreds of megabytes. So ballast is longer than its tensor, as long as there is little in use, and where little room is left:
-// browsers collect once garbage is a part of what is held, and that much has to fit.
+// before that is full the program has to wait, and browsers collect once garbage is a part of what is held.
 
 const { Math, newList } = require('../base/primordials')
 const { byteLengthOf } = require('../base/buffers')
 
 const LEAST_LONGER = 2 ** 17 // bytes; shorter buffers may come from a heap that is cleared by writing
-const TIMES = 8 // of the tensor's length, at most
 const LONG = 2 ** 31 // bytes: what the ballast of all tensors may come to before it is shorter
+const WAITED = 3 * 2 ** 30 // bytes of ballast for which V8 makes the program wait
 const MOST_SPARE = 8
 const MOST_SPARE_BYTES = 2 ** 29
 
 /**
  * @param {number} least  bytes of a ballast: smaller tensors have one together, that the last of them holds
+ * @param {number} longest  times its tensor's length, at most
  * @param {(length: number) => ArrayBuffer} make  a buffer that has no bytes before it is touched
  */
-function ballasts (least, make) {
+function ballasts (least, longest, make) {
   /** Of tensors that were disposed, for the next ones of their size: else each would be one more for the collector. @type {ArrayBuffer[]} */
   const spare = newList()
   let spareCount = 0
@@ -51,13 +52,14 @@ function ballasts (least, make) {
       for (let i = spareCount - 1; i >= 0; i--) {
         const ballast = spare[i]
         const length = byteLengthOf(ballast)
-        if (length < seen || length > TIMES * seen) continue
+        if (length < seen || length > longest * seen) continue
         spare[i] = spare[--spareCount]
         spareBytes -= length
         return ballast
       }
       const used = seen < LEAST_LONGER ? 0 : inUse()
-      const times = seen < LEAST_LONGER ? 1 : Math.max(1, Math.min(TIMES, Math.max(LONG / used, 2 * used / Math.max(0, most - used))))
+      const room = Math.max(0, most - used)
+      const times = seen < LEAST_LONGER ? 1 : Math.max(1, Math.min(longest, Math.max(LONG / used, 2 * used / room, WAITED / room)))
       return newBallast(Math.floor(seen * times)) ?? newBallast(seen)
     },
 

@@ -97,7 +97,7 @@ function keepAttached () {}
 /** They have no such mark. */
 const isUntransferable = () => false
 
-const { ballastOf, keepSpare } = ballasts(2 ** 14, length => new ArrayBuffer(length))
+const { ballastOf, keepSpare } = ballasts(2 ** 14, 8, length => new ArrayBuffer(length))
 
 const pythonPath = null
 

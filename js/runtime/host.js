@@ -276,7 +276,7 @@ function refuseTransfer () {
 let ballast
 
 function ballastsNow () {
-  ballast ??= require('./ballast').ballasts(2 ** 18, (/** @type {number} */ length) => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
+  ballast ??= require('./ballast').ballasts(2 ** 18, 64, (/** @type {number} */ length) => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
   return ballast
 }
 
