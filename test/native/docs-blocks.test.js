@@ -139,7 +139,7 @@ describe('README.md and docs/', () => {
 
   it('link to what is there', () => {
     const design = fs.readdirSync(path.join(ROOT, 'docs', 'design')).map(name => `docs/design/${name}`)
-    for (const page of [...list, ...design, 'js/README.md', 'src/README.md']) {
+    for (const page of [...list, ...design, 'js/README.md', 'src/README.md', 'CONTRIBUTING.md']) {
       const text = fs.readFileSync(path.join(ROOT, page), 'utf8').replace(/```[^]*?```/g, '')
       for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^https?:/.test(target)) continue
