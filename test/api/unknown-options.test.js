@@ -46,7 +46,7 @@ function check (name, { keys, call }) {
     const others = ['owner', ...name === 'init' ? ['wasm', 'math', 'algorithms'] : []] // which may be anything; where pages find their modules
     for (const key of listed.split(/, | or /).filter(key => !others.includes(key))) {
       const error = await errorOf(() => call({ [key]: Symbol('wrong') }))
-      assert.ok(['ERR_ARGUMENT', 'ERR_DTYPE', 'ERR_DEVICE'].includes(error?.code), `${key} is passed over: ${error?.stack}`)
+      assert.ok(['ERR_ARGUMENT', 'ERR_DTYPE', 'ERR_DEVICE', ...isPage ? ['ERR_UNSUPPORTED'] : []].includes(error?.code), `${key} is passed over: ${error?.stack}`)
     }
     const inherited = Object.create({ nothing: 0 })
     for (const harmless of [{ nothing: undefined }, inherited]) assert.ok(!/nothing/.test((await errorOf(() => call(harmless)))?.message))

@@ -70,7 +70,7 @@ describe('copyFrom of an AudioBuffer', () => {
 
   it('goes off the event loop as well: nothing staged, the target is busy', async () => {
     const t = zeros([CHANNELS, FRAMES])
-    const { storages } = memory()
+    const { storages, inFlight } = memory()
     const { copied, staged } = await counted(async () => {
       const pending = t.copyFromAsync(audio())
       assert.throws(() => t.fill(1), { code: 'ERR_BUSY' })
@@ -85,7 +85,7 @@ describe('copyFrom of an AudioBuffer', () => {
     const stopped = t.zero().copyFromAsync(audio(), { signal: controller.signal })
     controller.abort(reason)
     await assert.rejects(stopped, reason)
-    assert.equal(memory().inFlight, 0)
+    assert.equal(memory().inFlight, inFlight)
     t.fill(1)
   })
 
