@@ -260,7 +260,7 @@ const TESTS = [
         for (const options of [{ shared: true }, { shared: 'auto' }]) {
           try { await s.init(options); said.push(s.backend(), s.tensor([1, 2]).toArray()) } catch (error) { said.push(error.code + ': ' + error.message) }
         }
-        try { await s.openNpy('${location.origin}/x.npy', { caches: true, retries: 0 }) } catch (error) { said.push(error.code + ': ' + error.message) }
+        try { await s.fetchNpy('${location.origin}/x.npy', { caches: true, retries: 0 }) } catch (error) { said.push(error.code + ': ' + error.message) }
         parent.postMessage(said, '*')
       </script>`
       const said = new Promise(resolve => addEventListener('message', ({ data }) => resolve(data)))
