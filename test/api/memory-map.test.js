@@ -260,9 +260,10 @@ function assertRow (row, { nbytes }) {
 }
 
 describe('lines of stacks', () => {
-  const { frameOf } = require('../../js/inspect/frames')
+  needs('a Node of its own')
 
   it('are read whatever is in the names of files', () => {
+    const { frameOf } = require('../../js/inspect/frames')
     const read = line => Object.values(frameOf(line) ?? {}).join(' | ')
     const lines = {
       '    at zeros (/a (1)/b@2/c.js:3:4)': 'zeros | /a (1)/b@2/c.js | 3 | 4',
