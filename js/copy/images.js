@@ -76,6 +76,7 @@ function levelsOf (min = 0, max = 1, colours = undefined) {
 /** @param {any} value  a tensor, or like an array @param {number} most @returns {any[] | null} its entries; null: it has none, or more */
 function entriesOf (value, most) {
   const layout = tensors.layoutOf(value)
+  if (layout !== null && layout.size > 4 * most) return null // no lists of millions
   const list = layout === null ? value : tensors.nested(layout)
   if (list === null || typeof list !== 'object') return null
   const { length } = list

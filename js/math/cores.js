@@ -91,21 +91,26 @@ const isInteger = dtype => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind
  * @param {number} dtype  of the result
  * @param {number[]} shape
  * @param {number} casting  of the result to out's dtype
- * @returns {ReturnType<typeof target>}
+ * @param {(to: Layout) => void} compute
+ * @returns {any} the result
  * @throws as target
  */
-function wrapping (by, out, dtype, shape, casting) {
+function wrapping (by, out, dtype, shape, casting, compute) {
   const given = target(out, dtype, shape)
-  if (!isInteger(dtype) || (isInteger(given.to.dtype) && itemsizes[given.to.dtype] <= itemsizes[dtype])) return given
-  checkCast(dtype, given.to.dtype, casting)
-  const to = allocated(denseLayout(dtype, shape))
-  const result = () => {
-    elementwise(ops.positive, given.to, to, null, null, dtype, casting)
-    countCopy(by, to.size * itemsizes[dtype])
-    freed(to)
+  if (!isInteger(dtype) || (isInteger(given.to.dtype) && itemsizes[given.to.dtype] <= itemsizes[dtype])) {
+    compute(given.to)
     return given.result()
   }
-  return { to, result }
+  checkCast(dtype, given.to.dtype, casting)
+  const to = allocated(denseLayout(dtype, shape))
+  try {
+    compute(to)
+    elementwise(ops.positive, given.to, to, null, null, dtype, casting)
+  } finally {
+    freed(to)
+  }
+  countCopy(by, to.size * itemsizes[dtype])
+  return given.result()
 }
 
 /**

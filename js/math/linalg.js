@@ -165,9 +165,9 @@ function cross (x1, x2, opts) {
   if (shape[at] !== 3) throw failure('ERR_SHAPE', `axis ${given} has ${shape[at]} elements; cross has vectors of 3`)
   const order = lastAxes(shape.length, [at])
   const dtype = productDtype([a, b], asked)
-  const { to, result } = wrapping('cross', out, dtype, shape, casting)
-  run(rows.cross, [permuted(to, order)], [permuted(broadcastTo(a, 0, shape), order), permuted(broadcastTo(b, 0, shape), order)], { numbers: [casting, dtype] })
-  return result()
+  return wrapping('cross', out, dtype, shape, casting, to => {
+    run(rows.cross, [permuted(to, order)], [permuted(broadcastTo(a, 0, shape), order), permuted(broadcastTo(b, 0, shape), order)], { numbers: [casting, dtype] })
+  })
 }
 
 /**

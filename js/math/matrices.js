@@ -111,12 +111,12 @@ function matmul (x1, x2, opts) {
   const dtype = productDtype([a, b], asked)
   const alike = broadcastBatches(a, 2, b, 2)
   const shape = joined(alike.batch, isRow ? isColumn ? [] : [n] : isColumn ? [m] : [m, n])
-  const { to, result } = wrapping('matmul', out, dtype, shape, casting)
-  let view = to
-  if (isRow) view = unsqueezed(view, alike.batch.length)
-  if (isColumn) view = unsqueezed(view, alike.batch.length + 1)
-  multiplyMatrices(view, alike.a, alike.b, { dtype, casting, accuracy })
-  return result()
+  return wrapping('matmul', out, dtype, shape, casting, to => {
+    let view = to
+    if (isRow) view = unsqueezed(view, alike.batch.length)
+    if (isColumn) view = unsqueezed(view, alike.batch.length + 1)
+    multiplyMatrices(view, alike.a, alike.b, { dtype, casting, accuracy })
+  })
 }
 
 /**
@@ -174,9 +174,7 @@ function vecdot (x1, x2, opts) {
   const b = operandOf(x2, 'x2')
   const dtype = productDtype([a, b], asked)
   const along = alongAxis(a, b, given)
-  const { to, result } = wrapping('vecdot', out, dtype, along.shape, casting)
-  multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy })
-  return result()
+  return wrapping('vecdot', out, dtype, along.shape, casting, to => { multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy }) })
 }
 
 /**
@@ -481,22 +479,22 @@ function contraction (operands, output, out, how) {
     }
     return 1
   })
-  const { to, result } = wrapping(how.name, out, how.dtype, shape, how.casting)
-  const last = operands.length - 1
-  let x = operands[0]
-  try {
-    for (let i = 1; i <= last; i++) {
-      const isWanted = (/** @type {string} */ label) => {
-        for (let k = i + 1; k <= last; k++) if (arrayIncludes(operands[k].labels, label)) return true
-        return arrayIncludes(output, label)
+  return wrapping(how.name, out, how.dtype, shape, how.casting, to => {
+    const last = operands.length - 1
+    let x = operands[0]
+    try {
+      for (let i = 1; i <= last; i++) {
+        const isWanted = (/** @type {string} */ label) => {
+          for (let k = i + 1; k <= last; k++) if (arrayIncludes(operands[k].labels, label)) return true
+          return arrayIncludes(output, label)
+        }
+        x = contracted(x, operands[i], isWanted, i < last ? null : () => ({ to, labels: output }), how)
       }
-      x = contracted(x, operands[i], isWanted, i < last ? null : () => ({ to, labels: output }), how)
+      if (last === 0) finishOne(to, x, output, how)
+    } finally {
+      release(how)
     }
-    if (last === 0) finishOne(to, x, output, how)
-  } finally {
-    release(how)
-  }
-  return result()
+  })
 }
 
 /**

@@ -47,9 +47,10 @@ function reduced (op, x, opts, isIndex = false) {
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
-  const wraps = op === reductions.sum || op === reductions.prod
-  const made = wraps ? wrapping(names[op], out, result, shape, casting) : target(out, result, shape)
-  reduce(op, made.to, from, axes, asked, casting, given)
+  const compute = (/** @type {import('./cores').Layout} */ to) => { reduce(op, to, from, axes, asked, casting, given) }
+  if (op === reductions.sum || op === reductions.prod) return wrapping(names[op], out, result, shape, casting, compute)
+  const made = target(out, result, shape)
+  compute(made.to)
   return made.result()
 }
 

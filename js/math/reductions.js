@@ -292,12 +292,12 @@ function cumulative (op, x, opts) {
   const by = op === reductions.prod ? 'cumulativeProd' : 'cumulativeSum'
   if (asked === NONE) checkNumbers(by, from)
   const dtypeOfSum = reductionType(op, from.dtype, asked)
-  const { to, result } = wrapping(by, out, dtypeOfSum, shape, casting)
-  if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
-  const part = (/** @type {number} */ first, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
-  cumulate(op, initial === 0 ? to : part(1, from.shape[along]), from, along, asked, casting)
-  if (initial !== 0) fillInTurn(part(0, 1), op === reductions.prod ? 1 : 0)
-  return result()
+  return wrapping(by, out, dtypeOfSum, shape, casting, to => {
+    if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
+    const part = (/** @type {number} */ first, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
+    cumulate(op, initial === 0 ? to : part(1, from.shape[along]), from, along, asked, casting)
+    if (initial !== 0) fillInTurn(part(0, 1), op === reductions.prod ? 1 : 0)
+  })
 }
 
 /**

@@ -102,6 +102,7 @@ describe('memory that a call takes for itself', function () {
     'sort, of a line': () => [math.sort, [ones([2 ** 20])], empty([2 ** 20])],
     'softmax, of a line': () => [math.logSoftmax, [ones([2 ** 20])], empty([2 ** 20])],
     'matmul, of a copy that overlaps': () => { const a = ones([1024, 1024]); return [math.matmul, [a, a], a] },
+    'matmul, of integers that wrap before they are in a wider out': () => [math.matmul, [ones([2 ** 20, 2], 'int8').T, ones([2 ** 20, 3], 'int8')], empty([2, 3], 'int32')],
     'add, of a copy that overlaps': () => { const a = ones([2 ** 21]); return [math.add, [a.narrow(0, 0, 2 ** 20), a.narrow(0, 1, 2 ** 20)], a.narrow(0, 1, 2 ** 20)] }
   }
   for (const [name, make] of Object.entries(calls)) {
