@@ -1,10 +1,15 @@
 'use strict'
-// What `npm test` leaves out, most of it on WebAssembly, and what does not run beside other files. Names are from test/ on.
+// Which test files run on which back end, and what `npm test` leaves out, most of it on WebAssembly, and what does not run beside other files. Names are from test/ on.
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
 // and so does each file that is in no list. CI runs the rest natively, and nearly all of it in Chromium; .ci/full runs everything. In browsers,
 // test/browser/run.js leaves out what the lists say, but with --all.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const BACKENDS = ['native', 'wasm', 'wasm-shared']
 
 /** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
@@ -66,4 +71,33 @@ const ALONE = [
   ...process.env.SAMEBYTES_FULL === '1' ? ['nats/killed.test.js'] : []
 ]
 
-module.exports = { ALONE, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED }
+/** Folders by back end, the longest first: others fill the time that is left. */
+const FOLDERS = {
+  native: ['native', 'cuda', 'nats', 'remote', 'cli', 'api', 'math'],
+  wasm: ['remote', 'cli', 'api', 'math'],
+  'wasm-shared': ['api', 'math', 'wasm-shared']
+}
+
+/** @param {string} name  from test/ on @param {string} backend */
+function isLeftOut (name, backend) {
+  return LATER.includes(name) || (backend !== 'native' && NATIVE_ONLY.includes(name)) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))
+}
+
+/**
+ * @param {string[]} backends
+ * @param {string[]} filters  parts of paths; none: all
+ * @param {'all' | 'rest' | 'default'} which
+ * @returns {{ title: string, backend: string, files: string[], isAlone: boolean }[]}
+ */
+function suitesOf (backends, filters, which) {
+  for (const name of [...ALONE, ...LATER, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) throw new Error(`test/plan.js: there is no test/${name}`)
+  return backends.flatMap(backend => FOLDERS[backend].map(folder => {
+    const names = fs.readdirSync(path.join(__dirname, folder), { recursive: true }).filter(name => /\.test\.m?js$/.test(name)).sort().map(name => `${folder}/${name}`)
+    const wanted = names.filter(name => (filters.length === 0 || filters.some(part => `test/${name}`.includes(part))) && (which === 'all' || isLeftOut(name, backend) === (which === 'rest')))
+    const isOnDevice = folder === 'cuda' && process.env.SAMEBYTES_TEST_CUDA === '1'
+    const title = folder === 'cuda' ? `test/cuda on ${isOnDevice ? 'a device' : 'the fake driver'}` : `test/${folder} on ${backend}`
+    return { title, backend, files: wanted.map(name => path.join(__dirname, name)), isAlone: isOnDevice }
+  })).filter(suite => suite.files.length > 0)
+}
+
+module.exports = { ALONE, BACKENDS, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED, suitesOf }

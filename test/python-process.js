@@ -4,7 +4,7 @@ const path = require('node:path')
 const assert = require('node:assert/strict')
 const { execFile } = require('node:child_process')
 const { library } = require('samebytes/native')
-const { PATIENCE } = require('./limits')
+const { HANG_MS } = require('./hang')
 const { ROOT } = require('./setup')
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy
@@ -12,7 +12,7 @@ const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because
 /** A Python's output and exit code. */
 function python (args) {
   const { LD_PRELOAD, ...env } = process.env // a sanitizer's runtime is for the addon
-  const options = { cwd: ROOT, env: { ...env, PYTHONDONTWRITEBYTECODE: '1' }, timeout: 280000 * PATIENCE, maxBuffer: 1 << 24 }
+  const options = { cwd: ROOT, env: { ...env, PYTHONDONTWRITEBYTECODE: '1' }, timeout: HANG_MS, maxBuffer: 1 << 24 }
   return new Promise(resolve => {
     const running = execFile(PYTHON, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })

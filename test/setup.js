@@ -7,8 +7,7 @@ const { execFile } = require('node:child_process')
 const { backend, empty, fromBlob, memory } = require('samebytes')
 const { anotherCopy } = require('./another-copy')
 const { CANNOT } = require('./cannot')
-const { PATIENCE } = require('./limits')
-const { endHanging } = require('./processor-time')
+const { HANG_MS } = require('./hang')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -216,7 +215,7 @@ function makesNothing (fn) {
 
 /** ms of processor time of this process; pages have none, and take real time that counts as little as a limit does. */
 function processorTime () {
-  if (isPage) return performance.now() / PATIENCE
+  if (isPage) return performance.now() / 10
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
@@ -230,15 +229,14 @@ function within (limit, fn) {
   return result
 }
 
-/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. timeout: ms of processor time. */
-function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
+/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
+function child (source, { flags = [], env = {}, type = 'commonjs' } = {}) {
   const args = [...flags, `--input-type=${type}`, '-e', source]
-  const options = { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 1 << 24 }
+  const options = { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 1 << 24, timeout: HANG_MS, killSignal: /** @type {const} */ ('SIGKILL') }
   return new Promise(resolve => {
     const running = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
     })
-    if (!isPage) endHanging(running, timeout, PATIENCE)
   })
 }
 
@@ -270,7 +268,7 @@ function growth (prelude, round) {
       console.log(JSON.stringify({ grown: process.memoryUsage.rss() - before, exported: samebytes.memory().exported }))
     }
     main()
-  `, { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc'], timeout: 100000 })
+  `, { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc'] })
 }
 
 /** Is the back end one of the two over linear memory? */

@@ -8,8 +8,6 @@ const { skipWithout } = require('../setup')
 const { acceptsRight, outcome, readsFirst, refusesAll, sly } = require('../refusals')
 const { detached, disposed, otherPackage } = require('../wrong')
 
-const FULL = process.env.SAMEBYTES_FULL === '1'
-
 const isClass = value => typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
 const exported = Object.keys(samebytes).filter(name => typeof samebytes[name] === 'function' && !isClass(samebytes[name]))
 const descriptors = Object.getOwnPropertyDescriptors(Tensor.prototype)
@@ -37,8 +35,6 @@ describe('the table of public functions', () => {
 })
 
 describe('wrong values', function () {
-  this.timeout(FULL ? 600000 : 60000)
-
   after(() => {
     for (const token of tokens) {
       try { samebytes.unshare(token) } catch {} // taken, or taken back

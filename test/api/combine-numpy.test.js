@@ -130,7 +130,6 @@ function ask (command, cases) {
 }
 
 describe('agrees with NumPy', function () {
-  this.timeout(120000)
   const command = python()
   before(function () {
     if (command) return

@@ -63,8 +63,6 @@ const LAYOUTS = [
 ]
 
 describe('copyFromAsync', function () {
-  this.timeout(60000)
-
   it('resolves to its float32 target, and counts the copy once', async () => {
     const t = zeros([2, 3])
     const before = memory().copied.copyFromAsync ?? { count: 0, bytes: 0 }

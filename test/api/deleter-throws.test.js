@@ -19,8 +19,6 @@ const THROWN = {
 }
 
 describe('a deleter of a float32 blob that throws', function () {
-  this.timeout(30000)
-
   let results
   before(async () => {
     results = await childJson(`

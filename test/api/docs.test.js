@@ -64,7 +64,6 @@ function fileOf (name) {
 }
 
 describe('docs/from-executorch-and-torch.md', function () {
-  this.timeout(60000)
   const rows = rowsOf(read('docs/from-executorch-and-torch.md'))
 
   it('has its tables', () => {
@@ -118,7 +117,6 @@ describe('docs/from-executorch-and-torch.md', function () {
 })
 
 describe('docs/camera-canvas-audio.md', function () {
-  this.timeout(60000)
   needs('the package\'s sources')
   const rows = rowsOf(read('docs/camera-canvas-audio.md'))
 
@@ -210,7 +208,6 @@ describe('docs/coming-from.md', () => {
 })
 
 describe('docs/neighbours.md, docs/running-a-model.md and docs/dlpack.md', function () {
-  this.timeout(60000)
   needs('the package\'s sources')
   const rows = ['docs/neighbours.md', 'docs/running-a-model.md', 'docs/dlpack.md'].flatMap(page => rowsOf(read(page))).filter(row => 'Shown by' in row)
 

@@ -293,7 +293,7 @@ describe('ExecuTorch\'s traps', () => {
       const others = Array.from({ length: 50 }, () => full([4], 9, { shared: true }))
       assert.deepEqual(view.toArray(), [[5], [5], [5]])
       assert.equal(others.length, 50)
-    }).timeout(20000)
+    })
 
     it('another dtype of equal width, accepted by its typed access: get and data know the tensor\'s own only', () => {
       const t = tensor([1, 2])
@@ -363,5 +363,5 @@ describe('ExecuTorch\'s traps', () => {
     await collectAll()
     assert.equal(gone, false)
     assert.equal(typeof t.owner, 'object')
-  }).timeout(20000)
+  })
 })

@@ -15,8 +15,6 @@ function filled (dtype, shape, from = 0) {
 const same = (a, b) => assert.deepEqual([a.dtype, a.shape, hex(a)], [b.dtype, b.shape, hex(b)])
 
 describe('writing formats', function () {
-  this.timeout(60000)
-
   for (const dtype of dtypes) {
     it(`${dtype} goes through each format and comes back bit for bit, at multiples of its size`, () => {
       const all = Object.fromEntries(SHAPES.map((shape, i) => [`é ${shape.join('x')}`, filled(dtype, shape, i)]))

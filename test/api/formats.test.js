@@ -519,8 +519,6 @@ describe('parseNpz', () => {
 })
 
 describe('files with very much in them', function () {
-  this.timeout(60000)
-
   const MOST = 1000000
   /** That many times the same bytes. */
   const repeated = (n, bytes) => Buffer.alloc(n * bytes.length, bytes)

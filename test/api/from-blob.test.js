@@ -131,7 +131,7 @@ describe('fromBlob', () => {
     const t = fromBlob(new Float32Array(4).fill(6))
     await collectAll()
     assert.deepEqual(t.toArray(), [6, 6, 6, 6])
-  }).timeout(20000)
+  })
 
   it('keeps the owner given alive and gives it back', async () => {
     let gone = false
@@ -144,7 +144,7 @@ describe('fromBlob', () => {
     await collectAll()
     assert.equal(gone, false)
     assert.equal(t.owner.name, 'owner')
-  }).timeout(20000)
+  })
 
   describe('lays the source out', () => {
     it('from an offset in elements, for float32 and for int8', () => {

@@ -20,8 +20,6 @@ function runSeed (seed, counts) {
 }
 
 describe('random programs agree with a model that has no strides', function () {
-  this.timeout(FULL ? 1800000 : 60000)
-
   it(`${PROGRAMS} programs of ${STEPS} calls, from seed ${SEED}, all dtypes: values, layouts, errors, memory()`, () => {
     settledMemory()
     const counts = {}

@@ -21,7 +21,7 @@ const inSmallHeap = (source, size = 64) => childJson(`
   ${source}
   if (zeros([100, 2]).toArray().length !== 100) throw new Error('it does not go on')
   console.log(JSON.stringify(told))
-`, { flags: [`--max-old-space-size=${size}`], timeout: 60000 })
+`, { flags: [`--max-old-space-size=${size}`] })
 
 /** Each was refused, with what is needed and what there is. */
 function areRefused (told, count) {
@@ -35,7 +35,6 @@ function areRefused (told, count) {
 
 describe('a program with a heap of 64 MiB', function () {
   needs('a Node of its own')
-  this.timeout(120000)
 
   it('nested arrays that have no room are refused with both numbers, and the program goes on', async () => {
     areRefused(await inSmallHeap(`
@@ -185,14 +184,13 @@ describe('a program with a heap of 64 MiB', function () {
         parentPort.postMessage(told)
       \`, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } })
       worker.on('message', told => console.log(JSON.stringify(told)))
-    `, { timeout: 60000 })
+    `)
     assert.deepEqual(told, ['ERR_MEMORY', 'ERR_MEMORY', 2 ** 21, 2])
   })
 })
 
 describe('what V8 keeps for young objects is no room for old ones', function () {
   needs('a Node of its own')
-  this.timeout(120000)
 
   const TRIED = `
     const told = [2 ** 25, 2 ** 23, 2 ** 21, 2].map(n => { // 256, 64, 16 MiB and nothing

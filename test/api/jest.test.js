@@ -5,7 +5,6 @@ const { childJson, needs, nativeOnly } = require('../setup')
 // Jest's resetModules gives files that are read afterwards other copies of those that were read before. Here the
 // cache is emptied; test/bundlers has Jest itself.
 describe('after Jest\'s resetModules', function () {
-  this.timeout(60000)
   needs('a Node of its own')
 
   /** What the program finds once Node's cache of modules was emptied. */
@@ -78,7 +77,6 @@ describe('after Jest\'s resetModules', function () {
 
 // The addon outlives the files of a test, and has a handle of the event loop; test/bundlers runs Jest's own detectors.
 describe('what the addon keeps', function () {
-  this.timeout(60000)
   needs('a Node of its own')
   nativeOnly()
 

@@ -525,14 +525,14 @@ describe('collection', () => {
     const before = Object.values(kinds).reduce((a, b) => a + b, 0)
     ;(() => { for (let i = 0; i < 64; i++) zeros([16384]) })()
     assert.ok(await collectUntil(() => total() <= before + (1 << 20)), 'the bytes are still counted')
-  }).timeout(20000)
+  })
 
   it('keeps the int32 base of a view that is still held', async () => {
     const view = (() => tensor(new Int32Array(5000).map((_, i) => i)).slice('4990:'))()
     await collectAll()
     empty([5000], 'int32').fill(-1)
     assert.deepEqual(view.toArray(), [4990, 4991, 4992, 4993, 4994, 4995, 4996, 4997, 4998, 4999])
-  }).timeout(20000)
+  })
 
   it('takes small int32 tensors that were dropped among others that are held or disposed of, and only these', async () => {
     const bytes = () => memory().bytes[isWasm ? 'wasm' : 'v8']
@@ -553,7 +553,7 @@ describe('collection', () => {
     await collectAll()
     const more = Array.from({ length: 6400 }, () => full([4], -2, 'int32'))
     assert.ok(others.every(t => t.get(3) === -1) && more.every(t => t.get(0) === -2))
-  }).timeout(20000)
+  })
 
   it('comes in time for float32 tensors of 64 bytes and 1 KiB that nobody disposes of, where a program lets it', async function () {
     skipWithout(this, 'a Node of its own')
@@ -576,5 +576,5 @@ describe('collection', () => {
         main()`)
       assert.ok(most < 400000, `of ${n} elements ${most} are there`)
     }
-  }).timeout(60000)
+  })
 })

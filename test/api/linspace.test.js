@@ -110,7 +110,6 @@ describe('linspace', () => {
   })
 
   it('agrees with NumPy bit for bit in every dtype but bool', function () {
-    this.timeout(60000)
     const list = cases(generator(11))
     const expected = askNumpy(list)
     if (expected === null) return skip(this, 'Python with NumPy is missing')

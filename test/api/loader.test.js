@@ -69,7 +69,6 @@ const PROGRAM = `
   }`
 
 describe('a loader that a program replaced, which takes the bytes away while a file is read,', function () {
-  this.timeout(120000)
   needs('a Node of its own')
 
   const names = [...PROGRAM.matchAll(/^ {4}(\w+): (?:async )?\(s, x\)/gm)].map(([, name]) => name)
@@ -86,7 +85,6 @@ describe('a loader that a program replaced, which takes the bytes away while a f
 
 describe('a Node without WebAssembly', function () {
   needs('a Node of its own')
-  this.timeout(60000)
 
   for (const name of ['wasm', 'wasm-shared']) {
     it(`refuses ${name} with a code, and says what works`, async () => {
@@ -100,7 +98,6 @@ describe('a Node without WebAssembly', function () {
 
 describe('a startup snapshot', function () {
   needs('a Node of its own')
-  this.timeout(60000)
 
   it('is refused while it is built, and may load the package when it starts', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-snapshot-'))

@@ -3,7 +3,6 @@ const assert = require('node:assert/strict')
 const { child, needs, isWasm } = require('../setup')
 
 describe('NODE_DEBUG=samebytes', function () {
-  this.timeout(60000)
   needs('a Node of its own')
 
   /** The lines that a program logs, without the process' number. */

@@ -40,7 +40,6 @@ function hashes (samebytes, math, count) {
 describe('arithmetic', () => {
   it('gives the same bits on every back end, for functions and layouts drawn at random', async function () {
     if (isPage) return this.skip()
-    this.timeout(60000)
     const here = hashes(samebytes, math, 300)
     const there = await childJson(`${hashes}; console.log(JSON.stringify(hashes(require('samebytes'), require('samebytes/math'), 300)))`, { env: { SAMEBYTES_BACKEND: samebytes.backend() === 'native' ? 'wasm' : 'native', SAMEBYTES_BINARY: '' } })
     assert.deepEqual(here, there)

@@ -91,7 +91,6 @@ describe('setMemoryLimit', () => {
 })
 
 describe('memory that a call takes for itself', function () {
-  this.timeout(120000)
   afterEach(() => setMemoryLimit(Infinity))
 
   const N = 2 ** 19 + 1 // a prime's multiple: tables and a convolution of twice as many elements
@@ -158,7 +157,6 @@ describe('memory that a call takes for itself', function () {
 
 describe('tensors that nobody holds, in a loop that waits for turns', function () {
   needs('a Node of its own')
-  this.timeout(120000)
 
   // a quarter of the limit may be held, so that half of it must have been collected each time
   for (const [what, n, rounds] of [['16 KiB', 2 ** 12, 60000], ['1 MiB', 2 ** 18, 2000], ['16 MiB', 2 ** 22, 150]]) {

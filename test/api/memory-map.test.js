@@ -7,7 +7,7 @@ const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { backend } = require('samebytes')
 const { ROOT, child, childJson, isWasm, needs, nativeOnly } = require('../setup')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 
 const OWN = isWasm ? 'wasm' : 'v8'
 
@@ -65,7 +65,6 @@ copies
 `.replaceAll('OWN', OWN)
 
 describe('memoryMap', function () {
-  this.timeout(120000)
   needs('a Node of its own')
 
   it('says in lines what shares what, on int32 and float32', async () => {
@@ -183,7 +182,7 @@ describe('memoryMap', function () {
         globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zeros([2])
         console.log(JSON.stringify(['html', 'text'].map(format => memoryMap({ format }))))
       `)
-      const stdout = await new Promise((resolve, reject) => execFile(process.execPath, [file], { timeout: 60000 * PATIENCE }, (error, stdout) => error ? reject(error) : resolve(stdout)))
+      const stdout = await new Promise((resolve, reject) => execFile(process.execPath, [file], { timeout: HANG_MS }, (error, stdout) => error ? reject(error) : resolve(stdout)))
       const [page, text] = JSON.parse(stdout)
       assert.doesNotMatch(page, /<img|<!--/)
       assert.equal(page.match(/<script/g).length, 2)
@@ -209,7 +208,7 @@ describe('memoryMap', function () {
       const [first] = regions.find(region => region.tensors.length === 2).tensors.slice(1)
       console.log(JSON.stringify({ rows: regions.length, tensors: totals.tensors, starts: first.starts.length, sums: regions.map(({ count }) => count).sort() }))
       globalThis.held = [base, held]
-    `, { timeout: 100000 })
+    `)
     assert.deepEqual({ rows, tensors }, { rows: 6, tensors: 100001 })
     assert.deepEqual(sums, [1, 10000, 10000, 10000, 10000, 10000])
     assert.ok(starts > 10 && starts <= 128)
@@ -283,7 +282,6 @@ describe('lines of stacks', () => {
 })
 
 describe('trace and untrace', function () {
-  this.timeout(120000)
   needs('a Node of its own')
 
   it('cost nothing before and after: what makes tensors and copies is as it was', async () => {
@@ -352,7 +350,7 @@ globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zer
 console.log(JSON.stringify([require(${JSON.stringify(path.join(ROOT, 'js', 'inspect.js'))}).memoryMap().regions[0].site, Error.stackTraceLimit]))
 //# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`
       fs.writeFileSync(path.join(folder, 'first.js'), program)
-      const told = await new Promise((resolve, reject) => execFile(process.execPath, ['--enable-source-maps', path.join(folder, 'first.js')], { timeout: 60000 * PATIENCE }, (error, stdout) => error ? reject(error) : resolve(JSON.parse(stdout))))
+      const told = await new Promise((resolve, reject) => execFile(process.execPath, ['--enable-source-maps', path.join(folder, 'first.js')], { timeout: HANG_MS }, (error, stdout) => error ? reject(error) : resolve(JSON.parse(stdout))))
       assert.equal(path.basename(told[0].file), 'first.ts')
       assert.deepEqual([told[0].line, told[0].call, told[1]], [11, 'zeros', 0])
     } finally {
@@ -362,7 +360,6 @@ console.log(JSON.stringify([require(${JSON.stringify(path.join(ROOT, 'js', 'insp
 })
 
 describe('SAMEBYTES_TRACE=1', function () {
-  this.timeout(120000)
   needs('a Node of its own')
   const traced = (program, options) => child(program, { env: { SAMEBYTES_TRACE: '1' }, ...options })
 
@@ -419,7 +416,6 @@ describe('SAMEBYTES_TRACE=1', function () {
 })
 
 describe('the memory map of others\' memory', function () {
-  this.timeout(120000)
   nativeOnly()
 
   it('names files, shared memory, native code, threads, blobs and what is pending', async () => {

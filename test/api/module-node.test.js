@@ -13,7 +13,6 @@ const { ALL_SHARED, ROOT, child, childJson, needs } = require('../setup')
 const resolve = name => require.resolve(name) // a name in a variable: bundles of the tests leave it out
 
 describe('samebytes/module in Node', function () {
-  this.timeout(120000)
   needs('a Node of its own')
   let folder
 

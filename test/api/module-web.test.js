@@ -61,12 +61,10 @@ const MIXED = `
 `
 
 describe('samebytes/module over onnxruntime-web', function () {
-  this.timeout(120000)
-
   describe('in Node', () => {
     needs('a Node of its own')
     it('runs models on float32, and copies results into given tensors, which is counted', async () => {
-      const told = await childJson(PROGRAM, { timeout: 100000 })
+      const told = await childJson(PROGRAM)
       assert.deepEqual(told, [
         [[2, 2, 2], [2, 2, 2]],
         0,
@@ -90,7 +88,7 @@ describe('samebytes/module over onnxruntime-web', function () {
   describe('beside onnxruntime-node', () => {
     needs('a Node of its own')
     it('copies into given tensors, also when others now write them', async () => {
-      const told = await childJson(MIXED, { timeout: 100000 })
+      const told = await childJson(MIXED)
       const right = ALL_SHARED ? ['2,2,2,2,2,2'] : ['2,2,2,2,2,2', '2,2,2,2,2,2']
       assert.deepEqual(told, [...right, ...right])
     })

@@ -18,7 +18,6 @@ async function rejects (promise, code, pattern = /\S{3}/) {
 const turn = () => new Promise(resolve => setTimeout(resolve, 0))
 
 describe('samebytes/module', function () {
-  this.timeout(60000)
   let ort
   const loaded = []
 

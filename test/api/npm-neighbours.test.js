@@ -29,7 +29,6 @@ function sameBytes (t, there, back, write) {
 const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
 
 describe('packages of npm, beside tensors', function () {
-  this.timeout(60000)
   needs('a Node of its own')
 
   describe('ndarray', () => {

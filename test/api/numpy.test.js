@@ -5,7 +5,6 @@ const { skip } = require('../setup')
 
 // NumPy as the oracle: random shapes, strides and dtypes, compared bit for bit, gaps included.
 describe('copyFrom agrees with NumPy, bit for bit', function () {
-  this.timeout(120000)
   const sets = copySets()
   const expected = {}
 

@@ -32,7 +32,6 @@ describe('functions of JavaScript that a program replaced', () => {
   const groups = [...new Set(places().map(place => place.group))]
   for (const group of groups) {
     it(`are shown no float32 tensor's private bytes and end nothing: ${group}`, async function () {
-      this.timeout(ROUNDS * 120_000)
       assert.deepEqual(await run(group), { how: 'well', last: 'done', found: [] })
     })
   }

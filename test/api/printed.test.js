@@ -121,7 +121,6 @@ describe('a tensor among JavaScript\'s operators', () => {
 })
 
 describe('toString beside PyTorch 1.13', function () {
-  this.timeout(120000)
   const all = cases()
   let expected
 

@@ -128,7 +128,7 @@ describe('small tensors', () => {
       }
     }
     live.forEach(check)
-  }).timeout(60000)
+  })
 
   it('of many sizes do not overlap: each keeps its own int16', () => {
     const all = Array.from({ length: 600 }, (_, i) => full([1 + i * 3], i, 'int16'))

@@ -178,7 +178,7 @@ describe('setData', () => {
       assert.equal(await collectUntil(() => gone === 1), true)
       t.dispose()
       assert.equal(await collectUntil(() => gone === 2), true)
-    }).timeout(20000)
+    })
 
     it('a deleter runs once, when the last user is gone, with the address it was given: not the new one', async () => {
       const calls = []

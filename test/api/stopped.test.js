@@ -21,7 +21,6 @@ const STOPS = `
   }`
 
 describe('a call that is stopped in its middle', function () {
-  this.timeout(300_000)
   needs('a Node of its own')
 
   it('leaves no buffer with the address of another one: int32 of 40', async () => {
@@ -32,7 +31,7 @@ describe('a call that is stopped in its middle', function () {
         stopped(() => full([40], 7, 'int32').data, 1)
         for (let i = 0; i < 10; i++) if (full([40], 7, 'int32').data.some(x => x !== 7)) wrong++
       }
-      console.log(wrong)`, { timeout: 250_000 })
+      console.log(wrong)`)
     assert.equal(wrong, 0)
   })
 
@@ -48,7 +47,7 @@ describe('a call that is stopped in its middle', function () {
         if (a.T.clone().get(1, 0) !== 1) wrong++
       }
       for (const [i, t] of kept.entries()) if (t.toArray().some(x => x !== i)) wrong++
-      console.log(wrong)`, { timeout: 250_000 })
+      console.log(wrong)`)
     assert.equal(wrong, 0)
   })
 
@@ -81,7 +80,7 @@ describe('a call that is stopped in its middle', function () {
         }
       }
       for (const [i, t] of kept.entries()) if (t.toArray().some(x => x !== i)) wrong.push('tensor ' + i)
-      console.log(JSON.stringify({ overflows, wrong }))`, { timeout: 250_000 })
+      console.log(JSON.stringify({ overflows, wrong }))`)
     assert.deepEqual(found.wrong, [])
     if (isWasm) assert.ok(found.overflows > 5000, `${found.overflows} overflows`)
   })
@@ -162,7 +161,7 @@ describe('NODE_DEBUG=samebytes', () => {
       process.stderr.write = line => { lines.push(line); return true }
       const t = zeros([4])
       for (let i = 0; i < 10500; i++) t.slice(':3').copyFrom(t.slice('1:')) // overlaps: staged
-      process.on('exit', () => console.log(JSON.stringify([lines.length, lines[lines.length - 1]])))`, { env: { NODE_DEBUG: 'samebytes' }, timeout: 250_000 })
+      process.on('exit', () => console.log(JSON.stringify([lines.length, lines[lines.length - 1]])))`, { env: { NODE_DEBUG: 'samebytes' } })
     assert.equal(found[0], 10001)
     assert.match(found[1], /^SAMEBYTES \d+: \d+ more lines came too fast\n$/)
   })

@@ -253,7 +253,7 @@ describe('fromBlob of toBlob\'s record', () => {
         const others = Array.from({ length: 100 }, () => full([4], 9))
         assert.equal(view.get(1, 0), 5) // … and the bytes are there
         assert.equal(others.length, 100)
-      }).timeout(20000)
+      })
 
       it(`of ${name} while only the record is held, not beyond`, async () => {
         const count = () => memory().storages
@@ -267,7 +267,7 @@ describe('fromBlob of toBlob\'s record', () => {
         assert.ok(count() >= before + n, `${count() - before} storages are alive`)
         held = null
         assert.equal(await collectUntil(() => count() < before + slack), true, `${count() - before} storages stay`)
-      }).timeout(30000)
+      })
     }
 
     it('and gives them up at once when the last tensor is disposed after the record went: shared float32', async () => {
@@ -281,7 +281,7 @@ describe('fromBlob of toBlob\'s record', () => {
       await collectAll()
       t.dispose()
       assert.ok(bytes() <= full - 400000, `${full - bytes()} bytes were freed`)
-    }).timeout(20000)
+    })
 
     it('also where the tensor was tidied away', () => {
       let blob
@@ -305,7 +305,7 @@ describe('fromBlob of toBlob\'s record', () => {
       assert.equal(await collectUntil(() => count() === 1), true)
       await collectAll()
       assert.equal(count(), 1)
-    }).timeout(20000)
+    })
   })
 
   it('runs a record\'s getters before it looks at anything', () => {

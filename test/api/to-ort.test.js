@@ -8,7 +8,6 @@ const { loadOrt, same, target } = require('../models')
 const THEIRS = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64']
 
 describe('toOrt and fromOrt', function () {
-  this.timeout(60000)
   let ort
 
   before(async () => { ort = await loadOrt() })

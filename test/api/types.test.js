@@ -79,7 +79,6 @@ function publicNames (folder) {
 const UNNAMED = ['Tensor.uncloneable', 'Tensor.__samebytes__', 'Tensor.[INSPECT]', 'Tensor.[iterator]', 'Tensor.[toPrimitive]', 'Tensor.[toStringTag]', 'Tensor.[DISPOSE]', 'Scope.[DISPOSE]', 'TensorFile.[iterator]', 'TensorFile.[INSPECT]', 'RemoteFile.[INSPECT]']
 
 describe('types', function () {
-  this.timeout(300_000)
   let scratch
 
   before(async function () {

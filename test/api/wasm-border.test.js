@@ -24,7 +24,6 @@ const FILL = `
 `
 
 describe('WASM memory of 4 GiB', function () {
-  this.timeout(120000)
   needs('memory that grows')
   needsMemory(2) // most of the 4 GiB is never touched
 

@@ -6,9 +6,7 @@ import * as second from '/second/samebytes.mjs'
 import { files } from 'tests'
 import { titleOf, reasonOf, describeError } from '../describe'
 import { CANNOT } from '../cannot'
-import { makePatient } from '../limits'
 
-makePatient(globalThis.Mocha, limit => note({ event: 'limit', limit }))
 const { wanted, init, timeout, grep, skipped } = globalThis.RUN
 const print = console.debug.bind(console) // tests may replace it
 const note = entry => print(globalThis.RUN.note + JSON.stringify(entry))
@@ -44,8 +42,8 @@ function reporter (runner) {
   runner.on('suite', suite => {
     if (suite.file) note({ event: 'test', file: suite.file, title: `${titleOf(suite)} (hooks)` })
   })
-  runner.on('hook', hook => note({ event: 'hook', limit: hook._timeout }))
-  runner.on('test', test => note({ event: 'test', file: test.file, title: titleOf(test), limit: test._timeout }))
+  runner.on('hook', () => note({ event: 'hook' }))
+  runner.on('test', test => note({ event: 'test', file: test.file, title: titleOf(test) }))
   runner.on('pass', test => note({ event: 'pass', file: test.file, title: titleOf(test), usesShared: usesShared() }))
   runner.on('pending', test => note({ event: 'skip', title: titleOf(test), reason: reasonOf(test) }))
   runner.on('fail', (test, error) => note({ event: 'fail', title: titleOf(test), text: describeError(error) }))

@@ -23,13 +23,10 @@ const { ROOT, bundle, testFiles } = require('./bundle')
 const { serve } = require('./server')
 const { testInit } = require('./init')
 const { BROWSER_OPTION, launch, titleOf } = require('./launch')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 const { IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('../plan')
 
-const FULL = process.env.SAMEBYTES_FULL === '1'
-const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
 const STARTS = 3 // of a browser that ends before the first test
-const LOAD_TIMEOUT_MS = 60_000
 const ENDED = 'the browser ended'
 const NOTE = 'note ' // what the page tells is a line of its console that begins so
 const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAMEBYTES_FUZZ_PROGRAMS']
@@ -146,7 +143,6 @@ class Run {
   async once (url, files) {
     const failed = this.total.failed
     this.last = {}
-    this.limit = LOAD_TIMEOUT_MS
     const browser = await launch(this.browser)
     const ending = await this.page(browser, url, files).catch(error => error.message)
     await browser.close()
@@ -175,7 +171,7 @@ class Run {
       browser.on('disconnected', () => resolve(ENDED))
       page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
       watch = setInterval(() => {
-        if (Date.now() - told > 2 * PATIENCE * this.limit) resolve(`no end of it after ${(Date.now() - told) / 1000} s`) // mocha had its turn
+        if (Date.now() - told > 2 * HANG_MS) resolve(`no end of it after ${(Date.now() - told) / 1000} s`) // mocha had its turn
       }, 1000)
     })
     page.on('console', message => {
@@ -185,7 +181,7 @@ class Run {
     })
     await page.evaluateOnNewDocument(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
     try {
-      await page.goto(url, { timeout: PATIENCE * LOAD_TIMEOUT_MS, waitUntil: 'domcontentloaded' }) // what comes then it tells itself
+      await page.goto(url, { timeout: HANG_MS, waitUntil: 'domcontentloaded' }) // what comes then it tells itself
       return await ended
     } finally {
       clearInterval(watch)
@@ -200,7 +196,7 @@ class Run {
       note: NOTE,
       browser: titleOf(this.browser),
       init: this.init,
-      timeout: TEST_TIMEOUT_MS,
+      timeout: HANG_MS,
       grep: this.grep,
       skipped: this.isolated ? [] : this.usesShared,
       env: { ...env, SAMEBYTES_BACKEND: this.backend },
@@ -210,8 +206,7 @@ class Run {
   }
 
   /** Was it the end? */
-  heard ({ event, file = this.last.file, title, text, reason, usesShared, limit }) {
-    if (limit !== undefined) this.limit = limit
+  heard ({ event, file = this.last.file, title, text, reason, usesShared }) {
     if (event === 'load') this.last = { file, title: `loading ${file}` }
     if (event === 'test') this.last = { file, title, running: true }
     if (event === 'pass') this.dot('.', () => { this.passed++; this.total.passed++ })

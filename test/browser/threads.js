@@ -2,7 +2,7 @@
 // Threads over one memory, and memory that becomes another, in fresh pages; init.js runs them. Nothing is measured by time:
 // what comes later is waited for.
 const assert = require('node:assert/strict')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 
 /** Run in the page first: what the tests call there. */
 function prepare () {
@@ -60,7 +60,6 @@ const ENDS = {
  * So this test comes first there, and ends one only; where none starts, it is run again in another browser (Again).
  */
 const FIRST_IN_FIREFOX = 'is terminated with a thread of its own'
-const START_LIMIT_MS = 6_000 * PATIENCE
 
 /** What a browser did not do, whatever we do: the test is to be run again in a fresh one. */
 class Again extends Error {}
@@ -90,7 +89,7 @@ const TESTS = [
         sizes.push(wasmMemory().buffer.byteLength)
       }
       return [before, during, bytes(), sizes]
-    }, [source, isEnded, words, rounds, START_LIMIT_MS])
+    }, [source, isEnded, words, rounds, HANG_MS])
     if (seen === 'nothing') throw new Again('a worker of a worker did not start')
     const [before, during, after, sizes] = seen
     assert.deepEqual([during, after], [Array(rounds).fill(before + 4000000), before])

@@ -4,11 +4,10 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 const { ROOT } = require('../setup')
 
 const PROGRAM = path.join(ROOT, require('samebytes/package.json').bin.samebytes)
-const LIMIT_MS = 60000
 
 /** For describe: a folder of its own, removed afterwards; a function that gives its path. */
 function folder () {
@@ -26,7 +25,7 @@ function cli (args, { cwd = ROOT, env = {}, command = [process.execPath, PROGRAM
     delete rest.SAMEBYTES_BINARY
   }
   return new Promise((resolve, reject) => {
-    const running = spawn(command[0], [...command.slice(1), ...args], { cwd, env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: LIMIT_MS * PATIENCE, killSignal: 'SIGKILL' })
+    const running = spawn(command[0], [...command.slice(1), ...args], { cwd, env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: HANG_MS, killSignal: 'SIGKILL' })
     let stdout = ''
     let stderr = ''
     running.stdout.setEncoding('utf8').on('data', text => { stdout += text })

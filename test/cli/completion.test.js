@@ -12,7 +12,6 @@ const CHECKS = { bash: ['-n'], zsh: ['-n'], fish: ['--no-execute'] }
 const has = shell => spawnSync(shell, ['--version']).status === 0
 
 describe('samebytes completion', function () {
-  this.timeout(120000)
   const at = folder()
 
   for (const shell of Object.keys(CHECKS)) {

@@ -74,7 +74,6 @@ function outcome (from, extension, dtype) {
 }
 
 describe('samebytes convert --dtype', function () {
-  this.timeout(120000)
   const at = folder()
   afterEach(endAll)
   after(() => {

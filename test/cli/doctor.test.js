@@ -6,7 +6,6 @@ const { ROOT, isWasm, nativeOnly } = require('../setup')
 const { cli } = require('./cli')
 
 describe('samebytes doctor', function () {
-  this.timeout(120000)
   const examined = async (env = {}) => {
     const { code, stdout, stderr } = await cli(['doctor', '--json'], { env })
     const { findings, ...rest } = JSON.parse(stdout)

@@ -7,7 +7,6 @@ const { isWasm, skip } = require('../setup')
 const { cli, folder } = require('./cli')
 
 describe('samebytes info, show and convert', function () {
-  this.timeout(120000)
   const at = folder()
   const run = (...args) => cli(args, { cwd: at() })
   /** What a command prints, which must succeed. */

@@ -13,7 +13,6 @@ const HOSTILE = `a\x1b]0;owned${BEL}\x1b[2J\n\r\x9b31m\u202egnp\u2028\u200b`
 const UNSEEN = /[^\n\P{C}]|[\p{Zl}\p{Zp}]/u // what no terminal should be given
 
 describe('samebytes and hostile files', function () {
-  this.timeout(120000)
   const at = folder()
   const run = (...args) => cli(args, { cwd: at() })
 

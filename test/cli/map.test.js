@@ -8,7 +8,6 @@ const { ROOT } = require('../setup')
 const { PROGRAM, cli, folder } = require('./cli')
 
 describe('samebytes map', function () {
-  this.timeout(120000)
   const at = folder()
   const index = JSON.stringify(path.join(ROOT, 'js', 'index.js'))
 

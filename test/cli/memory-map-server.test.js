@@ -45,7 +45,6 @@ async function * events (url) {
 }
 
 describe('serveMap', function () {
-  this.timeout(120000)
   needs('a Node of its own')
 
   it('keeps no process alive, and once closed leaves nothing', async () => {
@@ -91,7 +90,6 @@ describe('serveMap', function () {
 })
 
 describe('a program run for its map', function () {
-  this.timeout(120000)
   needs('a Node of its own')
   let folder
   before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-')) })

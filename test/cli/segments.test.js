@@ -8,7 +8,6 @@ const { FOLDER, clean, fresh } = require('../segments')
 const { cli } = require('./cli')
 
 describe('samebytes ls, rm and sweep', function () {
-  this.timeout(120000)
   nativeOnly()
   afterEach(async () => {
     await endAll()

@@ -5,8 +5,6 @@ const { skip } = require('../setup')
 const { cli } = require('./cli')
 
 describe('samebytes, the command line', function () {
-  this.timeout(120000)
-
   it('says its version, and what there is', async () => {
     const { version } = require('samebytes/package.json')
     for (const flag of ['--version', '-v']) assert.deepEqual(await cli([flag]), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })

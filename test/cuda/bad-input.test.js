@@ -23,8 +23,6 @@ function * wrongCalls (args) {
 }
 
 describe('functions of cuda', function () {
-  this.timeout(60000)
-
   it('have a row each in test/signatures.js', () => {
     assert.deepEqual(functions.sort(), Object.keys(CUDA).sort())
   })

@@ -8,7 +8,6 @@ const { blocksOf, missing, programs } = require('../docs/blocks')
 const { runScript } = require('../docs/run-blocks')
 
 describe('docs/gpu.md', function () {
-  this.timeout(60000)
   let folder
 
   before(() => { folder = fs.mkdtempSync(path.join(ROOT, 'build', 'docs-')) }) // in the package, so that it finds itself

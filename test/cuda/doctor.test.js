@@ -4,8 +4,6 @@ const { cuda } = require('samebytes')
 const { cli } = require('../cli/cli')
 
 describe('samebytes doctor and CUDA', function () {
-  this.timeout(60000)
-
   it('names the devices', async () => {
     const { code, stdout, stderr } = await cli(['doctor', '--json'])
     const { findings } = JSON.parse(stdout)

@@ -3,21 +3,19 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 const { ROOT } = require('../setup')
 
 /** { code, stdout, stderr } of an example's program. */
 function run (name, args = [], env = {}) {
   return new Promise(resolve => {
-    const running = execFile(process.execPath, [path.join(ROOT, 'examples', name, 'index.js'), ...args], { env: { ...process.env, ...env }, timeout: 100000 * PATIENCE }, (error, stdout, stderr) => {
+    const running = execFile(process.execPath, [path.join(ROOT, 'examples', name, 'index.js'), ...args], { env: { ...process.env, ...env }, timeout: HANG_MS }, (error, stdout, stderr) => {
       resolve({ code: running.exitCode ?? error.signal, stdout, stderr })
     })
   })
 }
 
 describe('examples for a GPU', function () {
-  this.timeout(110000)
-
   it('cuda-blob says how fast bytes come to the GPU and back, by each way', async () => {
     const { code, stdout, stderr } = await run('cuda-blob', ['2'])
     assert.equal(code, 0, stderr)

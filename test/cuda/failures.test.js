@@ -8,11 +8,7 @@ const path = require('node:path')
 const { childJson, child } = require('../setup')
 const { fakeOnly, onFake, runOnFake } = require('./device')
 
-const SLOW = 60000
-
 describe('without CUDA', function () {
-  this.timeout(SLOW)
-
   const ASK = `
     const { hostRegister } = samebytes
     say({
@@ -63,7 +59,6 @@ describe('without CUDA', function () {
 })
 
 describe('failures of a device', function () {
-  this.timeout(SLOW)
   fakeOnly()
 
   it('out of memory is ERR_MEMORY with numbers, and what there is goes on', async () => {

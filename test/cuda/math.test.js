@@ -62,7 +62,6 @@ const refusal = async call => {
 }
 
 describe('arithmetic with a tensor on a device', function () {
-  this.timeout(60_000)
   const functions = rows.map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH)).filter(([name]) => name !== 'crop')
 
   for (const [name, args] of functions) {

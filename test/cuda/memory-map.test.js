@@ -4,7 +4,6 @@ const assert = require('node:assert/strict')
 const { onFake, fakeOnly } = require('./device')
 
 describe('the memory map, with a GPU', function () {
-  this.timeout(120000)
   fakeOnly()
 
   it('shows whose memory it is, and the views of it', async () => {

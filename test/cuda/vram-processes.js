@@ -5,7 +5,7 @@ const { once } = require('node:events')
 const { spawn, execFileSync } = require('node:child_process')
 const { createInterface } = require('node:readline')
 const { pythonPath } = require('samebytes')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 const { ROOT } = require('../setup')
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3'
@@ -62,7 +62,7 @@ async function endAll () {
 function hasGpu (library) {
   const source = library === 'torch' ? 'import torch; assert torch.cuda.is_available()' : 'import cupy; assert cupy.cuda.is_available()'
   try {
-    execFileSync(PYTHON, ['-c', source], { stdio: 'ignore', timeout: 100000 * PATIENCE })
+    execFileSync(PYTHON, ['-c', source], { stdio: 'ignore', timeout: HANG_MS })
     return true
   } catch {
     return false

@@ -22,7 +22,6 @@ const VALUES = [[1, 2, 3], [4, 5, 6]]
 const OTHER = [[7, 8, 9], [-1, -2, -3]]
 
 describe('GPU memory of two processes', function () {
-  this.timeout(120000)
   afterEach(endAll)
 
   for (const [from, to] of [['node', 'node'], ['node', 'python'], ['python', 'node'], ['python', 'python'],

@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { execFile, spawnSync } = require('node:child_process')
 const { ROOT } = require('./blocks')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy and PyTorch
 
@@ -13,9 +13,9 @@ const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because
 const PLAIN = { LD_PRELOAD: undefined, SAMEBYTES_BINARY: undefined }
 
 /** Runs a command to its end: { code, output }. */
-function ended (command, args, { cwd, env = {}, timeout = 120000 }) {
+function ended (command, args, { cwd, env = {} }) {
   return new Promise(resolve => {
-    const running = execFile(command, args, { cwd, env: { ...process.env, ...env }, timeout: timeout * PATIENCE, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+    const running = execFile(command, args, { cwd, env: { ...process.env, ...env }, timeout: HANG_MS, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       resolve({ code: running.exitCode ?? error?.code ?? null, stdout, output: stdout + stderr })
     })
   })

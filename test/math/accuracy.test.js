@@ -6,7 +6,6 @@ const { CLOSE, SEEN, roundedUp, shortErrors } = require('./accuracy')
 const { needsMath } = require('./load')
 
 describe('functions of float16 and bfloat16', function () {
-  this.timeout(120_000)
   needsMath()
 
   it(`are at most ${CLOSE} units in the last place off, and as many as accuracy.json has`, () => {

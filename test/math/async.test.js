@@ -71,7 +71,6 @@ const LAYOUTS = {
 const numbers = seed => tensor(new Float32Array(ROWS * COLUMNS).map((_, i) => ((i * 7919 + seed) % 1009) / 64 - 7), [ROWS, COLUMNS])
 
 describe('asynchronous arithmetic', function () {
-  this.timeout(120_000)
   needsMath()
 
   it('begin cumulative results after they have read what these overwrite', async () => {

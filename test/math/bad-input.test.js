@@ -8,7 +8,6 @@ const { fails } = require('../setup')
 const { math, needsMath, rows } = require('./load')
 
 describe('wrong values of arithmetic', function () {
-  this.timeout(60_000)
   needsMath()
 
   it('each row of the list is a function', () => {

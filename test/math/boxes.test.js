@@ -25,7 +25,6 @@ function boxesOf ({ next, pick }, dtype, n, span = 40) {
 }
 
 describe('nms beside its definition', function () {
-  this.timeout(60_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 

@@ -27,7 +27,6 @@ const LARGE = `
 const NOT_LISTED = ['init', 'crop', 'index', 'indexPut', 'nonzero', 'maskedSelect', 'maskedFill', 'diff', 'vectorNorm', 'normalize', 'median', 'quantile', 'softmax', 'logSoftmax', 'logSumExp']
 
 describe('hashes of arithmetic', function () {
-  this.timeout(120_000)
   needsMath()
   const wanted = [arithmetic, algorithms].map(({ LIST }) => JSON.parse(fs.readFileSync(LIST, 'utf8')))
 

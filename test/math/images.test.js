@@ -42,7 +42,6 @@ function assertNear (got, wanted, what) {
 }
 
 describe('resize beside its definition', function () {
-  this.timeout(120_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
@@ -380,7 +379,6 @@ function weighted (t, size, opts) {
 }
 
 describe('resize with alpha', function () {
-  this.timeout(60_000)
   needsMath()
 
   it('a transparent pixel colours nothing: what a canvas and Pillow make of it', () => {
@@ -497,7 +495,6 @@ describe('resize with alpha', function () {
 })
 
 describe('images have the same bits', function () {
-  this.timeout(120_000)
   needsMath()
 
   it('for every layout', () => {

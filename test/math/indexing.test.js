@@ -122,7 +122,6 @@ function valueFor (random, dtype, shape) {
 }
 
 describe('indexing beside NumPy', function () {
-  this.timeout(60_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
@@ -589,7 +588,6 @@ const RACE = `
 `
 
 describe('indices and masks that another thread writes meanwhile', function () {
-  this.timeout(60_000)
   needsMath()
 
   it('are either inside or refused, and nothing else is written', async function () {

@@ -42,7 +42,6 @@ const CALLS = {
 }
 
 describe('layouts of large operands', function () {
-  this.timeout(120_000)
   needsMath()
 
   it('change no bit of a result, and no byte beside it', () => {

@@ -103,7 +103,6 @@ function isClose (a, b, dtype, ulp) {
 }
 
 describe('elementwise functions beside NumPy', function () {
-  this.timeout(120_000)
   needsMath()
   let answers
 

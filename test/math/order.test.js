@@ -264,7 +264,6 @@ describe('sort and argsort', () => {
 })
 
 describe('what another thread writes meanwhile', function () {
-  this.timeout(60_000)
   needsMath()
 
   it('is sorted and counted inside of its memory', async function () {

@@ -41,7 +41,6 @@ function assertNear (got, wanted, unit, scale, what) {
 const unitOf = t => /^(float32|complex64)$/.test(t.dtype) ? 2 ** -23.9 : 0
 
 describe('transforms beside NumPy', function () {
-  this.timeout(60_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
@@ -130,7 +129,6 @@ describe('transforms beside NumPy', function () {
 })
 
 describe('frames beside NumPy', function () {
-  this.timeout(60_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
@@ -199,7 +197,6 @@ describe('logMelSpectrogram', () => {
 
   it('is what transformers.js gives Whisper, within 1e-5', async function () {
     if (typeof document === 'object') return skip(this, 'in pages transformers.js fetches its own module from the network')
-    this.timeout(60_000)
     const { WhisperFeatureExtractor, mel_filter_bank: bank } = await import('@huggingface/transformers').catch(() => ({}))
     if (WhisperFeatureExtractor === undefined) return skip(this, '@huggingface/transformers is missing')
     const { next } = generator(57)

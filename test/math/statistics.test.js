@@ -56,7 +56,6 @@ function line (random, dtype, n) {
 }
 
 describe('histogram and digitize beside NumPy', function () {
-  this.timeout(120_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
@@ -148,7 +147,6 @@ describe('histogram and digitize beside NumPy', function () {
 })
 
 describe('convolve, cov and corrcoef beside NumPy', function () {
-  this.timeout(120_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
@@ -206,7 +204,6 @@ describe('convolve, cov and corrcoef beside NumPy', function () {
 })
 
 describe('reductions without NaN beside NumPy', function () {
-  this.timeout(120_000)
   needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 

@@ -18,7 +18,6 @@ function seen (peer, t) {
 }
 
 describe('an addon of somebody else', function () {
-  this.timeout(60000)
   nativeOnly()
   let peer
 
@@ -347,7 +346,6 @@ describe('an addon of somebody else', function () {
 
   it('takes and gives 100,000 times without growing', async function () {
     if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
-    this.timeout(120000)
     const { grown, exported } = await growth(`
       const peer = require(${JSON.stringify(PEER)})
       peer.open(samebytes)
@@ -358,7 +356,6 @@ describe('an addon of somebody else', function () {
 })
 
 describe('an addon and environments that end', function () {
-  this.timeout(60000)
   nativeOnly()
 
   /** A program whose main thread has run a worker to its end; `after` runs then. */

@@ -126,7 +126,7 @@ describe('fromBlob of an address', () => {
     assert.equal(new Float32Array(held.buffer.held)[3], 5)
     for (const entry of Object.values(held)) entry.held = null
     assert.equal(await collectUntil(() => gone.size === 9), true, `gone: ${[...gone]}`)
-  }).timeout(30000)
+  })
 
   it('leaves memory() as it was when it is disposed of, or was refused: float32', () => {
     const kept = full([4], 5, { shared: true })
@@ -152,7 +152,7 @@ describe('fromBlob of an address', () => {
     for (let i = 0; i < 100; i++) full([4], 9, { shared: true })
     assert.deepEqual(t.toArray(), [5, 5, 5, 5])
     assert.deepEqual(zeros([4]).copyFrom(t).toArray(), [5, 5, 5, 5])
-  }).timeout(20000)
+  })
 })
 
 describe('fromBlob of an address in WASM', () => {

@@ -13,7 +13,6 @@ const TITLES = [
 ]
 
 describe('__array_interface__ of a tensor of libsamebytes', function () {
-  this.timeout(300000)
   nativeOnly()
   let results = {}
 

@@ -24,7 +24,6 @@ const FORMATS = {
 
 // What the parsers refuse in bytes is in test/api/formats.test.js; here the same comes from the disk.
 describe('hostile files', function () {
-  this.timeout(120000)
   needs('the addon')
 
   let folder

@@ -139,7 +139,7 @@ describe('fromBlob of a plain record', () => {
     view = null
     assert.equal(await collectUntil(() => gone), true)
     assert.equal(kept.get(0), 1)
-  }).timeout(20000)
+  })
 
   it('reads each field once', () => {
     const { record } = recordOf()
@@ -170,7 +170,7 @@ describe('an address whose owner is a tensor', () => {
       assert.equal(u.get(3), 5)
       assert.deepEqual([...new Float32Array(buffer)], [5, 5, 5, 5])
       assert.equal(others.length, 100)
-    }).timeout(20000)
+    })
 
     it(`keeps the bytes for a buffer, when all tensors are gone and the owner was disposed: ${name}`, async () => {
       const buffers = Array.from({ length: 20 }, () => {
@@ -183,7 +183,7 @@ describe('an address whose owner is a tensor', () => {
       const others = Array.from({ length: 100 }, () => make().fill(9))
       for (const buffer of buffers) assert.deepEqual([...new Float32Array(buffer)], [5, 5, 5, 5])
       assert.equal(others.length, 100)
-    }).timeout(20000)
+    })
   }
 
   it('gives them up with the last of the two: shared float32', () => {
@@ -227,7 +227,6 @@ describe('blobs of unbound dynamism', () => {
 })
 
 describe('blob records under collection', function () {
-  this.timeout(60000)
   nativeOnly()
 
   it('go with their bytes, shared float32, in a synchronous loop', () => {

@@ -11,7 +11,6 @@ const LARGEST = 1024 // bytes of a tensor that is cut from one
 const IN_HEAP = 64 // bytes of a tensor whose data is a typed array without a buffer, until somebody needs that
 
 describe('blocks of small tensors', function () {
-  this.timeout(30000)
   nativeOnly()
   const options = { env: { SAMEBYTES_BACKEND: 'native' } }
 

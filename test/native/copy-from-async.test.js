@@ -65,7 +65,6 @@ const KINDS = {
 }
 
 describe('copyFromAsync off the event loop', function () {
-  this.timeout(60000)
   nativeOnly()
   afterEach(() => { if (opcodes.fail_allocation !== undefined) failAllocation(0) })
 

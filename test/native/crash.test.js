@@ -82,12 +82,11 @@ const PROGRAMS = {
 }
 
 describe('a process', function () {
-  this.timeout(60000)
   nativeOnly()
 
   for (const [name, program] of Object.entries(PROGRAMS)) {
     it(`that ${name} ends well`, async () => {
-      const { code, signal, stderr } = await child(program, { flags: ['--expose-gc'], timeout: 45000 })
+      const { code, signal, stderr } = await child(program, { flags: ['--expose-gc'] })
       assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr)
     })
   }

@@ -19,7 +19,6 @@ function withDeleter (deleter) {
 }
 
 describe('deleters', function () {
-  this.timeout(20000)
   nativeOnly()
 
   it('run once, on a later turn, with the original address', async () => {

@@ -25,7 +25,6 @@ const TORCH = [...BOTH, 'writes what C sees', 'NumPy and PyTorch are two more vi
 
 for (const [module, name, titles] of [['numpy', 'NumPy', BOTH], ['torch', 'PyTorch', TORCH]]) {
   describe(`${name}, with libsamebytes by DLPack,`, function () {
-    this.timeout(300000)
     nativeOnly()
     let results = {}
 

@@ -74,7 +74,7 @@ describe('__dlpack__', () => {
     peer.free(id)
     await untilExported(0)
     assert.ok(memory().storages < storages)
-  }).timeout(60000)
+  })
 
   it('keeps what a tensor over an address has to keep', async () => {
     let gone = false
@@ -89,7 +89,7 @@ describe('__dlpack__', () => {
     assert.equal(peer.element(taken.id, 3), 3)
     peer.free(taken.id)
     assert.equal(await collectUntil(() => gone), true)
-  }).timeout(60000)
+  })
 
   it('marks V8\'s buffer, so that nobody transfers it away', async () => {
     const t = empty([2048]).fill(5)
@@ -120,7 +120,7 @@ describe('__dlpack__', () => {
     ;(() => { t.__dlpack__(NEW); t.__dlpack__() })()
     assert.equal(memory().exported, before + 2)
     assert.equal(await collectUntil(() => memory().exported === before), true)
-  }).timeout(60000)
+  })
 
   it('with copy: true gives bytes that nobody else sees, dense and writable', () => {
     const t = tensor([[1, 2, 3], [4, 5, 6]]).flip()
@@ -238,7 +238,7 @@ describe('fromDlpack', () => {
     const [, unused] = give()
     assert.equal(await collectUntil(() => peer.calls(unused) === 1), true)
     assert.equal(peer.calls(id), 1)
-  }).timeout(60000)
+  })
 
   it('takes objects with __dlpack__, asks for 1.x, and looks at their device first', () => {
     const asked = []
@@ -409,7 +409,7 @@ describe('fromDlpack', () => {
       assert.equal(await collectUntil(() => ids.every(id => peer.calls(id) > 0)), true)
       await collectAll()
       assert.deepEqual(ids.map(id => peer.calls(id)), [1, 1])
-    }).timeout(60000)
+    })
   }
 
   for (const major of [0, 2, 77]) {
@@ -457,7 +457,7 @@ describe('fromDlpack', () => {
     await flush()
     assert.deepEqual(ids.filter(id => peer.calls(id) !== 1), [])
     assert.ok(counts.read > 500 && counts.refused > 500, JSON.stringify(counts))
-  }).timeout(120000)
+  })
 
   /** Does a tensor lie in the bytes that the peer really has? Where it says otherwise, nobody can know. */
   function isInside (t, id, { byteOffset, strides, nbytes }) {
@@ -506,12 +506,12 @@ describe('capsules and threads', () => {
     peer.free(copy)
     assert.equal(memory().bytes.native, bytes.native - 24)
     assert.equal(memory().exported, 0)
-  }).timeout(60000)
+  })
 
   it('a capsule that nobody used is freed with its environment', async () => {
     const [id] = await work('globalThis.kept = peer.give({ shape: new BigInt64Array([2n]) }); parentPort.postMessage(kept[1])')
     assert.equal(peer.calls(id), 1)
-  }).timeout(60000)
+  })
 
   it('a tensor of a capsule is freed with its environment, on its thread', async () => {
     const [id] = await work(`
@@ -522,7 +522,7 @@ describe('capsules and threads', () => {
     `)
     assert.equal(peer.calls(id), 1)
     assert.equal(peer.wasFreedHere(id), false)
-  }).timeout(60000)
+  })
 
   it('a terminated worker leaves what it lent to native code to be freed by others', async () => {
     const worker = new Worker(`
@@ -542,7 +542,7 @@ describe('capsules and threads', () => {
       if (i % 2 === 0) assert.equal(peer.element(id, 0), i)
       peer.free(id, i % 3 === 0)
     }
-  }).timeout(60000)
+  })
 })
 
 describe('capsules over and over', () => {
@@ -573,9 +573,9 @@ describe('capsules over and over', () => {
         const { exported, storages, tensors } = memory()
         console.log(JSON.stringify({ grown: (process.memoryUsage().rss - before) / 2 ** 20, exported, storages, tensors }))
       })()
-    `, { flags: ['--expose-gc'], env: { ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'quarantine_size_mb=8'].filter(Boolean).join(':') }, timeout: 300000 })
+    `, { flags: ['--expose-gc'], env: { ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'quarantine_size_mb=8'].filter(Boolean).join(':') } })
     // 100,000 structs, loans and cells that stayed would be 60 MB, under a sanitizer more.
     assert.ok(result.grown < 30, `${result.grown} MiB more than before`)
     assert.deepEqual([result.exported, result.storages, result.tensors], [0, 2, 2])
-  }).timeout(400000)
+  })
 })

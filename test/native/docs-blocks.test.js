@@ -33,7 +33,6 @@ function nodeHeaders () {
 }
 
 describe('the code blocks of README.md and docs/', function () {
-  this.timeout(180000)
   nativeOnly()
   let folder
 

@@ -3,16 +3,15 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const { spawn, spawnSync } = require('node:child_process')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 const { ROOT, nativeOnly } = require('../setup')
 
 const PROGRAM = path.join(ROOT, 'examples', 'frames-with-python', 'index.js')
 
-const run = (args, env = {}) => spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', timeout: 150000 * PATIENCE, env: { ...process.env, ...env } })
+const run = (args, env = {}) => spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', timeout: HANG_MS, env: { ...process.env, ...env } })
 const left = pid => fs.readdirSync('/dev/shm').filter(name => name.includes(`samebytes-frames-${pid}`))
 
 describe('the example of frames with Python', function () {
-  this.timeout(180000)
   nativeOnly()
 
   it('shows each frame to a Python process and gets a picture back, with nothing copied', () => {

@@ -4,15 +4,14 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { PATIENCE } = require('../limits')
+const { HANG_MS } = require('../hang')
 const { ROOT, nativeOnly } = require('../setup')
 
 describe('the example of a pool of workers', function () {
-  this.timeout(400000)
   nativeOnly()
 
   it('loses no job, and does none twice but the one that it names', () => {
-    const { status, stdout, stderr, pid } = spawnSync(process.execPath, [path.join(ROOT, 'examples', 'worker-pool', 'index.js')], { encoding: 'utf8', timeout: 300000 * PATIENCE })
+    const { status, stdout, stderr, pid } = spawnSync(process.execPath, [path.join(ROOT, 'examples', 'worker-pool', 'index.js')], { encoding: 'utf8', timeout: HANG_MS })
     assert.equal(status, 0, stdout + stderr)
     const lines = stdout.split('\n')
     assert.match(lines[0], /^ {2}process \d+ still reads frame \d+; .*: it was stopped; now it is continued$/)

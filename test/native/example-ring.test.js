@@ -18,7 +18,6 @@ const COMPILERS = {
 
 for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
   describe(`the example of a ring in ${language}`, function () {
-    this.timeout(240000)
     nativeOnly()
     let folder
     before(function () {

@@ -12,7 +12,6 @@ const { ask, load, pictures, start, stats } = require(path.join(FOLDER, 'load.js
 const counted = ({ samebytes: { tensors, storages, bytes, inFlight } }) => ({ tensors, storages, inFlight, ...bytes })
 
 describe('the example of a service that classifies pictures', function () {
-  this.timeout(180000)
   nativeOnly()
   let service, list, agent
   const classify = body => ask(`${service.url}/classify`, agent, body)

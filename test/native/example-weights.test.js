@@ -9,7 +9,6 @@ const { ROOT, needs } = require('../setup')
 const PROGRAM = path.join(ROOT, 'examples', 'weights', 'index.js')
 
 describe('the example of weights', function () {
-  this.timeout(120000)
   needs('the addon')
 
   let folder // its temporary folder: what it leaves is there

@@ -9,7 +9,6 @@ const { childJson, nativeOnly, refuses, skip } = require('../setup')
 
 // Electron refuses external ArrayBuffers; the switch makes this process refuse them as well.
 describe('without external buffers', function () {
-  this.timeout(30000)
   nativeOnly()
   const env = { SAMEBYTES_NO_EXTERNAL_BUFFERS: '1', SAMEBYTES_BACKEND: 'native' }
 
@@ -44,7 +43,6 @@ describe('without external buffers', function () {
 })
 
 describe('a buffer larger than the runtime makes', function () {
-  this.timeout(30000)
   nativeOnly()
 
   it('is ERR_UNSUPPORTED and leaves the uint8 memory alive, and its deleter where it is', async function () {
@@ -71,7 +69,6 @@ describe('a buffer larger than the runtime makes', function () {
 })
 
 describe('a buffer over a mapped file', function () {
-  this.timeout(60000)
   nativeOnly()
 
   it('may be collected together with its tensor, several collections before the event loop turns', async () => {

@@ -75,7 +75,6 @@ describe('a SharedArrayBuffer over native memory, where Node makes none', () => 
 })
 
 describe('a SharedArrayBuffer over native memory', function () {
-  this.timeout(120000)
   nativeOnly()
   needs('external SharedArrayBuffers')
 

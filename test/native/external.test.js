@@ -44,7 +44,6 @@ const PROGRAM = `
   }`
 
 describe('process.memoryUsage', function () {
-  this.timeout(120000)
   nativeOnly()
   const file = path.join(os.tmpdir(), `samebytes-external-${process.pid}.npy`)
   after(() => { fs.rmSync(file, { force: true }) })

@@ -172,7 +172,6 @@ describe('mapped files', () => {
   })
 
   it('who opens in a loop and disposes nothing runs out of no mappings', function () {
-    this.timeout(120000)
     const most = Number(fs.readFileSync('/proc/sys/vm/max_map_count', 'latin1'))
     if (most > 100000) skip(this, `${most} mappings are too many to run out of`)
     const file = put('loop.npy', toNpyBytes(tensor([1, 2])))
@@ -235,7 +234,6 @@ describe('saving and loading', () => {
   }
 
   it('an .npz of a tensor that somebody writes to meanwhile: checksums are those of what was written', async function () {
-    this.timeout(120000)
     if (!fs.existsSync('/usr/bin/python3')) skip(this, 'Python is missing')
     const t = tensor(new Uint8Array(2 ** 25 + 5))
     let turns = 0
@@ -352,7 +350,6 @@ describe('saving and loading', () => {
   })
 
   it('a process that is killed in the middle of a save leaves what was there, and nothing else', async function () {
-    this.timeout(120000)
     const place = [folder, '/dev/shm'].find(hasUnnamed)
     if (place === undefined) skip(this, 'no file system here has files without a name')
     const killed = fs.mkdtempSync(path.join(place, 'samebytes-killed-'))
@@ -395,7 +392,6 @@ describe('saving and loading', () => {
   })
 
   it('files in a folder that nobody may write to are read, and errors say what was refused; one that nobody may list takes files', async function () {
-    this.timeout(60000)
     const places = { tried: 0o777, kept: 0o555, blind: 0o333 }
     fs.chmodSync(folder, 0o755)
     for (const [name, mode] of Object.entries(places)) {
@@ -454,7 +450,6 @@ describe('saving and loading', () => {
   const LARGE = 2 ** 32 + 100 // elements of a member whose sizes 32 bits do not hold, and what is behind it
 
   it('members of 4 GiB of an .npz, and those behind them, are where the zip says', function () {
-    this.timeout(120000)
     const file = at('wide.npz')
     const descriptor = fs.openSync(file, 'w+')
     try {
@@ -523,7 +518,6 @@ describe('saving and loading', () => {
   }
 
   it('data and bytes of a mapped file of more than 4 GiB leave nothing behind', async function () {
-    this.timeout(120000)
     const file = put('hole', '')
     fs.truncateSync(file, LARGE)
     const kept = ({ tensors, storages, bytes: { mapped } }) => [tensors, storages, mapped]
@@ -544,7 +538,6 @@ describe('saving and loading', () => {
 
   it('an .npz with a member of 4 GiB is saved as Python reads it, and loaded', async function () {
     if (process.env.SAMEBYTES_FULL !== '1') skip(this, 'takes minutes: SAMEBYTES_FULL=1')
-    this.timeout(900000)
     const [from, file] = [at('hole'), at('whole.npz')]
     put('hole', '')
     fs.truncateSync(from, LARGE)
@@ -738,7 +731,6 @@ describe('saving and loading', () => {
 })
 
 describe('transfers that are watched and stopped', function () {
-  this.timeout(120000)
   needs('the addon')
 
   const LONG = 2 ** 25 + 5 // bytes that are read and written in three pieces
@@ -917,7 +909,6 @@ describe('transfers that are watched and stopped', function () {
 })
 
 describe('NumPy and files', function () {
-  this.timeout(120000)
   before(function () { if (!fs.existsSync('/usr/bin/python3')) skip(this, 'Python with NumPy is missing') })
   const python = (source, ...args) => execFileSync('/usr/bin/python3', ['-c', source, ...args], { encoding: 'utf8' })
 

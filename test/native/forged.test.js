@@ -71,7 +71,6 @@ const PRELUDE = `
 const run = source => childJson(PRELUDE + source, { env: { SAMEBYTES_BACKEND: 'native' } })
 
 describe('a forged frame', function () {
-  this.timeout(60000)
   nativeOnly()
 
   it('with a row that is none is ERR_ARGUMENT', async () => {

@@ -7,7 +7,6 @@ const sanitized = /asan/.test(process.env.LD_PRELOAD ?? '') || 'ASAN_OPTIONS' in
 
 // The limits are those of the project's cost table, measured after a warm-up in a fresh process.
 describe('collection of tensors that nobody disposes', function () {
-  this.timeout(120000)
   nativeOnly()
   const env = { SAMEBYTES_BACKEND: 'native' }
 

@@ -44,7 +44,6 @@ const PRELUDE = folder => `
 `
 
 describe('a guarded file that is made shorter, in every argument', function () {
-  this.timeout(240000)
   needs('the addon')
 
   let folder

@@ -23,7 +23,6 @@ const PRELUDE = folder => `
 `
 
 describe('a guarded file that is made shorter', function () {
-  this.timeout(120000)
   needs('the addon')
 
   let folder

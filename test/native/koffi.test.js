@@ -5,7 +5,6 @@ const { fromBlob, flush, memory, tensor, zeros } = require('samebytes')
 const { collectUntil, copied, nativeOnly, settledMemory } = require('../setup')
 
 describe('koffi', function () {
-  this.timeout(60000)
   nativeOnly()
   let koffi
   let libc

@@ -29,7 +29,6 @@ const NAMES = {
 const LATER = { uint16: 'UInt16', uint32: 'UInt32', uint64: 'UInt64', float8_e4m3fn: 'Float8_e4m3fn', float8_e5m2: 'Float8_e5m2' }
 
 describe('LibTorch', function () {
-  this.timeout(60000)
   nativeOnly()
   let torch
   let odd
@@ -227,7 +226,6 @@ describe('LibTorch', function () {
 
   it('goes there and back 100,000 times without growing', async function () {
     if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
-    this.timeout(120000)
     const { grown, exported } = await growth(`
       const torch = require(${JSON.stringify(BLOBS)})
       torch.open(samebytes)
@@ -257,7 +255,7 @@ describe('LibTorch', function () {
         `)}, { eval: true }).on('error', reject).on('exit', resolve)
       })
       Promise.all([run(), run(), run()]).then(codes => console.log(JSON.stringify(codes)))
-    `, { env: { SAMEBYTES_BACKEND: 'native' }, timeout: 50000 })
+    `, { env: { SAMEBYTES_BACKEND: 'native' } })
     assert.deepEqual(codes, [0, 0, 0])
   })
 })

@@ -44,7 +44,6 @@ const HOMES = {
 }
 
 describe('asynchronous arithmetic on other threads', function () {
-  this.timeout(60_000)
   nativeOnly()
   afterEach(() => { if (opcodes.fail_allocation !== undefined) failAllocation(0) })
 

@@ -326,7 +326,6 @@ const CASES = {
 }
 
 describe('where the n-th allocation fails', function () {
-  this.timeout(30000)
   nativeOnly()
   before(function () {
     if (opcodes.fail_allocation === undefined) skip(this, 'needs the test addon (SB_TEST)')

@@ -7,7 +7,6 @@ const { ROOT, copied, nativeOnly } = require('../setup')
 const paths = [ROOT, path.join(ROOT, 'examples', 'voice-activity')]
 
 describe('onnxruntime-node', function () {
-  this.timeout(60000)
   nativeOnly()
   let ort
   let session

@@ -98,8 +98,6 @@ function mended (name, bytes, random) {
 }
 
 describe('parsers in the addon and in the WebAssembly module find the same', function () {
-  this.timeout(FULL ? 600000 : 120000)
-
   for (const [name, [[files, more], compare, alphabet]] of Object.entries(FORMATS)) {
     const { plain, bad } = files()
     const corpus = [['a good one', plain()], ...Object.entries(bad), ...more.map((bytes, i) => [`number ${i}`, bytes])]

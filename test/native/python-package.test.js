@@ -28,7 +28,6 @@ os.environ['SAMEBYTES_LIBRARY'] = '/nowhere'
 `
 
 describe('the Python package', function () {
-  this.timeout(120000)
   nativeOnly()
   let machine = '' // of Python, which may be emulated
   const skipElsewhere = test => machine !== 'x86_64' && skip(test, 'without the library only x86-64 can')

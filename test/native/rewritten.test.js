@@ -125,7 +125,6 @@ async function race (place, open, codes = CODES) {
 }
 
 describe('a header that another process rewrites', function () {
-  this.timeout(240000)
   needs('the addon')
 
   let folder
@@ -242,7 +241,7 @@ describe('a header that another process rewrites', function () {
         console.log(JSON.stringify({ codes, found: Object.values(found), mapped: memory().bytes.mapped, open: fs.readdirSync('/proc/self/fd').filter(fd => textOf(fd) === file).length }))
       }
       main()
-    `, { flags: ['--expose-gc'], timeout: 150000 })
+    `, { flags: ['--expose-gc'] })
     assert.deepEqual([code, signal], [0, null], stderr)
     const said = JSON.parse(stdout)
     assert.deepEqual(Object.keys(said.codes).filter(name => ![...CODES, 'ERR_IO'].includes(name)), [], JSON.stringify(said.codes))

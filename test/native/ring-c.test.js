@@ -12,7 +12,6 @@ const { nodePeer, programPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
 describe('rings and C', function () {
-  this.timeout(120000)
   nativeOnly()
   let folder
   before(function () {

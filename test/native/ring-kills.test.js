@@ -18,7 +18,6 @@ const LIMIT = 60000 // milliseconds that end a wait which hangs
 const KINDS = ['C', 'Python', 'Node']
 
 describe('peers of a ring that are killed at random moments', function () {
-  this.timeout(KILLS * 10000)
   nativeOnly()
   let folder
   const rings = []

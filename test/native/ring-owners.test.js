@@ -16,7 +16,6 @@ const thereOf = name => namesOf(name).filter(each => fs.existsSync(`${FOLDER}/${
 const infoOf = name => SharedTensor.list().filter(each => namesOf(name).includes(each.name)).map(({ pid, isAlive }) => [pid, isAlive])
 
 describe('the owners of a ring', function () {
-  this.timeout(120000)
   nativeOnly()
   afterEach(async () => {
     await endAll()

@@ -9,7 +9,6 @@ const { clean, fresh } = require('../segments')
 const [MAGIC, READERS, SLEEPS, COUNT, FIRST, PLACE] = [0, 5, 7, 8, 16, 4] // as documented
 
 describe('SharedRing with readers', function () {
-  this.timeout(120000)
   nativeOnly()
   afterEach(async () => {
     await endPeers()

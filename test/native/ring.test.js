@@ -47,7 +47,6 @@ function failAllocation (n) {
 }
 
 describe('SharedRing', function () {
-  this.timeout(120000)
   nativeOnly()
   afterEach(async () => {
     await endPeers()
@@ -586,7 +585,7 @@ say(whole > 0, torn)
         }
         console.log(JSON.stringify(codes))
       }
-      main()`, { env: { RING: name, SAMEBYTES_BACKEND: 'native' }, timeout: 100000 })
+      main()`, { env: { RING: name, SAMEBYTES_BACKEND: 'native' } })
     const allowed = ['ok', 'ERR_FORMAT', 'ERR_BUSY', 'ERR_STALE', 'ERR_DISPOSED', '20'] // 20: of an AbortError
     assert.deepEqual(Object.keys(codes).filter(code => !allowed.includes(code)), [])
     assert.ok(codes.ok > 500 && codes.ERR_FORMAT > 50, JSON.stringify(codes))

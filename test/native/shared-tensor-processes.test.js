@@ -15,7 +15,6 @@ const { errno } = os.constants
 const isRoot = process.geteuid?.() === 0
 
 describe('SharedTensor between processes', function () {
-  this.timeout(120000)
   needs('the addon')
   afterEach(async () => {
     await endAll()

@@ -17,7 +17,6 @@ const OF_TORCH = ['bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16',
 const pattern = (dtype, nbytes, seed) => Uint8Array.from({ length: nbytes }, (_, k) => dtype === 'bool' ? (k + seed) & 1 : (k * 7 + seed) & 127)
 
 describe('SharedTensor and Python', function () {
-  this.timeout(240000)
   needs('the addon')
   before(function () { if (!hasPython) skip(this, 'Python with NumPy is missing') })
   afterEach(async () => {
@@ -240,7 +239,6 @@ with open('${FOLDER}/${fortran}', 'wb') as f: np.save(f, np.asfortranarray(a.ast
 })
 
 describe('the examples of shared memory', function () {
-  this.timeout(240000)
   needs('the addon')
   const said = name => execFileSync(process.execPath, [path.join(ROOT, 'examples', name, 'index.js')], { encoding: 'utf8' })
   const left = text => fs.readdirSync(FOLDER).filter(name => name.startsWith(`samebytes-example-${/^Node, process (\d+)/.exec(text)[1]}`))
@@ -263,7 +261,6 @@ describe('the examples of shared memory', function () {
 })
 
 describe('SharedTensor and C', function () {
-  this.timeout(240000)
   needs('the addon')
   let folder
   before(function () {

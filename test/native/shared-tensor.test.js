@@ -345,7 +345,6 @@ describe('SharedTensor', () => {
   })
 
   it('a failing allocation at any place leaves nothing', async function () {
-    this.timeout(60000)
     const result = await childJson(`
       const fs = require('node:fs')
       const { SharedTensor, memory } = require('samebytes')

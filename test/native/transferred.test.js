@@ -71,7 +71,6 @@ function seenAfter (worker, { ends = '', before = '', data = '{}' } = {}) {
 const KEPT = { code: 0, seen: [MIB, 7, 7, 7], held: MIB, after: MIB }
 
 describe('bytes that a worker posted away with their buffer', function () {
-  this.timeout(60000)
   nativeOnly()
 
   it('stay when it has ended, by way of a stream of bytes', async () => {
@@ -117,7 +116,6 @@ describe('bytes that a worker posted away with their buffer', function () {
 })
 
 describe('bytes that a worker transferred away and posted', function () {
-  this.timeout(60000)
   nativeOnly()
   needs('ArrayBuffer.prototype.transfer')
 
@@ -155,7 +153,6 @@ describe('bytes that a worker transferred away and posted', function () {
 })
 
 describe('bytes of native memory that a thread transferred away', function () {
-  this.timeout(60000)
   nativeOnly()
   needs('ArrayBuffer.prototype.transfer')
 
@@ -211,7 +208,6 @@ describe('bytes of native memory that a thread transferred away', function () {
 })
 
 describe('bytes that __dlpack__ has lent', function () {
-  this.timeout(60000)
   nativeOnly()
   needs('ArrayBuffer.prototype.transfer')
 
@@ -275,7 +271,6 @@ describe('bytes that __dlpack__ has lent', function () {
 })
 
 describe('bytes that are being saved', function () {
-  this.timeout(60000)
   nativeOnly()
 
   // The one thread that writes files waits for a pipe meanwhile.

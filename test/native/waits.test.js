@@ -37,7 +37,6 @@ const PRELUDE = `
 `
 
 describe('waiting for a word of shared memory', function () {
-  this.timeout(60000)
   nativeOnly()
 
   let folder

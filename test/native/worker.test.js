@@ -18,7 +18,6 @@ const WORK = `
 `
 
 describe('worker_threads', function () {
-  this.timeout(60000)
   nativeOnly()
 
   it('use the library, 40 in turn, and leave the process well', async () => {

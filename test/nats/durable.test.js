@@ -30,7 +30,6 @@ async function until (is) {
 const codeOf = promise => promise.then(() => 'none', error => error.code)
 
 describe('NATS: durable requests', function () {
-  this.timeout(60000)
   let server, nc, ours, bus, caller, jsm
   const serve = (target, subject, options) => bus.serve(target, subject, { durable: true, ...options })
   const ask = (subject, x, options) => caller.request(subject, x, { durable: true, deadline: LONG, ...options })

@@ -376,7 +376,7 @@ describe('NATS: on one host', () => {
       await turns()
       assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
       await service.drain()
-    }).timeout(30_000)
+    })
   })
 
   describe('messages that lie', () => {

@@ -23,7 +23,6 @@ async function until (is) {
 }
 
 describe('NATS: who means harm', function () {
-  this.timeout(30000)
   let server, nc, ours, bus, caller, raw, jsm
   const connected = options => connect({ servers: server.url, user: 'all', pass: 'x', maxReconnectAttempts: -1, reconnectTimeWait: 20, ...options })
 

@@ -54,7 +54,6 @@ async function startWorker (urls, options) {
 }
 
 describe('NATS: servers and replicas that fail', function () {
-  this.timeout(FULL ? 300000 : 120000)
   let cast
   afterEach(async () => {
     for (const worker of cast?.workers ?? []) worker.kill('SIGKILL')

@@ -349,7 +349,6 @@ describe('NATS: messages', () => {
     })
 
     it('are read by Go with nats.go, and received from it', async function () {
-      this.timeout(300000) // it compiles the client, once
       if (!fs.existsSync(GO_CLIENT)) return skip(this, 'nats.go is not there (golang-go, golang-github-nats-io-go-nats-dev)')
       const file = path.join(folder, 'peer')
       const env = { ...ENV, GOPATH, GO111MODULE: 'off', CGO_ENABLED: '0', GOCACHE: path.join(__dirname, '..', '..', 'build', 'go') }

@@ -88,7 +88,6 @@ for (const [what, make] of Object.entries({ passwords, NKEYs: keys, JWTs: tokens
     const connections = []
     const pem = name => path.join(folder, `${name}.pem`)
     before(async function () {
-      this.timeout(60000)
       folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-'))
       makeCertificates(folder, ['server', 'client'])
       const made = make(folder)

@@ -481,7 +481,6 @@ describe('NATS: the transport', () => {
     })
 
     it('over TLS, whether it is asked for or the server wants it', async function () {
-      this.timeout(60000)
       makeCertificates(folder, ['server'])
       const secure = await startServer({ config: `tls { cert_file: "${folder}/server.pem", key_file: "${folder}/server-key.pem" }` })
       const ca = path.join(folder, 'ca.pem')

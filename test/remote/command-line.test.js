@@ -16,7 +16,6 @@ const { startNginx } = require('./nginx')
 const FIRST = 2 ** 19 // bytes of the first request
 
 describe('the command line, of URLs', function () {
-  this.timeout(120000)
   const at = folder()
   let server
   before(async () => { server = await startNginx() })

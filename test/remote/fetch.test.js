@@ -9,7 +9,6 @@ const SILENT = { idleTimeout: 200 }
 const SIZE = 2 ** 18
 
 describe('a fetch of the caller\'s', function () {
-  this.timeout(60000)
   const bytes = Buffer.from(toSafetensorsBytes({ a: arange(SIZE).astype('float32') }))
   const URL_OF_NONE = 'http://none.invalid/a.safetensors'
 

@@ -50,7 +50,6 @@ async function verdictOf (open, use) {
 }
 
 describe('files at URLs', function () {
-  this.timeout(60000)
   let server
   before(async () => { server = await startNginx() })
   after(() => server?.stop())

@@ -16,7 +16,6 @@ const begin = range => Number(/\d+/.exec(range)[0])
 const bytesOf = add => Buffer.from(toSafetensorsBytes({ a: arange(SIZE).astype('float32').reshape(SIZE), b: arange(SIZE, 2 * SIZE + add).astype('float32').slice(`:${SIZE}`) }))
 
 describe('servers', function () {
-  this.timeout(60000)
   const bytes = bytesOf(0)
   let server
   afterEach(() => server?.close())

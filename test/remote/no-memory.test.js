@@ -34,7 +34,6 @@ function alive () {
 }
 
 describe('loads without memory', function () {
-  this.timeout(60000)
   let server
   before(async () => { server = await startNginx() })
   after(() => server?.stop())

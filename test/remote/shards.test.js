@@ -8,7 +8,6 @@ const { startHostile, honest } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
 describe('an index of several files at a URL', function () {
-  this.timeout(60000)
   let server
   before(async () => { server = await startNginx() })
   after(() => server?.stop())
@@ -129,7 +128,6 @@ describe('an index of several files at a URL', function () {
   })
 
   describe('where V8\'s heap is small', function () {
-    this.timeout(300000)
     needs('a Node of its own')
 
     /** What becomes of it in a program whose heap has so many MiB for old objects. */
@@ -140,7 +138,7 @@ describe('an index of several files at a URL', function () {
         ${use}
       }
       run(${JSON.stringify(url)}).then(told => ({ told }), ({ code, message }) => ({ code, message })).then(told => console.log(JSON.stringify(told)))
-    `, { flags: [`--max-old-space-size=${size}`], timeout: 120000 })
+    `, { flags: [`--max-old-space-size=${size}`] })
 
     /** An index of so many tensors. */
     const indexOf = (count, nameOf, fileOf) => Buffer.from(`{"weight_map":{${Array.from({ length: count }, (_, i) => `"${nameOf(i)}":"${fileOf(i)}"`).join()}}}`)

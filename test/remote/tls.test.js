@@ -14,7 +14,6 @@ const { startNginx } = require('./nginx')
 const N = 2 ** 18 // float32: two thirds of such a file come after the first request
 
 describe('files at https URLs', function () {
-  this.timeout(60000)
   let folder
   let ca
   let server

@@ -24,8 +24,6 @@ const ENDS = {
 }
 
 describe('a thread that', function () {
-  this.timeout(60000)
-
   for (const [how, [source, act]] of Object.entries(ENDS)) {
     it(`${how} leaves no bytes in memory(), and no environment`, async () => {
       await settle()

@@ -8,8 +8,6 @@ const { environments, settle, start } = require('./workers')
 const MATH = "const math = require('samebytes/math');"
 
 describe('arithmetic of several threads', function () {
-  this.timeout(120000)
-
   it('computes at the same time, each with its own data and stack', async () => {
     const n = 100000
     const threads = [1, 2, 3].map(k => start(`${MATH}

@@ -12,8 +12,6 @@ const BUSY = {
 }
 
 describe('threads that are terminated', function () {
-  this.timeout(180000)
-
   for (const [how, step] of Object.entries(BUSY)) {
     it(`while one ${how} hold nobody up`, async () => {
       const count = new Int32Array(new SharedArrayBuffer(4))
