@@ -55,7 +55,7 @@ module.exports = [
   primordials,
   {
     files: ['js/**/*.js', 'js/**/*.mjs'],
-    plugins: { samebytes: { rules: { layers: require('./.ci/layers') } } },
+    plugins: { samebytes: { rules: { layers: require('./scripts/layers') } } },
     rules: { 'samebytes/layers': 'error' }
   }
 ]

@@ -27,7 +27,7 @@ async function hasModule (name) {
 
 /** What dlpack.py says of a peer: by title, null or a traceback. */
 async function resultsOf (peer) {
-  assert.ok(library, 'libsamebytes is missing; first: bash .ci/build library')
+  assert.ok(library, 'libsamebytes is missing; first: bash scripts/build library')
   const { code, signal, stdout, stderr } = await python([path.join('test', 'python', 'dlpack.py'), library, peer])
   assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr)
   return JSON.parse(stdout)

@@ -71,7 +71,7 @@ async function ended (child) {
   }
 }
 
-/** The package as .ci/build leaves it, packed into a folder. @returns {string} the tarball */
+/** The package as scripts/build leaves it, packed into a folder. @returns {string} the tarball */
 function packedIn (folder) {
   return path.join(folder, fs.readdirSync(folder).find(name => /^samebytes-.*\.tgz$/.test(name)))
 }

@@ -55,7 +55,7 @@ async function main () {
       else seen.wrong++
       if (grey.tensor.get(Math.round(y), Math.round(x)) === 250) seen.grey++ // Python wrote it, Node reads it
     } catch (error) {
-      if (i === 0) throw new Error(`${error.message}; Python with NumPy is needed: bash .ci/setup python, or PYTHON=… names another one`)
+      if (i === 0) throw new Error(`${error.message}; Python with NumPy is needed: bash scripts/setup python, or PYTHON=… names another one`)
       console.log(`  frame ${i}: ${error.message}; the next one goes to another process`)
       seen.unanswered++
     }

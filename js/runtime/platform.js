@@ -109,7 +109,7 @@ function traced () {
   fs.readFileSync(path.join(__dirname, '../../prebuilds/cuda/random.ptx'))
 }
 
-/** what .ci/build package-all makes */
+/** what scripts/build package-all makes */
 const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl']
 
 /** @returns {boolean} whether the package is published with binaries for this machine */

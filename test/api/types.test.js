@@ -88,7 +88,7 @@ describe('types', function () {
     fs.mkdirSync(link, { recursive: true })
     for (const name of ['package.json', 'js']) fs.cpSync(path.join(ROOT, name), path.join(link, name), { recursive: true })
     assert.equal(await tsc(['--project', ROOT, '--outDir', path.join(link, 'types')]), '')
-    assert.equal(await run([path.join(ROOT, '.ci', 'declarations.js'), path.join(link, 'types')]), '')
+    assert.equal(await run([path.join(ROOT, 'scripts', 'declarations.js'), path.join(link, 'types')]), '')
     for (const name of fs.readdirSync(FOLDER)) fs.copyFileSync(path.join(FOLDER, name), path.join(scratch, name))
     fs.writeFileSync(path.join(scratch, 'promotions.mts'), promotions())
   })

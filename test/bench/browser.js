@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const { gzipSync } = require('node:zlib')
-const { FILES } = require('../../.ci/sizes.js')
+const { FILES } = require('../../scripts/sizes.js')
 const { ROOT, median } = require('./measure')
 
 const CHROMIUM = process.env.CHROMIUM || '/usr/bin/chromium'

@@ -3,7 +3,7 @@
 // the better of memcpy and a non-temporal copy of as many bytes (memset for fills). Each has a process
 // of its own, and they run in turn, a row at a time.
 //
-// Peers that are missing are left out. NumPy comes with .ci/setup, PyTorch by `apt-get install
+// Peers that are missing are left out. NumPy comes with scripts/setup, PyTorch by `apt-get install
 // --no-install-recommends python3-torch`, and the npm peers, which are large, into another folder:
 //
 //   npm install --ignore-scripts --prefix /tmp/peers ndarray ndarray-ops @stdlib/ndarray \

@@ -8,7 +8,7 @@ const { ROOT, median } = require('./measure')
 const BATCH = 500 // capsules between two turns of the event loop, on which Node frees their cells
 const VERSION = { maxVersion: [1, 0] }
 
-let peer // another addon: bash .ci/build addon
+let peer // another addon: bash scripts/build addon
 const other = () => (peer ??= require(path.join(ROOT, 'test', 'peers', 'dlpack', 'build', 'Release', 'dlpack_peer.node')))
 
 const t = empty([4, 4])

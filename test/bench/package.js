@@ -5,7 +5,7 @@ const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { FILES } = require('../../.ci/sizes.js')
+const { FILES } = require('../../scripts/sizes.js')
 const { ROOT, addonPath, median } = require('./measure')
 
 const rows = [

@@ -56,7 +56,7 @@ async function install () {
 }
 
 async function pack () {
-  await run('bash', ['.ci/build', 'package'], { cwd: ROOT })
+  await run('bash', ['scripts/build', 'package'], { cwd: ROOT })
   await run('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
   return packedIn(scratch)
 }

@@ -7,7 +7,7 @@ const path = require('path')
 
 const root = path.join(__dirname, '..', '..')
 const built = path.join(root, 'build', 'cuda')
-const { complaints, modules, sourcesOf } = require('../../.ci/cuda.js')
+const { complaints, modules, sourcesOf } = require('../../scripts/cuda.js')
 const { skip } = require('../setup')
 
 /** Names of src/cuda/kernels.def, by module. */
@@ -26,7 +26,7 @@ describe('device code', () => {
   let scratch
 
   before(function () {
-    if (!fs.existsSync(path.join(built, 'manifest.json'))) skip(this, 'device code is not built (.ci/build cuda)')
+    if (!fs.existsSync(path.join(built, 'manifest.json'))) skip(this, 'device code is not built (scripts/build cuda)')
     scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-code-'))
   })
 
@@ -99,7 +99,7 @@ describe('the build of device code', () => {
   })
 
   it('succeeds and says nothing where there is no nvcc', function () {
-    const { status, stdout, stderr } = childProcess.spawnSync(process.execPath, ['.ci/cuda.js', 'build'],
+    const { status, stdout, stderr } = childProcess.spawnSync(process.execPath, ['scripts/cuda.js', 'build'],
       { cwd: root, env: { ...process.env, NVCC: '0' }, encoding: 'utf8' })
     assert.deepStrictEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' })
   })

@@ -159,7 +159,7 @@ function writerOf (program) {
     return [`# \`${title}\`\n`, ...contents(title, functions, classes, spaces), ...parts]
   }
 
-  /** Types of the CommonJS file beside an ES module, which its declarations re-export (.ci/declarations.js). */
+  /** Types of the CommonJS file beside an ES module, which its declarations re-export (scripts/declarations.js). */
   function typesBeside (symbol) {
     const file = program.getSourceFile(symbol.valueDeclaration?.fileName.replace(/\.mjs$/, '.js') ?? '')
     const beside = file && checker.getSymbolAtLocation(file)

@@ -7,7 +7,7 @@
 //
 // Without options: a fixed number of programs of each family, the same ones each time, in about a minute. --seconds: seeds of the
 // moment, for that long on each back end, and longer programs. --seed: that program, or --programs of them from there on; --long: as
-// --seconds has them. --sanitized: with the addon of `.ci/build sanitize`. --trace: each call is written to stderr before it is
+// --seconds has them. --sanitized: with the addon of `scripts/build sanitize`. --trace: each call is written to stderr before it is
 // made. Families and back ends may be lists.
 
 const { spawn, execFileSync } = require('node:child_process')

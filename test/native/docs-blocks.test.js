@@ -22,13 +22,13 @@ const python = programsIn(['py', 'python'], isRun)
 const inC = programsIn(['c'], isRun)
 const inCpp = programsIn(['cpp'], isRun)
 
-/** The folder of node_api.h, as .ci/build finds it. */
+/** The folder of node_api.h, as scripts/build finds it. */
 function nodeHeaders () {
   const beside = path.join(path.dirname(path.dirname(fs.realpathSync(process.execPath))), 'include', 'node')
   const cached = path.join(ROOT, 'node_modules', '.cache', `node-headers-${process.versions.node.split('.')[0]}`, 'include', 'node')
   const gyp = path.join(require('node:os').homedir(), '.cache', 'node-gyp', process.versions.node, 'include', 'node')
   const found = [beside, cached, gyp].find(place => fs.existsSync(path.join(place, 'node_api.h')))
-  assert.ok(found, 'Node\'s headers are not there; bash .ci/build finds them')
+  assert.ok(found, 'Node\'s headers are not there; bash scripts/build finds them')
   return found
 }
 
@@ -99,7 +99,7 @@ describe('the code blocks of README.md and docs/', function () {
   for (const [language, all] of [['c', inC], ['cpp', inCpp]]) {
     for (const { page, line, name, source } of all) {
       it(`${page}:${line} compiles`, async function () {
-        if (/torch/.test(source) && !process.env.CI && !fs.existsSync('/usr/include/torch/csrc/api/include')) return skip(this, 'needs LibTorch: bash .ci/setup libtorch')
+        if (/torch/.test(source) && !process.env.CI && !fs.existsSync('/usr/include/torch/csrc/api/include')) return skip(this, 'needs LibTorch: bash scripts/setup libtorch')
         const { code, output } = await compile(source, language, name, folder, nodeHeaders())
         assert.equal(code, 0, output)
       })

@@ -35,7 +35,7 @@ describe('LibTorch', function () {
 
   before(function () {
     // `npm test` alone does not ask for LibTorch; .ci/run does, and there it has to be.
-    if (!process.env.CI && !(fs.existsSync(BLOBS) && fs.existsSync(ODD))) return skip(this, 'needs LibTorch: bash .ci/setup libtorch')
+    if (!process.env.CI && !(fs.existsSync(BLOBS) && fs.existsSync(ODD))) return skip(this, 'needs LibTorch: bash scripts/setup libtorch')
     torch = require(BLOBS)
     odd = require(ODD)
     torch.open(samebytes)

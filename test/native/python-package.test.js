@@ -32,7 +32,7 @@ describe('the Python package', function () {
   let machine = '' // of Python, which may be emulated
   const skipElsewhere = test => machine !== 'x86_64' && skip(test, 'without the library only x86-64 can')
   before(function () {
-    if (library === null) throw new Error('libsamebytes is missing; first: bash .ci/build library')
+    if (library === null) throw new Error('libsamebytes is missing; first: bash scripts/build library')
     try {
       machine = execFileSync(PYTHON, ['-c', 'import numpy, platform; print(platform.machine())'], { encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env.PATH } }).trim()
     } catch {

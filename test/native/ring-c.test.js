@@ -15,7 +15,7 @@ describe('rings and C', function () {
   nativeOnly()
   let folder
   before(function () {
-    if (library === null) throw new Error('libsamebytes is missing; first: bash .ci/build library')
+    if (library === null) throw new Error('libsamebytes is missing; first: bash scripts/build library')
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
     const compile = (program, ...more) => execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Wextra', '-Werror', '-I', include, '-o', path.join(folder, program), path.join(__dirname, `${program}.c`), ...more], { stdio: 'pipe' })
     try {

@@ -6,7 +6,7 @@
 //   node test/pack/release.js --full    whole packages by npm 10 and 11, a release to a registry of its own, and its tarball anew
 //     [--only TEXT]                     tests whose title has TEXT
 //
-// --full takes what bash .ci/setup full installs, and npm's registry. The last line is `N passed, N failed`.
+// --full takes what bash scripts/setup full installs, and npm's registry. The last line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
 const { createHash } = require('node:crypto')
@@ -15,10 +15,10 @@ const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { withAddresses, addAddresses, complaintsOfPackage } = require('../../.ci/addresses.js')
-const { findCompiler } = require('../../.ci/cuda.js')
-const { bump, newestOf, publishing } = require('../../.ci/release.js')
-const { unpacked, differencesOf } = require('../../.ci/tarball.js')
+const { withAddresses, addAddresses, complaintsOfPackage } = require('../../scripts/addresses.js')
+const { findCompiler } = require('../../scripts/cuda.js')
+const { bump, newestOf, publishing } = require('../../scripts/release.js')
+const { unpacked, differencesOf } = require('../../scripts/tarball.js')
 const wheel = require('../wheel')
 const { ROOT, scratchFolder, runAll, step, start, ended, packedIn } = require('../steps')
 
@@ -76,7 +76,7 @@ async function run (folder, command, env) {
 }
 
 const git = (folder, ...args) => run(folder, ['git', '-c', 'user.name=tests', '-c', 'user.email=tests@forge.example', ...args])
-const release = (folder, args, env) => ending(folder, [process.execPath, '.ci/release.js', ...args], env)
+const release = (folder, args, env) => ending(folder, [process.execPath, 'scripts/release.js', ...args], env)
 
 /** What a clone of this checkout would be, with its changes committed. @returns {Promise<string>} its folder */
 async function clone (name) {
@@ -130,7 +130,7 @@ function testInstallScripts () {
   assert.deepEqual(Object.keys(allowScripts).sort(), [...new Set(names)].sort(), 'allowScripts of package.json denies each')
   assert.ok(Object.values(allowScripts).every(isAllowed => isAllowed === false))
   // npm 10 knows no allowScripts.
-  const scripts = fs.readdirSync(path.join(ROOT, '.ci')).map(name => fs.readFileSync(path.join(ROOT, '.ci', name), 'utf8').replaceAll('\\\n', ' '))
+  const scripts = ['.ci', 'scripts'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder), { withFileTypes: true }).filter(entry => entry.isFile()).map(entry => fs.readFileSync(path.join(ROOT, folder, entry.name), 'utf8').replaceAll('\\\n', ' ')))
   const commands = scripts.flatMap(text => text.match(/\bnpm (ci|install) -.*/g) ?? [])
   assert.ok(commands.length >= 4, commands.join('\n'))
   assert.deepEqual(commands.filter(command => !command.includes('--ignore-scripts')), [])
@@ -141,7 +141,7 @@ async function testHalf (name, npm) {
   const folder = await clone(name)
   const { code, err } = await ending(folder, ['npm', 'pack'], { PATH: [...npm, withoutCompilers()].join(path.delimiter) })
   assert.notEqual(code, 0)
-  assert.match(err, /build: the package is not whole without emcc aarch64-linux-gnu-gcc aarch64-linux-gnu-strip musl-gcc; bash \.ci\/setup full installs what is missing/)
+  assert.match(err, /build: the package is not whole without emcc aarch64-linux-gnu-gcc aarch64-linux-gnu-strip musl-gcc; bash scripts\/setup full installs what is missing/)
   for (const name of ['prebuilds', 'dist', 'build', 'types']) assert.ok(!fs.existsSync(path.join(folder, name)), `${name} was made`)
   assert.deepEqual(fs.readdirSync(folder).filter(file => file.endsWith('.tgz')), [])
 }
@@ -150,7 +150,7 @@ async function testCheckout ({ env, published }) {
   const folder = await clone('checkout')
   const plain = await ending(folder, ['npm', 'publish'], env)
   assert.notEqual(plain.code, 0)
-  assert.match(plain.err, /node \.ci\/release\.js publishes: docs\/releasing\.md/)
+  assert.match(plain.err, /node scripts\/release\.js publishes: docs\/releasing\.md/)
   // Nothing of ours runs here.
   const silent = await ending(folder, ['npm', 'publish', '--ignore-scripts'], env)
   assert.notEqual(silent.code, 0)
@@ -316,7 +316,7 @@ function testComplaints (root, complaints, tag) {
   bad(`${ADDRESS}/blob/${tag}/docs/benchmarks.svg`) // a page with a picture, not the picture
   bad('nowhere.md', 'docs/install.md')
   bad('releasing.md#nowhere', 'docs/install.md')
-  bad('../.ci/build', 'docs/install.md')
+  bad('../scripts/build', 'docs/install.md')
   more('README.md', '<img src="docs/benchmarks.svg">', 'README.md leads to docs/benchmarks.svg')
   more('README.md', '[x]: docs/install.md', 'README.md leads to docs/install.md')
 }
@@ -346,7 +346,7 @@ async function testDifferences () {
   const other = await made('tarball-2', [['e', 'e'], ['d', 'd', 0o755], ['c', 'C'], ['a', 'a']])
   assert.deepEqual(differencesOf(one, other), ['b is in the first alone', 'c has other bytes', 'd has another mode', 'e is in the second alone'])
   assert.deepEqual(differencesOf(one, await made('tarball-3', [['d', 'd'], ['c', 'c'], ['b', 'b'], ['a', 'a']])), [])
-  const { code, out } = await ending(scratch, [process.execPath, path.join(ROOT, '.ci', 'tarball.js'), one, other])
+  const { code, out } = await ending(scratch, [process.execPath, path.join(ROOT, 'scripts', 'tarball.js'), one, other])
   assert.equal(code, 1)
   assert.match(out, /^b is .*\nc has .*\nd has .*\ne is .*\n$/)
 }
@@ -372,7 +372,7 @@ async function testWheelBytes () {
 /** For one GPU: the text that all machine code is made of is the same for each. */
 async function testDeviceCode () {
   const [one, other] = [await clone('device-code'), await clone(path.join('device-code-of', 'another-place'))].map(folder => path.join(folder, 'build', 'cuda'))
-  for (const folder of [one, other]) await run(path.join(folder, '..', '..'), [process.execPath, '.ci/cuda.js', 'build'], { SAMEBYTES_CUDA_ARCHS: '75' })
+  for (const folder of [one, other]) await run(path.join(folder, '..', '..'), [process.execPath, 'scripts/cuda.js', 'build'], { SAMEBYTES_CUDA_ARCHS: '75' })
   const names = fs.readdirSync(one)
   assert.ok(names.includes('cast.ptx') && names.includes('cast.fatbin'), names.join())
   assert.deepEqual(names.filter(name => !fs.readFileSync(path.join(one, name)).equals(fs.readFileSync(path.join(other, name)))), [])

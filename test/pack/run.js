@@ -6,7 +6,7 @@
 //   node test/pack/run.js --full                on every runtime and package manager of ./package.json, 64-bit ARM and musl, too
 //     [--tarball samebytes.tgz] [--only TEXT]   a package that was packed before; tests whose title has TEXT
 //
-// What it needs besides (for --full, bash .ci/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
+// What it needs besides (for --full, bash scripts/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
 // line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
@@ -14,8 +14,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { findCompiler, modules } = require('../../.ci/cuda.js')
-const { FILES, TARBALL, bytesOfTarball, sizesOfPackage } = require('../../.ci/sizes.js')
+const { findCompiler, modules } = require('../../scripts/cuda.js')
+const { FILES, TARBALL, bytesOfTarball, sizesOfPackage } = require('../../scripts/sizes.js')
 const { ROOT, scratchFolder, runAll, step: must, start, ended, packedIn } = require('../steps')
 
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
@@ -77,7 +77,7 @@ const write = (file, text) => {
 
 async function pack () {
   if (options.tarball !== undefined) return fs.copyFileSync(options.tarball, tarball)
-  await run(['bash', '.ci/build', options.full ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
+  await run(['bash', 'scripts/build', options.full ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
   await run(['npm', 'pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
   fs.renameSync(packedIn(scratch), tarball)
 }
@@ -102,7 +102,7 @@ async function testContents () {
   const code = findCompiler() ? modules.flatMap(name => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`]) : []
   assert.deepEqual([...NEEDED, ...binaries, ...code].filter(name => !list.includes(name)), [], 'missing')
   // A binding.gyp in the root is an order to build for some package managers.
-  const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|wasm\/|.*\.(stamp|o|tgz)$)/
+  const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|scripts\/|wasm\/|.*\.(stamp|o|tgz)$)/
   assert.deepEqual(list.filter(name => stray.test(name)), [], 'should not be there')
   const { scripts, gypfile, exports } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
   const targets = place => typeof place === 'string' ? [place.slice('./'.length)] : Object.values(place).flatMap(targets)

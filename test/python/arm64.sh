@@ -4,12 +4,12 @@
 #   bash test/python/arm64.sh [options of test/run.js]
 #
 # Python and NumPy are Debian's for arm64, fetched by apt-get into a folder of their own: nothing is installed, and the lists of the
-# system stay as they are. The library is compiled here; bash .ci/setup full has compiler and emulator.
+# system stay as they are. The library is compiled here; bash scripts/setup full has compiler and emulator.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 for name in apt-get dpkg aarch64-linux-gnu-gcc qemu-aarch64; do
-  command -v "$name" >/dev/null || { echo "arm64: $name is missing; first: bash .ci/setup full" >&2; exit 1; }
+  command -v "$name" >/dev/null || { echo "arm64: $name is missing; first: bash scripts/setup full" >&2; exit 1; }
 done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,7 +1,7 @@
 /* What bounds a copy on this machine: the barest loops that move the same bytes between the same places. Lines and runs
  * are moved whole, nothing in them is put in order; casts read and write one after the other, and do nothing but convert.
  *
- * Built twice by `.ci/build bench`: for x86 into samebytes_bench.node, and as build/bounds.wasm. to and from are aligned
+ * Built twice by `scripts/build bench`: for x86 into samebytes_bench.node, and as build/bounds.wasm. to and from are aligned
  * to 64 bytes; stream says whether stores go past the caches, which WebAssembly's cannot: its casts take pages in turn
  * instead. */
 #include <stdint.h>

@@ -12,7 +12,7 @@
  *
  *   noop (integer) → integer   a call of Node-API, and nothing else
  *
- * Built by `.ci/build bench`. to and from are Uint8Arrays of at least nbytes. */
+ * Built by `scripts/build bench`. to and from are Uint8Arrays of at least nbytes. */
 #include <node_api.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 // What the package says of the binaries in it: prebuilds/SHA256SUMS, for `sha256sum --check`, and prebuilds/sbom.cdx.json (CycloneDX),
 // with the tools that made them. Neither has a time or a place, so that the same sources and tools give the same bytes.
 //
-//   node .ci/provenance.js    writes both from what is in prebuilds and dist
+//   node scripts/provenance.js    writes both from what is in prebuilds and dist
 
 const { createHash } = require('node:crypto')
 const { spawnSync } = require('node:child_process')

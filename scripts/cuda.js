@@ -1,9 +1,9 @@
 'use strict'
 // Device code: src/cuda/*.cu to build/cuda/<module>.fatbin and .ptx, and a manifest with the hash of its sources.
 //
-//   node .ci/cuda.js build           what nvcc makes; without nvcc, or where nothing has changed, nothing
-//   node .ci/cuda.js check [FOLDER]  does the device code in a folder match the sources? Without any there is nothing to say
-//   node .ci/cuda.js copy FOLDER     what was built, if it matches; nothing where nothing was
+//   node scripts/cuda.js build           what nvcc makes; without nvcc, or where nothing has changed, nothing
+//   node scripts/cuda.js check [FOLDER]  does the device code in a folder match the sources? Without any there is nothing to say
+//   node scripts/cuda.js copy FOLDER     what was built, if it matches; nothing where nothing was
 //
 // <module>.fatbin has machine code for the GPUs below, compressed; drivers as new as nvcc take it. <module>.ptx is for older
 // drivers and newer GPUs: nvcc cannot write an old version of PTX, so its version line is lowered, and ptxas checks that the text
@@ -43,7 +43,7 @@ function sourcesOf (module) {
 function hashOfSources () {
   const hash = crypto.createHash('sha256')
   const names = new Set(modules.flatMap(sourcesOf))
-  for (const name of [...names].sort().concat('.ci/cuda.js')) {
+  for (const name of [...names].sort().concat('scripts/cuda.js')) {
     hash.update(`${name}\n`).update(fs.readFileSync(path.join(root, name))).update('\n')
   }
   return hash.digest('hex')
@@ -144,7 +144,7 @@ function complaints (place) {
   if (!fs.existsSync(manifest)) return [`${place} has no manifest.json`]
   const { sources, files } = JSON.parse(fs.readFileSync(manifest, 'utf8'))
   const wrong = []
-  if (sources !== hashOfSources()) wrong.push(`${place} was made from other sources: bash .ci/build cuda`)
+  if (sources !== hashOfSources()) wrong.push(`${place} was made from other sources: bash scripts/build cuda`)
   for (const name of filesOf()) {
     const file = path.join(place, name)
     if (!fs.existsSync(file)) wrong.push(`${file} is missing`)
@@ -181,7 +181,7 @@ if (require.main === module) {
   } else if (command === 'copy' && place) {
     copy(place)
   } else {
-    console.error('usage: node .ci/cuda.js build | check [FOLDER] | copy FOLDER')
+    console.error('usage: node scripts/cuda.js build | check [FOLDER] | copy FOLDER')
     process.exitCode = 2
   }
 }

@@ -1,6 +1,6 @@
 'use strict'
 // Folders of src/ include and call downward only, and files of one folder call each other in no circle: looks at #include lines, and at the
-// symbols of what `.ci/build native` compiled.
+// symbols of what `scripts/build native` compiled.
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
@@ -23,7 +23,7 @@ const wrong = []
 /** @param {string} from @param {string} to  files of src/ @param {string} how */
 function judge (from, to, how) {
   const [above, below] = [to, from].map(file => ORDER.indexOf(file.split('/')[0]))
-  if (below < 0) wrong.push(`src/${from}: its folder has no place in .ci/calls.js`)
+  if (below < 0) wrong.push(`src/${from}: its folder has no place in scripts/calls.js`)
   else if (above > below) wrong.push(`src/${from} ${how}, which is above it: src/${to}`)
 }
 
@@ -45,7 +45,7 @@ for (const object of filesIn(OBJECTS, /^(samebytes|samebytes_cuda|samebytes_plat
     else if (/[TDBR]/.test(kind ?? '') && file !== STAND_INS) homes.set(symbol, file)
   }
 }
-if (homes.size < 300) wrong.push(`${OBJECTS} has ${homes.size} symbols; first: bash .ci/build native`)
+if (homes.size < 300) wrong.push(`${OBJECTS} has ${homes.size} symbols; first: bash scripts/build native`)
 /** file: symbols that it takes from other files of its folder, by file @type {Map<string, Map<string, string>>} */
 const beside = new Map()
 for (const [file, symbols] of uses) {

@@ -51,7 +51,7 @@ module.exports = {
     schema: [],
     messages: {
       upward: '{{ from }}/ may not import from {{ to }}/, which is above it.',
-      unknown: '{{ from }}/ has no place among the folders of .ci/layers.js.',
+      unknown: '{{ from }}/ has no place among the folders of scripts/layers.js.',
       circle: 'A circle: {{ way }}.'
     }
   },

@@ -5,7 +5,7 @@
 // - An entry that exports `var` is written as a namespace, which `import` knows only as a whole, and exports it twice.
 // - Typed arrays are no generics before TypeScript 5.7. One over an ArrayBuffer is what slice gives: all versions read that.
 //
-//   node .ci/declarations.js FOLDER    changes the declarations there
+//   node scripts/declarations.js FOLDER    changes the declarations there
 
 const fs = require('node:fs')
 const path = require('node:path')

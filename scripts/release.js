@@ -1,7 +1,7 @@
 'use strict'
 // A release in one command: docs/releasing.md.
 //
-//   node .ci/release.js VERSION --repository URL [--remote NAME] [--dry-run]
+//   node scripts/release.js VERSION --repository URL [--remote NAME] [--dry-run]
 //
 // VERSION       what CHANGELOG.md has as its newest heading
 // --repository  where the sources are, https://HOST/OWNER/NAME: the package's repository, homepage and bugs, and where its README leads to.
@@ -25,7 +25,7 @@ const { hashOf, unpacked, filesOf, differencesOf } = require('./tarball.js')
 const ROOT = path.dirname(__dirname)
 const OUT = path.join('build', 'release') // of the checkout; what is left of a release
 const WHEELS = path.join('build', 'wheels') // of a clone
-const USAGE = 'node .ci/release.js VERSION --repository URL [--remote NAME] [--dry-run]; docs/releasing.md explains it'
+const USAGE = 'node scripts/release.js VERSION --repository URL [--remote NAME] [--dry-run]; docs/releasing.md explains it'
 
 class Refusal extends Error {}
 

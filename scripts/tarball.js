@@ -1,7 +1,7 @@
 'use strict'
 // What is in a tarball that npm packed, and what of two is not the same: for releases, and for who builds a published package again.
 //
-//   node .ci/tarball.js ONE.tgz OTHER.tgz    names the files that differ; nothing where all bytes and modes are the same
+//   node scripts/tarball.js ONE.tgz OTHER.tgz    names the files that differ; nothing where all bytes and modes are the same
 //
 // Tarballs whose files are the same may differ themselves, where other versions of npm packed them.
 
@@ -49,7 +49,7 @@ function differencesOf (one, other) {
 }
 
 function main (args) {
-  if (args.length !== 2) throw new Error('node .ci/tarball.js ONE.tgz OTHER.tgz')
+  if (args.length !== 2) throw new Error('node scripts/tarball.js ONE.tgz OTHER.tgz')
   const found = differencesOf(...args)
   for (const line of found) console.log(line)
   if (found.length > 0) process.exitCode = 1

@@ -1,7 +1,7 @@
 'use strict'
-// How large is what is shipped? Two sizes have a limit: what a page loads first, and the tarball. For .ci/check, the tests of the package and releases.
+// How large is what is shipped? Two sizes have a limit: what a page loads first, and the tarball. For scripts/check, the tests of the package and releases.
 //
-//   node .ci/sizes.js    tells what was built in build/Release (stripped) and dist
+//   node scripts/sizes.js    tells what was built in build/Release (stripped) and dist
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
