@@ -1,7 +1,7 @@
 # The Node-API addon. A file added to one of the folders below is found at the next configure.
 #
 #   samebytes        what ships
-#   samebytes_test   the same sources with SB_TEST=1, for tests
+#   samebytes_test   the same sources with SB_TEST=1, for tests; kernels, platform and build are the same objects
 #   libsamebytes     the C core as a shared library (libsamebytes.so.1): the functions of samebytes.h, no Node-API
 #   samebytes_math   arithmetic, an addon of its own: loaded when somebody wants it, it calls the core by a table
 #   samebytes_bench  what the benches compare with: memcpy and its like
@@ -14,16 +14,18 @@
     'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
     # Algorithms whose loops are compiled for speed.
     'hot': '(matmul_|levels|loops|resize|sort|boxes)',
+    # Kernels of each level.
+    'levels': 'kernels.(scalar|avx2|avx512|neon)[.]c',
     # What reads arithmetic's calls and finds dtypes.
     'calls': '(exports|rules|reduce_types)[.]c',
     'sources_cuda': [
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
     'sources_node': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)/.test(f)).join(\' \')")',
     ],
     'sources_library': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)/.test(f)).join(\' \')")',
     ],
   },
   'target_defaults': {
@@ -97,9 +99,17 @@
       'defines': ['SB_TEST=1'],
     },
     {
+      # Called by pointers, so the linker has nothing to inline: compiled once for all that link them.
+      'target_name': 'samebytes_kernels',
+      'type': 'static_library',
+      'sources': ['src/kernels/scalar.c', 'src/kernels/avx2.c', 'src/kernels/avx512.c', 'src/kernels/neon.c'],
+      'cflags!': ['-flto'],
+      'cflags': ['-fno-lto', '-fPIC'],
+    },
+    {
       'target_name': 'samebytes',
       'sources': ['<@(sources_node)'],
-      'dependencies': ['samebytes_platform', 'samebytes_cuda', 'samebytes_build'],
+      'dependencies': ['samebytes_platform', 'samebytes_kernels', 'samebytes_cuda', 'samebytes_build'],
     },
     {
       # Algorithms without the loops that take their time, and what reads arithmetic's calls: small rather than fast.
@@ -124,7 +134,7 @@
     {
       'target_name': 'samebytes_test',
       'sources': ['<@(sources_node)'],
-      'dependencies': ['samebytes_platform', 'samebytes_cuda_test', 'samebytes_build'],
+      'dependencies': ['samebytes_platform', 'samebytes_kernels', 'samebytes_cuda_test', 'samebytes_build'],
       'defines': ['SB_TEST=1'],
     },
     {
@@ -135,7 +145,7 @@
       'product_extension': 'so.1',
       'product_dir': '<(PRODUCT_DIR)',
       'sources': ['<@(sources_library)'],
-      'dependencies': ['samebytes_platform', 'samebytes_cuda'],
+      'dependencies': ['samebytes_platform', 'samebytes_kernels', 'samebytes_cuda'],
       # -u: what registers the devices (src/cuda/init.c) is called by nobody.
       'ldflags': ['-Wl,-soname,libsamebytes.so.1', '-Wl,--exclude-libs,ALL', '-Wl,--no-undefined', '-Wl,-u,sb__cuda_why_not'],
     },

@@ -1,17 +1,17 @@
 'use strict'
-// Which test files run on which back end, and what `npm test` leaves out, most of it on WebAssembly, and what does not run beside other files. Names are from test/ on.
+// Which test files run where: by `npm test`, in .ci/run, or only in a part of .ci/full. Names are from test/ on.
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
-// sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
-// and so does each file that is in no list. CI runs the rest natively, and nearly all of it in Chromium; .ci/full runs everything. In browsers,
-// test/browser/run.js leaves out what the lists say, but with --all.
+// sees it; in kernels, which have other instructions; and in how arguments and files get there. `npm test` runs everything natively but LATER,
+// and ON_WASM on WebAssembly. .ci/run has LATER as well, and on WebAssembly all but what NATIVE_ONLY and NOT_SHARED name, nearly all of which
+// Chromium runs. In browsers, test/browser/run.js leaves out what the lists say, but with --all.
 
 const fs = require('node:fs')
 const path = require('node:path')
 
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
 
-/** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
+/** Left to .ci/run: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
   'api/loader.test.js', // files of the package that are read in the middle of a call, by a loader that takes bytes away
   'api/memory-map.test.js', // programs whose memory is shown
@@ -30,6 +30,12 @@ const LATER = [
   'native/example-service.test.js',
   'native/ring-kills.test.js', // processes that are killed; ring-c, ring-readers and python-package have one each
   'remote/command-line.test.js' // programs of the command line
+]
+
+/** What `npm test` runs on WebAssembly: memory, its growth, what is staged there, parsers, and where the back ends differ. */
+const ON_WASM = [
+  ...['detach', 'formats', 'from-blob', 'fuzz', 'lifetime', 'memory-limit', 'memory', 'share', 'staged', 'wasm-border', 'wasm-growth'].map(name => `api/${name}.test.js`),
+  'math/hashes.test.js'
 ]
 
 /** Left out on wasm and wasm-shared. */
@@ -78,26 +84,36 @@ const FOLDERS = {
   'wasm-shared': ['api', 'math', 'wasm-shared']
 }
 
-/** @param {string} name  from test/ on @param {string} backend */
-function isLeftOut (name, backend) {
-  return LATER.includes(name) || (backend !== 'native' && NATIVE_ONLY.includes(name)) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))
+/** Which run is the first to have a file: 'test', 'ci' or 'full'. @param {string} name  from test/ on @param {string} backend */
+function firstRunOf (name, backend) {
+  if (backend === 'native') return LATER.includes(name) ? 'ci' : 'test'
+  if (LATER.includes(name) || NATIVE_ONLY.includes(name) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))) return 'full'
+  return backend === 'wasm' && ON_WASM.includes(name) ? 'test' : 'ci'
+}
+
+/** Of files every m-th from the n-th on, for 'n/m'. @param {string[]} files @param {string} [slice] */
+function sliceOf (files, slice = '1/1') {
+  const [n, m] = slice.split('/').map(Number)
+  if (!(n >= 1 && n <= m)) throw new Error(`--slice is n/m, the n-th of m parts, not ${slice}`)
+  return files.filter((_, i) => i % m === n - 1)
 }
 
 /**
  * @param {string[]} backends
  * @param {string[]} filters  parts of paths; none: all
- * @param {'all' | 'rest' | 'default'} which
+ * @param {'all' | 'test' | 'ci'} which  'ci': what .ci/run has beside `npm test`
+ * @param {string} [slice]
  * @returns {{ title: string, backend: string, files: string[], isAlone: boolean }[]}
  */
-function suitesOf (backends, filters, which) {
-  for (const name of [...ALONE, ...LATER, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) throw new Error(`test/plan.js: there is no test/${name}`)
+function suitesOf (backends, filters, which, slice) {
+  for (const name of [...ALONE, ...LATER, ...ON_WASM, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) throw new Error(`test/plan.js: there is no test/${name}`)
   return backends.flatMap(backend => FOLDERS[backend].map(folder => {
     const names = fs.readdirSync(path.join(__dirname, folder), { recursive: true }).filter(name => /\.test\.m?js$/.test(name)).sort().map(name => `${folder}/${name}`)
-    const wanted = names.filter(name => (filters.length === 0 || filters.some(part => `test/${name}`.includes(part))) && (which === 'all' || isLeftOut(name, backend) === (which === 'rest')))
+    const wanted = names.filter(name => (filters.length === 0 || filters.some(part => `test/${name}`.includes(part))) && (which === 'all' || firstRunOf(name, backend) === which))
     const isOnDevice = folder === 'cuda' && process.env.SAMEBYTES_TEST_CUDA === '1'
     const title = folder === 'cuda' ? `test/cuda on ${isOnDevice ? 'a device' : 'the fake driver'}` : `test/${folder} on ${backend}`
-    return { title, backend, files: wanted.map(name => path.join(__dirname, name)), isAlone: isOnDevice }
+    return { title, backend, files: sliceOf(wanted, slice).map(name => path.join(__dirname, name)), isAlone: isOnDevice }
   })).filter(suite => suite.files.length > 0)
 }
 
-module.exports = { ALONE, BACKENDS, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED, suitesOf }
+module.exports = { ALONE, BACKENDS, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED, sliceOf, suitesOf }

@@ -1,11 +1,11 @@
 'use strict'
 // The runner behind `npm test`: mocha over a dozen files a process, on every back end.
 //
-//   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest | --brief] [--jobs n] [--times] [-- node flags]
+//   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest | --brief] [--slice n/m] [--jobs n] [--times] [-- node flags]
 //
-// Without options it runs everything but what test/plan.js leaves out. --all: everything; so it is with a path, a back end or a text as well,
-// but with --brief. --rest: only what is left out. If a process dies, the test that ran counts as failed and a new one goes on with the
-// next file. --times: the files that took longest. The last line is `N passed, N failed`.
+// Without options it runs what test/plan.js has for `npm test`; with a path, a back end or a text everything that fits. --brief: of that what
+// `npm test` has. --rest: what .ci/run has besides. --all: everything. --slice: the n-th of m parts of each folder. If a process dies, the test
+// that ran counts as failed and a new one goes on with the next file. --times: what each file took. The last line is `N passed, N failed`.
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -20,17 +20,16 @@ const ROOT = path.join(__dirname, '..')
 const MOCHA = path.join(path.dirname(require.resolve('mocha/package.json')), 'bin', '_mocha')
 const FILES_EACH = 12 // of a process
 const MOST_JOBS = 4 // processes at a time, each with up to 1.5 GB; one more than cores, because tests wait
-const SLOWEST = 20 // files that --times shows
 
 const total = { passed: 0, failures: [], skipped: new Map(), times: [] }
 
 async function main () {
-  const { filters, backends, grep, which, jobs, times, flags } = readArguments()
+  const { filters, backends, grep, which, slice, jobs, times, flags } = readArguments()
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-test-'))
   process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
-  const parts = suitesOf(backends, filters, which).flatMap(partsOf)
+  const parts = suitesOf(backends, filters, which, slice).flatMap(partsOf)
   const options = { grep, flags, scratch }
   await runAll(parts.filter(part => !part.isAlone), jobs, options)
   await runAll(parts.filter(part => part.isAlone), 1, options)
@@ -43,15 +42,15 @@ function readArguments () {
   const flag = { type: 'boolean' }
   const all = process.argv.slice(2)
   const end = all.includes('--') ? all.indexOf('--') : all.length
-  const { values, positionals: filters } = parseArgs({ args: all.slice(0, end), allowPositionals: true, options: { backend: { ...text, short: 'b' }, grep: { ...text, short: 'g' }, all: flag, rest: flag, brief: flag, jobs: { ...text, short: 'j' }, times: flag } })
+  const { values, positionals: filters } = parseArgs({ args: all.slice(0, end), allowPositionals: true, options: { backend: { ...text, short: 'b' }, grep: { ...text, short: 'g' }, all: flag, rest: flag, brief: flag, slice: text, jobs: { ...text, short: 'j' }, times: flag } })
   const jobs = Number(values.jobs ?? Math.min(MOST_JOBS, os.availableParallelism() + 1))
   if ((values.backend && !BACKENDS.includes(values.backend)) || !(jobs >= 1) || (values.all && values.rest)) {
     console.error(`--backend is one of ${BACKENDS.join(', ')}; --jobs is a number from 1 on; --all or --rest, not both`)
     process.exit(2)
   }
   const isNarrowed = filters.length > 0 || values.backend !== undefined || values.grep !== undefined
-  const which = values.rest ? 'rest' : values.all || (isNarrowed && !values.brief) ? 'all' : 'default'
-  return { filters, backends: values.backend ? [values.backend] : BACKENDS, grep: values.grep, which, jobs, times: values.times, flags: all.slice(end + 1) }
+  const which = values.rest ? 'ci' : values.all || (isNarrowed && !values.brief) ? 'all' : 'test'
+  return { filters, backends: values.backend ? [values.backend] : BACKENDS, grep: values.grep, which, slice: values.slice, jobs, times: values.times, flags: all.slice(end + 1) }
 }
 
 /** A suite in parts, each of which has a process of its own. */
@@ -133,14 +132,13 @@ function readResults (log, suite) {
 
 const relative = file => path.relative(ROOT, file)
 const fail = (title, text) => total.failures.push({ title, text })
-
 function report (times) {
   const say = text => process.stdout.write(`${text}\n`)
   const skips = [...total.skipped].map(([reason, where]) => `${String(where.length).padStart(5)}  ${reason} (${[...new Set(where)].join(', ')})`)
   if (skips.length > 0) say(`\nskipped:\n${skips.join('\n')}`)
   if (times) {
     say('\n       s        s\n elapsed computed')
-    for (const { wall, computed, text } of total.times.sort((a, b) => b.computed - a.computed).slice(0, SLOWEST)) say(`${wall.toFixed(1).padStart(8)} ${computed.toFixed(1).padStart(8)}  ${text}`)
+    for (const { wall, computed, text } of total.times.sort((a, b) => b.computed - a.computed)) say(`${wall.toFixed(1).padStart(8)} ${computed.toFixed(1).padStart(8)}  ${text}`)
   }
   for (const [i, { title, text }] of total.failures.entries()) say(`\n${i + 1}) ${title}\n${text.replace(/^/gm, '   ')}`) // behind what was skipped: of a log often only the end is kept
   const all = [...total.skipped.values()].flat().length

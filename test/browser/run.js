@@ -2,11 +2,11 @@
 
 // The runner behind `npm run test:browser`: the files of test/api, test/math and test/browser in headless Chromium or Firefox.
 //
-//   node test/browser/run.js [part of a path]... [--browser firefox] [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all]
+//   node test/browser/run.js [part of a path]... [--browser firefox] [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all] [--slice n/m]
 //
 // Without options the isolated page runs nearly every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts,
 // kernels and texts, which are the same there, and most arithmetic. Firefox, which has another engine and other pictures, runs these fewer
-// files in the isolated page, and init. --all: everything; so it is with a path, a run or a text as well.
+// files in the isolated page, and init. --all: everything; so it is with a path, a run or a text as well. --slice: the n-th of m parts of the files.
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
 // that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
@@ -24,7 +24,7 @@ const { serve } = require('./server')
 const { testInit } = require('./init')
 const { BROWSER_OPTION, launch, titleOf } = require('./launch')
 const { HANG_MS } = require('../hang')
-const { IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('../plan')
+const { IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED, sliceOf } = require('../plan')
 
 const STARTS = 3 // of a browser that ends before the first test
 const ENDED = 'the browser ended'
@@ -55,7 +55,7 @@ main().then(code => { process.exitCode = code })
 
 async function main () {
   const { values, positionals: filters } = parseArgs({
-    options: { ...BROWSER_OPTION, run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' }, all: { type: 'boolean' } },
+    options: { ...BROWSER_OPTION, run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' }, all: { type: 'boolean' }, slice: { type: 'string' } },
     allowPositionals: true
   })
   const names = [...Object.keys(RUNS), 'init']
@@ -70,7 +70,7 @@ async function main () {
   const isBrief = browser === 'firefox' && !isWhole
   const isWanted = name => values.run ? values.run === name : isBrief ? BRIEF.includes(name) : name !== 'init' || filters.length === 0
   const without = (files, ...lists) => isWhole ? files : files.filter(file => !lists.flat().some(name => file.endsWith(`/${name}`)))
-  const wanted = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
+  const wanted = sliceOf(testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part))), values.slice)
   const files = without(wanted, NOT_IN_PAGES)
   const few = without(files, NATIVE_ONLY, NOT_SHARED, IN_ONE_PAGE)
   const tests = await bundle(files)
