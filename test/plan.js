@@ -11,25 +11,30 @@ const path = require('node:path')
 
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
 
-/** Left to .ci/run: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
+/** Left to .ci/run: what stands beside the library, programs in other languages, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
+  // the library's own pages, types and texts
   'api/loader.test.js', // files of the package that are read in the middle of a call, by a loader that takes bytes away
   'api/memory-map.test.js', // programs whose memory is shown
   'api/primordials.test.js', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
   'api/printed.test.js', // texts beside PyTorch's; api/to-string has some of them
   'api/types.test.js', // programs in TypeScript
-  'cli/hostile.test.js', // files and names that are meant to mislead the command line
-  'cli/usage.test.js', // texts of the command line
+  'native/docs-blocks.test.js', // programs in docs/
+  // programs that fill their memory, fail or are killed
+  'api/endless.test.js', // lists without an end
   'cuda/vram.test.js', // programs in Python and Node that share memory of the fake driver
   'native/copy-from-async.test.js', // threads that fail; api/copy-from-async has the rest
   'native/levels.test.js', // copies at each level of instructions, in processes of their own; .ci/run has the kernels' own tests
+  'native/ring-kills.test.js', // processes that are killed; ring-readers has one
+  'native/shared-tensor-processes.test.js', // processes that are killed while they share; shared-tensor has one that ends
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
-  'native/docs-blocks.test.js', // programs in docs/
-  'native/example-pool.test.js', // 20,000 jobs
-  'native/example-ring.test.js', // compiled
-  'native/example-service.test.js',
-  'native/ring-kills.test.js', // processes that are killed; ring-c, ring-readers and python-package have one each
-  'remote/command-line.test.js' // programs of the command line
+  'nats/store-failures.test.js', // servers that fail under the object store
+  // the command line; cli/convert and cli/doctor stay
+  ...['completion', 'files', 'hostile', 'map', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  'nats/command-line.test.js',
+  'remote/command-line.test.js',
+  // programs in other languages, and examples
+  ...['array-interface', 'dlpack-python', 'example-pool', 'example-ring', 'example-service', 'libtorch', 'python-package', 'ring-c', 'shared-tensor-python'].map(name => `native/${name}.test.js`)
 ]
 
 /** What `npm test` runs on WebAssembly: memory, its growth, what is staged there, parsers, and where the back ends differ. */
