@@ -295,6 +295,8 @@ const OTHERS = Object.assign(Object.create(null), {
   constantValues: 'value',
   labels: 'classes',
   idxs: 'classes',
+  begin: 'start',
+  end: 'stop',
   maxOutputSize: 'limit',
   sym: 'periodic',
   kind: 'stable'

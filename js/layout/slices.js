@@ -3,7 +3,7 @@
 
 const { Array, Map, Math, Number, Object, arrayMap, arrayOf, clearMap, isView, mapGet, mapSet, sizeOfMap } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { show, integer } = require('../base/validate')
+const { show, integer, optionsOf } = require('../base/validate')
 const { tensors } = require('../base/tensors')
 
 const INDEX = 0
@@ -12,6 +12,8 @@ const NEW_AXIS = 2
 const ELLIPSIS = 3
 const HAS_START = 1
 const HAS_STOP = 2
+
+const FIELDS = ['start', 'stop', 'step']
 
 const NAMES = arrayOf(64, i => `slice ${i}`)
 
@@ -54,7 +56,7 @@ function parse (spec, name) {
   } else if (Array.isArray(spec) || isView(spec) || tensors.describe(spec) !== null) {
     throw failure('ERR_UNSUPPORTED', `${name} is ${show(spec)}; a slice is a view, and take([0, 2], axis) copies what stands at a list of indices (for a mask, those where it is true)`)
   } else if (typeof spec === 'object' && isRange(spec)) {
-    const { start, stop, step } = /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
+    const { start, stop, step } = isPlain(spec) ? optionsOf(spec, FIELDS, name) : /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
     return range(start, stop, step, name)
   }
   throw failure('ERR_ARGUMENT', `${name} is ${show(spec)}; an integer, '1:5', '...', null or { start, stop, step } was expected`)
@@ -66,8 +68,13 @@ function parse (spec, name) {
  * @param {object} spec
  */
 function isRange (spec) {
+  return isPlain(spec) || 'start' in spec || 'stop' in spec || 'step' in spec
+}
+
+/** @param {object} spec @returns {boolean} so that other fields than a slice's are mistakes, such as `end`, and no state of an object of theirs */
+function isPlain (spec) {
   const prototype = Object.getPrototypeOf(spec)
-  return prototype === null || prototype === Object.prototype || 'start' in spec || 'stop' in spec || 'step' in spec
+  return prototype === null || prototype === Object.prototype
 }
 
 /** parsed texts; programs use few different ones @type {Map<string, readonly number[]>} */

@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, tensor, zeros } = require('samebytes')
+const { index, indexPut } = require('samebytes/math')
 const { fails, isPage, refusedUnchanged, refuses } = require('../setup')
 
 const ten = () => tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 'int32')
@@ -140,6 +141,18 @@ describe('slice', () => {
       refuses(() => t.slice({ step: index }), 'ERR_ARGUMENT', 'ERR_BOUNDS')
     }
     for (const stop of ['1', [1], {}, 1n, true]) refuses(() => t.slice({ stop }), 'ERR_ARGUMENT')
+  })
+
+  it('refuses fields that no range has, which would take all of the axis', () => {
+    const t = ten()
+    for (const spec of [{ start: 0, end: 3 }, { end: 3 }, { stpo: 3 }, Object.assign(Object.create(null), { end: 3 })]) {
+      fails(() => t.slice(spec), TypeError, 'ERR_ARGUMENT', /^slice 0 has no option "(end|stpo)"; stop was expected$/)
+      fails(() => index(t, spec), TypeError, 'ERR_ARGUMENT', /^entry 0 has no option "(end|stpo)"; stop was expected$/)
+      fails(() => indexPut(t, spec, 7), TypeError, 'ERR_ARGUMENT')
+    }
+    assert.deepEqual(t.toArray(), ten().toArray())
+    assert.deepEqual(t.slice({ end: undefined, stop: 2 }).toArray(), [0, 1])
+    assert.deepEqual(t.slice(new class { stop = 2; label = 'first two' }()).toArray(), [0, 1])
   })
 })
 
