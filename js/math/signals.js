@@ -1,22 +1,23 @@
 'use strict'
 // Windows, frames of signals, mel spectrograms, and convolution.
 
-const { Math, arrayJoin, arraySlice } = require('../base/primordials')
+const { Array, Math, Number, arrayEvery, arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
 const { dtypes } = require('../backend/dtypes')
+const { notDeferred } = require('../backend/math')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { inRange, lastAxes, permuted } = require('./axes')
 const { checkCore, joined, target } = require('./cores')
-const { add, divide, log10, maximum, subtract } = require('./functions')
+const { add, divide, log10, maximum, positive, subtract } = require('./functions')
 const lists = require('./lists')
 const { operandOf, targetOf } = require('./operands')
 const { known, optionsFor } = require('./options')
-const { max } = require('./reductions')
+const { max, sum } = require('./reductions')
 const {
   COMPLEX, REAL, HERMITIAN, INVERSE, SINGLE, DOUBLE, UNSAFE,
   count, number, unlessFalse, floatOf, isDouble, madeFrom, withExtent, lengthOf, lengthFor, narrowed, temporary
@@ -471,6 +472,18 @@ function surrounded (line, dtype, before, after) {
 }
 
 /**
+ * Is the sum of a line's elements finite in a dtype? Then all of them are. The caller runs it in tidy.
+ *
+ * @param {Tensor<any>} line
+ * @param {DtypeName} dtype
+ * @returns {boolean}
+ */
+function isFinite (line, dtype) {
+  const total = /** @type {any} */ (notDeferred(() => sum(line.dtype === dtype ? line : positive(line, { dtype })).item()))
+  return Array.isArray(total) ? arrayEvery(total, Number.isFinite) : Number.isFinite(total)
+}
+
+/**
  * The convolution of two lines: each element of the result is a sum of products, one line backwards. Integers wrap; floats are added in float64, in an
  * order that depends on nothing but their number, and rounded once.
  *
@@ -500,8 +513,10 @@ function convolve (a, v, opts) {
     const computed = dtype !== undefined ? dtype.index : Tensor.isTensor(y) ? ffi.promoteTypes(met, operandOf(y, 'v').dtype) : met
     const { kind, name, itemsize } = dtypes[computed]
     if (kind === 'BOOLEAN' || (kind === 'FLOATING' && itemsize === 1)) throw failure('ERR_DTYPE', `convolve has no ${name}; { dtype } converts first`)
-    const first = lineOf(x, 'a', computed)
-    const second = lineOf(y, 'v', computed)
+    const one = lists.tensorAs(x, computed)
+    const other = lists.tensorAs(y, computed)
+    const first = lineOf(one, 'a', computed)
+    const second = lineOf(other, 'v', computed)
     const long = first.size < second.size ? second : first
     const short = long === first ? second : first
     const n = short.size
@@ -510,10 +525,30 @@ function convolve (a, v, opts) {
     const { to, result } = target(out, computed, [long.size + before + after - n + 1])
     lists.count('convolve', x, first)
     lists.count('convolve', y, second)
-    const windows = ffi.viewByNumbers(opcodes.unfold, surrounded(long, computed, before, after), 0, n, 1)
+    const inexact = kind === 'FLOATING' || kind === 'COMPLEX'
+    const around = surrounded(long, computed, before, after)
     const weights = ffi.viewByList(opcodes.flip, surrounded(short, computed, 0, 0), [0])
-    const accuracy = kind === 'FLOATING' || kind === 'COMPLEX' ? PRECISE : 0
-    run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, to, 1)], [windows, ffi.viewByNumbers(opcodes.unsqueeze, weights, 1)], { numbers: [casting, accuracy, 0, computed] })
+    /**
+     * Writes elements from i on: products of as many windows with weights from j on.
+     *
+     * @param {number} i
+     * @param {number} count
+     * @param {number} j
+     * @param {number} m  weights
+     */
+    const compute = (i, count, j, m) => {
+      const windows = ffi.viewByNumbers(opcodes.unfold, ffi.viewByNumbers(opcodes.narrow, around, 0, i + j, count + m - 1), 0, m, 1)
+      const column = ffi.viewByNumbers(opcodes.unsqueeze, ffi.viewByNumbers(opcodes.narrow, weights, 0, j, m), 1)
+      run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, ffi.viewByNumbers(opcodes.narrow, to, 0, i, count), 1)], [windows, column], { numbers: [casting, inexact ? PRECISE : 0, 0, computed] })
+    }
+    if (before + after === 0 || !inexact || isFinite(long === first ? other : one, /** @type {DtypeName} */ (name))) {
+      compute(0, to.size, 0, n)
+    } else { // NaN and infinities times the 0 around a line are NaN: what reaches beyond an end has only its own products
+      const inner = long.size - n + 1
+      compute(before, inner, 0, n)
+      for (let i = 0; i < before; i++) compute(i, 1, before - i, n - before + i)
+      for (let i = 0; i < after; i++) compute(before + inner + i, 1, 0, n - 1 - i)
+    }
     return result()
   })
 }

@@ -9,7 +9,7 @@ const { ROOT, fails, generator, hex, refusedUnchanged, skip } = require('../setu
 const { math, needsMath, some } = require('./load')
 const { FLOATS, INTEGERS, arranged, numberOf } = require('./numpy-reductions')
 
-const { histogram, digitize, cov, corrcoef, interp, convolve } = math
+const { histogram, digitize, cov, corrcoef, interp, convolve, convolveAsync } = math
 const NAN = ['nansum', 'nanprod', 'nanmean', 'nanvar', 'nanstd', 'nanmin', 'nanmax']
 const NUMPYS = FLOATS.filter(dtype => dtype !== 'bfloat16')
 
@@ -328,6 +328,30 @@ describe('statistics', () => {
     assert.deepEqual(convolve([0.5, 1], tensor([1, 2, 3], 'uint8'), { dtype: 'float32', mode: 'valid' }).toArray(), [2, 3.5])
     assert.deepEqual(convolve(tensor([100, 100], 'int8'), tensor([1, 1], 'int8')).toArray(), [100, -56, 100])
     assert.deepEqual(convolve(tensor([100, 100], 'int8'), tensor([1, 1], 'int8'), 'int32').toArray(), [100, 200, 100])
+  })
+
+  // Recorded with NumPy 2: np.convolve
+  it('convolve has NaN and infinities of the shorter line only where they are multiplied', async () => {
+    const x = tensor([1, 2, 3, 4, 5])
+    const full = { infinite: [1, Infinity, Infinity, Infinity, Infinity, Infinity, 10], nan: [NaN, NaN, NaN, NaN, NaN, 16, 14, 5] }
+    for (const dtype of ['float16', 'float32', 'float64', 'complex64']) {
+      const of = async (v, mode) => {
+        const a = x.astype(dtype)
+        const b = tensor(v).astype(dtype)
+        const out = zeros([a.size + b.size - 1], dtype)
+        const got = convolve(a, b, { mode }).toArray()
+        assert.deepEqual((await convolveAsync(b, a, { mode })).toArray(), got)
+        if (mode === 'full') assert.deepEqual(convolve(a, b, { out }).toArray(), got)
+        return got.map(value => Array.isArray(value) ? value[0] : value)
+      }
+      assert.deepEqual(await of([NaN, 1, 2, 1], 'full'), full.nan)
+      assert.deepEqual(await of([NaN, 1, 2, 1], 'same'), full.nan.slice(1, 6))
+      assert.deepEqual(await of([NaN, 1, 2, 1], 'valid'), [NaN, NaN])
+      if (dtype !== 'complex64') assert.deepEqual(await of([1, Infinity, 2], 'full'), full.infinite)
+    }
+    assert.deepEqual(convolve(tensor([1, 2, 3]), tensor([0, NaN, 1])).toArray(), [0, NaN, NaN, NaN, 3])
+    assert.deepEqual(convolve(tensor([1, 2, 3]), tensor([1, 2n ** 62n], [2], 'int64'), 'float16').toArray(), [1, Infinity, Infinity, Infinity])
+    assert.deepEqual(convolve(tensor([1, 2, 3], 'float16'), tensor([65504, 65504, 1], 'float16')).toArray()[4], 3) // whose sum alone is infinite
   })
 
   it('writes into out: of another dtype, with gaps, over an operand', () => {
