@@ -13,6 +13,8 @@ const { denseLayout, isSameShape, withBytes, written } = require('../layout/layo
 
 const { Layout, STATIC, UNBOUND } = ffi
 
+const SAME_KIND = 1 // casting
+
 const rearrange = lazyFile(() => require('./rearrange'))
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
@@ -125,4 +127,14 @@ function checkCast (from, to, casting) {
   throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`)
 }
 
-module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkCast, checkOut }
+/**
+ * The same of an operand and the dtype that was asked for: no option allows that cast, since `casting` is that of the result.
+ *
+ * @param {number} from
+ * @param {number} to
+ */
+function checkOperandCast (from, to) {
+  if (!ffi.canCast(from, to, SAME_KIND)) throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting 'same_kind'; astype converts operands`)
+}
+
+module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkCast, checkOperandCast, checkOut }

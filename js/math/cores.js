@@ -7,15 +7,13 @@ const { arrayConcat, arraySlice } = require('../base/primordials')
 const { elementwise, ops } = require('../backend/math')
 const { countCopy } = require('../backend/storage')
 const { dtypes, itemsizes } = require('../backend/dtypes')
-const { checkCast, checkOut } = require('../copy/results')
+const { checkCast, checkOperandCast, checkOut } = require('../copy/results')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
 const { targetOf } = require('./operands')
 
 const { opcodes } = ffi
-
-const SAME_KIND = 1
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -145,7 +143,7 @@ function productDtype (operands, asked) {
   for (let i = 1; i < operands.length; i++) dtype = ffi.promoteTypes(dtype, operands[i].dtype)
   if (asked !== undefined) {
     dtype = asked.index
-    for (let i = 0; i < operands.length; i++) checkCast(operands[i].dtype, dtype, SAME_KIND)
+    for (let i = 0; i < operands.length; i++) checkOperandCast(operands[i].dtype, dtype)
   }
   if (isNumbers(dtype)) return dtype
   throw failure('ERR_DTYPE', `there are no products of ${dtypes[dtype].name}; astype or { dtype } converts`)

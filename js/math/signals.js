@@ -8,7 +8,7 @@ const { boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { notDeferred } = require('../backend/math')
-const { checkOut } = require('../copy/results')
+const { checkOperandCast, checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { inRange, lastAxes, permuted } = require('./axes')
@@ -454,6 +454,7 @@ function compressed (mels, out) {
  */
 function lineOf (given, name, dtype) {
   const layout = operandOf(lists.tensorAs(given, dtype), name)
+  checkOperandCast(layout.dtype, dtype)
   if (layout.shape.length !== 1 || layout.size === 0) throw failure('ERR_SHAPE', `${name} has shape [${arrayJoin(layout.shape)}]; one or more elements along one axis were expected`)
   return layout
 }

@@ -52,8 +52,8 @@ sb_status sb__product_dtype(const sb_tensor *a, const sb_tensor *b, int64_t aske
   if (asked < 0 || asked >= SB_DTYPE_COUNT)
     return sb__fail(SB_ERR_DTYPE, "%lld is no dtype", (long long)asked);
   *out = (sb_dtype)asked;
-  const sb_status status = sb__check_cast(a->dtype, *out, SB_CASTING_SAME_KIND);
-  return status ? status : sb__check_cast(b->dtype, *out, SB_CASTING_SAME_KIND);
+  const sb_status status = sb__check_operand_cast(a->dtype, *out);
+  return status ? status : sb__check_operand_cast(b->dtype, *out);
 }
 
 sb_status sb__cross(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b, sb_casting casting,

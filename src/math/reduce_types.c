@@ -86,7 +86,7 @@ static sb_status check_asked(const row *r, sb_dtype from, sb_dtype asked) {
       if ((kind != SB_FLOATING && kind != SB_COMPLEX) || is_float8(asked))
         return refuse(r, asked, "floats");
   }
-  return sb__check_cast(from, asked, SB_CASTING_SAME_KIND);
+  return sb__check_operand_cast(from, asked);
 }
 
 static void choose_sum(sb_dtype from, sb__reduction *out) {

@@ -135,7 +135,7 @@ sb_status sb__math_types_of(int64_t op, const sb_dtype *from, int64_t asked, sb_
       return sb__fail(SB_ERR_DTYPE, "%lld is no dtype", (long long)asked);
     dtype = (sb_dtype)asked;
     for (int32_t i = r->domain == CHOICE; i < r->count; i++) {
-      status = sb__check_cast(from[i], dtype, SB_CASTING_SAME_KIND);
+      status = sb__check_operand_cast(from[i], dtype);
       if (status) return status;
     }
   }

@@ -29,6 +29,14 @@ sb_status sb__copy_check(const sb__copy *c, bool *collides);
 /* SB_ERR_CAST where the rule forbids the cast. */
 sb_status sb__check_cast(sb_dtype from, sb_dtype to, sb_casting casting);
 
+/* The same of an operand and the dtype that was asked for: no option allows that cast, since `casting` is that of the result. */
+static inline sb_status sb__check_operand_cast(sb_dtype from, sb_dtype to) {
+  if (sb__check_cast(from, to, SB_CASTING_SAME_KIND) == SB_OK) return SB_OK;
+  return sb__fail(SB_ERR_CAST,
+                  "%s does not cast to %s under casting 'same_kind'; astype converts operands",
+                  sb_dtype_name(from), sb_dtype_name(to));
+}
+
 /* Compares address ranges only: interleaved tensors count as overlapping, and are staged without need. */
 bool sb__may_overlap(const sb_tensor *a, const sb_tensor *b);
 

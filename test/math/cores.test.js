@@ -152,4 +152,25 @@ describe('functions of cores', () => {
       call()
     }
   })
+
+  it('say of operands that astype converts them: casting is that of the result, and allows no other dtype', () => {
+    const x = tensor([[1.5]])
+    const line = tensor([1.5, 2, 3])
+    const calls = {
+      add: opts => math.add(x, x, opts),
+      sum: opts => math.sum(x, opts),
+      cumulativeSum: opts => math.cumulativeSum(line, opts),
+      matmul: opts => math.matmul(x, x, opts),
+      einsum: opts => math.einsum('ij,jk->ik', x, x, opts),
+      vecdot: opts => math.vecdot(x, x, opts),
+      outer: opts => math.outer(line, line, opts),
+      cross: opts => math.linalg.cross(line, line, opts),
+      convolve: opts => math.convolve(line, line, opts)
+    }
+    for (const call of Object.values(calls)) {
+      for (const casting of ['same_kind', 'unsafe']) {
+        fails(() => call({ dtype: 'int32', casting }), TypeError, 'ERR_CAST', /^float32 does not cast to int32 under casting 'same_kind'; astype converts operands$/)
+      }
+    }
+  })
 })
