@@ -52,6 +52,8 @@ const { SessionHold } = require('./gpu-output')
 /** @type {typeof Symbol.asyncDispose} */
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
 
+const OF_RUN = ['method', 'outputs', 'signal']
+
 /** required by the constructor */
 const KEY = Symbol('samebytes/module')
 
@@ -433,7 +435,7 @@ class Module {
     /** @type {import('../base/signals').Signal | undefined} */
     let signal
     let outputs
-    if (list === undefined) ({ name, outputs, signal } = optionsOf(inputs, options))
+    if (list === undefined) ({ name, outputs, signal } = runOptions(inputs, options))
     else inputs = list.length === 1 && isRecord(list[0]) ? list[0] : list
     const method = Module.#methodOf(module, name)
     const values = valuesOf(method, inputs)
@@ -500,12 +502,13 @@ function forget (given) {
  * @param {unknown} inputs
  * @param {unknown} options
  */
-function optionsOf (inputs, options) {
-  const { failure, show, signalOf } = instance()
+function runOptions (inputs, options) {
+  const { failure, show, signalOf, optionsOf } = instance()
   if (!Array.isArray(inputs) && !isRecord(inputs)) throw failure('ERR_ARGUMENT', `inputs is ${show(inputs)}; an array or a record of values was expected`)
   if (options === undefined) return { name: undefined, outputs: undefined, signal: undefined }
   if (!isRecord(options)) throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
-  return { name: options.method, outputs: options.outputs, signal: signalOf(options.signal) }
+  const { method, outputs, signal } = optionsOf(options, OF_RUN, 'run')
+  return { name: method, outputs, signal: signalOf(signal) }
 }
 
 /**

@@ -592,6 +592,7 @@ describe('samebytes/module', function () {
     await rejects(module.run([x, x], { method: 'decode' }), 'ERR_NOT_FOUND', /'forward', 'fixed'/)
     await rejects(module.run([x, x], { method: 5 }), 'ERR_ARGUMENT', /method/)
     await rejects(module.run([x, x], { signal: 5 }), 'ERR_ARGUMENT', /signal/)
+    await rejects(module.run([x, x], { output: [x] }), 'ERR_ARGUMENT', /^run has no option "output"; outputs was expected$/)
     await rejects(module.execute(undefined, x, x), 'ERR_ARGUMENT', /method/)
     assert.throws(() => module.setInput('d', x), { code: 'ERR_NOT_FOUND' })
     assert.throws(() => module.setInput(2, x), { code: 'ERR_BOUNDS' })
