@@ -68,7 +68,7 @@ function readArrayHeader (source, name, dtype, isOnly) {
  */
 function giveDtype (entry, dtype) {
   const { index, itemsize, name } = dtypeOf(dtype)
-  if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${name}; the array is of ${dtypes[entry.dtype].name}`)
+  if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${name}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
   if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${name}; the array has ${entry.blockBytes} bytes an element`)
   entry.dtype = index
 }

@@ -8,13 +8,13 @@ const { show } = require('../base/validate')
 
 /**
  * @param {unknown} given
- * @param {string} [fetching]  what reads a file at a URL, for the message
+ * @param {string} [fetching]  what reads a file at a URL, for the message; of functions that write a file nothing does
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function pathOf (given, fetching = 'fetchNpy or its like') {
+function pathOf (given, fetching = undefined) {
   const file = given instanceof URL && given.protocol === 'file:' ? pathOfUrl(given) : given
-  if (file instanceof URL || (typeof file === 'string' && IS_URL.test(file))) throw failure('ERR_ARGUMENT', `path is a URL of ${protocolOf(file)}; a path or file: URL was expected, ${fetching} reads a file at a URL`)
+  if (file instanceof URL || (typeof file === 'string' && IS_URL.test(file))) throw failure('ERR_ARGUMENT', `path is a URL of ${protocolOf(file)}; a path or file: URL was expected${fetching === undefined ? '' : `, ${fetching} reads a file at a URL`}`)
   if (typeof file !== 'string' || file === '' || file.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(file)}; a path or file: URL was expected`)
   return file
 }
