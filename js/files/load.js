@@ -14,6 +14,7 @@ const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
 const { pathOf, extensionOf } = require('./paths')
 const { ReadFile, endOfFile } = require('./read-file')
+const { formatError } = require('./system-errors')
 const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
 
 const { backend } = ffi
@@ -215,7 +216,7 @@ async function loadTensor (source, file, name, member) {
  * @param {{ dtype?: D | undefined, signal?: Signal | undefined, onProgress?: ((progress: { done: number, total: number }) => void) | undefined }} [opts]
  * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes; other files refuse it
  * @returns {Promise<Loaded<P, D>>} a tensor of a .npy, else a file object
- * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
+ * @throws ERR_FORMAT, with path · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections
  * @see PyTorch load, NumPy load
  * @example
@@ -239,7 +240,7 @@ async function load (path, opts) {
     return /** @type {any} */ (loaded)
   } catch (error) {
     for (const t of made) t.dispose()
-    throw rejection(error, signal, file)
+    throw formatError(rejection(error, signal, file), file)
   } finally {
     source.close()
   }

@@ -14,6 +14,7 @@ const { npzFile } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
 const { pathOf } = require('./paths')
+const { formatError } = require('./system-errors')
 
 const { backend, Layout, GUARDS } = ffi
 
@@ -60,7 +61,7 @@ function openMapped (path, options, reason, make) {
     return result
   } catch (error) {
     source.close()
-    throw error
+    throw formatError(error, file)
   }
 }
 
@@ -75,7 +76,7 @@ function openMapped (path, options, reason, make) {
  * guard: pages that are cut off read as zeros, and once one was touched each use of the file's tensors is ERR_IO; until then
  * nobody looks, and data that was taken before goes on giving zeros
  * @returns {Tensor<Or<D, any>>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
- * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
+ * @throws ERR_FORMAT, with path · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
  * WASM; big-endian in mode 'r+'
  * @see NumPy load(mmap_mode)
  * @example

@@ -2,7 +2,7 @@
 // The system's errors, as errors of ours.
 
 const path = require('node:path')
-const { failure } = require('../base/errors')
+const { SamebytesError, failure } = require('../base/errors')
 
 const TEMPORARY = /^\.samebytes-[\w-]+\.tmp$/ // the names that atomic-write.js gives
 
@@ -25,6 +25,16 @@ function systemError (error, file) {
   const isTemporary = typeof error.path === 'string' && TEMPORARY.test(path.basename(error.path))
   const message = isTemporary ? error.message.replace(/, (\w+) '[^]*$/, (/** @type {string} */ _, /** @type {string} */ call) => `, ${call} '${file}'`) : error.message
   return Object.assign(failure(code, message), { errno: error.errno, path: file, cause: error })
+}
+
+/**
+ * An error with the path of the file that was read, where the file is not of its format: the message has the byte alone.
+ *
+ * @param {any} error
+ * @param {string} file
+ */
+function formatError (error, file) {
+  return error instanceof SamebytesError && error.code === 'ERR_FORMAT' ? Object.assign(error, { path: file }) : error
 }
 
 /**
@@ -60,4 +70,4 @@ function withFileName (file, fn) {
   }
 }
 
-module.exports = { systemError, withFileName }
+module.exports = { formatError, systemError, withFileName }

@@ -194,7 +194,7 @@ describe('mapped files', () => {
       assert.deepEqual([error.errno, error.path], [-2, at('missing')])
       refuses(() => open(folder), 'ERR_IO')
       refuses(() => open(put('empty', '')), 'ERR_FORMAT')
-      refuses(() => open(put('short', 'PK')), 'ERR_FORMAT')
+      assert.equal(refuses(() => open(put('short', 'PK')), 'ERR_FORMAT').path, at('short'))
       refuses(() => open('/dev/null'), 'ERR_IO')
       for (const wrong of [undefined, null, 1, '', 'a\0b', {}, Symbol('x')]) fails(() => open(wrong), TypeError, 'ERR_ARGUMENT', /path/)
       fails(() => open(at('a.npy'), { mode: 'w' }), TypeError, 'ERR_ARGUMENT', /mode/)
@@ -308,6 +308,10 @@ describe('saving and loading', () => {
     assert.equal(inspect(file), `TensorFile(1) {\n  "arr_0": ${all().a.dtype} [2, 2]\n}`)
     saveNpzSync(at('alone.npz'), all().a)
     assert.equal(inspect(openNpz(at('alone.npz'))), inspect(file))
+  })
+
+  it('what is not of its format is named by path', async () => {
+    for (const name of ['page.npy', 'page.npz', 'page.safetensors', 'page.gguf']) await assert.rejects(load(put(name, '<!doctype html>')), { code: 'ERR_FORMAT', path: at(name) })
   })
 
   it('.npy is saved and loaded', async () => {
