@@ -42,7 +42,7 @@ const COLUMNS = ['name', 'dtype', 'shape', 'offset', 'alignment', 'size'].map((t
 function describeFile (label, file, refused) {
   const tensors = file.names.flatMap(name => {
     try {
-      return [describeTensor(file.info(name))]
+      return [describeTensor(about(label, () => file.info(name)))]
     } catch (/** @type {any} */ error) {
       if (file.format !== 'npz' || file.names.length === 1 || typeof error.code !== 'string') throw error
       refused.push(error)

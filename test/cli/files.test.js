@@ -50,7 +50,7 @@ describe('samebytes info, show and convert', function () {
     fs.writeFileSync(at('mixed.npz'), zip([['objects.npy', npyOf('|O', '(1,)', Buffer.alloc(8))], ['a.npy', npyOf('<f4', '(2,)', Buffer.alloc(8))]]))
     const { code, stdout, stderr } = await run('info', 'mixed.npz', '--json')
     assert.deepEqual([code, JSON.parse(stdout).tensors.map(({ name }) => name)], [1, ['a']])
-    assert.match(stderr, /^samebytes info: "objects": byte \d+: descr names a dtype .*\(ERR_FORMAT\)\n$/)
+    assert.match(stderr, /^samebytes info: mixed\.npz: "objects": byte \d+: descr names a dtype .*\(ERR_FORMAT\)\n$/)
   })
 
   it('says of a quantised tensor what it is', async () => {
