@@ -131,9 +131,15 @@ function readOptions (options, isPicture) {
     scale: readFactor('scale', scale, 1),
     bias: readFactor('bias', bias, 0),
     isScaled: scale !== undefined || bias !== undefined,
-    axis: axis === undefined ? undefined : integer('axis', axis),
+    axis: channelsAt(axis),
     result: resultIn(options)
   }
+}
+
+/** @param {unknown} axis  of channels @returns {number | undefined} */
+function channelsAt (axis) {
+  if (Array.isArray(axis)) throw failure('ERR_ARGUMENT', 'axis is an array; the axis of channels was expected, axes are those of rows and columns')
+  return axis === undefined ? undefined : integer('axis', axis)
 }
 
 /** @param {any} x @param {import('../copy/images').Image | null} picture  that x is @param {Given} given */

@@ -184,6 +184,7 @@ describe('resize', () => {
     fails(() => resize(t, [2, 2], { method: 'lanczos' }), TypeError, 'ERR_ARGUMENT', /'bilinear'/)
     fails(() => resize(t, [2, 2], { scale: [1, 2] }), RangeError, 'ERR_SHAPE', /scale has 2 entries; axis 0 has 3/)
     fails(() => resize(t, [2, 2], { scale: [1, 2, 3, 4], axis: 1 }), TypeError, 'ERR_ARGUMENT', /one of axes/)
+    fails(() => resize(t, [2, 2], { axis: [0, 1] }), TypeError, 'ERR_ARGUMENT', /^axis is an array; .* axes are those of rows and columns$/)
     const image = zeros([3, 4, 5], 'uint8')
     for (const call of [resize, letterbox]) {
       fails(() => call(image, [2, 2], { scale: 1 / 255 }), TypeError, 'ERR_CAST', /scale is 0\.0039.*uint8.*{ dtype: 'float32' }/)
