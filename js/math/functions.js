@@ -2775,7 +2775,7 @@ function gelu (x, opts) {
 }
 
 /**
- * Gives x1 to the power of x2; of integers below 0 0, but for those of 1 and -1.
+ * Gives x1 to the power of x2; a negative power of an integer is 0, except of 1 and -1.
  *
  * Takes integers, which wrap, and floats. float32 is at most 0.501 units in the last place off, float64 less than 2.
  *
