@@ -87,7 +87,7 @@ function optionsFor (opts, known) {
 function checkNames (options, names, isLater) {
   for (const name in options) {
     if (names[name] === true || (isLater && name === 'signal')) continue
-    if (Object.hasOwn(options, name) && options[name] !== undefined) throw unknown(name, Object.keys(names))
+    if (Object.hasOwn(options, name) && options[name] !== undefined) throw unknown(name, Object.keys(isLater ? { ...names, signal: true } : names))
   }
 }
 

@@ -54,6 +54,11 @@ describe('options of arithmetic', () => {
   const x = tensor([[1, 2], [3, 4]])
   const refused = (call, message) => assert.throws(call, { name: 'TypeError', code: 'ERR_ARGUMENT', message })
 
+  it('of asynchronous forms have signal as well', async () => {
+    await assert.rejects(math.addAsync(x, x, { singal: 1 }), { code: 'ERR_ARGUMENT', message: 'there is no option "singal"; signal was expected' })
+    await assert.rejects(math.sumAsync(x, { nothing: 1 }), { code: 'ERR_ARGUMENT', message: 'there is no option "nothing"; axis, keepdims, dtype, out, casting or signal was expected' })
+  })
+
   it('have the names that NumPy and PyTorch give them in the error, and those that were mistyped', () => {
     for (const name of ['dim', 'dims', 'axes', 'Axis', 'axs']) refused(() => math.sum(x, { [name]: 0 }), `there is no option "${name}"; axis was expected`)
     for (const name of ['keepdim', 'keepDims', 'keep_dims', 'keepDim']) refused(() => math.max(x, { axis: 0, [name]: true }), `there is no option "${name}"; keepdims was expected`)
