@@ -1,7 +1,7 @@
 'use strict'
 // Public, in Node: files mapped as tensors.
 
-const { arrayJoin } = require('../base/primordials')
+const { arrayIncludes, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('../base/validate')
@@ -35,6 +35,7 @@ const OF_ARRAYS = ['mode', 'guard', 'dtype']
  * @returns {{ mode: number, guard: number, dtype: any, byteOffset: any }}
  */
 function openOptions (opts, names, where) {
+  if (arrayIncludes(MODES, opts)) throw failure('ERR_ARGUMENT', `options is "${opts}"; { mode: '${opts}' } was expected`) // as NumPy's load has it
   const { mode, guard, dtype, byteOffset } = optionsOf(opts, names, where)
   const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), guard: boolean('guard', guard) ? GUARDS.needed : GUARDS.none, dtype, byteOffset }
   if (dtype !== undefined) dtypeOf(dtype)

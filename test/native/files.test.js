@@ -198,6 +198,7 @@ describe('mapped files', () => {
       refuses(() => open('/dev/null'), 'ERR_IO')
       for (const wrong of [undefined, null, 1, '', 'a\0b', {}, Symbol('x')]) fails(() => open(wrong), TypeError, 'ERR_ARGUMENT', /path/)
       fails(() => open(at('a.npy'), { mode: 'w' }), TypeError, 'ERR_ARGUMENT', /mode/)
+      fails(() => open(at('a.npy'), 'r+'), TypeError, 'ERR_ARGUMENT', /^options is "r\+"; { mode: 'r\+' } was expected$/)
       fails(() => open(at('a.npy'), { guard: 1 }), TypeError, 'ERR_ARGUMENT', /guard/)
       fails(() => open(at('a.npy'), 5), TypeError, 'ERR_ARGUMENT')
     }
