@@ -1,6 +1,6 @@
 'use strict'
 // What a back end cannot do, or what its tests need not do again: feature → the back ends and pages, and why. Tests name a
-// feature and are skipped there (setup.js: needs, skipWithout); test/run.js counts the skips by reason.
+// feature and are skipped there (setup.js: needs, skipWithout); test/run.js counts the skips by reason. Programs: test/tools.js.
 
 const WASM = ['wasm', 'wasm-shared']
 

@@ -9,6 +9,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { fromBlob, zeros } = require('samebytes')
 const { ROOT, generator } = require('./setup')
+const { PYTHON } = require('./tools')
 
 const ITEMSIZE = {
   bool: 1,
@@ -308,16 +309,8 @@ function checksum (results) {
   return hash.digest('hex')
 }
 
-let found // the command, once it was looked for
-
-/** A Python with NumPy, or null. */
-function python () {
-  if (found === undefined) found = [process.env.PYTHON, '/usr/bin/python3', 'python3'].filter(Boolean).find(command => spawnSync(command, ['-c', 'import numpy']).status === 0) ?? null
-  return found
-}
-
 /** The same by test/python/oracle.py: every target buffer afterwards. */
-function askNumpy (command, cases) {
+function askNumpy (cases) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-numpy-'))
   try {
     const buffers = []
@@ -335,7 +328,7 @@ function askNumpy (command, cases) {
     fs.writeFileSync(path.join(folder, 'cases.json'), JSON.stringify(list))
     fs.writeFileSync(path.join(folder, 'cases.bin'), Buffer.concat(buffers))
     const script = path.join(ROOT, 'test', 'python', 'oracle.py')
-    const { status, stderr } = spawnSync(command, [script, folder], { encoding: 'utf8' })
+    const { status, stderr } = spawnSync(PYTHON, [script, folder], { encoding: 'utf8' })
     assert.equal(status, 0, stderr)
     const results = fs.readFileSync(path.join(folder, 'results.bin'))
     let end = 0
@@ -349,4 +342,4 @@ function askNumpy (command, cases) {
   }
 }
 
-module.exports = { askNumpy, checksum, compute, copySets, largeSets, python }
+module.exports = { askNumpy, checksum, compute, copySets, largeSets }

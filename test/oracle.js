@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { tensor } = require('samebytes')
-const { python } = require('./copies')
-const { ROOT, generator, refuses, skip } = require('./setup')
+const { ROOT, generator, refuses, skipWithout } = require('./setup')
+const { PYTHON } = require('./tools')
 
 const sliceText = ([start, stop, step]) => `${start ?? ''}:${stop ?? ''}:${step ?? ''}`
 
@@ -49,26 +49,21 @@ function randomArrays (seed) {
  * @param {number} least  of the cases must have a result in both
  * @param {(random) => { shape, before, args }} makeCase
  */
-function agrees (name, { seed, count = 400, least = count / 4, needs = 'numpy', call = (t, args) => t[name](...args) }, makeCase) {
+function agrees (name, { seed, count = 400, least = count / 4, needs = 'NumPy', call = (t, args) => t[name](...args) }, makeCase) {
   const random = randomArrays(seed)
   const cases = Array.from({ length: count }, () => ({ ...makeCase(random), name }))
   let expected
 
   before(function () {
-    const command = python()
+    skipWithout(this, needs)
     const env = { ...process.env, LD_PRELOAD: '' } // PyTorch throws; under a sanitizer that came first it must not
-    const found = command && spawnSync(command, ['-c', `import ${needs}`], { env }).status === 0
-    if (!found) {
-      if (process.env.CI && needs === 'numpy') throw new Error('Python with NumPy is missing')
-      return skip(this, `Python with ${needs === 'torch' ? 'PyTorch' : 'NumPy'} is missing`)
-    }
     const script = path.join(ROOT, 'test', 'python', 'views.py')
-    const { status, stdout, stderr } = spawnSync(command, [script], { input: JSON.stringify(cases), env, encoding: 'utf8', maxBuffer: 1 << 28 })
+    const { status, stdout, stderr } = spawnSync(PYTHON, [script], { input: JSON.stringify(cases), env, encoding: 'utf8', maxBuffer: 1 << 28 })
     assert.equal(status, 0, stderr)
     expected = JSON.parse(stdout)
   })
 
-  it(`agrees with ${needs === 'torch' ? 'PyTorch' : 'NumPy'} on ${count} random int32 arrays: values, shape, strides, refusals`, () => {
+  it(`agrees with ${needs} on ${count} random int32 arrays: values, shape, strides, refusals`, () => {
     let results = 0
     cases.forEach((one, i) => {
       if (expected[i] === 'skipped') return

@@ -1,12 +1,11 @@
 'use strict'
 // Other processes that do as they are told, a line at a time: a Node with samebytes, a Python with NumPy.
-const fs = require('node:fs')
 const path = require('node:path')
 const readline = require('node:readline')
 const { execFile, spawn } = require('node:child_process')
+const { PYTHON } = require('./tools')
 
 const ROOT = path.join(__dirname, '..')
-const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy
 
 const NODE_SOURCE = `
   const { SharedTensor, memory } = require('samebytes')
@@ -109,6 +108,4 @@ function inSmallFolder (folder, source) {
   })
 }
 
-const hasPython = fs.existsSync(PYTHON)
-
-module.exports = { node, python, endAll, inSmallFolder, hasPython, PYTHON }
+module.exports = { node, python, endAll, inSmallFolder }

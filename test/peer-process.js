@@ -3,8 +3,7 @@
 const { spawn } = require('node:child_process')
 const { createInterface } = require('node:readline')
 const { ROOT } = require('./setup')
-
-const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy
+const { PYTHON } = require('./tools')
 
 /** What a process says, one after the other; next() rejects where it ends instead. */
 class Heard {
@@ -91,4 +90,4 @@ async function endPeers () {
   })))
 }
 
-module.exports = { PYTHON, nodePeer, programPeer, pythonPeer, endPeers }
+module.exports = { nodePeer, programPeer, pythonPeer, endPeers }

@@ -6,8 +6,7 @@ const { execFile } = require('node:child_process')
 const { library } = require('samebytes/native')
 const { HANG_MS } = require('./hang')
 const { ROOT } = require('./setup')
-
-const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy
+const { PYTHON } = require('./tools')
 
 /** A Python's output and exit code. */
 function python (args) {
@@ -20,11 +19,6 @@ function python (args) {
   })
 }
 
-/** Can this Python import a module? */
-async function hasModule (name) {
-  return (await python(['-c', `import ${name}`])).code === 0
-}
-
 /** What dlpack.py says of a peer: by title, null or a traceback. */
 async function resultsOf (peer) {
   assert.ok(library, 'libsamebytes is missing; first: bash scripts/build library')
@@ -33,4 +27,4 @@ async function resultsOf (peer) {
   return JSON.parse(stdout)
 }
 
-module.exports = { hasModule, resultsOf }
+module.exports = { resultsOf }

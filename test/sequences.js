@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { python } = require('./copies')
 const { ROOT } = require('./setup')
+const { PYTHON } = require('./tools')
 
 /** Bounds within which a test's values fit each dtype. */
 const BOUNDS = {
@@ -27,16 +27,11 @@ const BOUNDS = {
   float8_e5m2: [-50000, 50000]
 }
 
-/** What test/python/sequences_reference.py says to each case: bytes in hexadecimal; null where there is no NumPy. */
+/** What test/python/sequences_reference.py says to each case: bytes in hexadecimal. */
 function askNumpy (cases) {
-  const command = python()
-  if (!command) {
-    if (process.env.CI) throw new Error('Python with NumPy is missing')
-    return null
-  }
   const script = path.join(ROOT, 'test', 'python', 'sequences_reference.py')
   const input = JSON.stringify(cases, (_, value) => typeof value === 'bigint' ? String(value) : value)
-  const { status, stdout, stderr } = spawnSync(command, [script], { input, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [script], { input, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }

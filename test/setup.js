@@ -8,6 +8,7 @@ const { backend, empty, fromBlob, memory } = require('samebytes')
 const { anotherCopy } = require('./another-copy')
 const { CANNOT } = require('./cannot')
 const { HANG_MS } = require('./hang')
+const { TOOLS, lackOf } = require('./tools')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -302,15 +303,19 @@ const PLACES = [backend(), ...isPage ? ['page', `page of ${globalThis.RUN.browse
   ...isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer'],
   ...isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']]
 
-/** Skips where this back end or page lacks a feature of test/cannot.js. */
+/** Skips where this back end or page lacks a feature of test/cannot.js, or the machine a tool of test/tools.js. */
 function skipWithout (context, feature) {
+  if (TOOLS[feature]) {
+    const lack = lackOf(feature)
+    return lack === null ? undefined : skip(context, lack)
+  }
   const { places, reason } = CANNOT[feature]
   if (PLACES.some(place => places.includes(place))) skip(context, reason)
 }
 
-/** For use in describe: all its tests need a feature of test/cannot.js. */
+/** For use in describe: all its tests need a feature of test/cannot.js, or a tool of test/tools.js. */
 function needs (feature) {
-  assert.ok(CANNOT[feature], feature)
+  assert.ok(CANNOT[feature] ?? TOOLS[feature], feature)
   before(function () { skipWithout(this, feature) })
 }
 

@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { PYTHON } = require('./tools')
 
-const PYTHON = process.env.PYTHON ?? '/usr/bin/python3'
 const UNPACKS = 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])'
 const BESIDE = `
 import array, json, sys

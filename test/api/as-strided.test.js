@@ -5,7 +5,7 @@ const { agrees } = require('../oracle')
 const { fails, refusedUnchanged, refuses } = require('../setup')
 
 describe('asStrided', () => {
-  agrees('asStrided', { seed: 110, needs: 'torch' }, ({ next, pick }) => {
+  agrees('asStrided', { seed: 110, needs: 'PyTorch' }, ({ next, pick }) => {
     const n = 1 + next(40)
     const shape = Array.from({ length: next(4) }, () => pick([1, 2, 2, 3, 4, 0]))
     const strides = shape.map(() => pick([0, 1, 1, 2, 3, 5]))

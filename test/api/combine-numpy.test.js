@@ -3,8 +3,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { allClose, arrayEqual, canCast, concat, fromBlob, promoteTypes, stack, takeAlongAxis, tensor, tril, triu } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, generator, skip } = require('../setup')
+const { ROOT, generator, needs } = require('../setup')
+const { PYTHON } = require('../tools')
 
 const WHOLE = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
 const DTYPES = [...WHOLE, 'float16', 'float32', 'float64', 'complex64', 'complex128']
@@ -121,26 +121,21 @@ const adopt = ({ dtype, shape, strides, offset }, buffer) => fromBlob(buffer.buf
 
 const plain = t => t.reshape(-1).toArray().map(x => typeof x === 'bigint' || typeof x === 'boolean' ? Number(x) : x)
 
-function ask (command, cases) {
+function ask (cases) {
   const script = path.join(ROOT, 'test', 'python', 'combine_oracle.py')
   const list = cases.map(({ op, inputs, args, dtype, out }) => ({ op, inputs, args, dtype, out }))
-  const { status, stdout, stderr } = spawnSync(command, [script], { input: JSON.stringify(list), encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [script], { input: JSON.stringify(list), encoding: 'utf8', maxBuffer: 2 ** 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
 
 describe('agrees with NumPy', function () {
-  const command = python()
-  before(function () {
-    if (command) return
-    if (process.env.CI) throw new Error('Python with NumPy is missing')
-    skip(this, 'Python with NumPy is missing')
-  })
+  needs('NumPy')
 
   for (const op of Object.keys(OPS)) {
     it(`${op} of 200 random shapes, strides and dtypes`, () => {
       const cases = Array.from({ length: 200 }, () => makeCase(op))
-      const expected = ask(command, cases)
+      const expected = ask(cases)
       for (const [i, { inputs, dtype, call, ...rest }] of cases.entries()) {
         const got = call(inputs.map(input => adopt(input, bufferOf(input))))
         const about = JSON.stringify({ ...rest, inputs })
@@ -152,12 +147,12 @@ describe('agrees with NumPy', function () {
 
     it(`${op} into out of another layout and dtype, leaving its gaps`, () => {
       const cases = Array.from({ length: 150 }, () => makeCase(op))
-      const shapes = ask(command, cases).map(({ shape }) => shape)
+      const shapes = ask(cases).map(({ shape }) => shape)
       for (const [i, one] of cases.entries()) {
         const dtypes = DTYPES.filter(to => one.inputs.every(({ dtype }) => canCast(dtype, to)) && to !== 'int8')
         one.out = inputOf(pick(dtypes), shapes[i], false)
       }
-      const expected = ask(command, cases)
+      const expected = ask(cases)
       for (const [i, { inputs, out, call, ...rest }] of cases.entries()) {
         const buffer = bufferOf(out)
         const target = adopt(out, buffer)
@@ -212,7 +207,7 @@ describe('agrees with NumPy', function () {
       const args = op === 'array_equal' ? { equal_nan: next(2) === 1 } : { rtol: pick([1e-5, 1e-3, 0]), atol: pick([1e-8, 1e-2, 0]), equal_nan: next(2) === 1 }
       return { op, inputs, args, dtype: null, out: null }
     })
-    const expected = ask(command, cases)
+    const expected = ask(cases)
     const toBuffer = ({ dtype, values }) => bufferOf({ dtype, values: values.map(v => Array.isArray(v) ? v.map(toNumber) : toNumber(v)) })
     const wrong = cases.filter(({ op, inputs, args: { equal_nan: equalNaN, ...within } }, i) => {
       const [a, b] = inputs.map(input => adopt(input, toBuffer(input)))

@@ -3,8 +3,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { dtypes, fromBlob, finfo, iinfo, tensor, zeros } = require('samebytes')
-const { ROOT, fails, refuses, skip } = require('../setup')
-const { python } = require('../copies')
+const { ROOT, fails, refuses, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 
 // From NumPy; bfloat16 and float8 from ml_dtypes and the OCP specification of float8.
 const FLOATS = {
@@ -48,10 +48,9 @@ describe('finfo', () => {
   })
 
   it('is NumPy\'s', function () {
-    const command = python()
-    if (!command) return skip(this, 'Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     const names = ['float16', 'float32', 'float64', 'complex64', 'complex128']
-    const expected = JSON.parse(execFileSync(command, [path.join(ROOT, 'test', 'python', 'finfo.py'), ...names], { encoding: 'utf8' }))
+    const expected = JSON.parse(execFileSync(PYTHON, [path.join(ROOT, 'test', 'python', 'finfo.py'), ...names], { encoding: 'utf8' }))
     assert.deepEqual(names.map(name => {
       const { bits, eps, max, min, smallestNormal, dtype } = finfo(name)
       return [bits, eps, max, min, smallestNormal, dtype]

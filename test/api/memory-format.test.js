@@ -8,7 +8,7 @@ const FORMATS = { channels_last: [4], channels_last_3d: [5] } // PyTorch's ranks
 
 describe('toMemoryFormat and isContiguous', () => {
   const call = (t, [format]) => [t.toMemoryFormat(format), tensor(Number(t.isContiguous(format)), 'int32')]
-  agrees('memoryFormat', { seed: 111, needs: 'torch', call }, ({ array, next, pick }) => {
+  agrees('memoryFormat', { seed: 111, needs: 'PyTorch', call }, ({ array, next, pick }) => {
     const format = pick(['contiguous', ...Object.keys(FORMATS)])
     const one = array(pick(FORMATS[format] ?? [0, 1, 2, 3, 4]), { negative: false, extents: [1, 2, 2, 3] })
     // Without elements PyTorch keeps strides; here they have no say.

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { askNumpy, compute, copySets, python } = require('../copies')
-const { skip } = require('../setup')
+const { askNumpy, compute, copySets } = require('../copies')
+const { skipWithout } = require('../setup')
 
 // NumPy as the oracle: random shapes, strides and dtypes, compared bit for bit, gaps included.
 describe('copyFrom agrees with NumPy, bit for bit', function () {
@@ -9,12 +9,8 @@ describe('copyFrom agrees with NumPy, bit for bit', function () {
   const expected = {}
 
   before(function () {
-    const command = python()
-    if (!command) {
-      if (process.env.CI) throw new Error('Python with NumPy is missing')
-      return skip(this, 'Python with NumPy is missing')
-    }
-    for (const [name, cases] of Object.entries(sets)) expected[name] = askNumpy(command, cases)
+    skipWithout(this, 'NumPy')
+    for (const [name, cases] of Object.entries(sets)) expected[name] = askNumpy(cases)
   })
 
   for (const [name, cases] of Object.entries(sets)) {

@@ -3,7 +3,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { empty, fromBlob, tensor, zeros } = require('samebytes')
-const { ROOT, fails, generator, skip } = require('../setup')
+const { ROOT, fails, generator, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 
 // PyTorch 1.13 as the oracle: the same bytes in the same layout must print alike, but for "torch.".
 
@@ -96,15 +97,6 @@ function ours ({ dtype, shape, strides, offset, data }) {
   return String(fromBlob(data.buffer, shape, { dtype, strides, offset }))
 }
 
-/** a Python with PyTorch; null: there is none */
-function pythonWithTorch () {
-  for (const command of [process.env.PYTHON, '/usr/bin/python3', 'python3'].filter(Boolean)) {
-    const { status, stdout } = spawnSync(command, ['-c', 'import torch; print(torch.__version__)'], { encoding: 'utf8' })
-    if (status === 0 && /^1\.13\b/.test(stdout)) return command
-  }
-  return null
-}
-
 describe('a tensor among JavaScript\'s operators', () => {
   it('of one element is that: in comparisons, products, Number', () => {
     const t = tensor([[6]])
@@ -125,10 +117,9 @@ describe('toString beside PyTorch 1.13', function () {
   let expected
 
   before(function () {
-    const command = pythonWithTorch()
-    if (command === null) return skip(this, 'Python with PyTorch is missing')
+    skipWithout(this, 'PyTorch 1.13')
     const input = all.map(({ data, ...one }) => JSON.stringify({ ...one, bytes: Buffer.from(data.buffer).toString('base64') })).join('\n')
-    const { stdout, stderr, status } = spawnSync(command, [path.join(ROOT, 'test', 'python', 'printed.py')], { input, encoding: 'utf8', maxBuffer: 1 << 28 })
+    const { stdout, stderr, status } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'printed.py')], { input, encoding: 'utf8', maxBuffer: 1 << 28 })
     assert.equal(status, 0, stderr)
     expected = stdout.trimEnd().split('\n').map(line => JSON.parse(line).replace('dtype=torch.', 'dtype='))
   })

@@ -3,8 +3,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { dtypes, promoteTypes } = require('samebytes')
-const { ROOT, fails, refuses, skip } = require('../setup')
-const { python } = require('../copies')
+const { ROOT, fails, refuses, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 
 // Rows and columns: the array API's lattice with the other floats and the mixed kinds that it leaves open.
 const NAMES = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
@@ -51,10 +51,9 @@ describe('promoteTypes', () => {
   })
 
   it('agrees with NumPy within a kind', function () {
-    const command = python()
-    if (!command) return skip(this, 'Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     const known = dtypes.filter(name => !/^bfloat|^float8/.test(name))
-    const expected = JSON.parse(execFileSync(command, [path.join(ROOT, 'test', 'python', 'promote_types.py'), ...known], { encoding: 'utf8' }))
+    const expected = JSON.parse(execFileSync(PYTHON, [path.join(ROOT, 'test', 'python', 'promote_types.py'), ...known], { encoding: 'utf8' }))
     for (const [i, a] of known.entries()) {
       for (const [j, b] of known.entries()) {
         if (expected[i][j] !== null) assert.equal(promoteTypes(a, b), expected[i][j], `${a} with ${b}`)

@@ -67,7 +67,7 @@ describe('split', () => {
 })
 
 describe('chunk', () => {
-  agrees('chunk', { seed: 108, needs: 'torch' }, ({ array, next, pick }) => {
+  agrees('chunk', { seed: 108, needs: 'PyTorch' }, ({ array, next, pick }) => {
     const one = array(1 + next(3), { negative: false, extents: [1, 2, 3, 5, 7, 10] })
     return { ...one, args: [next(9), next(2 * one.now.length + 1) - one.now.length] }
   })

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const { asarray, promoteTypes, tensor } = require('samebytes')
-const { python } = require('../copies')
-const { copied, fails, generator, hex, leavesNothing, skip, skipWithout } = require('../setup')
+const { copied, fails, generator, hex, leavesNothing, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 
 const ARRAYS = {
   uint8: Uint8Array,
@@ -136,8 +136,7 @@ describe('tensor of lists of typed arrays', () => {
 
   it('gives 2,000 drawn lists of typed arrays and tensors the dtype and values that NumPy gives', function () {
     skipWithout(this, 'a Node of its own')
-    const command = python()
-    if (!command || spawnSync(command, ['-c', 'import numpy']).status !== 0) return skip(this, 'a Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     const { next, pick } = generator(5202)
     const names = Object.keys(ARRAYS)
     const cases = Array.from({ length: 2000 }, () => {
@@ -166,7 +165,7 @@ for case in json.load(sys.stdin):
   a = np.array(nest(case['shape'], rows[:]))
   out.append([str(a.dtype), list(a.shape), [repr(v) for v in a.ravel().tolist()]])
 json.dump(out, sys.stdout)`
-    const run = spawnSync(command, ['-c', script], { input: text, maxBuffer: 1 << 28, encoding: 'utf8' })
+    const run = spawnSync(PYTHON, ['-c', script], { input: text, maxBuffer: 1 << 28, encoding: 'utf8' })
     assert.equal(run.status, 0, run.stderr)
     let same = 0
     for (const [i, [dtype, shape, values]] of JSON.parse(run.stdout).entries()) {

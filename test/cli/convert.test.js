@@ -6,8 +6,8 @@ const { SharedTensor, dtypes, load, saveNpySync, saveSafetensorsSync, tensor, to
 const { convertFile } = require('../../js/cli/convert')
 const { UsageError } = require('../../js/cli/arguments')
 const { crc32, gguf, npyOf, zip } = require('../files')
-const { isWasm, skip } = require('../setup')
-const { python, endAll, hasPython } = require('../other-process')
+const { isWasm, skipWithout } = require('../setup')
+const { python, endAll } = require('../other-process')
 const { clean, fresh } = require('../segments')
 const { cli, folder } = require('./cli')
 
@@ -169,9 +169,8 @@ describe('samebytes convert --dtype', function () {
   })
 
   it('writes what NumPy reads, dtype by dtype', async function () {
-    if (!hasPython) return skip(this, 'Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     const other = python()
-    if ((await other.ask('import numpy')).error) return skip(this, 'NumPy is missing')
     saveSafetensorsSync(at('n.safetensors'), { a: ones('bfloat16'), b: ones('float32').reshape(3, 1), c: zeros([0, 2], 'float8_e5m2') })
     for (const dtype of dtypes.filter(each => !NOT_NUMPY.includes(each) && !['bool', ...INTEGERS].includes(each))) {
       await convertFile(at('n.safetensors'), at('n.npz'), { force: true, dtype })

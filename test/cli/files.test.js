@@ -3,7 +3,8 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { arange, load, ones, openNpz, saveNpzSync, saveNpySync, saveSafetensorsSync, tensor, zeros } = require('samebytes')
 const { gguf, floats, npyOf, u32, text, zip } = require('../files')
-const { isWasm, skip } = require('../setup')
+const { isWasm, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 const { cli, folder } = require('./cli')
 
 describe('samebytes info, show and convert', function () {
@@ -229,8 +230,7 @@ describe('samebytes info, show and convert', function () {
   }
 
   it('shows how far it is on a terminal, and only there', async function () {
-    const { hasPython, PYTHON } = require('../other-process')
-    if (!hasPython) return skip(this, 'Python is missing')
+    skipWithout(this, 'Python')
     const { PROGRAM } = require('./cli')
     const wrapped = ['import fcntl,os,pty,struct,sys,termios', 'pid, fd = pty.fork()', 'if pid == 0:', "  fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))", '  os.execv(sys.argv[2], sys.argv[2:])',
       'while True:', '  try: part = os.read(fd, 65536)', '  except OSError: break', '  if not part: break', '  os.write(1, part)', 'sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'].join('\n')

@@ -7,8 +7,7 @@ const { createInterface } = require('node:readline')
 const { pythonPath } = require('samebytes')
 const { HANG_MS } = require('../hang')
 const { ROOT } = require('../setup')
-
-const PYTHON = process.env.PYTHON ?? '/usr/bin/python3'
+const { PYTHON } = require('../tools')
 
 /** all that were started in a test @type {Set<Peer>} */
 const peers = new Set()
@@ -78,4 +77,4 @@ async function until (ask, isRight) {
   }
 }
 
-module.exports = { PYTHON, endAll, hasGpu, start, until }
+module.exports = { endAll, hasGpu, start, until }

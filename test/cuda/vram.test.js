@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { once } = require('node:events')
 const { Worker } = require('node:worker_threads')
 const { cuda } = require('samebytes')
-const { quietMemory, skip } = require('../setup')
+const { needs, quietMemory, skip, skipWithout } = require('../setup')
 const { endAll, hasGpu, start, until } = require('./vram-processes')
 
 const HAS_GPU = process.env.SAMEBYTES_TEST_CUDA === '1'
@@ -27,6 +27,7 @@ describe('GPU memory of two processes', function () {
   for (const [from, to] of [['node', 'node'], ['node', 'python'], ['python', 'node'], ['python', 'python'],
     ['node', 'torch'], ['torch', 'node'], ['node', 'cupy'], ['cupy', 'node']]) {
     describe(`from ${from} to ${to}`, () => {
+      if ([from, to].some(kind => kind !== 'node')) needs('Python')
       before(function () {
         const library = [from, to].find(kind => kind === 'torch' || kind === 'cupy')
         if (library === undefined) return
@@ -182,7 +183,8 @@ describe('GPU memory of two processes', function () {
     await until(() => one.ask('held'), ({ cuda, inFlight }) => cuda === 0 && inFlight === 0)
   })
 
-  it('is opened in the process that made it, where it was made to be shared', async () => {
+  it('is opened in the process that made it, where it was made to be shared', async function () {
+    skipWithout(this, 'Python')
     for (const kind of ['node', 'python']) {
       const one = start(kind)
       await one.ask('make', { as: 't', shape: [2, 3], values: VALUES })
@@ -247,6 +249,7 @@ describe('GPU memory of two processes', function () {
 
   it('is found by the GPU that it is on, whatever its number', async function () {
     if (HAS_GPU) skip(this, 'it needs two GPUs, which the fake driver has')
+    skipWithout(this, 'Python')
     const FAKECUDA_DEVICES = '2'
     const [one, other, blind] = [start('node', { FAKECUDA_DEVICES }), start('node', { FAKECUDA_DEVICES, CUDA_VISIBLE_DEVICES: '1,0' }), start('node', { FAKECUDA_DEVICES, CUDA_VISIBLE_DEVICES: '0' })]
     const python = start('python', { FAKECUDA_DEVICES, CUDA_VISIBLE_DEVICES: '1,0' })
@@ -259,7 +262,8 @@ describe('GPU memory of two processes', function () {
     assert.deepEqual(await python.ask('read', { of: 't' }), VALUES)
   })
 
-  it('shows itself to consumers in Python', async () => {
+  it('shows itself to consumers in Python', async function () {
+    skipWithout(this, 'Python')
     const [one, python] = [start('node'), start('python')]
     await one.ask('make', { as: 't', shape: [2, 3], values: VALUES })
     await one.ask('slice', { of: 't', as: 's', specs: ['...', '::2'] })
@@ -272,7 +276,8 @@ describe('GPU memory of two processes', function () {
     assert.equal((await python.ask('held')).exports, 0)
   })
 
-  it('is read-only where it was shared so', async () => {
+  it('is read-only where it was shared so', async function () {
+    skipWithout(this, 'Python')
     const old = { FAKECUDA_FAIL: 'cuMemSetAccess:1:801' } // a driver that knows no such access
     const peers = [start('node'), start('python'), start('node', old), start('python', old)]
     const one = start('node')

@@ -6,8 +6,7 @@ const path = require('node:path')
 const { execFile, spawnSync } = require('node:child_process')
 const { ROOT } = require('./blocks')
 const { HANG_MS } = require('../hang')
-
-const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy and PyTorch
+const { PYTHON } = require('../tools')
 
 /** A sanitizer's runtime, and the addon that needs it, are for this process alone. */
 const PLAIN = { LD_PRELOAD: undefined, SAMEBYTES_BINARY: undefined }

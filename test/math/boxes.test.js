@@ -2,8 +2,7 @@
 // nms, iou, oneHot and unletterbox beside their definitions in NumPy; edge cases; out.
 const assert = require('node:assert/strict')
 const { dtypes, memory, tensor, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { fails, generator, hex, needs, refusedUnchanged, skipWithout } = require('../setup')
 const { math, needsMath, some } = require('./load')
 const { numberOf } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
@@ -26,7 +25,7 @@ function boxesOf ({ next, pick }, dtype, n, span = 40) {
 
 describe('nms beside its definition', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('agrees on random lists, thresholds, limits, classes and dtypes', () => {
     const random = generator(91)
@@ -163,7 +162,7 @@ describe('iou', () => {
   needsMath()
 
   it('agrees with NumPy on random boxes and dtypes', function () {
-    if (!python()) skip(this, 'Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     const random = generator(95)
     const cases = Array.from({ length: some(60) }, () => {
       const other = boxesOf(random, random.pick(['float32', 'float64', 'int32']), random.pick([1, 5, 70]))

@@ -3,8 +3,7 @@
 // resize, crop, letterbox and pad beside their definitions in NumPy, and PyTorch; out; no copies; the same bits everywhere.
 const assert = require('node:assert/strict')
 const { backend, concat, fromBlob, memory, tensor, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { assertView, fails, generator, hex, refusedUnchanged, skip, skipWithout } = require('../setup')
+const { assertView, fails, generator, hex, needs, refusedUnchanged, skipWithout } = require('../setup')
 const { math, needsMath, some } = require('./load')
 const { numberOf, arranged } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
@@ -43,7 +42,7 @@ function assertNear (got, wanted, what) {
 
 describe('resize beside its definition', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   function makeCase (random) {
     const { next, pick, shuffle } = random
@@ -301,7 +300,7 @@ describe('letterbox', () => {
 
 describe('pad beside NumPy', () => {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('agrees on random tensors, widths and modes', () => {
     const random = generator(81)

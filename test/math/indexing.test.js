@@ -5,8 +5,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { backend, dtypes, forBlob, fromBlob, fromBytes, full, memory, tensor, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, childJson, copied, fails, generator, refusedUnchanged, skip, skipWithout } = require('../setup')
+const { ROOT, childJson, copied, fails, generator, needs, refusedUnchanged, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath } = require('./load')
 
 const { index, indexPut, maskedFill, maskedSelect, nonzero } = math
@@ -105,7 +105,7 @@ function makeCase (random) {
 }
 
 function ask (cases) {
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'indexing.py')], { input: JSON.stringify(cases), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'indexing.py')], { input: JSON.stringify(cases), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 2 ** 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -123,7 +123,7 @@ function valueFor (random, dtype, shape) {
 
 describe('indexing beside NumPy', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('gives its elements and views on 1500 random tensors and lists of entries', () => {
     const random = generator(271)

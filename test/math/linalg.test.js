@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { memory, tensor, zeros, ones } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
+const { ROOT, copied, fails, generator, hex, leavesNothing, needs, refusedUnchanged } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath, some } = require('./load')
 
 const { linalg } = math
@@ -51,7 +51,7 @@ const sent = t => ({ dtype: wide(t).dtype, shape: [...t.shape], bytes: Buffer.fr
 
 function askNumpy (cases) {
   const input = JSON.stringify(cases.map(({ t, b, results, ...rest }) => ({ ...rest, a: sent(t), b: b && sent(b), results: Object.fromEntries(Object.entries(results).map(([key, value]) => [key, sent(value)])) })))
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'linalg.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'linalg.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -109,7 +109,7 @@ const diagonal = list => { const t = zeros([list.length, list.length], 'float64'
 
 describe('linalg beside NumPy', () => {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   function casesOf (name) {
     const random = generator(name.length * 7 + name.charCodeAt(1))

@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
 const { canCast, fromBlob, full, iinfo, memory, promoteTypes, tensor, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
+const { ROOT, fails, generator, hex, leavesNothing, needs, refusedUnchanged, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath, some } = require('./load')
 const { SIZES, fixed, productOf } = require('./matrices-rule')
 
@@ -38,7 +38,7 @@ function arranged (random, dtype, shape) {
 
 function askNumpy (cases) {
   const list = cases.map(({ call, operands }) => ({ call, operands: operands.map(t => ({ dtype: t.dtype, shape: [...t.shape], bytes: Buffer.from(t.contiguous().bytes).toString('base64') })) }))
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'matrices.py')], { input: JSON.stringify(list), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'matrices.py')], { input: JSON.stringify(list), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -204,7 +204,7 @@ describe('matmul', () => {
 
 describe('products beside NumPy', () => {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   const EQUATIONS = ['ij,jk->ik', 'ij,kj', 'bij,bjk->bki', 'ij,ij->i', 'ij,ij->', 'ij->j', 'ij->ji', 'ii->i', 'ii', 'iij,jk->ik', 'i,j->ij', 'i,i->i', 'ij,jk,kl->il', 'ij,jk,ik->k',
     '...ij,...jk->...ik', '...i,i->...', 'i...,...j->ij...', 'abc,cba->b', 'ab,bc,cd,de->ea', 'ij,k->ik', 'bij,jc', 'ijk,jil->kl', 'i->', 'ab,ab,ab->a', 'aab,bcc->ac']
@@ -300,7 +300,7 @@ describe('products with a dtype', () => {
   }
 
   it('agree with NumPy on operands that are converted first, for each dtype; out and its casting as well', function () {
-    if (!python()) return skip(this, 'Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     const random = generator(909)
     const { next, pick } = random
     const cases = []

@@ -3,15 +3,14 @@
 const assert = require('node:assert/strict')
 const { fromBlob, tensor, zeros } = require('samebytes')
 const { vectorNorm, normalize, ...math } = require('samebytes/math')
-const { python } = require('../copies')
-const { fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { fails, generator, hex, needs, refusedUnchanged } = require('../setup')
 const { FLOATS, INTEGERS, EPSILON, arranged, axisOf, askNumpy, numberOf } = require('./numpy-reductions')
 
 const PARTS = { complex64: 'float32', complex128: 'float64' }
 const COMPLEX = Object.keys(PARTS)
 
 describe('norms beside NumPy', () => {
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   function makeCase (random) {
     const name = random.pick(['vectorNorm', 'vectorNorm', 'normalize'])

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { python } = require('../copies')
 const { ROOT } = require('../setup')
+const { PYTHON } = require('../tools')
 
 /** Cases with a tensor `t`, as Python gets them: row-major bytes. */
 function sent ({ t, ...rest }) {
@@ -13,7 +13,7 @@ function sent ({ t, ...rest }) {
 
 /** @returns {{ shape: number[], values: string[], off: number | null }[]} */
 function askPython (cases) {
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'images.py')], { input: JSON.stringify(cases.map(sent)), env: { ...process.env, LD_PRELOAD: '', OMP_NUM_THREADS: '1' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'images.py')], { input: JSON.stringify(cases.map(sent)), env: { ...process.env, LD_PRELOAD: '', OMP_NUM_THREADS: '1' }, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }

@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { tensor } = require('samebytes')
-const { python } = require('../copies')
 const { ROOT } = require('../setup')
+const { PYTHON } = require('../tools')
 
 const FLOATS = ['float32', 'float64', 'float16', 'bfloat16']
 const INTEGERS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
@@ -44,7 +44,7 @@ function sent ({ t, ...rest }) {
 }
 
 function askNumpy (cases) {
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'reductions.py')], { input: JSON.stringify(cases.map(sent)), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'reductions.py')], { input: JSON.stringify(cases.map(sent)), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }

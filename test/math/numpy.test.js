@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { dtypes, fromBytes, iinfo, promoteTypes, tensor } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, generator, skip } = require('../setup')
+const { ROOT, generator, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath, rows } = require('./load')
 
 const IN_NUMPY = dtypes.filter(name => !/^(bfloat16|float8)/.test(name))
@@ -108,11 +108,7 @@ describe('elementwise functions beside NumPy', function () {
 
   before(function () {
     if (math.add === undefined) return
-    const command = python()
-    if (!command) {
-      if (process.env.CI) throw new Error('Python with NumPy is missing')
-      return skip(this, 'Python with NumPy is missing')
-    }
+    skipWithout(this, 'NumPy')
     const random = generator(27)
     const cases = rows.filter(row => row.domain !== undefined).flatMap(row => Array.from({ length: EACH }, () => makeCase(row, random)))
     for (const one of cases) {
@@ -122,7 +118,7 @@ describe('elementwise functions beside NumPy', function () {
         one.error = error
       }
     }
-    const { status, stdout, stderr } = spawnSync(command, [path.join(ROOT, 'test', 'python', 'math.py')], {
+    const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'math.py')], {
       input: JSON.stringify(cases.map(request)), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 2 ** 28
     })
     assert.equal(status, 0, stderr)

@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { arange, backend, full, memory, tensor, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, childJson, fails, generator, refusedUnchanged, skip, skipWithout } = require('../setup')
+const { ROOT, childJson, fails, generator, needs, refusedUnchanged, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath, some } = require('./load')
 
 const { sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount } = math
@@ -57,7 +57,7 @@ const sent = t => ({ dtype: shownAs(t.dtype), shape: [...t.shape], bytes: bytesO
 
 function askNumpy (cases) {
   const input = JSON.stringify(cases.map(each => Object.fromEntries(Object.entries(each).map(([name, value]) => [name, value?.shape ? sent(value) : value]))))
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'order.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'order.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -114,7 +114,7 @@ const lists = result => Object.fromEntries(Object.entries(result).map(([name, t]
 
 describe('order beside NumPy', () => {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   /** @returns {any[]} cases by tensors of all dtypes */
   const cases = (seed, count, most, make) => {

@@ -3,14 +3,13 @@
 const assert = require('node:assert/strict')
 const { fromBlob, memory, tensor, zeros } = require('samebytes')
 const { median, quantile } = require('samebytes/math')
-const { python } = require('../copies')
-const { fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { fails, generator, hex, needs, refusedUnchanged } = require('../setup')
 const { FLOATS, INTEGERS, EPSILON, arranged, axisOf, askNumpy, numberOf } = require('./numpy-reductions')
 
 const METHODS = ['linear', 'lower', 'higher', 'midpoint', 'nearest']
 
 describe('quantiles beside NumPy', () => {
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('agree on 500 random tensors, axes, dtypes, methods and layouts', () => {
     const random = generator(33)

@@ -3,8 +3,7 @@
 const assert = require('node:assert/strict')
 const { tensor, zeros, full, stack, iinfo, backend, memory } = require('samebytes')
 const math = require('samebytes/math')
-const { python } = require('../copies')
-const { childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { childJson, fails, generator, hex, needs, refusedUnchanged, skip, skipWithout } = require('../setup')
 const { FLOATS, INTEGERS, EPSILON, arranged, axisOf, askNumpy, assertClose } = require('./numpy-reductions')
 
 const NAMES = ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'any', 'all', 'countNonzero', 'argmax', 'argmin']
@@ -25,7 +24,7 @@ const describeCase = ({ t, name, dtype, axis, keepdims, correction }) => JSON.st
 describe('reductions beside NumPy', () => {
   let random
   before(function () {
-    if (!python()) skip(this, 'Python with NumPy is missing')
+    skipWithout(this, 'NumPy')
     random = generator(27)
   })
 
@@ -61,7 +60,7 @@ describe('cumulative functions beside NumPy', () => {
     assert.deepEqual(out.toArray(), [[1, 1, 2], [1, 3, 12]])
   })
 
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('agree on 300 random tensors, axes, dtypes and layouts', () => {
     const random = generator(28)

@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { arange, arrayEqual, fromBlob, memory, ones, rand, setMemoryLimit, tensor, tidy, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
+const { ROOT, copied, fails, generator, hex, leavesNothing, needs, refusedUnchanged, skip } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath, some } = require('./load')
 const { FLOATS, INTEGERS, arranged } = require('./numpy-reductions')
 
@@ -19,7 +19,7 @@ const given = t => ({ dtype: t.dtype, shape: [...t.shape], bytes: Buffer.from(t.
 /** What NumPy makes of cases: { shape, values (complex ones as pairs) }, or null. */
 function askNumpy (cases) {
   const input = JSON.stringify(cases.map(({ t, window, ...rest }) => ({ ...rest, ...t && given(t), ...window && { window: given(window) } })))
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'signals.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 29 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'signals.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 29 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout).map(each => each && { ...each, values: new Float64Array(new Uint8Array(Buffer.from(each.values, 'base64')).buffer) })
 }
@@ -42,7 +42,7 @@ const unitOf = t => /^(float32|complex64)$/.test(t.dtype) ? 2 ** -23.9 : 0
 
 describe('transforms beside NumPy', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   const LINES = ['fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft']
   const isReal = name => /^(rfft|ihfft)/.test(name)
@@ -130,7 +130,7 @@ describe('transforms beside NumPy', function () {
 
 describe('frames beside NumPy', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('stft and istft agree with their definitions on random signals', () => {
     const random = generator(55)

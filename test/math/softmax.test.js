@@ -3,8 +3,7 @@
 const assert = require('node:assert/strict')
 const { backend, fromBlob, memory, tensor, zeros } = require('samebytes')
 const math = require('samebytes/math')
-const { python } = require('../copies')
-const { childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { childJson, fails, generator, hex, needs, refusedUnchanged, skip } = require('../setup')
 const { FLOATS, INTEGERS, EPSILON, arranged, axisOf, askNumpy, numberOf } = require('./numpy-reductions')
 const { softmaxBits } = require('./softmax-bits')
 
@@ -19,7 +18,7 @@ function numbers (n, seed = 1) {
 }
 
 describe('softmax beside NumPy', () => {
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('agrees on 400 random tensors, axes, dtypes and layouts', () => {
     const random = generator(31)

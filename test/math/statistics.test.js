@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { arange, full, memory, rand, setMemoryLimit, tensor, zeros } = require('samebytes')
-const { python } = require('../copies')
-const { ROOT, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { ROOT, fails, generator, hex, needs, refusedUnchanged } = require('../setup')
+const { PYTHON } = require('../tools')
 const { math, needsMath, some } = require('./load')
 const { FLOATS, INTEGERS, arranged, numberOf } = require('./numpy-reductions')
 
@@ -18,7 +18,7 @@ const sent = value => value?.contiguous === undefined ? value : { dtype: value.d
 /** What NumPy makes of cases: for each a list of { dtype, shape, values }, or what it raised. */
 function askNumpy (cases) {
   const input = JSON.stringify(cases.map(each => Object.fromEntries(Object.entries(each).map(([name, value]) => [name, sent(value)]))))
-  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'histograms.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'histograms.py')], { input, env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -57,7 +57,7 @@ function line (random, dtype, n) {
 
 describe('histogram and digitize beside NumPy', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   function edgesOf ({ next, pick }, dtype) {
     let at = next(5) - 3
@@ -148,7 +148,7 @@ describe('histogram and digitize beside NumPy', function () {
 
 describe('convolve, cov and corrcoef beside NumPy', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('convolve agrees: integers to the last bit, which wrap, floats within their rounding', () => {
     const random = generator(44)
@@ -205,7 +205,7 @@ describe('convolve, cov and corrcoef beside NumPy', function () {
 
 describe('reductions without NaN beside NumPy', function () {
   needsMath()
-  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
 
   it('agree on random tensors, axes and corrections', () => {
     const random = generator(46)

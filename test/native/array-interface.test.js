@@ -1,8 +1,8 @@
 'use strict'
 // Arrays of NumPy's and tensors of PyTorch's that may be written to, over the C library's bytes: test/python/dlpack.py.
 const assert = require('node:assert/strict')
-const { nativeOnly, skip } = require('../setup')
-const { hasModule, resultsOf } = require('../python-process')
+const { nativeOnly, skipWithout } = require('../setup')
+const { resultsOf } = require('../python-process')
 
 const TITLES = [
   'is a writable array over the same bytes, of every dtype that NumPy has',
@@ -17,7 +17,8 @@ describe('__array_interface__ of a tensor of libsamebytes', function () {
   let results = {}
 
   before(async function () {
-    if (!process.env.CI && !await hasModule('torch')) skip(this, 'PyTorch is not there (python3-torch)')
+    skipWithout(this, 'NumPy')
+    skipWithout(this, 'PyTorch')
     results = await resultsOf('interface')
   })
 

@@ -1,8 +1,8 @@
 'use strict'
 // The C library in a Python, with NumPy and PyTorch as they are. What each title means stands in test/python/dlpack.py.
 const assert = require('node:assert/strict')
-const { nativeOnly, skip } = require('../setup')
-const { hasModule, resultsOf } = require('../python-process')
+const { nativeOnly, skipWithout } = require('../setup')
+const { resultsOf } = require('../python-process')
 
 const BOTH = [
   'takes every dtype that it knows, over the same bytes',
@@ -29,7 +29,8 @@ for (const [module, name, titles] of [['numpy', 'NumPy', BOTH], ['torch', 'PyTor
     let results = {}
 
     before(async function () {
-      if (module === 'torch' && !process.env.CI && !await hasModule('torch')) skip(this, 'PyTorch is not there (python3-torch)')
+      skipWithout(this, 'NumPy')
+      if (module === 'torch') skipWithout(this, 'PyTorch')
       results = await resultsOf(module)
     })
 

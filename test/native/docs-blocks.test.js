@@ -3,8 +3,7 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
-const { ROOT, nativeOnly, skip } = require('../setup')
-const { hasModule } = require('../python-process')
+const { ROOT, nativeOnly, skipWithout } = require('../setup')
 const { ELSEWHERE, LANGUAGES, REASONS, blocksOf, directivesOf, missing, pages, parse, programs } = require('../docs/blocks')
 const { compile, runPython, runScript, runShell, typeErrors, wrongCommand } = require('../docs/run-blocks')
 
@@ -89,7 +88,7 @@ describe('the code blocks of README.md and docs/', function () {
 
   for (const { page, line, name, source, printed } of python) {
     it(`${page}:${line} runs in Python`, async function () {
-      if (/\btorch\b/.test(source) && !process.env.CI && !await hasModule('torch')) return skip(this, 'PyTorch is not there (python3-torch)')
+      skipWithout(this, /\btorch\b/.test(source) ? 'PyTorch' : /\b(numpy|samebytes)\b/.test(source) ? 'NumPy' : 'Python')
       const { code, stdout, output } = await runPython(source, name, folder)
       assert.equal(code, 0, output)
       assert.equal(missing(printed, stdout), null, `this was not printed; what was:\n${stdout}`)
@@ -99,7 +98,7 @@ describe('the code blocks of README.md and docs/', function () {
   for (const [language, all] of [['c', inC], ['cpp', inCpp]]) {
     for (const { page, line, name, source } of all) {
       it(`${page}:${line} compiles`, async function () {
-        if (/torch/.test(source) && !process.env.CI && !fs.existsSync('/usr/include/torch/csrc/api/include')) return skip(this, 'needs LibTorch: bash scripts/setup libtorch')
+        if (/torch/.test(source)) skipWithout(this, 'LibTorch')
         const { code, output } = await compile(source, language, name, folder, nodeHeaders())
         assert.equal(code, 0, output)
       })

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { spawn, spawnSync } = require('node:child_process')
 const { HANG_MS } = require('../hang')
-const { ROOT, nativeOnly } = require('../setup')
+const { ROOT, nativeOnly, skipWithout } = require('../setup')
 
 const PROGRAM = path.join(ROOT, 'examples', 'frames-with-python', 'index.js')
 
@@ -14,14 +14,16 @@ const left = pid => fs.readdirSync('/dev/shm').filter(name => name.includes(`sam
 describe('the example of frames with Python', function () {
   nativeOnly()
 
-  it('shows each frame to a Python process and gets a picture back, with nothing copied', () => {
+  it('shows each frame to a Python process and gets a picture back, with nothing copied', function () {
+    skipWithout(this, 'NumPy')
     const { status, stdout, stderr, pid } = run(['--frames', '30', '--kill', '30'])
     assert.equal(status, 0, stdout + stderr)
     assert.match(stdout, /\n {2}30 of 30 frames: .*; 30 grey pictures came back\n {2}0 wrong, 0 unanswered, 1 Python processes, .*\n.*copied by samebytes: nothing\n$/)
     assert.deepEqual(left(pid), [])
   })
 
-  it('goes on with another Python process when one is killed', () => {
+  it('goes on with another Python process when one is killed', function () {
+    skipWithout(this, 'NumPy')
     const { status, stdout, stderr, pid } = run(['--frames', '20', '--kill', '5'])
     assert.equal(status, 0, stdout + stderr)
     assert.match(stdout, /0 wrong, [01] unanswered, 2 Python processes/)
@@ -35,7 +37,8 @@ describe('the example of frames with Python', function () {
     assert.deepEqual(left(pid), [])
   })
 
-  it('leaves no names when it is stopped', async () => {
+  it('leaves no names when it is stopped', async function () {
+    skipWithout(this, 'NumPy')
     const running = spawn(process.execPath, [PROGRAM, '--frames', '100000', '--kill', '100000'], { stdio: ['ignore', 'pipe', 'ignore'] })
     const ended = new Promise(resolve => running.once('exit', resolve))
     await new Promise(resolve => running.stdout.once('data', resolve)) // the names are there

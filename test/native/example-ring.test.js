@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { SharedRing } = require('samebytes')
-const { ROOT, nativeOnly, skip, turn } = require('../setup')
+const { ROOT, nativeOnly, skip, skipWithout, turn } = require('../setup')
 const { nodePeer, programPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
@@ -23,12 +23,8 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
     before(function () {
       folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
       if (process.env.SAMEBYTES_SANITIZED) skip(this, 'compilers do not run with a sanitizer in them')
-      try {
-        execFileSync(compiler, argumentsOf(path.join(folder, 'ring')), { cwd: path.join(ROOT, 'examples', `ring-in-${language.toLowerCase()}`), stdio: 'pipe', env: { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' } })
-      } catch (error) {
-        if (error.code === 'ENOENT') skip(this, `${compiler} is missing`)
-        throw error
-      }
+      skipWithout(this, language)
+      execFileSync(compiler, argumentsOf(path.join(folder, 'ring')), { cwd: path.join(ROOT, 'examples', `ring-in-${language.toLowerCase()}`), stdio: 'pipe', env: { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' } })
     })
     after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
     afterEach(async () => {

@@ -7,7 +7,8 @@ const { inspect } = require('node:util')
 const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
-const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
+const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip, skipWithout } = require('../setup')
+const { PYTHON, lackOf } = require('../tools')
 const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
 const { budget } = require('../../js/backend/storage')
@@ -235,13 +236,13 @@ describe('saving and loading', () => {
   }
 
   it('an .npz of a tensor that somebody writes to meanwhile: checksums are those of what was written', async function () {
-    if (!fs.existsSync('/usr/bin/python3')) skip(this, 'Python is missing')
+    skipWithout(this, 'Python')
     const t = tensor(new Uint8Array(2 ** 25 + 5))
     let turns = 0
     const changing = () => { t.data.fill(++turns, 2 ** 24) } // around the library, as other processes do
     await save(at('live.npz'), { before: tensor([1]), t, after: tensor([2]) }, { onProgress: changing })
     assert.ok(turns > 3)
-    execFileSync('/usr/bin/python3', ['-c', 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None', at('live.npz')])
+    execFileSync(PYTHON, ['-c', 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None', at('live.npz')])
     const bytes = openNpz(at('live.npz')).get('t').data
     assert.deepEqual([bytes[0], bytes[2 ** 24], openNpz(at('live.npz')).get('after').item()], [0, bytes[2 ** 24 + 1], 2])
     assert.ok(bytes[2 ** 24] > 0)
@@ -481,8 +482,8 @@ describe('saving and loading', () => {
       assert.equal(copies.openNpz?.bytes ?? 0, copies.openNpz === undefined ? 0 : 8) // the large one is none
       found.close()
       for (const t of [large, after]) t.dispose()
-      if (fs.existsSync('/usr/bin/python3')) {
-        const said = execFileSync('/usr/bin/python3', ['-c', 'import sys, numpy\nf = numpy.load(sys.argv[1])\nprint(f.files, [i.file_size for i in f.zip.infolist()])', file], { encoding: 'utf8' })
+      if (lackOf('NumPy') === null) {
+        const said = execFileSync(PYTHON, ['-c', 'import sys, numpy\nf = numpy.load(sys.argv[1])\nprint(f.files, [i.file_size for i in f.zip.infolist()])', file], { encoding: 'utf8' })
         assert.equal(said, `['large', 'after'] [${LARGE + npyOf('|u1', `(${LARGE},)`).length}, ${8 + npyOf('<f4', '(2,)').length}]\n`)
       }
     } finally {
@@ -543,6 +544,7 @@ describe('saving and loading', () => {
 
   it('an .npz with a member of 4 GiB is saved as Python reads it, and loaded', async function () {
     if (process.env.SAMEBYTES_FULL !== '1') skip(this, 'takes minutes: SAMEBYTES_FULL=1')
+    skipWithout(this, 'Python')
     const [from, file] = [at('hole'), at('whole.npz')]
     put('hole', '')
     fs.truncateSync(from, LARGE)
@@ -550,7 +552,7 @@ describe('saving and loading', () => {
     large.set(7, LARGE - 1)
     try {
       await save(file, { before: tensor([1, 2]), large, after: tensor([3]) })
-      execFileSync('/usr/bin/python3', ['-c', 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None', file])
+      execFileSync(PYTHON, ['-c', 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None', file])
       const found = await load(file)
       assert.deepEqual([[...found.keys()], found.get('before').toArray(), found.get('after').toArray()], [['before', 'large', 'after'], [1, 2], [3]])
       assert.deepEqual([found.get('large').numel, found.get('large').get(LARGE - 2), found.get('large').get(LARGE - 1)], [LARGE, 0, 7])
@@ -914,8 +916,8 @@ describe('transfers that are watched and stopped', function () {
 })
 
 describe('NumPy and files', function () {
-  before(function () { if (!fs.existsSync('/usr/bin/python3')) skip(this, 'Python with NumPy is missing') })
-  const python = (source, ...args) => execFileSync('/usr/bin/python3', ['-c', source, ...args], { encoding: 'utf8' })
+  needs('NumPy')
+  const python = (source, ...args) => execFileSync(PYTHON, ['-c', source, ...args], { encoding: 'utf8' })
 
   it('reads what we write, bit for bit', async () => {
     const named = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64', 'complex64', 'complex128']

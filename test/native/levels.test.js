@@ -1,9 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
 const path = require('node:path')
-const { askNumpy, checksum, copySets, largeSets, python } = require('../copies')
+const { askNumpy, checksum, copySets, largeSets } = require('../copies')
 const { PROGRAM } = require('../program')
-const { ROOT, child, childJson, nativeOnly, skip } = require('../setup')
+const { ROOT, child, childJson, nativeOnly, skipWithout } = require('../setup')
 
 // The same bits on every instruction set and number of threads, as NumPy has them. A level that this
 // processor lacks counts for nothing: its test is that of another one again.
@@ -40,10 +40,8 @@ describe('every instruction set and number of threads', function () {
       const expected = { program: PROGRAM }
 
       before(function () {
-        const command = python()
-        if (!command && process.env.CI) throw new Error('Python with NumPy is missing')
-        if (!command) return skip(this, 'Python with NumPy is missing')
-        for (const [name, cases] of Object.entries(sets())) expected[name] = checksum(askNumpy(command, cases))
+        skipWithout(this, 'NumPy')
+        for (const [name, cases] of Object.entries(sets())) expected[name] = checksum(askNumpy(cases))
       })
 
       for (const level of LEVELS) {

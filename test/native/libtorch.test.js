@@ -1,14 +1,12 @@
 'use strict'
 const assert = require('node:assert/strict')
-const fs = require('node:fs')
-const path = require('node:path')
 const samebytes = require('samebytes')
-const { ROOT, childJson, collectUntil, copied, fails, growth, nativeOnly, refuses, skip } = require('../setup')
+const { childJson, collectUntil, copied, fails, growth, nativeOnly, refuses, skip, skipWithout } = require('../setup')
+const { TORCH_ADDONS } = require('../tools')
 
 const { arange, dtypes, empty, flush, fromBlob, full, memory, ones, tensor, zeros } = samebytes
 
-const BLOBS = path.join(ROOT, 'examples', 'libtorch', 'build', 'Release', 'blobs.node')
-const ODD = path.join(ROOT, 'test', 'peers', 'torch', 'build', 'Release', 'odd.node')
+const [BLOBS, ODD] = TORCH_ADDONS
 const sanitized = process.env.SAMEBYTES_SANITIZED === '1'
 
 const NAMES = {
@@ -34,8 +32,7 @@ describe('LibTorch', function () {
   let odd
 
   before(function () {
-    // `npm test` alone does not ask for LibTorch; .ci/run does, and there it has to be.
-    if (!process.env.CI && !(fs.existsSync(BLOBS) && fs.existsSync(ODD))) return skip(this, 'needs LibTorch: bash scripts/setup libtorch')
+    skipWithout(this, 'an addon with LibTorch')
     torch = require(BLOBS)
     odd = require(ODD)
     torch.open(samebytes)

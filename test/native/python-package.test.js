@@ -8,8 +8,9 @@ const path = require('node:path')
 const { SharedRing, SharedTensor, pythonPath } = require('samebytes')
 const { library } = require('samebytes/native')
 const { LOCKS, lockFile } = require('../../js/backend/file-calls')
-const { nativeOnly, skip, turn } = require('../setup')
-const { PYTHON, nodePeer, pythonPeer, endPeers } = require('../peer-process')
+const { nativeOnly, skip, skipWithout, turn } = require('../setup')
+const { PYTHON } = require('../tools')
+const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 const wheel = require('../wheel')
 
@@ -33,11 +34,8 @@ describe('the Python package', function () {
   const skipElsewhere = test => machine !== 'x86_64' && skip(test, 'without the library only x86-64 can')
   before(function () {
     if (library === null) throw new Error('libsamebytes is missing; first: bash scripts/build library')
-    try {
-      machine = execFileSync(PYTHON, ['-c', 'import numpy, platform; print(platform.machine())'], { encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env.PATH } }).trim()
-    } catch {
-      skip(this, 'Python with NumPy is missing')
-    }
+    skipWithout(this, 'NumPy')
+    machine = execFileSync(PYTHON, ['-c', 'import platform; print(platform.machine())'], { encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env.PATH } }).trim()
   })
   afterEach(async () => {
     await endPeers()

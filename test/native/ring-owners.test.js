@@ -4,9 +4,9 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { SharedRing, SharedTensor, pythonPath } = require('samebytes')
 const { LOCKS, lockFile } = require('../../js/backend/file-calls')
-const { nativeOnly, refuses } = require('../setup')
+const { nativeOnly, refuses, skipWithout } = require('../setup')
 const { FOLDER, clean, fresh } = require('../segments')
-const { node, python, endAll, hasPython } = require('../other-process')
+const { node, python, endAll } = require('../other-process')
 
 const OPTIONS = "{ slots: 4, shape: [2], ifExists: 'open' }"
 const ring = (name, more = OPTIONS) => `things.r = require('samebytes').SharedRing.create('${name}', ${more})`
@@ -55,7 +55,7 @@ describe('the owners of a ring', function () {
   })
 
   it('are Python processes as well, of rings and tensors', async function () {
-    if (!hasPython) return this.skip()
+    skipWithout(this, 'NumPy')
     const [name, plain] = [fresh(), fresh()]
     const maker = node()
     await maker.run(`${ring(name)}; SharedTensor.create('${plain}', [2])`)

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const { Worker } = require('node:worker_threads')
 const { SharedRing, SharedTensor, memory, openNpy } = require('samebytes')
 const { backend, opcodes, frame, tables } = require('../../js/backend/calls')
-const { childJson, collectUntil, copied, fails, generator, nativeOnly, quietMemory, turn } = require('../setup')
+const { childJson, collectUntil, copied, fails, generator, nativeOnly, quietMemory, skipWithout, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
 const [WRITER, COUNT, FIRST] = [3, 8, 16] // as documented
@@ -194,7 +194,8 @@ describe('SharedRing', function () {
     other.dispose()
   })
 
-  it('is two .npy files for NumPy, whose words are those of the table', async () => {
+  it('is two .npy files for NumPy, whose words are those of the table', async function () {
+    skipWithout(this, 'NumPy')
     const name = newName()
     const ring = SharedRing.create(name, { slots: 5, shape: [3, 2], dtype: 'float32' })
     for (let i = 0; i < 7; i++) ring.write(i)
@@ -233,7 +234,8 @@ say(int(c[8]), float(f[7 % 5].sum()))
     ring.dispose()
   })
 
-  it('is read by NumPy while it is written: what is intact is whole', async () => {
+  it('is read by NumPy while it is written: what is intact is whole', async function () {
+    skipWithout(this, 'NumPy')
     const name = newName()
     const ring = SharedRing.create(name, { slots: 4, shape: [20000], dtype: 'int64' })
     const peer = pythonPeer(`

@@ -7,7 +7,8 @@ const path = require('node:path')
 const { execFileSync, spawn } = require('node:child_process')
 const { once } = require('node:events')
 const { SharedTensor } = require('samebytes')
-const { ROOT, childJson, needs, refuses, skip } = require('../setup')
+const { ROOT, childJson, needs, refuses, skip, skipWithout } = require('../setup')
+const { PYTHON } = require('../tools')
 const { FOLDER, clean, fresh, here } = require('../segments')
 const { node, endAll, inSmallFolder } = require('../other-process')
 
@@ -425,7 +426,8 @@ describe('SharedTensor between processes', function () {
   })
 
   it('a sealed segment of large pages, which the system may not have, is read or ERR_IO', async function () {
-    const peer = spawn('python3', ['-c', HUGE], { stdio: ['pipe', 'pipe', 'inherit'] })
+    skipWithout(this, 'Python')
+    const peer = spawn(PYTHON, ['-c', HUGE], { stdio: ['pipe', 'pipe', 'inherit'] })
     try {
       const [line] = await once(peer.stdout, 'data')
       const place = String(line).trim()

@@ -6,9 +6,9 @@ const os = require('node:os')
 const path = require('node:path')
 const { execFile, execFileSync } = require('node:child_process')
 const { SharedTensor, dtypes, fromBytes } = require('samebytes')
-const { ROOT, hex, needs, refuses, skip } = require('../setup')
+const { ROOT, hex, needs, refuses, skipWithout } = require('../setup')
 const { FOLDER, clean, fresh, here } = require('../segments')
-const { node, python, endAll, hasPython } = require('../other-process')
+const { node, python, endAll } = require('../other-process')
 
 const OF_NUMPY = dtypes.filter(dtype => !/^bfloat16|float8/.test(dtype))
 const OF_TORCH = ['bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64', 'complex64', 'complex128']
@@ -18,7 +18,7 @@ const pattern = (dtype, nbytes, seed) => Uint8Array.from({ length: nbytes }, (_,
 
 describe('SharedTensor and Python', function () {
   needs('the addon')
-  before(function () { if (!hasPython) skip(this, 'Python with NumPy is missing') })
+  needs('NumPy')
   afterEach(async () => {
     await endAll()
     clean()
@@ -68,8 +68,8 @@ b.view('u1')[...] = np.frombuffer(bytes.fromhex('${Buffer.from(pattern(dtype, t.
   })
 
   it('PyTorch has what NumPy mapped: the same address, both ways', async function () {
+    skipWithout(this, 'PyTorch')
     const py = python()
-    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
     await py.run('import torch, numpy as np')
     for (const segment of [npy, sealed]) await bothWays(py, OF_TORCH, segment, where => `__import__('torch').from_numpy(np.load('${where}', mmap_mode='r+'))`)
     const { a: { path: where, tensor: t } } = npy('float32')
@@ -85,8 +85,8 @@ result = [t.data_ptr() == a.ctypes.data, t.sum().item()]
   })
 
   it('PyTorch maps raw bytes by itself', async function () {
+    skipWithout(this, 'PyTorch')
     const py = python()
-    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
     const { a: { path: where, tensor: t } } = raw('float32')
     t.fill(2)
     assert.equal(await py.run(`import torch; t = torch.from_file('${where}', shared=True, size=6, dtype=torch.float32); t.add_(1); result = t.sum().item()`), 18)
@@ -94,14 +94,14 @@ result = [t.data_ptr() == a.ctypes.data, t.sum().item()]
   })
 
   it('PyTorch maps raw bytes of every dtype that it has, both ways', async function () {
+    skipWithout(this, 'PyTorch')
     const py = python()
-    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
     await bothWays(py, OF_TORCH, rawFile, (where, dtype) => `__import__('torch').from_file('${where}', shared=True, size=6, dtype=__import__('torch').${dtype}).reshape(2, 3)`)
   })
 
   it('PyTorch has bfloat16: of raw bytes by itself, of a .npy by what NumPy takes for raw bytes; the same address, both ways', async function () {
+    skipWithout(this, 'PyTorch')
     const py = python()
-    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
     await py.run('import torch, numpy as np')
     const mapped = where => `m = np.load('${where}', mmap_mode='r+'); t = torch.from_numpy(m.view('i2')).view(torch.bfloat16); names = [str(m.dtype), t.data_ptr() == m.ctypes.data]`
     const itself = where => `t = torch.from_file('${where}', shared=True, size=6, dtype=torch.bfloat16).reshape(2, 3); names = ['|V2', True]`
@@ -244,8 +244,8 @@ describe('the examples of shared memory', function () {
   const left = text => fs.readdirSync(FOLDER).filter(name => name.startsWith(`samebytes-example-${/^Node, process (\d+)/.exec(text)[1]}`))
 
   it('Node and Python double each other\'s', async function () {
-    if (!hasPython || (await python().ask('import torch')).error) skip(this, 'PyTorch is missing')
-    await endAll()
+    skipWithout(this, 'NumPy')
+    skipWithout(this, 'PyTorch')
     const text = said('share-with-python')
     assert.match(text, /Node sees 3 … 3, sum 50331648\n/)
     assert.match(text, /Python sees 0\.0, 2\.0 … 2097150\.0\ncopied: nothing\n/)
@@ -266,12 +266,7 @@ describe('SharedTensor and C', function () {
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-c-'))
     for (const source of ['examples/share-with-c/ints.c', 'test/native/numbers.c']) {
-      try {
-        execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Werror', '-o', path.join(folder, path.basename(source, '.c')), path.join(ROOT, source), '-lrt'], { stdio: 'pipe' })
-      } catch (error) {
-        if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
-        throw error
-      }
+      execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Werror', '-o', path.join(folder, path.basename(source, '.c')), path.join(ROOT, source), '-lrt'], { stdio: 'pipe' })
     }
   })
   after(() => { fs.rmSync(folder, { recursive: true, force: true }) })

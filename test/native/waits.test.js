@@ -8,7 +8,7 @@ const { SharedTensor, createNpy, openNpy, memory, zeros } = require('samebytes')
 const { Tensor } = require('../../js/tensor/tensor')
 const { Waits, notify } = require('../../js/sharing/waits')
 const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
-const { childJson, fails, nativeOnly, quietMemory, settledMemory, skip, turn } = require('../setup')
+const { childJson, fails, nativeOnly, quietMemory, settledMemory, skip, skipWithout, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
 const MANY = 100000 // elements
@@ -89,6 +89,7 @@ describe('waiting for a word of shared memory', function () {
 
   it('is woken by Python, which has the file as an array, and wakes it', async function () {
     if (process.arch !== 'x64') skip(this, 'the number of the system call is that of x64')
+    skipWithout(this, 'NumPy')
     const { file, t, layout, waits } = words()
     const peer = pythonPeer(`
 import ctypes, numpy as np

@@ -4,6 +4,7 @@
 const assert = require('node:assert/strict')
 const inspector = require('node:inspector/promises')
 const { tensors } = require('samebytes/nats')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 const { TRANSPORTS, RawClient, withConnections } = require('./wire')
 
@@ -39,9 +40,10 @@ async function stepsOf (run) {
 }
 
 describe('NATS: messages that are made to cost much', () => {
+  needs('nats-server')
   let server
   before(async () => { server = await startServer({ config: 'max_payload: 4MB' }) })
-  after(() => server.stop())
+  after(() => server?.stop())
 
   for (const [name, connect] of Object.entries(TRANSPORTS)) {
     it(`are refused in few steps by ${name}, and the connection goes on`, () => withConnections(server, [connect], async connection => {

@@ -11,12 +11,14 @@ const { connect, nkeys } = require('@nats-io/transport-node')
 const { ones, openSafetensors, rand, saveSafetensorsSync } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { ADD } = require('../models')
+const { needs, skipWithout } = require('../setup')
 const { makeCertificates } = require('./certificates')
 const { startServer } = require('./server')
 
 const PROGRAM = path.join(__dirname, '..', '..', 'js', 'cli', 'samebytes.js')
 
 describe('NATS: the command line', () => {
+  needs('nats-server')
   let server, folder, connection
   before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-cli-'))
@@ -26,7 +28,7 @@ describe('NATS: the command line', () => {
   after(async () => {
     await connection?.close()
     await server?.stop()
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
   })
 
   const args = (...given) => [PROGRAM, 'nats', ...given, '--server', server.url]
@@ -61,7 +63,8 @@ describe('NATS: the command line', () => {
     assert.equal(code, 1)
   })
 
-  it('connects over TLS, as a user with a password or an NKEY', async () => {
+  it('connects over TLS, as a user with a password or an NKEY', async function () {
+    skipWithout(this, 'openssl')
     makeCertificates(folder, ['server', 'client'])
     const pair = nkeys.createUser()
     fs.writeFileSync(path.join(folder, 'user.seed'), `${Buffer.from(pair.getSeed())}\n`)

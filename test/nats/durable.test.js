@@ -13,6 +13,7 @@ const { multiply } = require('samebytes/math')
 const { tensors } = require('samebytes/nats')
 const { queueOf } = require('../../js/nats/work-queue')
 const { ADD, DOUBLE } = require('../models')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 
 const LONG = 60000 // a deadline that ends hangs alone
@@ -30,6 +31,7 @@ async function until (is) {
 const codeOf = promise => promise.then(() => 'none', error => error.code)
 
 describe('NATS: durable requests', function () {
+  needs('nats-server')
   let server, nc, ours, bus, caller, jsm
   const serve = (target, subject, options) => bus.serve(target, subject, { durable: true, ...options })
   const ask = (subject, x, options) => caller.request(subject, x, { durable: true, deadline: LONG, ...options })

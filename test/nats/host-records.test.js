@@ -9,6 +9,7 @@ const host = require('../../js/nats/host')
 const { mappings } = require('../../js/nats/host-open')
 const { page, pool } = require('../../js/nats/host-pool')
 const { parseBlock } = require('../../js/nats/headers')
+const { needs } = require('../setup')
 const { startPeer } = require('./host-parent')
 const { startServer } = require('./server')
 
@@ -49,6 +50,7 @@ function assertSame (a, b) {
 }
 
 describe('NATS: records on one host', () => {
+  needs('nats-server')
   let server
   let bus
   let remote // another connection, for services of this process
@@ -69,7 +71,7 @@ describe('NATS: records on one host', () => {
   after(async () => {
     await Promise.all(peers.map(peer => peer.kill()))
     for (const connection of connections) await connection.close()
-    await server.stop()
+    await server?.stop()
     pool.clear()
     mappings.clear()
   })

@@ -14,8 +14,10 @@ const host = require('../../js/nats/host')
 const { mappings } = require('../../js/nats/host-open')
 const { SegmentPool, TicketPage, TICKETS, page, pool } = require('../../js/nats/host-pool')
 const { parseBlock } = require('../../js/nats/headers')
+const { needs, skipWithout } = require('../setup')
 const { startPeer } = require('./host-parent')
 const { startServer } = require('./server')
+const { PYTHON } = require('../tools')
 
 const LARGE = 2 ** 18 // elements of float32: 1 MiB
 const LIMITS = { maxBytes: 2 ** 26 }
@@ -35,6 +37,7 @@ const turns = async (n = 20) => { for (let i = 0; i < n; i++) await new Promise(
 async function until (isSo) { while (!(await isSo())) await turns(1) }
 
 describe('NATS: on one host', () => {
+  needs('nats-server')
   let server
   let bus
   let remote // another connection, for services of this process
@@ -63,7 +66,7 @@ describe('NATS: on one host', () => {
   after(async () => {
     await Promise.all(peers.map(peer => peer.kill()))
     for (const connection of connections) await connection.close()
-    await server.stop()
+    await server?.stop()
     pool.clear()
     mappings.clear()
   })
@@ -456,7 +459,8 @@ describe('NATS: on one host', () => {
       return forged({ 'tensor-host-data': ticket.text, 'tensor-shape': String(size / 4) })
     }
 
-    it('of files, unsealed segments, pipes, sockets and devices, with tickets that are real', async () => {
+    it('of files, unsealed segments, pipes, sockets and devices, with tickets that are real', async function () {
+      skipWithout(this, 'Python')
       const file = path.join(os.tmpdir(), `samebytes-host-${process.pid}`)
       const fd = fs.openSync(file, 'w+')
       others.push(() => { fs.closeSync(fd); fs.rmSync(file) })
@@ -465,7 +469,7 @@ describe('NATS: on one host', () => {
       const named = SharedTensor.create(`host-test-${process.pid}`, [1024], { format: 'raw' })
       others.push(() => { named.dispose(); SharedTensor.unlink(`host-test-${process.pid}`) })
       assert.ok(refused(lending(named.fd, 4096)))
-      const python = spawn('python3', ['-c', 'import os; fd = os.memfd_create("x"); os.ftruncate(fd, 4096); print(fd, flush=True); input()'], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const python = spawn(PYTHON, ['-c', 'import os; fd = os.memfd_create("x"); os.ftruncate(fd, 4096); print(fd, flush=True); input()'], { stdio: ['pipe', 'pipe', 'inherit'] })
       const [text] = await once(python.stdout, 'data')
       const memory = fs.openSync(`/proc/${python.pid}/fd/${Number(text)}`, 'r+')
       others.push(() => { fs.closeSync(memory); python.stdin.end('\n') })

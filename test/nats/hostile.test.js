@@ -12,6 +12,7 @@ const { fromBytes, memory, ones, zeros } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { queueOf } = require('../../js/nats/work-queue')
 const { decode, encode } = require('../../js/nats/messages')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 const { RawClient } = require('./wire')
 
@@ -23,6 +24,7 @@ async function until (is) {
 }
 
 describe('NATS: who means harm', function () {
+  needs('nats-server')
   let server, nc, ours, bus, caller, raw, jsm
   const connected = options => connect({ servers: server.url, user: 'all', pass: 'x', maxReconnectAttempts: -1, reconnectTimeWait: 20, ...options })
 

@@ -12,6 +12,7 @@ const { jetstreamManager } = require('@nats-io/jetstream')
 const { empty } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
 const { queueOf } = require('../../js/nats/work-queue')
+const { needs } = require('../setup')
 const { startCluster } = require('./server')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
@@ -54,6 +55,7 @@ async function startWorker (urls, options) {
 }
 
 describe('NATS: servers and replicas that fail', function () {
+  needs('nats-server')
   let cast
   afterEach(async () => {
     for (const worker of cast?.workers ?? []) worker.kill('SIGKILL')

@@ -9,6 +9,7 @@ const path = require('node:path')
 const { connect, credsAuthenticator, nkeyAuthenticator, nkeys } = require('@nats-io/transport-node')
 const { ones } = require('samebytes')
 const { tensors } = require('samebytes/nats')
+const { needs } = require('../setup')
 const { makeCertificates } = require('./certificates')
 const { startServer } = require('./server')
 
@@ -81,6 +82,8 @@ function tokens (folder) {
 
 for (const [what, make] of Object.entries({ passwords, NKEYs: keys, JWTs: tokens })) {
   describe(`NATS: users with ${what}, as the guide has them`, () => {
+    needs('nats-server')
+    needs('openssl')
     let server
     let folder
     let options
@@ -97,7 +100,7 @@ for (const [what, make] of Object.entries({ passwords, NKEYs: keys, JWTs: tokens
     afterEach(async () => { for (const each of connections.splice(0)) await each.close() })
     after(async () => {
       await server?.stop()
-      fs.rmSync(folder, { recursive: true, force: true })
+      if (folder) fs.rmSync(folder, { recursive: true, force: true })
     })
 
     const connectWith = given => connect({ servers: `localhost:${server.port}`, maxReconnectAttempts: 0, tls: { caFile: pem('ca'), certFile: pem('client'), keyFile: pem('client-key') }, ...given })

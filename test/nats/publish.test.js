@@ -5,6 +5,7 @@ const { connect } = require('@nats-io/transport-node')
 const { jetstream, jetstreamManager } = require('@nats-io/jetstream')
 const { TensorBus, arange, ones, zeros, tensor, memory } = { ...require('samebytes'), ...require('samebytes/nats') }
 const { tensors } = require('samebytes/nats')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 const { TRANSPORTS, RawClient, withConnections } = require('./wire')
 
@@ -35,9 +36,10 @@ async function muteServer () {
 }
 
 describe('NATS: publishing', () => {
+  needs('nats-server')
   let server
   before(async () => { server = await startServer({ jetstream: true, config: 'max_payload: 4MB\nauthorization { users = [{ user: all, password: x, permissions: { publish: ">", subscribe: ">" } }, { user: few, password: x, permissions: { publish: ["ok.>", "_INBOX.>"], subscribe: [">"] } }] }' }) })
-  after(() => server.stop())
+  after(() => server?.stop())
 
   const as = (user, how = connect) => options => how({ ...options, user, pass: 'x' })
 

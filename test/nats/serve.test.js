@@ -7,6 +7,7 @@ const { Module } = require('samebytes/module')
 const { add, multiply: mul } = require('samebytes/math')
 const { serve, tensors } = require('samebytes/nats')
 const { ADD, DOUBLE } = require('../models')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 
 /** Holds runs until it is opened. */
@@ -25,6 +26,7 @@ const code = promise => promise.then(() => 'none', error => error.code)
 const rowsOf = t => t.toArray()
 
 describe('NATS: services', function () {
+  needs('nats-server')
   let server, nc, ours, bus, caller
   const services = []
   /** A service that the test's end drains. */

@@ -11,6 +11,7 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
+const { find } = require('../tools')
 
 const ATTEMPTS = 5 // ports that were free may be taken a moment later
 const STEP_MS = 20
@@ -60,7 +61,7 @@ class Server {
 
   /** Starts it, or starts it again after kill('SIGKILL'); resolves when it answers. */
   async restart () {
-    const child = spawn('nats-server', ['-c', this.config], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(find('nats-server') ?? 'nats-server', ['-c', this.config], { stdio: ['ignore', 'ignore', 'pipe'] })
     this.child = child
     this.ended = new Promise(resolve => child.once('exit', resolve))
     running.add(this)

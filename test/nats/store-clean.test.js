@@ -7,6 +7,7 @@ const { Objm } = require('@nats-io/obj')
 const { arange, full, ones, toNpyBytes, zeros } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { node, endAll } = require('../other-process')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 
 const assertSame = (a, b) => assert.ok(Buffer.from(toNpyBytes(a)).equals(Buffer.from(toNpyBytes(b))), 'the same file')
@@ -37,6 +38,7 @@ function held (connection, isHeld) {
 }
 
 describe('NATS: the object store, cleaned', () => {
+  needs('nats-server')
   let server
   let connection
   let store

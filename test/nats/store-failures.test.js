@@ -10,6 +10,7 @@ const { Objm } = require('@nats-io/obj')
 const { memory, zeros, ones, full, arange, openRaw, toNpyBytes, toNpzBytes } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { node, endAll } = require('../other-process')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 
 const failsWith = (promise, code, pattern = /./) => assert.rejects(promise, error => {
@@ -32,6 +33,7 @@ const over = (connection, methods) => new Proxy(connection, {
 })
 
 describe('NATS: the object store, when things go wrong', () => {
+  needs('nats-server')
   let server
   let connection
   let folder
@@ -71,7 +73,7 @@ describe('NATS: the object store, when things go wrong', () => {
   after(async () => {
     await connection?.close()
     await server?.stop()
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
   })
 
   it('finds a chunk that was changed, is missing, or is there twice', async () => {

@@ -8,7 +8,7 @@ const { jetstream } = require('@nats-io/jetstream')
 const { Objm } = require('@nats-io/obj')
 const samebytes = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
-const { generator } = require('../setup')
+const { generator, needs } = require('../setup')
 const { npyOf } = require('../files')
 const { startServer } = require('./server')
 
@@ -38,6 +38,7 @@ function drawn ({ next, uint32, pick }, most = 40) {
 }
 
 describe('NATS: the object store', () => {
+  needs('nats-server')
   let server
   let connection
   let folder
@@ -59,7 +60,7 @@ describe('NATS: the object store', () => {
   after(async () => {
     await connection?.close()
     await server?.stop()
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
   })
 
   const file = name => path.join(folder, name)

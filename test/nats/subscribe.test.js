@@ -3,6 +3,7 @@ const assert = require('node:assert/strict')
 const { full, ones, zeros, memory } = require('samebytes')
 const { tensors } = require('samebytes/nats')
 const { connect } = require('@nats-io/transport-node')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 const { TRANSPORTS, RawClient, withConnections } = require('./wire')
 
@@ -23,9 +24,10 @@ const numbersOf = all => all.map(({ tensor: t }) => t.size === 0 ? 'end' : t.get
 const lossesOf = all => all.map(({ lost }) => lost)
 
 describe('NATS: subscribing', () => {
+  needs('nats-server')
   let server
   before(async () => { server = await startServer({ config: 'max_payload: 4MB\nauthorization { users = [{ user: all, password: x }, { user: few, password: x, permissions: { publish: ">", subscribe: ["ok.>"] } }] }' }) })
-  after(() => server.stop())
+  after(() => server?.stop())
 
   const as = (user, how = connect) => options => how({ ...options, user, pass: 'x' })
   const withRaw = async fn => {

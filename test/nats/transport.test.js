@@ -13,6 +13,7 @@ const { tensors, transport } = require('samebytes/nats')
 const { Frames } = require('../../js/nats/frames')
 const { Outbound, writes } = require('../../js/nats/transport')
 const { markStable } = require('../../js/nats/payloads')
+const { needs, skipWithout } = require('../setup')
 const { makeCertificates } = require('./certificates')
 const { startServer, startCluster } = require('./server')
 const { RawClient, withConnections, randomOf } = require('./wire')
@@ -58,135 +59,136 @@ function streamOf (random, n) {
   return Buffer.concat(parts)
 }
 
+describe('NATS: the transport finds messages in what is read', () => {
+  it('as the client\'s parser does, however it is cut', () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const random = randomOf(seed)
+      const bytes = streamOf(random, 40)
+      const [wanted, got] = [[], []]
+      parserInto(wanted)(bytes)
+      const most = [3, 50, 5000, 65536][seed % 4]
+      readBy(new Frames(parserInto(got), 2 ** 26), bytes.subarray(0, most < 50 ? 30000 : bytes.length), () => 1 + Math.floor(random() * most))
+      assert.ok(got.length > 0)
+      assert.deepEqual(got, wanted.slice(0, got.length))
+      if (most >= 50) assert.equal(got.length, wanted.length)
+    }
+  })
+
+  it('and gives large ones memory of their own, the payload at a multiple of 64', () => {
+    const frames = new Frames(piece => {
+      if (piece.length < 2 ** 20) return
+      const text = Buffer.from(piece.subarray(0, 200)).toString('latin1')
+      const payload = piece.subarray(text.indexOf('\r\n\r\n') >= 0 ? text.indexOf('\r\n\r\n') + 4 : text.indexOf('\r\n') + 2)
+      assert.equal(addressOf(payload) % 64, 0)
+      assert.ok(piece.buffer.byteLength <= 1.01 * 2 ** 20)
+    }, 2 ** 26)
+    for (const head of [`MSG a 1 ${2 ** 20}\r\n`, `MSG abc 12 reply ${2 ** 20}\r\n`, `HMSG abc 12 22 ${22 + 2 ** 20}\r\nNATS/1.0\r\nAbc: def\r\n\r\n`]) {
+      readBy(frames, Buffer.concat([Buffer.from(head), Buffer.alloc(2 ** 20), Buffer.from('\r\n')]), () => 65536)
+    }
+    assert.equal(frames.counts.inPlace, 3)
+  })
+
+  it('and copies little of one behind small ones', () => {
+    const frames = new Frames(() => {}, 2 ** 26)
+    const one = Buffer.concat([Buffer.from('PING\r\nMSG a 1 2\r\nok\r\n'), Buffer.from(`MSG a 1 ${2 ** 20}\r\n`), Buffer.alloc(2 ** 20), Buffer.from('\r\n')])
+    readBy(frames, one, () => 65536)
+    assert.equal(frames.counts.inPlace, 1)
+    assert.ok(frames.counts.copied > 0 && frames.counts.copied <= 0.05 * 2 ** 20, `${frames.counts.copied}`)
+  })
+
+  it('and copies little of large ones that follow each other', () => {
+    const frames = new Frames(() => {}, 2 ** 26)
+    const one = Buffer.concat([Buffer.from(`MSG a 1 ${2 ** 20}\r\n`), Buffer.alloc(2 ** 20), Buffer.from('\r\n')])
+    readBy(frames, Buffer.concat(Array(20).fill(one)), () => 65536)
+    assert.equal(frames.counts.inPlace, 20)
+    assert.ok(frames.counts.copied <= 0.01 * 20 * one.length, `${frames.counts.copied}`)
+  })
+
+  for (const most of [7, 1000, 65536]) {
+    it(`and cuts those over the limit, in reads of ${most} bytes`, () => {
+      const events = []
+      const frames = new Frames(parserInto(events), 1000)
+      const block = 'NATS/1.0\r\nTensor-Seq: a:1\r\n\r\n'
+      readBy(frames, Buffer.concat([
+        Buffer.from('MSG a 1 5\r\nfirst\r\n'),
+        Buffer.from('MSG b 1 in.box 3000\r\n'), Buffer.alloc(3000, 'M'), Buffer.from('\r\n'),
+        Buffer.from(`HMSG c 2 ${block.length} ${block.length + 2000}\r\n${block}`), Buffer.alloc(2000, '\n'), Buffer.from('\r\n'),
+        Buffer.from('HMSG d 2 20000 30000\r\n'), Buffer.alloc(30000, 'H'), Buffer.from('\r\n'),
+        Buffer.from('MSG e 1 1000\r\n'), Buffer.alloc(1000, 'x'), Buffer.from('\r\nPING\r\n')
+      ]), () => most)
+      assert.equal(frames.counts.cut, 3)
+      assert.deepEqual(events.map(([kind, subject, reply, , , data]) => [kind, subject, reply, data?.slice(0, 70)]), [
+        [2, 'a', '', 'first'],
+        [2, 'b', 'in.box', 'NATS/1.0\r\nTensor-Cut: 3000\r\n\r\n'],
+        [2, 'c', '', 'NATS/1.0\r\nTensor-Seq: a:1\r\nTensor-Cut: 2000\r\n\r\n'],
+        [2, 'd', '', 'NATS/1.0\r\nTensor-Cut: 30000\r\n\r\n'],
+        [2, 'e', '', 'x'.repeat(70)],
+        [4, undefined, undefined, '']
+      ])
+    })
+  }
+
+  it('and takes no memory for what no client takes', () => {
+    const events = []
+    const frames = new Frames(parserInto(events), 2 ** 26)
+    const take = bytes => readBy(frames, bytes, () => 65536)
+    take(Buffer.from(`MSG a 1 ${2 ** 27}\r\n`))
+    const piece = Buffer.alloc(2 ** 16)
+    const places = new Set()
+    for (let i = 0; i < 2 ** 11; i++) {
+      places.add(frames.target().buffer)
+      take(piece)
+    }
+    assert.ok(places.size <= 2, `${places.size}`)
+    take(Buffer.from('\r\nMSG a 1 2\r\nok\r\n'))
+    assert.deepEqual(events.map(event => event.at(-1)), [`NATS/1.0\r\nTensor-Cut: ${2 ** 27}\r\n\r\n`, 'ok'])
+  })
+
+  it('and uses memory again that is given back: once, and of large messages alone', () => {
+    const pieces = []
+    const frames = new Frames(piece => pieces.push(piece), 2 ** 26)
+    const receive = size => {
+      pieces.length = 0
+      readBy(frames, Buffer.concat([Buffer.from(`MSG a 1 ${size}\r\n`), Buffer.alloc(size, size & 255), Buffer.from('\r\n')]), () => 60000)
+      return pieces[0].buffer
+    }
+    const first = receive(300000)
+    assert.notEqual(receive(300000), first)
+    frames.reuse(first)
+    frames.reuse(first)
+    frames.reuse(new ArrayBuffer(310000))
+    const again = receive(299990)
+    assert.equal(again, first)
+    assert.equal(pieces[0].length, 299990 + 'MSG a 1 299990\r\n\r\n'.length)
+    assert.equal(addressOf(pieces[0].subarray('MSG a 1 299990\r\n'.length)) % 64, 0)
+    assert.ok(pieces[0].subarray(16, -2).every(byte => byte === (299990 & 255)))
+    assert.notEqual(receive(299990), first, 'given back twice, it is used once')
+    frames.reuse(again)
+    assert.notEqual(receive(100000), first, 'a smaller message does not keep it')
+    assert.notEqual(receive(400000), first)
+    assert.equal(receive(300000), first)
+    const large = receive(2 ** 21)
+    frames.reuse(large)
+    assert.notEqual(receive(2 ** 21), large, 'the connection keeps no more than a few MiB')
+    const small = receive(10)
+    frames.reuse(small)
+    assert.notEqual(receive(65000), small, 'what small messages are read into stays that')
+    assert.equal(frames.counts.reused, 2)
+  })
+
+  it('and hands on what is no message, for the parser to refuse', () => {
+    for (const text of ['MSG a 1 x\r\n', `MSG ${'a'.repeat(20000)}\r\n`, 'HMSG a 1 20 10\r\n', 'nonsense\r\n', 'MSG a 1 99999999999999999999\r\n']) {
+      const frames = new Frames(parserInto([]), 2 ** 26)
+      assert.throws(() => readBy(frames, Buffer.from(text), () => 999), Error, text.slice(0, 40))
+    }
+  })
+})
+
 describe('NATS: the transport', () => {
+  needs('nats-server')
   let server
   before(async () => { server = await startServer({ config: 'max_payload: 16MB\nmax_pending: 256MB' }) })
-  after(() => server.stop())
-
-  describe('finds messages in what is read', () => {
-    it('as the client\'s parser does, however it is cut', () => {
-      for (let seed = 0; seed < 40; seed++) {
-        const random = randomOf(seed)
-        const bytes = streamOf(random, 40)
-        const [wanted, got] = [[], []]
-        parserInto(wanted)(bytes)
-        const most = [3, 50, 5000, 65536][seed % 4]
-        readBy(new Frames(parserInto(got), 2 ** 26), bytes.subarray(0, most < 50 ? 30000 : bytes.length), () => 1 + Math.floor(random() * most))
-        assert.ok(got.length > 0)
-        assert.deepEqual(got, wanted.slice(0, got.length))
-        if (most >= 50) assert.equal(got.length, wanted.length)
-      }
-    })
-
-    it('and gives large ones memory of their own, the payload at a multiple of 64', () => {
-      const frames = new Frames(piece => {
-        if (piece.length < 2 ** 20) return
-        const text = Buffer.from(piece.subarray(0, 200)).toString('latin1')
-        const payload = piece.subarray(text.indexOf('\r\n\r\n') >= 0 ? text.indexOf('\r\n\r\n') + 4 : text.indexOf('\r\n') + 2)
-        assert.equal(addressOf(payload) % 64, 0)
-        assert.ok(piece.buffer.byteLength <= 1.01 * 2 ** 20)
-      }, 2 ** 26)
-      for (const head of [`MSG a 1 ${2 ** 20}\r\n`, `MSG abc 12 reply ${2 ** 20}\r\n`, `HMSG abc 12 22 ${22 + 2 ** 20}\r\nNATS/1.0\r\nAbc: def\r\n\r\n`]) {
-        readBy(frames, Buffer.concat([Buffer.from(head), Buffer.alloc(2 ** 20), Buffer.from('\r\n')]), () => 65536)
-      }
-      assert.equal(frames.counts.inPlace, 3)
-    })
-
-    it('and copies little of one behind small ones', () => {
-      const frames = new Frames(() => {}, 2 ** 26)
-      const one = Buffer.concat([Buffer.from('PING\r\nMSG a 1 2\r\nok\r\n'), Buffer.from(`MSG a 1 ${2 ** 20}\r\n`), Buffer.alloc(2 ** 20), Buffer.from('\r\n')])
-      readBy(frames, one, () => 65536)
-      assert.equal(frames.counts.inPlace, 1)
-      assert.ok(frames.counts.copied > 0 && frames.counts.copied <= 0.05 * 2 ** 20, `${frames.counts.copied}`)
-    })
-
-    it('and copies little of large ones that follow each other', () => {
-      const frames = new Frames(() => {}, 2 ** 26)
-      const one = Buffer.concat([Buffer.from(`MSG a 1 ${2 ** 20}\r\n`), Buffer.alloc(2 ** 20), Buffer.from('\r\n')])
-      readBy(frames, Buffer.concat(Array(20).fill(one)), () => 65536)
-      assert.equal(frames.counts.inPlace, 20)
-      assert.ok(frames.counts.copied <= 0.01 * 20 * one.length, `${frames.counts.copied}`)
-    })
-
-    for (const most of [7, 1000, 65536]) {
-      it(`and cuts those over the limit, in reads of ${most} bytes`, () => {
-        const events = []
-        const frames = new Frames(parserInto(events), 1000)
-        const block = 'NATS/1.0\r\nTensor-Seq: a:1\r\n\r\n'
-        readBy(frames, Buffer.concat([
-          Buffer.from('MSG a 1 5\r\nfirst\r\n'),
-          Buffer.from('MSG b 1 in.box 3000\r\n'), Buffer.alloc(3000, 'M'), Buffer.from('\r\n'),
-          Buffer.from(`HMSG c 2 ${block.length} ${block.length + 2000}\r\n${block}`), Buffer.alloc(2000, '\n'), Buffer.from('\r\n'),
-          Buffer.from('HMSG d 2 20000 30000\r\n'), Buffer.alloc(30000, 'H'), Buffer.from('\r\n'),
-          Buffer.from('MSG e 1 1000\r\n'), Buffer.alloc(1000, 'x'), Buffer.from('\r\nPING\r\n')
-        ]), () => most)
-        assert.equal(frames.counts.cut, 3)
-        assert.deepEqual(events.map(([kind, subject, reply, , , data]) => [kind, subject, reply, data?.slice(0, 70)]), [
-          [2, 'a', '', 'first'],
-          [2, 'b', 'in.box', 'NATS/1.0\r\nTensor-Cut: 3000\r\n\r\n'],
-          [2, 'c', '', 'NATS/1.0\r\nTensor-Seq: a:1\r\nTensor-Cut: 2000\r\n\r\n'],
-          [2, 'd', '', 'NATS/1.0\r\nTensor-Cut: 30000\r\n\r\n'],
-          [2, 'e', '', 'x'.repeat(70)],
-          [4, undefined, undefined, '']
-        ])
-      })
-    }
-
-    it('and takes no memory for what no client takes', () => {
-      const events = []
-      const frames = new Frames(parserInto(events), 2 ** 26)
-      const take = bytes => readBy(frames, bytes, () => 65536)
-      take(Buffer.from(`MSG a 1 ${2 ** 27}\r\n`))
-      const piece = Buffer.alloc(2 ** 16)
-      const places = new Set()
-      for (let i = 0; i < 2 ** 11; i++) {
-        places.add(frames.target().buffer)
-        take(piece)
-      }
-      assert.ok(places.size <= 2, `${places.size}`)
-      take(Buffer.from('\r\nMSG a 1 2\r\nok\r\n'))
-      assert.deepEqual(events.map(event => event.at(-1)), [`NATS/1.0\r\nTensor-Cut: ${2 ** 27}\r\n\r\n`, 'ok'])
-    })
-
-    it('and uses memory again that is given back: once, and of large messages alone', () => {
-      const pieces = []
-      const frames = new Frames(piece => pieces.push(piece), 2 ** 26)
-      const receive = size => {
-        pieces.length = 0
-        readBy(frames, Buffer.concat([Buffer.from(`MSG a 1 ${size}\r\n`), Buffer.alloc(size, size & 255), Buffer.from('\r\n')]), () => 60000)
-        return pieces[0].buffer
-      }
-      const first = receive(300000)
-      assert.notEqual(receive(300000), first)
-      frames.reuse(first)
-      frames.reuse(first)
-      frames.reuse(new ArrayBuffer(310000))
-      const again = receive(299990)
-      assert.equal(again, first)
-      assert.equal(pieces[0].length, 299990 + 'MSG a 1 299990\r\n\r\n'.length)
-      assert.equal(addressOf(pieces[0].subarray('MSG a 1 299990\r\n'.length)) % 64, 0)
-      assert.ok(pieces[0].subarray(16, -2).every(byte => byte === (299990 & 255)))
-      assert.notEqual(receive(299990), first, 'given back twice, it is used once')
-      frames.reuse(again)
-      assert.notEqual(receive(100000), first, 'a smaller message does not keep it')
-      assert.notEqual(receive(400000), first)
-      assert.equal(receive(300000), first)
-      const large = receive(2 ** 21)
-      frames.reuse(large)
-      assert.notEqual(receive(2 ** 21), large, 'the connection keeps no more than a few MiB')
-      const small = receive(10)
-      frames.reuse(small)
-      assert.notEqual(receive(65000), small, 'what small messages are read into stays that')
-      assert.equal(frames.counts.reused, 2)
-    })
-
-    it('and hands on what is no message, for the parser to refuse', () => {
-      for (const text of ['MSG a 1 x\r\n', `MSG ${'a'.repeat(20000)}\r\n`, 'HMSG a 1 20 10\r\n', 'nonsense\r\n', 'MSG a 1 99999999999999999999\r\n']) {
-        const frames = new Frames(parserInto([]), 2 ** 26)
-        assert.throws(() => readBy(frames, Buffer.from(text), () => 999), Error, text.slice(0, 40))
-      }
-    })
-  })
+  after(() => server?.stop())
 
   describe('sends', () => {
     it('payloads that stay as they are where they lie, all others packed', () => {
@@ -481,6 +483,7 @@ describe('NATS: the transport', () => {
     })
 
     it('over TLS, whether it is asked for or the server wants it', async function () {
+      skipWithout(this, 'openssl')
       makeCertificates(folder, ['server'])
       const secure = await startServer({ config: `tls { cert_file: "${folder}/server.pem", key_file: "${folder}/server-key.pem" }` })
       const ca = path.join(folder, 'ca.pem')

@@ -8,6 +8,7 @@ const { memoryMap, trace, untrace } = require('samebytes/inspect')
 const { tensors } = require('samebytes/nats')
 const { mappings } = require('../../js/nats/host-open')
 const { pool } = require('../../js/nats/host-pool')
+const { needs } = require('../setup')
 const { startServer } = require('./server')
 
 const LARGE = 2 ** 18 // elements of float32: 1 MiB
@@ -15,6 +16,7 @@ const BYTES = 4 * LARGE
 const WAYS = ['message', 'host']
 
 describe('NATS: the way that tensors went', () => {
+  needs('nats-server')
   let server
   let bus
   const connections = []
@@ -36,7 +38,7 @@ describe('NATS: the way that tensors went', () => {
   after(async () => {
     untrace()
     for (const connection of connections) await connection.close()
-    await server.stop()
+    await server?.stop()
     pool.clear()
     mappings.clear()
   })

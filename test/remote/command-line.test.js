@@ -10,12 +10,14 @@ const { openPlace, findPlace } = require('../../js/cli/open')
 const { saveLate } = require('../../js/files/save')
 const { crc32, floats, gguf, npyOf, safetensors, zip } = require('../files')
 const { cli, folder } = require('../cli/cli')
+const { needs } = require('../setup')
 const { honest, rangeOf, startHostile } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
 const FIRST = 2 ** 19 // bytes of the first request
 
 describe('the command line, of URLs', function () {
+  needs('nginx')
   const at = folder()
   let server
   before(async () => { server = await startNginx() })

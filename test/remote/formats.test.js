@@ -6,7 +6,7 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const samebytes = require('samebytes')
 const { arange, backend, empty, memory, fetchGguf, fetchNpy, fetchNpz, fetchSafetensors, parseGguf, parseNpy, parseNpz, parseSafetensors, SharedTensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = samebytes
-const { skipWithout } = require('../setup')
+const { needs, skipWithout } = require('../setup')
 const { crc32, npyOf, safetensors, zip, floats, gguf } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 const { opened, plans } = require('../../js/remote/formats')
@@ -50,6 +50,7 @@ async function verdictOf (open, use) {
 }
 
 describe('files at URLs', function () {
+  needs('nginx')
   let server
   before(async () => { server = await startNginx() })
   after(() => server?.stop())

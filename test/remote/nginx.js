@@ -11,11 +11,12 @@ const os = require('node:os')
 const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const { freePort } = require('../nats/server')
+const { find } = require('../tools')
 
 const ATTEMPTS = 5 // ports that were free may be taken a moment later
 const STEP_MS = 20
 const STEPS = 3000 // a minute, to end hangs
-const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find(file => fs.existsSync(file)) ?? 'nginx'
+const NGINX = find('nginx')
 
 /** @type {Set<Nginx>} */
 const running = new Set()
@@ -122,4 +123,4 @@ async function startNginx ({ config = '', tls } = {}) {
   }
 }
 
-module.exports = { hasNginx: fs.existsSync(NGINX), startNginx }
+module.exports = { hasNginx: NGINX !== null, startNginx }

@@ -6,6 +6,7 @@ const { arange, arrayEqual, memory, fetchGguf, fetchNpy, fetchNpz, fetchSafetens
 const { backend } = require('../../js/backend/calls')
 const { failure } = require('../../js/base/errors')
 const { crc32, gguf, zip } = require('../files')
+const { needs } = require('../setup')
 const { startNginx } = require('./nginx')
 
 const N = 2 ** 16
@@ -34,6 +35,7 @@ function alive () {
 }
 
 describe('loads without memory', function () {
+  needs('nginx')
   let server
   before(async () => { server = await startNginx() })
   after(() => server?.stop())

@@ -8,6 +8,7 @@ const { startHostile, honest } = require('./hostile-server')
 const { startNginx } = require('./nginx')
 
 describe('an index of several files at a URL', function () {
+  needs('nginx')
   let server
   before(async () => { server = await startNginx() })
   after(() => server?.stop())

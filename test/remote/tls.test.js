@@ -9,11 +9,14 @@ const { Readable } = require('node:stream')
 const { arange, fetchNpy, fetchSafetensors, toNpyBytes, toSafetensorsBytes } = require('samebytes')
 const { makeCertificates } = require('../nats/certificates')
 const { cli } = require('../cli/cli')
+const { needs } = require('../setup')
 const { startNginx } = require('./nginx')
 
 const N = 2 ** 18 // float32: two thirds of such a file come after the first request
 
 describe('files at https URLs', function () {
+  needs('nginx')
+  needs('openssl')
   let folder
   let ca
   let server
@@ -33,7 +36,7 @@ describe('files at https URLs', function () {
   })
   after(async () => {
     await server?.stop()
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
   })
 
   /** A fetch that trusts the CA, by node:https. */
