@@ -14,14 +14,13 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { HANG_MS } = require('./hang')
 const { ALONE, BACKENDS, suitesOf } = require('./plan')
-const { secondsComputed } = require('./reporter')
+const { lackOf } = require('./tools')
+const { fail, noteSkip, report, total } = require('./total')
 
 const ROOT = path.join(__dirname, '..')
 const MOCHA = path.join(path.dirname(require.resolve('mocha/package.json')), 'bin', '_mocha')
 const FILES_EACH = 12 // of a process
 const MOST_JOBS = 4 // processes at a time, each with up to 1.5 GB; one more than cores, because tests wait
-
-const total = { passed: 0, failures: [], skipped: new Map(), times: [] }
 
 async function main () {
   const { filters, backends, grep, which, slice, jobs, times, flags } = readArguments()
@@ -29,11 +28,11 @@ async function main () {
   process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
-  const parts = suitesOf(backends, filters, which, slice).flatMap(partsOf)
+  const parts = suitesOf(backends, filters, which, slice).filter(canRun).flatMap(partsOf)
   const options = { grep, flags, scratch }
   await runAll(parts.filter(part => !part.isAlone), jobs, options)
   await runAll(parts.filter(part => part.isAlone), 1, options)
-  if (total.passed + total.failures.length === 0) fail('test/run.js', 'no tests ran')
+  if (total.passed + total.failures.length + total.skipped.size === 0) fail('test/run.js', 'no tests ran')
   report(times)
 }
 
@@ -51,6 +50,13 @@ function readArguments () {
   const isNarrowed = filters.length > 0 || values.backend !== undefined || values.grep !== undefined
   const which = values.rest ? 'ci' : values.all || (isNarrowed && !values.brief) ? 'all' : 'test'
   return { filters, backends: values.backend ? [values.backend] : BACKENDS, grep: values.grep, which, slice: values.slice, jobs, times: values.times, flags: all.slice(end + 1) }
+}
+
+/** A suite whose back end could not be built is one skip. */
+function canRun ({ backend }) {
+  const lack = backend === 'native' ? null : lackOf('the WebAssembly build')
+  if (lack !== null) noteSkip(lack, backend)
+  return lack === null
 }
 
 /** A suite in parts, each of which has a process of its own. */
@@ -123,7 +129,7 @@ function readResults (log, suite) {
     if (event === 'test') last = { file, title }
     if (event === 'pass') { suite.passed++; total.passed++ }
     if (event === 'fail') { suite.failed++; fail(`${suite.title}: ${title}`, text) }
-    if (event === 'skip') { suite.skipped++; total.skipped.set(reason, [...total.skipped.get(reason) ?? [], suite.backend]) }
+    if (event === 'skip') { suite.skipped++; noteSkip(reason, suite.backend) }
     if (event === 'time') total.times.push({ text: `${relative(file)} on ${suite.backend}`, ...time })
     if (event === 'end') ended = true
   }
@@ -131,20 +137,5 @@ function readResults (log, suite) {
 }
 
 const relative = file => path.relative(ROOT, file)
-const fail = (title, text) => total.failures.push({ title, text })
-function report (times) {
-  const say = text => process.stdout.write(`${text}\n`)
-  const skips = [...total.skipped].map(([reason, where]) => `${String(where.length).padStart(5)}  ${reason} (${[...new Set(where)].join(', ')})`)
-  if (skips.length > 0) say(`\nskipped:\n${skips.join('\n')}`)
-  if (times) {
-    say('\n       s        s\n elapsed computed')
-    for (const { wall, computed, text } of total.times.sort((a, b) => b.computed - a.computed)) say(`${wall.toFixed(1).padStart(8)} ${computed.toFixed(1).padStart(8)}  ${text}`)
-  }
-  for (const [i, { title, text }] of total.failures.entries()) say(`\n${i + 1}) ${title}\n${text.replace(/^/gm, '   ')}`) // behind what was skipped: of a log often only the end is kept
-  const all = [...total.skipped.values()].flat().length
-  say(`\ncomputed for ${secondsComputed().toFixed(0)} s`)
-  say(`${total.passed} passed, ${total.failures.length} failed${all > 0 ? `, ${all} skipped` : ''}`)
-  process.exitCode = total.failures.length > 0 ? 1 : 0
-}
 
 main()
