@@ -42,6 +42,7 @@ describe('import and require', () => {
 
   it('load where the other back end is forced', async function () {
     skipWithout(this, 'a Node of its own')
+    skipWithout(this, 'the WebAssembly build')
     const run = backend => childJson(
       "const s = require('samebytes'); console.log(JSON.stringify([s.backend(), s.tensor([1.5]).toArray()]))",
       { env: { SAMEBYTES_BACKEND: backend } })

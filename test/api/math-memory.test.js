@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
 const math = require('samebytes/math')
-const { childJson, isPage, leavesNothing, needs, quietMemory, refuses } = require('../setup')
+const { childJson, isPage, leavesNothing, needs, quietMemory, refuses, skipWithout } = require('../setup')
 
 const { arange, empty, fromBlob, memory, tensor, tidy, wasmMemory, zeros } = samebytes
 
@@ -40,6 +40,7 @@ function hashes (samebytes, math, count) {
 describe('arithmetic', () => {
   it('gives the same bits on every back end, for functions and layouts drawn at random', async function () {
     if (isPage) return this.skip()
+    skipWithout(this, 'the WebAssembly build')
     const here = hashes(samebytes, math, 300)
     const there = await childJson(`${hashes}; console.log(JSON.stringify(hashes(require('samebytes'), require('samebytes/math'), 300)))`, { env: { SAMEBYTES_BACKEND: samebytes.backend() === 'native' ? 'wasm' : 'native', SAMEBYTES_BINARY: '' } })
     assert.deepEqual(here, there)

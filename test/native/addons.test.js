@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const native = require('samebytes/native')
 const samebytes = require('samebytes')
-const { ROOT, anotherCopy, child, childJson, collectUntil, copied, fails, growth, nativeOnly, refuses, skip } = require('../setup')
+const { ROOT, anotherCopy, child, childJson, collectUntil, copied, fails, growth, nativeOnly, refuses, skip, skipWithout } = require('../setup')
 
 const { dtypes, empty, flush, fromBlob, full, memory, ones, sharesMemory, tensor, zeros } = samebytes
 
@@ -274,7 +274,8 @@ describe('an addon of somebody else', function () {
       assert.deepEqual(peer.elsewhere(ones([2])), ['STALE', 'STALE'])
     })
 
-    it('where the package runs on WebAssembly', async () => {
+    it('where the package runs on WebAssembly', async function () {
+      skipWithout(this, 'the WebAssembly build')
       const { code, message } = await childJson(`
         const peer = require(${JSON.stringify(PEER)})
         try { peer.describe(require('samebytes').ones([2])) } catch ({ code, message }) { console.log(JSON.stringify({ code, message })) }

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { child, copied, fails, nativeOnly, refuses, settledMemory } = require('../setup')
+const { child, copied, fails, nativeOnly, refuses, settledMemory, skipWithout } = require('../setup')
 
 describe('fromBlob of an address', () => {
   nativeOnly()
@@ -156,7 +156,8 @@ describe('fromBlob of an address', () => {
 })
 
 describe('fromBlob of an address in WASM', () => {
-  it('is ERR_UNSUPPORTED', async () => {
+  it('is ERR_UNSUPPORTED', async function () {
+    skipWithout(this, 'the WebAssembly build')
     const { code, stdout } = await child(`
       const { fromBlob } = require('samebytes')
       try { fromBlob(64n, [1], { dtype: 'int8', borrowed: true }) } catch (error) { console.log(error.code) }

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, flush, fromBlob, full, tensor, tidy, zeros } = require('samebytes')
-const { child, childJson, collectAll, collectUntil, fails, nativeOnly, turn } = require('../setup')
+const { child, childJson, collectAll, collectUntil, fails, nativeOnly, skipWithout, turn } = require('../setup')
 
 /** A float32 [4] over memory that stays, with a deleter that notes its calls. */
 function withDeleter (deleter) {
@@ -213,7 +213,8 @@ describe('flush', () => {
     assert.equal(await flush(), undefined)
   })
 
-  it('is there in WASM, where a deleter runs for a Float32Array', async () => {
+  it('is there in WASM, where a deleter runs for a Float32Array', async function () {
+    skipWithout(this, 'the WebAssembly build')
     const calls = await childJson(`
       const { fromBlob, flush } = require('samebytes')
       const calls = []

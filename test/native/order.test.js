@@ -4,6 +4,7 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
+const { skipWithout } = require('../setup')
 
 describe('wasm/order.mjs', () => {
   let bodiesOf, orderOf, reorder
@@ -41,7 +42,8 @@ describe('wasm/order.mjs', () => {
     assert.throws(() => reorder(text, [0, 1]), /the text has 3 functions, the module 2/)
   })
 
-  it('finds the functions of a module', () => {
+  it('finds the functions of a module', function () {
+    skipWithout(this, 'the WebAssembly build')
     const module = fs.readFileSync(path.join(__dirname, '..', '..', 'dist', 'samebytes.wasm'))
     const bodies = bodiesOf(module)
     const nbytes = bodies.reduce((sum, body) => sum + body.length, 0)

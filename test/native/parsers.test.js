@@ -5,7 +5,7 @@ const parsers = require('../../js/files/parsers')
 const inModule = require('../../js/files/parsers-module')
 const { npyOf, safetensors, gguf, placed, floats, u16, u32, u64 } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
-const { collectUntil, fails } = require('../setup')
+const { collectUntil, fails, needs } = require('../setup')
 
 const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers
 const FULL = process.env.SAMEBYTES_FULL === '1'
@@ -98,6 +98,7 @@ function mended (name, bytes, random) {
 }
 
 describe('parsers in the addon and in the WebAssembly module find the same', function () {
+  needs('the WebAssembly build')
   for (const [name, [[files, more], compare, alphabet]] of Object.entries(FORMATS)) {
     const { plain, bad } = files()
     const corpus = [['a good one', plain()], ...Object.entries(bad), ...more.map((bytes, i) => [`number ${i}`, bytes])]
