@@ -3,7 +3,7 @@
 // of tensors are in test/api/bad-input-table.test.js.
 const assert = require('node:assert/strict')
 const { cuda, memory } = require('samebytes')
-const { quietMemory } = require('../setup')
+const { quietMemory, skipWithout } = require('../setup')
 const { CUDA, validOf } = require('../signatures')
 const { wrongFor } = require('../wrong')
 
@@ -28,7 +28,8 @@ describe('functions of cuda', function () {
   })
 
   for (const name of functions) {
-    it(`${name} refuses wrong values, and leaves nothing behind`, async () => {
+    it(`${name} refuses wrong values, and leaves nothing behind`, async function () {
+      skipWithout(this, 'the WebAssembly build')
       await quietMemory()
       const { inFlight, storages } = memory()
       for (const { label, name: called, codes, list } of wrongCalls(CUDA[name])) {

@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { cuda } = require('samebytes')
+const { skipWithout } = require('../setup')
 const { cli } = require('../cli/cli')
 
 describe('samebytes doctor and CUDA', function () {
@@ -17,7 +18,8 @@ describe('samebytes doctor and CUDA', function () {
     assert.equal(findings.filter(({ about }) => about.startsWith('cuda:')).length, cuda.deviceCount())
   })
 
-  it('says why there is none', async () => {
+  it('says why there is none', async function () {
+    skipWithout(this, 'the WebAssembly build')
     const { code, stdout } = await cli(['doctor', '--json'], { env: { SAMEBYTES_LIBCUDA: '/no such driver' } })
     const { state, text, advice } = JSON.parse(stdout).findings.find(({ about }) => about === 'CUDA')
     assert.deepEqual([code, state], [0, 'missing'])

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { HANG_MS } = require('../hang')
-const { ROOT } = require('../setup')
+const { ROOT, skipWithout } = require('../setup')
 
 /** { code, stdout, stderr } of an example's program. */
 function run (name, args = [], env = {}) {
@@ -32,7 +32,8 @@ describe('examples for a GPU', function () {
     }
   })
 
-  it('vram-with-pytorch has Python double what Node made, and Node write what Python made', async () => {
+  it('vram-with-pytorch has Python double what Node made, and Node write what Python made', async function () {
+    skipWithout(this, 'Python')
     const { code, stdout, stderr } = await run('vram-with-pytorch')
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^Node, process \d+: float32 \[1024, 1024\] on cuda:0, .*, all 1\.5\nPython, process \d+: doubled, .*\nNode sees 3 … 3\nPython, .*: made \[4, 256\], all 3\.0\nNode opened it: .* 3 at its end\nPython sees 7\.0\ncopied: nothing /)

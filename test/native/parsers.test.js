@@ -151,6 +151,7 @@ describe('parsers in the addon and in the WebAssembly module find the same', fun
 })
 
 describe('the memory of the WebAssembly module that parses', () => {
+  needs('the WebAssembly build')
   const { Instance } = WebAssembly
   const MIB = 2 ** 20
   const small = placed(npyOf('<f4', '(1,)', floats(1)))

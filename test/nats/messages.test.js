@@ -301,7 +301,7 @@ describe('NATS: messages', () => {
     needs('nats-server')
     let folder
     before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-')) })
-    after(() => fs.rmSync(folder, { recursive: true, force: true }))
+    after(() => { if (folder) fs.rmSync(folder, { recursive: true, force: true }) })
     const python = mode => program(PYTHON, [path.join(__dirname, '..', 'python', 'nats_raw.py'), mode, String(server.port), 'other'])
 
     it('are read by Python over a socket', function () {
