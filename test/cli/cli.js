@@ -13,7 +13,7 @@ const PROGRAM = path.join(ROOT, require('samebytes/package.json').bin.samebytes)
 function folder () {
   let made
   before(() => { made = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cli-')) })
-  after(() => { fs.rmSync(made, { recursive: true, force: true }) })
+  after(() => { if (made) fs.rmSync(made, { recursive: true, force: true }) })
   return (...names) => path.join(made, ...names)
 }
 

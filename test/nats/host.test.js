@@ -41,7 +41,7 @@ describe('NATS: on one host', () => {
   let server
   let bus
   let remote // another connection, for services of this process
-  let connections
+  let connections = []
   const peers = []
 
   const newBus = async options => {
