@@ -11,7 +11,7 @@ const path = require('node:path')
 
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
 
-/** Left to .ci/run: what stands beside the library, programs in other languages, and programs of many seconds whose subject other tests have as well. */
+/** Left to .ci/run natively: what stands beside the library, programs in other languages, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
   // the library's own pages, types and texts
   'api/loader.test.js', // files of the package that are read in the middle of a call, by a loader that takes bytes away
@@ -30,16 +30,22 @@ const LATER = [
   'cuda/vram.test.js', // programs in Python and Node that share memory of the fake driver
   'native/copy-from-async.test.js', // threads that fail; api/copy-from-async has the rest
   'native/levels.test.js', // copies at each level of instructions, in processes of their own; .ci/run has the kernels' own tests
+  'native/gc-large.test.js', // 4 GB are written; native/gc has small ones
   'native/ring-kills.test.js', // processes that are killed; ring-readers has one
+  'native/workers-many.test.js', // 60 workers; native/worker has eight
   'native/shared-tensor-processes.test.js', // processes that are killed while they share; shared-tensor has one that ends
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'nats/store-failures.test.js', // servers that fail under the object store
-  // the command line; cli/convert and cli/doctor stay
-  ...['completion', 'files', 'hostile', 'map', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  'nats/transport.test.js', // the transport's own ways; nats/messages and nats/host send by it
+  'remote/shards.test.js', // weights in many files; remote/formats has one
+  'native/guard.test.js', // files that shrink while each function reads them; native/guard-everything has one call of each
+  // the command line; cli/doctor stays
+  ...['completion', 'convert', 'files', 'hostile', 'map', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
   'nats/command-line.test.js',
   'remote/command-line.test.js',
   // hundreds of drawn cases beside NumPy, of what others have some of
   'api/combine-numpy.test.js',
+  'api/formats-many.test.js', // a million entries
   'api/formats-write.test.js',
   'math/algorithms-module.test.js',
   'math/reductions.test.js',
@@ -64,7 +70,8 @@ const NATIVE_ONLY = [
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'examples', 'jest', 'loader', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
-  ...['completion', 'convert', 'doctor', 'files', 'map', 'memory-map-server', 'segments'].map(name => `cli/${name}.test.js`),
+  ...['completion', 'convert', 'doctor', 'files', 'map', 'hostile', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  'remote/command-line.test.js',
   // arithmetic: each function has the same hash on every back end (math/hashes)
   ...['accuracy', 'bad-input', 'boxes', 'images', 'indexing', 'linalg', 'matrices', 'numpy', 'order', 'quantile', 'scalars', 'signals', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)
 ])
@@ -102,7 +109,7 @@ const FOLDERS = {
 /** Which run is the first to have a file: 'test', 'ci' or 'full'. @param {string} name  from test/ on @param {string} backend */
 function firstRunOf (name, backend) {
   if (backend === 'native') return LATER.includes(name) ? 'ci' : 'test'
-  if (LATER.includes(name) || NATIVE_ONLY.includes(name) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))) return 'full'
+  if (NATIVE_ONLY.includes(name) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))) return 'full'
   return backend === 'wasm' && ON_WASM.includes(name) ? 'test' : 'ci'
 }
 

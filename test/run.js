@@ -1,5 +1,5 @@
 'use strict'
-// The runner behind `npm test`: mocha over a dozen files a process, on every back end.
+// The runner behind `npm test`: mocha over a dozen or so files a process, on every back end.
 //
 //   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest | --brief] [--slice n/m] [--jobs n] [--times] [-- node flags]
 //
@@ -19,7 +19,7 @@ const { fail, noteSkip, report, total } = require('./total')
 
 const ROOT = path.join(__dirname, '..')
 const MOCHA = path.join(path.dirname(require.resolve('mocha/package.json')), 'bin', '_mocha')
-const FILES_EACH = 12 // of a process
+const FILES_EACH = 16 // of a process
 const MOST_JOBS = 4 // processes at a time, each with up to 1.5 GB; one more than cores, because tests wait
 
 async function main () {

@@ -181,4 +181,44 @@ for array, index, lost in ring.read():
     ring.dispose()
     await reading.end
   })
+
+  it('writers at any moment of a frame: 12 kills, and a reader that nobody waits for goes on', async () => {
+    const name = fresh()
+    const ring = SharedRing.create(name, { slots: 4, shape: [30000], dtype: 'int64' })
+    const { next } = generator(7)
+    const controller = new AbortController()
+    const seen = { last: -1 }
+    let whole = 0
+    const reading = (async () => {
+      for await (const { tensor, index, lost } of ring.read({ from: 0, signal: controller.signal })) {
+        assert.equal(index, seen.last + 1 + lost)
+        seen.last = index
+        const values = tensor.data.slice()
+        if (!ring.intact(index)) continue
+        whole++
+        assert.ok(values.every(value => value === BigInt(index)), `frame ${index} is of several`)
+      }
+    })()
+    for (let round = 0; round < 12; round++) {
+      const before = ring.count
+      const peer = node(`
+        const turn = () => new Promise(resolve => setImmediate(resolve))
+        for (;;) {
+          ring.write(BigInt(ring.count))
+          if (ring.count % 3 === 0) await turn()
+        }`, name)
+      for (const enough = before + 1 + next(40); ring.count < enough;) await turn()
+      for (let spin = next(3000); spin > 0; spin--) ring.intact(0) // not always at the same point of a write
+      await peer.kill('SIGKILL')
+      assert.ok(ring.count >= before)
+    }
+    const end = SharedRing.open(name)
+    const index = end.write(BigInt(end.count))
+    while (seen.last < index) await turn()
+    controller.abort()
+    await assert.rejects(reading, { name: 'AbortError' })
+    assert.ok(whole > 0)
+    end.dispose()
+    ring.dispose()
+  })
 })

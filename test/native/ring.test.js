@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const { Worker } = require('node:worker_threads')
 const { SharedRing, SharedTensor, memory, openNpy } = require('samebytes')
 const { backend, opcodes, frame, tables } = require('../../js/backend/calls')
-const { childJson, collectUntil, copied, fails, generator, nativeOnly, quietMemory, skipWithout, turn } = require('../setup')
+const { childJson, collectUntil, copied, fails, nativeOnly, quietMemory, skipWithout, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
 const [WRITER, COUNT, FIRST] = [3, 8, 16] // as documented
@@ -361,46 +361,6 @@ say(whole > 0, torn)
     assert.equal(ring.count, 5)
     assert.deepEqual(await pending, [[2, 0, 2], [3, 0, 3], [4, 0, 4]])
     for (const each of [ring, reader, control]) each.dispose()
-  })
-
-  it('goes on for readers when the writer is killed, at any moment, and another one takes over: 12 times', async () => {
-    const name = newName()
-    const ring = SharedRing.create(name, { slots: 4, shape: [30000], dtype: 'int64' })
-    const { next } = generator(7)
-    const controller = new AbortController()
-    const seen = { last: -1 }
-    let whole = 0
-    const reading = (async () => {
-      for await (const { tensor, index, lost } of ring.read({ from: 0, signal: controller.signal })) {
-        assert.equal(index, seen.last + 1 + lost)
-        seen.last = index
-        const values = tensor.data.slice()
-        if (!ring.intact(index)) continue
-        whole++
-        assert.ok(values.every(value => value === BigInt(index)), `frame ${index} is of several`)
-      }
-    })()
-    for (let round = 0; round < 12; round++) {
-      const before = ring.count
-      const peer = peerOf(name, `
-        const ring = SharedRing.open(name)
-        for (;;) {
-          ring.write(BigInt(ring.count))
-          if (ring.count % 3 === 0) await turn()
-        }`)
-      for (const enough = before + 1 + next(40); ring.count < enough;) await turn()
-      for (let spin = next(3000); spin > 0; spin--) ring.intact(0) // not always at the same point of a write
-      await peer.kill('SIGKILL')
-      assert.ok(ring.count >= before)
-    }
-    const end = SharedRing.open(name)
-    const index = end.write(BigInt(end.count))
-    while (seen.last < index) await turn()
-    controller.abort()
-    await assert.rejects(reading, { name: 'AbortError' })
-    assert.ok(whole > 0)
-    end.dispose()
-    ring.dispose()
   })
 
   it('ends a loop with its signal, and leaves nothing', async () => {
