@@ -276,9 +276,11 @@ const stats = {
 
 /**
  * The limit on tensors' memory, looked up when it is first needed. granted: an upper bound of what is in use, because what is freed
- * is not subtracted; reaching the limit has it counted anew.
+ * is not subtracted; reaching the limit has it counted anew. hurry: has the runtime collect garbage that it may not have come to yet, where
+ * that can be done in the middle of a turn.
  */
-const budget = { limit: 0, isKnown: false, granted: 0 }
+const budget = { limit: 0, isKnown: false, granted: 0, hurry: /** @type {(() => unknown) | null} */ (null) }
+const HURRIES = 4 // of the collector, before memory is refused
 
 /**
  * Asks for bytes before they are allocated.
@@ -331,7 +333,11 @@ function recount (nbytes, inUse) {
     budget.isKnown = true
     if (budget.granted <= budget.limit) return
   }
-  const used = inUse()
+  let used = inUse()
+  for (let i = 0; i < HURRIES && budget.hurry !== null && nbytes <= budget.limit && used + nbytes > budget.limit; i++) {
+    budget.hurry()
+    used = inUse()
+  }
   budget.granted = used + nbytes
   if (budget.granted <= budget.limit) return
   budget.granted = used

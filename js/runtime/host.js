@@ -285,6 +285,20 @@ const ballastOf = (nbytes, inUse, most) => ballastsNow().ballastOf(nbytes, inUse
 /** @type {ReturnType<typeof import('./ballast').ballasts>['keepSpare']} */
 const keepSpare = ballast => ballastsNow().keepSpare(ballast)
 
+/**
+ * V8 marks beside the program, and lags behind where the machine is busy, until buffers have become half a heap longer than they were: this one has
+ * no bytes before it is touched (ballast.js), and makes the program wait.
+ */
+function hurryCollector () {
+  try {
+    return new /** @type {any} */ (ArrayBuffer)(LARGE, { maxByteLength: LARGE })
+  } catch {
+    return null // no addresses are left for it
+  }
+}
+
+const LARGE = 3 * 2 ** 30
+
 /** @type {string | null} */
 const pythonPath = path.join(root, 'python')
 
@@ -344,4 +358,4 @@ function loaded (load) {
   }
 }
 
-module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = { hurryCollector, onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
