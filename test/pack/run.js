@@ -4,9 +4,10 @@
 //
 //   node test/pack/run.js                       on this Node.js, Bun and Deno, in two minutes
 //   node test/pack/run.js --full                on every runtime and package manager of ./package.json, 64-bit ARM and musl, too
+//   node test/pack/run.js --rest                of --full what the first one does not have
 //     [--tarball samebytes.tgz] [--only TEXT]   a package that was packed before; tests whose title has TEXT
 //
-// What it needs besides (for --full, bash scripts/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
+// What it needs besides (for --full and --rest, bash scripts/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
 // line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
@@ -21,7 +22,8 @@ const { ROOT, scratchFolder, runAll, step: must, start, ended, packedIn } = requ
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 const PLATFORM = `${process.platform}-${process.arch}`
 
-const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, tarball: { type: 'string' }, only: { type: 'string', default: '' } } })
+const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, rest: { type: 'boolean', default: false }, tarball: { type: 'string' }, only: { type: 'string', default: '' } } })
+const isWhole = options.full || options.rest
 const scratch = scratchFolder('pack')
 const tarball = path.join(scratch, 'samebytes.tgz')
 
@@ -35,6 +37,12 @@ async function main () {
   await test(`is no larger than ${TARBALL} bytes`, testSize)
   const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
   if (!await must('installs offline, without scripts', () => install('here', here))) return
+  if (!options.rest) await testHere(here)
+  if (isWhole) await testFull()
+}
+
+/** What needs no other platform, and no other Node.js. */
+async function testHere (here) {
   await testNode(here, 'here')
   await testBuildErrors()
   await test('builds and loads an addon against it', testAddon)
@@ -43,7 +51,6 @@ async function main () {
   await testBundle(here, 'here')
   await testOthers()
   await testTraced(here, 'here')
-  if (options.full) await testFull()
 }
 
 /** @returns {Promise<boolean>} whether it passed */
@@ -77,7 +84,7 @@ const write = (file, text) => {
 
 async function pack () {
   if (options.tarball !== undefined) return fs.copyFileSync(options.tarball, tarball)
-  await run(['bash', 'scripts/build', options.full ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
+  await run(['bash', 'scripts/build', isWhole ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
   await run(['npm', 'pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
   fs.renameSync(packedIn(scratch), tarball)
 }
@@ -96,7 +103,7 @@ const NEEDED = [
 async function testContents () {
   const { out } = await run(['tar', '-tzf', tarball])
   const list = out.trim().split('\n').map(name => name.replace(/^package\//, ''))
-  const platforms = options.full ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
+  const platforms = isWhole ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
   const binaries = platforms.flatMap(name => ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
   // Where nvcc is; else the package has none, and cuda.whyNot() says so.
   const code = findCompiler() ? modules.flatMap(name => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`]) : []
@@ -169,7 +176,7 @@ async function testSize () {
   console.log(`  ${all} bytes, ${withoutDeviceCode} without device code`)
   if (!findCompiler()) return
   assert.ok(withoutDeviceCode < all * 0.9, 'the device code is where it was looked for')
-  if (!options.full) return // with the addons of all platforms
+  if (!isWhole) return // with the addons of all platforms
   const [, said, saidCode] = /download of ([\d.]+) MB: .* ([\d.]+) MB device code/.exec(fs.readFileSync(path.join(ROOT, 'docs', 'install.md'), 'utf8'))
   assert.ok(Math.abs(said - all / 1e6) < 0.2 && Math.abs(saidCode - (all - withoutDeviceCode) / 1e6) < 0.2, `docs/install.md says ${said} and ${saidCode} MB`)
 }
