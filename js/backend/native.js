@@ -6,7 +6,7 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
-const { bundled, hurryCollector, onShortage, log, onNextTurn, root, textOf } = require('../runtime/host')
+const { bundled, collectGarbage, onShortage, log, onNextTurn, root, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
@@ -172,7 +172,7 @@ class Backend {
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     onShortage(() => { this.sweep() })
-    budget.hurry = hurryCollector
+    budget.collect = collectGarbage
   }
 
   /**

@@ -276,11 +276,9 @@ const stats = {
 
 /**
  * The limit on tensors' memory, looked up when it is first needed. granted: an upper bound of what is in use, because what is freed
- * is not subtracted; reaching the limit has it counted anew. hurry: has the runtime collect garbage that it may not have come to yet, where
- * that can be done in the middle of a turn.
+ * is not subtracted; reaching the limit has it counted anew. collect: collects garbage, where that frees memory in the middle of a turn.
  */
-const budget = { limit: 0, isKnown: false, granted: 0, hurry: /** @type {(() => unknown) | null} */ (null) }
-const HURRIES = 4 // of the collector, before memory is refused
+const budget = { limit: 0, isKnown: false, granted: 0, collect: /** @type {(() => void) | null} */ (null) }
 
 /**
  * Asks for bytes before they are allocated.
@@ -334,8 +332,10 @@ function recount (nbytes, inUse) {
     if (budget.granted <= budget.limit) return
   }
   let used = inUse()
-  for (let i = 0; i < HURRIES && budget.hurry !== null && nbytes <= budget.limit && used + nbytes > budget.limit; i++) {
-    budget.hurry()
+  if (budget.collect !== null && nbytes <= budget.limit && used + nbytes > budget.limit) {
+    try {
+      budget.collect() // V8 marks beside the program, and lags behind where the machine is busy
+    } catch {} // a runtime that has nothing that does
     used = inUse()
   }
   budget.granted = used + nbytes

@@ -155,7 +155,8 @@ function collectGarbage () {
 
 /** @returns {() => void} what --expose-gc gives, without that flag */
 function collector () {
-  const { gc } = /** @type {any} */ (globalThis)
+  const { Bun, gc } = /** @type {any} */ (globalThis)
+  if (Bun !== undefined) return () => { Bun.gc(true) }
   if (typeof gc === 'function') return () => { gc() }
   require('node:v8').setFlagsFromString('--expose-gc')
   return require('node:vm').runInNewContext('gc')
@@ -285,20 +286,6 @@ const ballastOf = (nbytes, inUse, most) => ballastsNow().ballastOf(nbytes, inUse
 /** @type {ReturnType<typeof import('./ballast').ballasts>['keepSpare']} */
 const keepSpare = ballast => ballastsNow().keepSpare(ballast)
 
-/**
- * V8 marks beside the program, and lags behind where the machine is busy, until buffers have become half a heap longer than they were: this one has
- * no bytes before it is touched (ballast.js), and makes the program wait.
- */
-function hurryCollector () {
-  try {
-    return new /** @type {any} */ (ArrayBuffer)(LARGE, { maxByteLength: LARGE })
-  } catch {
-    return null // no addresses are left for it
-  }
-}
-
-const LARGE = 3 * 2 ** 30
-
 /** @type {string | null} */
 const pythonPath = path.join(root, 'python')
 
@@ -358,4 +345,4 @@ function loaded (load) {
   }
 }
 
-module.exports = { hurryCollector, onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
