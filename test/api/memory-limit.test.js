@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const math = require('samebytes/math')
-const { arange, backend, empty, memory, ones, parseNpz, setMemoryLimit, tidy, toNpyBytes, zeros } = require('samebytes')
+const { arange, backend, empty, ones, parseNpz, setMemoryLimit, tidy, toNpyBytes, zeros } = require('samebytes')
 const { childJson, fails, isPage, needs, settledMemory, skip } = require('../setup')
 
 const MIB = 2 ** 20
