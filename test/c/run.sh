@@ -41,9 +41,15 @@ frames=-Wframe-larger-than=24576
 
 compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 
-if ! printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c | sed "s#^src/platform/posix_process.c\$#$process#" |
-  BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
-    'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}" -Werror "$frames"; then
+# The core's objects. FOLDER [FLAGS...]
+compile_core () {
+  mkdir -p "$1"
+  printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
+    sed "s#^src/platform/posix_process.c\$#$process#" |
+    FOLDER=$1 CC=$cc xargs -P "$(nproc)" -I{} bash -c 'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$FOLDER/$o.o"' _ {} "${@:2}" -Werror
+}
+
+if ! compile_core "$build/core" "${flags[@]}" "$frames"; then
   echo 'not ok - the core compiles'
   echo '0 passed, 1 failed'
   exit 1
@@ -68,7 +74,7 @@ run () {
 for source in test/c/*.c; do
   name=$(basename "$source" .c)
   echo "# $name"
-  if ! compile "$source" "$build"/*.o -lm -lpthread -o "$build/$name"; then
+  if ! compile "$source" "$build"/core/*.o -lm -lpthread -o "$build/$name"; then
     echo "not ok - $source compiles"
     failed=$((failed + 1))
     continue
@@ -84,14 +90,14 @@ if [ -z "$other" ]; then
   export FAKECUDA=$build/libcuda_fake.so SAMEBYTES_CUDA_CODE=$build/code
   if "$cc" -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -Isrc -Itest/cuda \
       test/cuda/{fakecuda,emu,kernels}.c -lpthread -ldl -lm -o "$FAKECUDA" &&
-    compile test/cuda/host.c "$build"/*.o -lm -lpthread -ldl -o "$build/host"; then
+    compile test/cuda/host.c "$build"/core/*.o -lm -lpthread -ldl -o "$build/host"; then
     run test/cuda/host.c "$build/host"
   else
     echo 'not ok - test/cuda/host.c compiles'
     failed=$((failed + 1))
   fi
   echo '# memory of devices that other processes have'
-  if compile -Itest/cuda test/cuda/vram.c "$build"/*.o -lm -lpthread -ldl -o "$build/vram"; then
+  if compile -Itest/cuda test/cuda/vram.c "$build"/core/*.o -lm -lpthread -ldl -o "$build/vram"; then
     run test/cuda/vram.c "$build/vram"
   else
     echo 'not ok - test/cuda/vram.c compiles'
@@ -99,27 +105,27 @@ if [ -z "$other" ]; then
   fi
 fi
 
-export TSAN_OPTIONS=exitcode=99
-for name in threads parcels dlpack ring; do
-  [ -z "$other" ] || break # no sanitizer there
-  echo "# $name, under ThreadSanitizer"
-  if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror "test/c/$name.c" \
-    src/core/*.c src/ops/*.c src/kernels/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c -lm -lpthread -ldl -o "$build/$name-tsan"; then
-    run "test/c/$name.c under ThreadSanitizer" "$build/$name-tsan"
-  else
-    echo "not ok - test/c/$name.c compiles for ThreadSanitizer"
+if [ -z "$other" ]; then
+  export TSAN_OPTIONS=exitcode=99
+  flags=("${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}")
+  if ! compile_core "$build/tsan" "${flags[@]}"; then
+    echo 'not ok - the core compiles for ThreadSanitizer'
     failed=$((failed + 1))
   fi
-done
-
-if [ -z "$other" ]; then
+  for name in threads parcels dlpack ring; do
+    echo "# $name, under ThreadSanitizer"
+    if compile "test/c/$name.c" "$build"/tsan/*.o -lm -lpthread -ldl -o "$build/$name-tsan"; then
+      run "test/c/$name.c under ThreadSanitizer" "$build/$name-tsan"
+    else
+      echo "not ok - test/c/$name.c compiles for ThreadSanitizer"
+      failed=$((failed + 1))
+    fi
+  done
   echo '# the host side of CUDA, under ThreadSanitizer'
   # Its atomics have to be seen; what it runs there has no kernels.
   if "$cc" -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -fsanitize=thread -Isrc -Itest/cuda \
       test/cuda/{fakecuda,emu,kernels}.c -lpthread -ldl -lm -o "$FAKECUDA" &&
-    "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/cuda/host.c \
-    src/core/*.c src/ops/*.c src/kernels/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c \
-    -lm -lpthread -ldl -o "$build/host-tsan"; then
+    compile test/cuda/host.c "$build"/tsan/*.o -lm -lpthread -ldl -o "$build/host-tsan"; then
     run 'test/cuda/host.c under ThreadSanitizer' "$build/host-tsan" threads
   else
     echo 'not ok - test/cuda/host.c compiles for ThreadSanitizer'
