@@ -16,7 +16,6 @@ const LATER = [
   // the library's own pages, types and texts
   'api/loader.test.js', // files of the package that are read in the middle of a call, by a loader that takes bytes away
   'api/memory-map.test.js', // programs whose memory is shown
-  'api/primordials.test.js', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
   'api/printed.test.js', // texts beside PyTorch's; api/to-string has some of them
   'api/types.test.js', // programs in TypeScript
   'native/docs-blocks.test.js', // programs in docs/
@@ -68,7 +67,7 @@ const NATIVE_ONLY = [
   // layouts: numbers, and no memory
   ...['as-strided', 'diagonal', 'dim-order', 'expand', 'flip', 'memory-format', 'moveaxis', 'permute', 'reshape', 'slice', 'split', 'squeeze', 'transpose', 'unfold'],
   // V8's heap, its own functions, and texts
-  ...['endless', 'errors', 'heap', 'log', 'own-properties', 'primordials', 'printed', 'to-string', 'version'],
+  ...['endless', 'errors', 'heap', 'log', 'own-properties', 'printed', 'to-string', 'version'],
   // dtypes, options, and values as NumPy has them
   ...['combine-numpy', 'finfo', 'formats-write', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
   // programs: those of the command line, pages that show memory, examples, neighbours

@@ -1,7 +1,6 @@
 'use strict'
 // Calls of algorithms (src/algorithms), by the core's call buffer.
 
-const { Object, arrayConcat, arraySlice, newList } = require('../base/primordials')
 const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
 const { algorithms, tables, mode, call, defer, finish } = require('./math')
@@ -27,7 +26,7 @@ function readRows () {
 }
 
 /** @type {readonly any[]} */
-const NONE = newList()
+const NONE = []
 
 /**
  * Runs an algorithm. All operands are in the CPU's memory (math/operands.js).
@@ -40,10 +39,10 @@ const NONE = newList()
  */
 function run (row, to, from, given = {}) {
   if (mode.deferred !== null) {
-    defer(to[0], from, null, null, (first, sources, others) => { run(row, arrayConcat([first], others), sources, given) }, false, arraySlice(to, 1))
+    defer(to[0], from, null, null, (first, sources, others) => { run(row, [first, ...others], sources, given) }, false, to.slice(1))
     return
   }
-  const operands = arrayConcat(to, from)
+  const operands = [...to, ...from]
   let count = 0 // of operands that C can reach
   let isDone = false
   try {

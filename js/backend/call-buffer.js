@@ -4,7 +4,7 @@
 //
 // User code (getters, valueOf) runs before: there is none between the first write into the buffer and the last read from it.
 
-const { Math, arrayIndexOf, arrayOf, arraySlice } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const backend = require('./select')
 const { learnErrors, failure } = require('../base/errors')
 const { countStaged, grantScratch, room, staying } = require('./storage')
@@ -13,7 +13,7 @@ const { Layout, nothing, READ_ONLY } = require('./layout')
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
 const { tables, frame } = backend
-const codes = learnErrors(arraySlice(tables.errors, 0, tables.errors.length - 1))
+const codes = learnErrors(tables.errors.slice(0, tables.errors.length - 1))
 
 const { opcodes } = backend
 
@@ -89,7 +89,7 @@ function invoke (opcode) {
  * @param {Storage} storage
  */
 function putStorage (f64, at, storage) {
-  f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
+  f64[at + HANDLE] = storage.optional === null ? 0 : storage.optional.handle
   // Without an address C will touch no byte; the offset in the buffer is enough to judge alignment.
   f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
   f64[at + NBYTES] = storage.nbytes
@@ -368,10 +368,10 @@ function invokeOn (opcode, to, from, a, b) {
  */
 function leave (error) {
   const { code, message } = /** @type {{ code?: string, message?: string }} */ (error ?? {})
-  const status = arrayIndexOf(codes, String(code))
+  const status = codes.indexOf(String(code))
   /** @type {any} */ const native = backend
   native.leaveText(status > 0 ? String(message) : 'JavaScript could not run (out of memory, or of stack)')
-  return status > 0 ? status : arrayIndexOf(codes, 'ERR_MEMORY')
+  return status > 0 ? status : codes.indexOf('ERR_MEMORY')
 }
 
 /**

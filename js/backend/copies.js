@@ -1,7 +1,7 @@
 'use strict'
 // Copies between layouts, at once and on other threads, the casts that they may do, and fills.
 
-const { Uint8Array, arraySlice, lengthOf, typedSet } = require('../base/primordials')
+const { lengthOf } = require('../base/buffers')
 const { failure } = require('../base/errors')
 const { isOnDevice, countStaged, room } = require('./storage')
 const { itemsizes } = require('./dtypes')
@@ -38,7 +38,7 @@ function canCast (from, to, casting) {
 function invokeStaged (opcode, target, sources, a, b) {
   const to = stage(target)
   /** @type {Layout[]} */
-  const from = arraySlice(sources)
+  const from = sources.slice()
   let staged = 0
   try {
     for (; staged < sources.length; staged++) from[staged] = stage(sources[staged])
@@ -127,7 +127,7 @@ function bytesWithin ({ storage, dtype, offset, size }) {
  */
 function copy (dst, src, casting) {
   if (!areReachable(dst, src)) { // may make copies, which have to be freed
-    if (isPlainOutside(dst, src)) typedSet(bytesWithin(dst), bytesWithin(src))
+    if (isPlainOutside(dst, src)) bytesWithin(dst).set(bytesWithin(src))
     else invokeStaged(opcodes.copy, dst, [src], casting, 0)
     return
   }

@@ -206,7 +206,7 @@ function allocate (nbytes, device, shared) {
   else if (shared === false) ffi.run(opcodes.cuda_new, [], [device, nbytes])
   else shareable(nbytes, device, shared === 'own')
   const storage = native.hold(ffi.result(0), ffi.result(1), nbytes)
-  if (shared !== false) /** @type {import('./storage').OptionalFields} */ (storage.extra).stays = true
+  if (shared !== false) /** @type {import('./storage').OptionalFields} */ (storage.optional).stays = true
   return storage
 }
 
@@ -340,8 +340,8 @@ function settle (resolve, reject) {
  * @returns {Promise<void>}
  */
 async function ready ({ storage }) {
-  const { extra } = storage
-  if (extra === null || !(extra.device >= 0 || extra.pinned)) return // the CPU's work is done when its call returns
+  const { optional } = storage
+  if (optional === null || !(optional.device >= 0 || optional.pinned)) return // the CPU's work is done when its call returns
   await when(READY, storage)
 }
 
@@ -633,7 +633,7 @@ function withStream (stream, fn) {
  * @param {number | bigint | null} stream  the number of its stream; null: the default stream
  */
 function touch (storage, stream) {
-  const device = /** @type {import('./storage').OptionalFields} */ (storage.extra).device
+  const device = /** @type {import('./storage').OptionalFields} */ (storage.optional).device
   const on = stream === null ? null : streamOf(stream, device)
   ffi.run(opcodes.cuda_touch, [storage, on ?? storage], [on === null ? 0 : 1])
 }

@@ -1,7 +1,6 @@
 'use strict'
 // C's list of dtypes, with the typed array of each.
 
-const { BigInt64Array, BigUint64Array, Float32Array, Float64Array, Int16Array, Int32Array, Int8Array, Map, Uint16Array, Uint32Array, Uint8Array, arrayJoin, arrayMap, arraySlice, mapGet } = require('../base/primordials')
 const { tables } = require('./select')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -31,25 +30,25 @@ const types = {
 }
 
 /** in C's order @type {Dtype[]} */
-const dtypes = arrayMap(arraySlice(tables.dtypes, 0, tables.dtypes.length - 1), (/** @type {[string, string]} */ row, index) => ({
+const dtypes = tables.dtypes.slice(0, tables.dtypes.length - 1).map((/** @type {[string, string]} */ row, /** @type {number} */ index) => ({
   name: row[0],
   kind: row[1],
   itemsize: types[row[0]].BYTES_PER_ELEMENT * (row[1] === 'COMPLEX' ? 2 : 1),
   index,
   Type: types[row[0]]
 }))
-const itemsizes = arrayMap(dtypes, d => d.itemsize)
+const itemsizes = dtypes.map(d => d.itemsize)
 
 /** @type {Map<unknown, Dtype>} */
-const byName = new Map(arrayMap(dtypes, d => [d.name, d]))
+const byName = new Map(dtypes.map(d => [d.name, d]))
 
 /**
  * @param {unknown} name
  * @returns {Dtype}
  */
 function dtypeOf (name) {
-  const dtype = mapGet(byName, name)
-  if (dtype === undefined) throw failure('ERR_DTYPE', `dtype is ${show(name)}; one of ${arrayJoin(arrayMap(dtypes, d => d.name))} was expected`)
+  const dtype = byName.get(name)
+  if (dtype === undefined) throw failure('ERR_DTYPE', `dtype is ${show(name)}; one of ${dtypes.map(d => d.name).join(', ')} was expected`)
   return dtype
 }
 

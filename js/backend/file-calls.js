@@ -1,7 +1,6 @@
 'use strict'
 // Calls about files: parsers, mappings, segments of shared memory.
 
-const { Object } = require('../base/primordials')
 const { retried } = require('../runtime/host')
 const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 

@@ -1,7 +1,6 @@
 'use strict'
 // Calls of indexing, by the core's call buffer.
 
-const { newList } = require('../base/primordials')
 const { frame, held, check, put, putInteger, putList, RESULTS, ARGS } = require('./call-buffer')
 const { stage, unstage } = require('./staging')
 const { rows, call } = require('./math')
@@ -18,7 +17,7 @@ const { rows, call } = require('./math')
  */
 function callOn (row, layouts, putArguments) {
   /** @type {Layout[]} */
-  const staged = newList()
+  const staged = []
   let isWritten = false
   try {
     for (let i = 0; i < layouts.length; i++) staged[i] = stage(layouts[i])

@@ -1,7 +1,6 @@
 'use strict'
 // Calls about layouts alone, which touch no byte: questions, views over the same storage, and layouts that get a storage later.
 
-const { arraySlice } = require('../base/primordials')
 const { opcodes, frame, invoke, put, putInteger, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
 const { nothing, READ_ONLY, CONTIGUOUS, STRIDED, STATIC, UNBOUND, INHERITED } = require('./layout')
 
@@ -191,7 +190,7 @@ function rebind (layout, source) {
  * @returns {number[]}
  */
 function dimOrder (layout) {
-  if (layout.order !== null) return arraySlice(layout.order)
+  if (layout.order !== null) return layout.order.slice()
   put(0, layout)
   invoke(opcodes.dim_order)
   return readLayout(nothing, 0).shape

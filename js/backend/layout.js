@@ -1,7 +1,7 @@
 'use strict'
 // A layout: which elements of a storage a tensor has, and in which order.
 
-const { ArrayBuffer, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const { Storage, Group } = require('./storage')
 
 // Flags of a Layout. C gets READ_ONLY alone.
@@ -33,8 +33,8 @@ class Layout {
     this.flags = flags
     /** the typed array that the caller got last @type {any} */
     this.data = null
-    /** @type {OptionalFields | null} */
-    this.rare = null
+    /** @type {OptionalLayoutFields | null} */
+    this.optional = null
     /** what the caller got of shape and strides; null: nothing yet @type {readonly number[] | null} */
     this.frozenShape = null
     /** @type {readonly number[] | null} */
@@ -42,23 +42,23 @@ class Layout {
   }
 
   /** Elements that a resize in place may use. */
-  get capacity () { return this.rare === null || this.rare.capacity < 0 ? this.size : this.rare.capacity }
-  set capacity (n) { if (n !== this.capacity) (this.rare ??= new OptionalFields()).capacity = n }
+  get capacity () { return this.optional === null || this.optional.capacity < 0 ? this.size : this.optional.capacity }
+  set capacity (n) { if (n !== this.capacity) (this.optional ??= new OptionalLayoutFields()).capacity = n }
   /** The caller's object, of a tensor made from a blob record; of others the storage has it. @type {unknown} */
-  get owner () { return this.rare === null ? undefined : this.rare.owner }
-  set owner (owner) { if (owner !== this.owner) (this.rare ??= new OptionalFields()).owner = owner }
+  get owner () { return this.optional === null ? undefined : this.optional.owner }
+  set owner (owner) { if (owner !== this.owner) (this.optional ??= new OptionalLayoutFields()).owner = owner }
   /** Order of the axes in memory, kept by a resize: strides do not give it where an axis has less than two elements. @type {number[] | null} */
-  get order () { return this.rare === null ? null : this.rare.order }
-  set order (order) { if (order !== this.order) (this.rare ??= new OptionalFields()).order = order }
+  get order () { return this.optional === null ? null : this.optional.order }
+  set order (order) { if (order !== this.order) (this.optional ??= new OptionalLayoutFields()).order = order }
   /** As `data`, over a guarded mapping: each use checks that its bytes are still there. @type {any} */
-  get guardedData () { return this.rare === null ? null : this.rare.guardedData }
-  set guardedData (data) { (this.rare ??= new OptionalFields()).guardedData = data }
+  get guardedData () { return this.optional === null ? null : this.optional.guardedData }
+  set guardedData (data) { (this.optional ??= new OptionalLayoutFields()).guardedData = data }
 }
 
 rootless(Layout)
 
 /** Fields that few layouts have: in Layout itself they would take 24 bytes of each. */
-class OptionalFields {
+class OptionalLayoutFields {
   capacity = -1 // the layout's size
   /** @type {unknown} */
   owner = undefined
@@ -68,7 +68,7 @@ class OptionalFields {
   order = null
 }
 
-rootless(OptionalFields)
+rootless(OptionalLayoutFields)
 
 /** The storage of layouts that have no bytes yet. */
 const nothing = new Storage(new Group('js'), null, new ArrayBuffer(0), 0, 0)

@@ -1,7 +1,6 @@
 'use strict'
 // Calls into arithmetic: the addon samebytes_math, or its WebAssembly modules, by the core's call buffer. Loaded when samebytes/math is.
 
-const { Object, arrayMap, arraySlice, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('./storage')
 const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('./call-buffer')
@@ -105,10 +104,10 @@ function anew (run, done) {
 }
 
 /** Number of each function that arithmetic has for the call buffer; those of algorithms follow (algorithms.js). @type {Record<string, number>} */
-const rows = Object.fromEntries(arrayMap(arraySlice(tables.exports, 0, tables.exports.length - 1), (/** @type {string} */ name, index) => [name, index]))
+const rows = Object.fromEntries(tables.exports.slice(0, tables.exports.length - 1).map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]))
 
 /** Number of each elementwise function, by its name in C. @type {Record<string, number>} */
-const ops = Object.fromEntries(arrayMap(tables.ops, (/** @type {any} */ row, index) => [row === null ? '' : row[0], index]))
+const ops = Object.fromEntries(tables.ops.map((/** @type {any} */ row, /** @type {number} */ index) => [row === null ? '' : row[0], index]))
 
 /** A dtype of no number: what is computed in follows from the sources. */
 const NONE = -1
@@ -117,7 +116,7 @@ const NONE = -1
 const CHOICE = 2
 
 /** Results' dtypes by function and dtypes of sources. @type {number[]} */
-const results = newList()
+const results = []
 
 /**
  * The dtype of a function's result.
@@ -311,7 +310,7 @@ function defer (to, from, follows, whole, run, isHere = false, also = []) {
   claim(to.storage)
   for (let i = 0; i < also.length; i++) claim(also[i].storage)
   for (let i = 0; i < from.length; i++) claim(from[i].storage)
-  calls[calls.length] = { to, from, follows, whole, run, isHere, also }
+  calls.push({ to, from, follows, whole, run, isHere, also })
 }
 
 module.exports = { ops, tables, algorithms, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }

@@ -2,12 +2,12 @@
 // The native back end: the addon, and V8's own memory for the tensors that it makes. Small ones are slots of a pool
 // (small-tensors.js); larger ones have an ArrayBuffer of their own from the start.
 
-const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Number, Promise, SharedArrayBuffer, Uint8Array, WeakMap, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, bufferOf, bytesCopied, bytesFrom, lengthOf, newList, register, rootless, typedIndexOf, uncurried, weakMapGet, weakMapSet } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
 const { bundled, collectGarbage, onShortage, log, onNextTurn, root, textOf } = require('../runtime/host')
-const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
+const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH, bufferOf, bytesCopied, bytesFrom, lengthOf, uncurried } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
@@ -52,14 +52,14 @@ function load () {
       folder = path.dirname(place)
       return addon
     } catch (/** @type {any} */ error) {
-      reasons[reasons.length] = `${place}: ${reasonOf(error)}`
+      reasons.push(`${place}: ${reasonOf(error)}`)
       log('no addon %s', reasons[reasons.length - 1])
-      isForbidden ||= arrayIncludes(FORBIDDEN, error.code)
+      isForbidden ||= FORBIDDEN.includes(error.code)
     }
   }
   if (bundled !== '') throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded: ${bundled}`)
   const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
-  throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${arrayJoin(reasons, '; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
+  throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
 }
 
 const FORBIDDEN = ['ERR_DLOPEN_DISABLED', 'ERR_ACCESS_DENIED']
@@ -81,7 +81,7 @@ class SpareBuffers {
   constructor () {
     this.clear = () => {
       /** [buffer, address], the latest last @type {[ArrayBuffer, number][]} */
-      this.list = newList()
+      this.list = []
       this.nbytes = 0
       this.isWatched = false
     }
@@ -94,10 +94,10 @@ class SpareBuffers {
     const nbytes = byteLengthOf(buffer)
     if (nbytes > MOST_SPARE) return
     while (this.list.length === MOST_BUFFERS || this.nbytes + nbytes > MOST_SPARE) this.takeAt(0)
-    this.list[this.list.length] = [buffer, address]
+    this.list.push([buffer, address])
     this.nbytes += nbytes
     if (this.isWatched) return
-    register(this.collections, {}, undefined)
+    this.collections.register({}, undefined)
     this.isWatched = true
   }
 
@@ -116,8 +116,8 @@ class SpareBuffers {
     const found = list[at]
     const nbytes = byteLengthOf(found[0])
     /** @type {[ArrayBuffer, number][]} */
-    const rest = newList()
-    for (let i = 0; i < list.length; i++) if (i !== at) rest[rest.length] = list[i]
+    const rest = []
+    for (let i = 0; i < list.length; i++) if (i !== at) rest.push(list[i])
     this.list = rest // not moved in place: a program that is stopped in a loop or at a call (vm's timeout) would leave one buffer there twice
     this.nbytes -= nbytes
     return found
@@ -139,7 +139,7 @@ class Backend {
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
     this.opcodes = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
-    const int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
+    const int32 = this.tables.dtypes.map((/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]).indexOf('int32')
     /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
     this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
     this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8, (this.tables.frame.SCRATCH - this.tables.frame.TEXT) * 8)
@@ -197,7 +197,7 @@ class Backend {
 
   /** The last error's message. */
   text () {
-    const end = typedIndexOf(this.textBytes, 0)
+    const end = this.textBytes.indexOf(0)
     return textOf(bytesCopied(this.textBytes, 0, end))
   }
 
@@ -310,7 +310,7 @@ class Backend {
    * @returns {Storage}
    */
   adopt (buffer, byteOffset, nbytes) {
-    const whole = this.hasGuarded && nbytes > 0 ? weakMapGet(guarded, buffer) : undefined
+    const whole = this.hasGuarded && nbytes > 0 ? guarded.get(buffer) : undefined
     if (whole !== undefined) return this.partOf(whole, byteOffset, nbytes)
     return new Storage(this.groupFor('js', nbytes), null, buffer, byteOffset, nbytes)
   }
@@ -327,7 +327,7 @@ class Backend {
   partOf (whole, at, nbytes) {
     const { f64 } = this.frame
     const { STATUS, OPERANDS, HANDLE, ARGS } = this.tables.frame
-    f64[OPERANDS + HANDLE] = /** @type {OptionalFields} */ (whole.extra).handle
+    f64[OPERANDS + HANDLE] = /** @type {OptionalFields} */ (whole.optional).handle
     f64[ARGS] = at
     f64[ARGS + 1] = nbytes
     this.call(this.opcodes.storage_part)
@@ -416,10 +416,10 @@ class Backend {
   hold (handle, address, nbytes) {
     const storage = new Storage(new Group('native'), null, null, 0, nbytes)
     storage.address = address
-    const extra = this.watch(storage, handle)
-    extra.handle = handle // operands have it instead of the address
-    if (extra.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
-    counts.set(extra.watch, storage.group.count)
+    const optional = this.watch(storage, handle)
+    optional.handle = handle // operands have it instead of the address
+    if (optional.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
+    counts.set(optional.watch, storage.group.count)
     return storage
   }
 
@@ -437,12 +437,12 @@ class Backend {
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
     const { f64 } = this.frame
-    const extra = storage.extra = new OptionalFields()
-    extra.watch = id
-    extra.guarded = f64[this.RESULTS] !== 0
-    extra.device = f64[this.RESULTS + 1]
-    extra.pinned = f64[this.RESULTS + 2] !== 0
-    return extra
+    const optional = storage.optional = new OptionalFields()
+    optional.watch = id
+    optional.guarded = f64[this.RESULTS] !== 0
+    optional.device = f64[this.RESULTS + 1]
+    optional.pinned = f64[this.RESULTS + 2] !== 0
+    return optional
   }
 
   /**
@@ -529,13 +529,13 @@ class Backend {
     if (storage.block !== null) this.small.promote(storage)
     if (storage.kind === 'cuda') throw outOfSight(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
-      const extra = /** @type {OptionalFields} */ (storage.extra)
-      const buffer = this.addon.buffer(extra.watch)
+      const optional = /** @type {OptionalFields} */ (storage.optional)
+      const buffer = this.addon.buffer(optional.watch)
       check()
-      if (extra.guarded) this.noteGuarded(buffer, storage)
+      if (optional.guarded) this.noteGuarded(buffer, storage)
       storage.buffer = buffer
-      extra.windows = null
-      if (storage.owner !== undefined) weakMapSet(owners, buffer, [storage.owner, extra.base])
+      optional.windows = null
+      if (storage.owner !== undefined) owners.set(buffer, [storage.owner, optional.base])
     }
     return /** @type {ArrayBufferLike} */ (storage.buffer)
   }
@@ -545,7 +545,7 @@ class Backend {
    * @param {Storage} storage
    */
   noteGuarded (buffer, storage) {
-    weakMapSet(guarded, buffer, this.partOf(storage, 0, storage.nbytes))
+    guarded.set(buffer, this.partOf(storage, 0, storage.nbytes))
     this.hasGuarded = true
   }
 
@@ -573,7 +573,7 @@ class Backend {
    */
   canView (storage, Type) {
     const { kind } = storage
-    if (kind === 'native' ? storage.buffer === null || (this.faults === null && (/** @type {OptionalFields} */ (storage.extra)).guarded) : kind === 'cuda') return false
+    if (kind === 'native' ? storage.buffer === null || (this.faults === null && (/** @type {OptionalFields} */ (storage.optional)).guarded) : kind === 'cuda') return false
     return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
@@ -591,8 +591,8 @@ class Backend {
       return this.small.window(storage.block, dtype, Type)
     }
     const buffer = this.bufferOf(storage, check)
-    const extra = storage.extra ??= new OptionalFields()
-    const windows = extra.windows ??= newList()
+    const optional = storage.optional ??= new OptionalFields()
+    const windows = optional.windows ??= []
     const seen = windows[dtype]
     if (seen !== undefined && bufferOf(seen) === buffer) return seen
     const made = storage.nbytes === 0 ? new Type(0) : new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)) // a detached buffer takes no array
@@ -617,18 +617,18 @@ class Backend {
   release (storage) {
     if (storage.released) return
     storage.claims = -1
-    const { group: { count }, block, extra } = storage
-    if (extra !== null && extra.base !== null) unclaim(extra.base, this)
+    const { group: { count }, block, optional } = storage
+    if (optional !== null && optional.base !== null) unclaim(optional.base, this)
     if (block !== null && block !== IN_HEAP) {
       this.small.recycle(storage)
     } else if (storage.kind === 'v8' || storage.kind === 'sab') {
       count.bytes -= storage.nbytes
-      if (storage.nbytes >= BIG && storage.kind === 'v8' && !storage.isShown && extra === null) {
+      if (storage.nbytes >= BIG && storage.kind === 'v8' && !storage.isShown && optional === null) {
         this.spare.put(/** @type {ArrayBuffer} */ (storage.buffer), /** @type {number} */ (storage.address) - storage.byteOffset)
       }
-    } else if (extra !== null && extra.watch >= 0) {
-      counts.delete(extra.watch)
-      this.addon.unwatch(extra.watch)
+    } else if (optional !== null && optional.watch >= 0) {
+      counts.delete(optional.watch)
+      this.addon.unwatch(optional.watch)
     }
   }
 
@@ -670,8 +670,8 @@ class Backend {
 rootless(Backend)
 
 /** @param {Storage} storage */
-function outOfSight ({ extra }) {
-  return failure('ERR_DEVICE', `the bytes are on cuda:${extra?.device}, where JavaScript does not see them; cpu() copies them`)
+function outOfSight ({ optional }) {
+  return failure('ERR_DEVICE', `the bytes are on cuda:${optional?.device}, where JavaScript does not see them; cpu() copies them`)
 }
 
 /**

@@ -1,7 +1,6 @@
 'use strict'
 // Pins: storages whose bytes native code uses for a while (C's side is node/pins.c). They stay alive and where they are until it is done.
 
-const { newList } = require('../base/primordials')
 const ffi = require('./calls')
 const { failure } = require('../base/errors')
 const { claim, unclaim, OptionalFields, SlotTable, isOnDevice } = require('./storage')
@@ -22,7 +21,7 @@ const addon = /** @type {any} */ (backend).addon
  *
  * @type {{ table: SlotTable<Stored>, letGo: ((storage: Stored) => void)[] }}
  */
-const own = { table: new SlotTable(), letGo: newList() }
+const own = { table: new SlotTable(), letGo: [] }
 
 /** @returns {typeof own} the table in use */
 const current = () => addon.lent ?? own
@@ -72,7 +71,7 @@ function pin (layout, readOnly) {
   const { storage } = layout
   if (addon === undefined) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
   checkUse(layout, readOnly)
-  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.extra?.device}; addons take the CPU's, and cpu() copies them there`)
+  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.optional?.device}; addons take the CPU's, and cpu() copies them there`)
   collect()
   ffi.checkAttached(storage)
   backend.promote(storage)
@@ -96,9 +95,9 @@ function pin (layout, readOnly) {
  */
 function checkUse ({ storage, flags }, readOnly) {
   if (!readOnly && (flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', 'the tensor is read-only; native code can have it for reading')
-  const { extra } = storage
-  if (extra === null || extra.busy === 0) return
-  if (extra.written > 0 || !readOnly) throw failure('ERR_BUSY', 'the tensor is in use by a pending operation')
+  const { optional } = storage
+  if (optional === null || optional.busy === 0) return
+  if (optional.written > 0 || !readOnly) throw failure('ERR_BUSY', 'the tensor is in use by a pending operation')
 }
 
 /**
@@ -107,13 +106,13 @@ function checkUse ({ storage, flags }, readOnly) {
  * @param {Stored} storage
  */
 function fix (storage) {
-  const extra = storage.extra ??= new OptionalFields()
-  if (extra.fixed) return
+  const optional = storage.optional ??= new OptionalFields()
+  if (optional.fixed) return
   const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
   const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // asking takes microseconds
   if (!isShared && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
   if (!isShared) keepAttached(buffer)
-  extra.fixed = true
+  optional.fixed = true
 }
 
 /** @returns {number} pins that native code has */

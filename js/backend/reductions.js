@@ -1,7 +1,7 @@
 'use strict'
 // Calls of reductions, by the core's call buffer.
 
-const { Object, arrayIncludes, arrayMap, arrayOf, newList } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
 const { tables, rows, mode, call, defer, finish } = require('./math')
@@ -9,10 +9,10 @@ const { tables, rows, mode, call, defer, finish } = require('./math')
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /** Number of each reduction, by its name in C. @type {Record<string, number>} */
-const reductions = Object.fromEntries(arrayMap(tables.reductions, (/** @type {string} */ name, index) => [name, index]))
+const reductions = Object.fromEntries(tables.reductions.map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]))
 
 /** Results' dtypes by reduction, source and dtype asked for. @type {number[]} */
-const known = newList()
+const known = []
 
 /**
  * The dtype of a reduction's result.
@@ -81,8 +81,8 @@ function callOn (row, to, from, list, numbers, value) {
 function keptAxes (to, from, axes) {
   const stay = to.shape.length === from.shape.length
   let at = 0
-  return arrayMap(from.shape, (n, d) => {
-    if (arrayIncludes(axes, d)) return -1
+  return from.shape.map((n, d) => {
+    if (axes.includes(d)) return -1
     return stay ? d : at++
   })
 }
@@ -143,7 +143,7 @@ function lines (op, to, from, axes, ranks, asked, casting) {
     const kept = from.shape.length - axes
     const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
     const whole = arrayOf(to.shape.length - kept, i => kept + i)
-    defer(to, [from], isOfLines ? null : arrayMap(from.shape, (_, d) => d < kept ? d : -1), whole, (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
+    defer(to, [from], isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1), whole, (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
     return
   }
   callOn(rows.lines, to, from, ranks, [op, asked, casting, axes], null)

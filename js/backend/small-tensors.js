@@ -5,10 +5,11 @@
 // When a tensor's bytes are first shown to the caller they move out of the block: up to 64 bytes into a typed array in V8's heap,
 // more into an ArrayBuffer of their own (promotion).
 
-const { ArrayBuffer, Int32Array, Math, Reflect, arrayOf, bufferOf, lengthOfBuffer, newList, rootless, typedFill, typedSet } = require('../base/primordials')
+const { rootless } = require('../base/records')
+const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { isLogged, log } = require('../runtime/host')
-const { partsOfArray } = require('../base/buffers')
+const { partsOfArray, bufferOf, lengthOfBuffer } = require('../base/buffers')
 const { Storage, passing, grant, stats } = require('./storage')
 
 /** @typedef {InstanceType<typeof import('./storage').Group>} Group */
@@ -149,7 +150,7 @@ class SmallTensors {
     try {
       native.addressOf(storage) // marks it as touched: promotion has to move the zeros
       const at = storage.byteOffset >> 2
-      typedFill(this.window(/** @type {Block} */ (storage.block), this.int32, Int32Array), 0, at, at + (slotSize(nbytes) >> 2))
+      this.window(/** @type {Block} */ (storage.block), this.int32, Int32Array).fill(0, at, at + (slotSize(nbytes) >> 2))
     } catch (error) {
       native.release(storage)
       throw error
@@ -209,7 +210,7 @@ class SmallTensors {
     grant(BLOCK, native.inUse)
     const buffer = newBuffer(BLOCK, ALIGNMENT, false)
     const address = native.locate(buffer)
-    block.windows = newList()
+    block.windows = []
     block.start = -address & (ALIGNMENT - 1)
     block.address = address + block.start
     block.group.count.bytes += BLOCK
@@ -291,7 +292,7 @@ class SmallTensors {
     grant(nbytes, this.native.inUse)
     const n = nbytes / Type.BYTES_PER_ELEMENT
     const data = new Type(n)
-    if (storage.address !== null) typedSet(data, new Type(block.buffer, block.start + byteOffset, n))
+    if (storage.address !== null) data.set(new Type(block.buffer, block.start + byteOffset, n))
     storage.group.count.bytes += nbytes
     storage.block = IN_HEAP
     storage.buffer = data

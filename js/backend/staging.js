@@ -2,7 +2,6 @@
 // Operands of a call whose bytes are still there and C can reach. On native all have addresses. On WASM the caller's buffers lie outside
 // of linear memory: their bytes are copied into it for the call, and what the call wrote is copied back.
 
-const { Atomics, Uint8Array, typedSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { byteLengthOf } = require('../base/buffers')
 const { countStaged } = require('./storage')
@@ -32,8 +31,8 @@ function checkAttached (storage) {
 const GUARDS = { none: 0, needed: 1, wanted: 2 }
 
 /** @param {Storage} storage */
-function isGuarded ({ extra }) {
-  return extra !== null && extra.guarded
+function isGuarded ({ optional }) {
+  return optional !== null && optional.guarded
 }
 
 /** native.js says what it counts @type {Int32Array | null} */
@@ -103,7 +102,7 @@ function copyIn (layout) {
   const copy = allocate(n)
   try {
     checkAttached(storage) // its buffer may be that of linear memory, which may just have grown
-    typedSet(bytesOfStaged(copy, n), new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+    bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
   } catch (error) {
     backend.release(copy)
     throw error
@@ -133,7 +132,7 @@ function unstage (staged, layout, written) {
     const n = (high - low + 1) * itemsize
     const source = bytesOfStaged(staged.storage, n)
     const target = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), storage.byteOffset + (layout.offset + low) * itemsize, n)
-    if (size === high - low + 1) typedSet(target, source)
+    if (size === high - low + 1) target.set(source)
     else writeBack(target, source, shape, strides, -low * itemsize, itemsize, 0) // elements alone: others may have written what is between them
   }
   backend.release(staged.storage)

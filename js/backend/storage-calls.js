@@ -46,8 +46,8 @@ function run (opcode, storages, numbers) {
  * @returns {boolean}
  */
 function isPinned (storage) {
-  const { extra, address, nbytes } = storage
-  if (extra !== null && extra.pinned) return true
+  const { optional, address, nbytes } = storage
+  if (optional !== null && optional.pinned) return true
   if (backend.isWasm || address === null || nbytes === 0 || isOnDevice(storage)) return false
   run(opcodes.is_pinned, [storage])
   return frame.f64[RESULTS] !== 0

@@ -1,7 +1,7 @@
 'use strict'
 // Storages: bytes, where they are and how many tensors use them. What memory() counts, and the limit on memory.
 
-const { Math, SharedArrayBuffer, newList, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime/host')
 
@@ -29,7 +29,7 @@ rootless(Group)
 class Stack {
   constructor () {
     /** @type {number[]} */
-    this.list = newList()
+    this.list = []
     this.size = 0
   }
 
@@ -51,11 +51,11 @@ rootless(Stack)
 class SlotTable {
   constructor () {
     /** by number, undefined where there is none; a list without methods @type {T[]} */
-    this.held = newList()
+    this.held = []
     /** values that are there */
     this.size = 0
     /** numbers that `put` uses again, the last one first; it never gets shorter @type {number[]} */
-    this.free = newList()
+    this.free = []
     this.freeCount = 0
   }
 
@@ -168,7 +168,7 @@ class Storage {
     /** the caller's object, kept alive with the bytes @type {unknown} */
     this.owner = undefined
     /** @type {OptionalFields | null} */
-    this.extra = null
+    this.optional = null
   }
 
   get kind () { return this.group.kind }
@@ -202,8 +202,8 @@ const nameOfDevice = device => device === CPU ? 'cpu' : `cuda:${device}`
  * @param {Storage} storage
  * @returns {number} CPU for the CPU
  */
-function deviceOfStorage ({ extra }) {
-  return extra === null ? CPU : extra.device
+function deviceOfStorage ({ optional }) {
+  return optional === null ? CPU : optional.device
 }
 
 /**
@@ -211,8 +211,8 @@ function deviceOfStorage ({ extra }) {
  *
  * @param {Storage} storage
  */
-function isOnDevice ({ extra }) {
-  return extra !== null && extra.device >= 0
+function isOnDevice ({ optional }) {
+  return optional !== null && optional.device >= 0
 }
 
 /**
@@ -222,7 +222,7 @@ function isOnDevice ({ extra }) {
  * @returns {Storage}
  */
 function staying (storage) {
-  if (isOnDevice(storage)) /** @type {OptionalFields} */ (storage.extra).stays = true
+  if (isOnDevice(storage)) /** @type {OptionalFields} */ (storage.optional).stays = true
   return storage
 }
 
@@ -244,8 +244,8 @@ function claim (storage) {
 function unclaim (storage, backend) {
   if (--storage.claims > 0) return
   storage.group.count.storages--
-  const { extra } = storage
-  if (extra === null || extra.records === null || extra.records.live === 0) backend.release(storage)
+  const { optional } = storage
+  if (optional === null || optional.records === null || optional.records.live === 0) backend.release(storage)
 }
 
 /**
@@ -421,7 +421,7 @@ function countStaged (bytes) {
 }
 
 /** Do stacks begin with the error's name and message, as V8's do? */
-const isTold = String(new Error('told').stack).includes('told') // eslint-disable-line no-restricted-syntax -- when the package is read
+const isTold = String(new Error('told').stack).includes('told')
 
 /** @param {Error} error */
 function stackOf (error) {

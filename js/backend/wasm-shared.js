@@ -2,7 +2,6 @@
 // WASM over memory that threads share. Each thread has an instance of the same module, with a stack, thread-local variables and a call
 // buffer of its own. The first thread makes the group; others join it.
 
-const { Atomics, BigInt, BigInt64Array, Math, WeakSet, weakMapGet, weakSetAdd, weakSetHas } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { newName } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer } = require('../base/buffers')
@@ -37,7 +36,7 @@ const { version } = require('../base/version')
  * @returns {ThreadGroup} nobody's yet
  */
 function newGroup (module, memory = newMemory({ shared: true })) {
-  return { version, module, memory, name: newName(), maximum: weakMapGet(maxima, memory), started: false }
+  return { version, module, memory, name: newName(), maximum: maxima.get(memory), started: false }
 }
 
 /** Buffers known to be over this memory: this thread's, also from before memory grew, and those of other threads. @type {WeakSet<object>} */
@@ -68,7 +67,7 @@ class SharedBackend extends Backend {
   /** @returns {number[]} environments of the threads that hold their locks, this one's included */
   watched () {
     const ids = []
-    for (let id = this.exports.sb_next_watched(0); id !== 0; id = this.exports.sb_next_watched(id)) ids[ids.length] = id >>> 0
+    for (let id = this.exports.sb_next_watched(0); id !== 0; id = this.exports.sb_next_watched(id)) ids.push(id >>> 0)
     return ids
   }
 
@@ -84,7 +83,7 @@ class SharedBackend extends Backend {
   /** @override */
   renew () {
     super.renew()
-    weakSetAdd(buffers, this.buffer)
+    buffers.add(this.buffer)
   }
 
   /**
@@ -94,11 +93,11 @@ class SharedBackend extends Backend {
    * @param {ArrayBufferLike} buffer
    */
   isOwn (buffer) {
-    if (weakSetHas(buffers, buffer)) return true
-    if (weakSetHas(others, buffer) || !isSharedArrayBuffer(buffer)) return false
-    if (this.shows(buffer)) weakSetAdd(buffers, buffer)
-    else weakSetAdd(others, buffer)
-    return weakSetHas(buffers, buffer)
+    if (buffers.has(buffer)) return true
+    if (others.has(buffer) || !isSharedArrayBuffer(buffer)) return false
+    if (this.shows(buffer)) buffers.add(buffer)
+    else others.add(buffer)
+    return buffers.has(buffer)
   }
 
   /**
@@ -142,7 +141,7 @@ class SharedBackend extends Backend {
 
 /** @param {import('./storage').Storage} storage  that was asked for as memory that others may see */
 function staying (storage) {
-  /** @type {import('./storage').OptionalFields} */ (storage.extra).stays = true
+  /** @type {import('./storage').OptionalFields} */ (storage.optional).stays = true
   return storage
 }
 

@@ -3,7 +3,6 @@
 // has an instance with data, a stack and a table of its own, in a storage that its environment claims until it ends: C frees it then. No tensor is
 // over it, and JavaScript never drops it.
 
-const { JSON, Math, Uint8Array, arraySome, typedFill } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { compile } = require('../runtime/wasm-modules')
 
@@ -65,10 +64,10 @@ function openSide (backend, name) {
   const module = compile(backend.group === null ? `samebytes-${name}.wasm` : `samebytes-${name}-shared.wasm`)
   const { nbytes, functions } = needsOf(module, name)
   const callName = `sb_${name}_call`
-  if (!arraySome(WebAssembly.Module.exports(/** @type {any} */ (module)), ({ name }) => name === callName)) throw another(name)
+  if (!WebAssembly.Module.exports(/** @type {any} */ (module)).some(({ name }) => name === callName)) throw another(name)
   const place = claim(backend, STACK + nbytes + ALIGNMENT)
   const data = Math.ceil((place + STACK) / ALIGNMENT) * ALIGNMENT
-  typedFill(new Uint8Array(backend.current(), data, nbytes), 0) // what the module does not initialise is 0
+  new Uint8Array(backend.current(), data, nbytes).fill(0) // what the module does not initialise is 0
   const number = (/** @type {number} */ value, mutable = false) => new WebAssembly.Global({ value: 'i32', mutable }, value)
   /** @type {any} */
   const env = {

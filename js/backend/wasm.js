@@ -2,10 +2,10 @@
 // The WASM back end: the same C, over linear memory. Tensors that it makes are there; when it grows, all typed arrays over it are
 // made anew. The caller's buffers stay outside: staging.js copies their bytes into linear memory for a call.
 
-const { ArrayBuffer, BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Number, Object, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, charCodeAt, newList, register, rootless, toExponential, toPrecision, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
-const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
+const { byteLengthOf, MAX_LENGTH, bytesCopied } = require('../base/buffers')
 const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, budget, grant, watchGrowth, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
@@ -82,15 +82,15 @@ class Backend {
     this.group = null
     this.memory = memory
     /** bytes that it may grow to */
-    this.maximum = weakMapGet(maxima, memory) ?? MAX_PAGES * PAGE
-    this.buffer = bufferOfMemory(memory)
+    this.maximum = maxima.get(memory) ?? MAX_PAGES * PAGE
+    this.buffer = memory.buffer
     /** a private typed array: it has no elements once the memory grew */
     this.probe = new Uint8Array(this.buffer, 0, 1)
     /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place, and detaches nothing */
     this.covered = 0
     this.callBufferAt = exports.sb_frame() >>> 0 // from 2 GiB on addresses come as negative
     /** typed arrays over the whole memory, by dtype @type {any[]} */
-    this.windows = newList()
+    this.windows = []
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
     this.frame = newCallBuffer(this.tables.frame.SIZE, () => { this.renew() })
     this.opcodes = opcodesOf(this.tables)
@@ -126,9 +126,9 @@ class Backend {
   /** Makes typed arrays over the memory's present buffer: it grew, or was just made. */
   renew () {
     const before = this.covered
-    this.buffer = bufferOfMemory(this.memory)
+    this.buffer = this.memory.buffer
     this.frame.cover(this.buffer, this.callBufferAt)
-    this.windows = newList()
+    this.windows = []
     const probe = new Uint8Array(this.buffer, 0, 1)
     const covered = byteLengthOf(this.buffer)
     this.covered = covered
@@ -147,8 +147,8 @@ class Backend {
 
   /** @param {number} at  an address as the module gives it */
   textAt (at) {
-    const bytes = new Uint8Array(bufferOfMemory(this.memory), at >>> 0)
-    return textOf(bytesCopied(bytes, 0, typedIndexOf(bytes, 0))) // a copy, because memory may be shared
+    const bytes = new Uint8Array(this.memory.buffer, at >>> 0)
+    return textOf(bytesCopied(bytes, 0, bytes.indexOf(0))) // a copy, because memory may be shared
   }
 
   /** The last error's message. */
@@ -179,10 +179,10 @@ class Backend {
     const group = new Group(kind)
     const id = this.count(group.count)
     if (kind === 'wasm') {
-      group.handles = newList()
+      group.handles = []
       group.ballast = newBallast()
     }
-    register(this.registry, group, { id, handle: 0, handles: group.handles })
+    this.registry.register(group, { id, handle: 0, handles: group.handles })
     return group
   }
 
@@ -197,7 +197,7 @@ class Backend {
 
   /** Notices that the user made memory grow, which memory() counts. */
   sweep () {
-    if (byteLengthOf(bufferOfMemory(this.memory)) > this.covered) this.renew()
+    if (byteLengthOf(this.memory.buffer) > this.covered) this.renew()
   }
 
   // ---- Making storages ----
@@ -224,8 +224,8 @@ class Backend {
     const address = f64[this.tables.frame.RESULTS + 1]
     if (nbytes <= SMALL) return this.holdSmall(handle, address, nbytes)
     const storage = this.hold(handle, address, nbytes)
-    const extra = /** @type {OptionalFields} */ (storage.extra)
-    extra.ballast = ballastOf(nbytes, this.inUse, budget.isKnown ? Math.min(budget.limit, this.maximum) : this.maximum) // uses the call buffer
+    const optional = /** @type {OptionalFields} */ (storage.optional)
+    optional.ballast = ballastOf(nbytes, this.inUse, budget.isKnown ? Math.min(budget.limit, this.maximum) : this.maximum) // uses the call buffer
     return storage
   }
 
@@ -251,13 +251,13 @@ class Backend {
   hold (handle, address, nbytes) {
     this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
-    const extra = storage.extra = new OptionalFields()
+    const optional = storage.optional = new OptionalFields()
     const { count } = storage.group
     storage.address = address
-    extra.handle = handle
+    optional.handle = handle
     count.bytes = nbytes
-    extra.watch = this.count(count)
-    register(this.registry, storage, { id: extra.watch, handle, handles: null }, storage)
+    optional.watch = this.count(count)
+    this.registry.register(storage, { id: optional.watch, handle, handles: null }, storage)
     return storage
   }
 
@@ -272,13 +272,13 @@ class Backend {
     this.renewIfBeyond(address + nbytes)
     const { batch } = this
     const storage = new Storage(batch, null, null, address, nbytes)
-    const extra = storage.extra = new OptionalFields()
+    const optional = storage.optional = new OptionalFields()
     storage.address = address
-    extra.handle = handle
-    extra.watch = batch.made++
+    optional.handle = handle
+    optional.watch = batch.made++
     batch.count.bytes += nbytes
     const handles = /** @type {number[]} */ (batch.handles)
-    handles[extra.watch] = handle
+    handles[optional.watch] = handle
     if (batch.made >= BATCH || batch.count.bytes >= BATCH_BYTES) this.batch = this.newGroup('wasm') // a full one is not kept
     return storage
   }
@@ -300,7 +300,7 @@ class Backend {
    */
   allocateZeroed (nbytes, check) {
     const storage = this.allocate(nbytes, check)
-    typedFill(new Uint8Array(this.current(), storage.byteOffset, nbytes), 0)
+    new Uint8Array(this.current(), storage.byteOffset, nbytes).fill(0)
     return storage
   }
 
@@ -330,7 +330,7 @@ class Backend {
    */
   adopt (buffer, byteOffset, nbytes, source) {
     if (this.isWithinOwn(buffer, byteOffset)) {
-      const holder = source === undefined ? undefined : weakMapGet(this.dataViews, source)
+      const holder = source === undefined ? undefined : this.dataViews.get(source)
       if (holder !== undefined && holder.released) throw failure('ERR_STALE', 'the typed array is the data of a tensor that was disposed; others may have the bytes')
       return this.partAt(byteOffset, nbytes)
     }
@@ -375,7 +375,7 @@ class Backend {
     if (nbytes === 0) return this.unheld(address, 0)
     this.find(address, nbytes, true)
     const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
-    if (storage.extra !== null) storage.extra.stays = true // the other tensor's bytes cannot be moved
+    if (storage.optional !== null) storage.optional.stays = true // the other tensor's bytes cannot be moved
     return storage
   }
 
@@ -447,8 +447,8 @@ class Backend {
    * @param {Function} deleter
    */
   attachDeleter (storage, deleter) {
-    (storage.extra ??= new OptionalFields()).deleter = deleter
-    register(this.deleters, storage, { deleter }, storage)
+    (storage.optional ??= new OptionalFields()).deleter = deleter
+    this.deleters.register(storage, { deleter }, storage)
   }
 
   // ---- Using storages ----
@@ -476,7 +476,7 @@ class Backend {
    * @param {Storage} storage
    */
   expose (data, storage) {
-    weakMapSet(this.dataViews, data, storage)
+    this.dataViews.set(data, storage)
   }
 
   /**
@@ -507,8 +507,8 @@ class Backend {
       const buffer = this.current()
       return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(byteLengthOf(buffer) / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
     }
-    const extra = storage.extra ??= new OptionalFields()
-    const windows = extra.windows ??= newList()
+    const optional = storage.optional ??= new OptionalFields()
+    const windows = optional.windows ??= []
     return (windows[dtype] ??= storage.nbytes === 0 ? new Type(0) : new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
   }
 
@@ -525,26 +525,26 @@ class Backend {
   release (storage) {
     if (storage.released) return
     storage.claims = -1
-    const { extra } = storage
+    const { optional } = storage
     if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
-    if (extra === null) return // the caller's bytes
-    if (extra.ballast !== null) keepSpare(extra.ballast)
-    extra.ballast = null
-    if (extra.handle !== 0) {
+    if (optional === null) return // the caller's bytes
+    if (optional.ballast !== null) keepSpare(optional.ballast)
+    optional.ballast = null
+    if (optional.handle !== 0) {
       const { count, handles } = storage.group
       if (handles === null) {
-        this.forget(extra.watch)
-        unregister(this.registry, storage)
+        this.forget(optional.watch)
+        this.registry.unregister(storage)
       } else {
         count.bytes -= storage.nbytes
-        handles[extra.watch] = 0
+        handles[optional.watch] = 0
       }
-      this.due.push(extra.handle)
+      this.due.push(optional.handle)
       this.drop()
     }
-    if (extra.deleter !== null) {
-      unregister(this.deleters, storage)
-      this.queue(extra.deleter)
+    if (optional.deleter !== null) {
+      this.deleters.unregister(storage)
+      this.queue(optional.deleter)
     }
   }
 
@@ -604,7 +604,7 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }
   for (let maximum = most; ; maximum /= 2) {
     try {
       const memory = /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
-      weakMapSet(maxima, memory, maximum * PAGE)
+      maxima.set(memory, maximum * PAGE)
       return memory
     } catch (error) {
       if (maximum / 2 >= least) continue
@@ -623,7 +623,7 @@ function digitsOf (x) {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? 'nan' : x < 0 ? '-inf' : 'inf'
   if (x === 0) return Object.is(x, -0) ? '-0' : '0'
   let text = ''
-  for (let n = 15; n <= 17 && Number(text) !== x; n++) text = Math.abs(x) < 1e-4 ? toExponential(x, n - 1) : toPrecision(x, n)
+  for (let n = 15; n <= 17 && Number(text) !== x; n++) text = Math.abs(x) < 1e-4 ? x.toExponential(n - 1) : x.toPrecision(n)
   let result = ''
   let zeros = '' // behind the point, unless a digit follows
   let isFraction = false
@@ -654,8 +654,8 @@ function importsOf (memory, grows) {
     samebytes: {
       write_digits (/** @type {number} */ at, /** @type {number} */ x) {
         const text = digitsOf(x)
-        const bytes = new Uint8Array(bufferOfMemory(memory), at >>> 0, text.length)
-        for (let i = 0; i < text.length; i++) bytes[i] = charCodeAt(text, i)
+        const bytes = new Uint8Array(memory.buffer, at >>> 0, text.length)
+        for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i)
       }
     }
   }

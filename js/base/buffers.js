@@ -1,8 +1,80 @@
 'use strict'
-// Kinds of buffers, told by internal slots: that holds for objects of all realms (Jest, vm), and properties cannot forge it.
+// Kinds of buffers, told by internal slots: that holds for objects of all realms (Jest, vm), and properties cannot forge it. A caller's typed array
+// may have a `length` of its own, or be of a class that has another `set`. So what was given is read by the getters here, taken when the package is loaded.
 
-const { AnyArrayBuffer, Array, Math, Object, Uint8Array, bufferOf, bufferOfView, byteOffsetOf, byteOffsetOfView, getter, isView, lengthOf, lengthOfBuffer, lengthOfShared, nbytesOf, nbytesOfView, resizableOf, tagOf, typedValues } = require('./primordials')
 const { failure } = require('./errors')
+
+const { isView } = ArrayBuffer
+const typed = Object.getPrototypeOf(Uint8Array.prototype)
+const shared = typeof SharedArrayBuffer === 'undefined' ? undefined : SharedArrayBuffer.prototype
+
+/**
+ * A getter as a function of the object.
+ *
+ * @param {object} of
+ * @param {PropertyKey} name
+ * @returns {any} undefined: this runtime has none
+ */
+function getter (of, name) {
+  const get = Object.getOwnPropertyDescriptor(of, name)?.get
+  return get === undefined ? undefined : uncurried(get)
+}
+
+/** The function with `this` as its first argument. @param {any} fn @returns {any} */
+const uncurried = fn => Function.prototype.call.bind(fn)
+
+/** @type {(array: unknown) => ArrayBufferLike} */
+const bufferOf = getter(typed, 'buffer')
+/** @type {(array: unknown) => number} */
+const byteOffsetOf = getter(typed, 'byteOffset')
+/** @type {(array: unknown) => number} bytes; 0: detached */
+const nbytesOf = getter(typed, 'byteLength')
+/** @type {(array: unknown) => number} */
+const lengthOf = getter(typed, 'length')
+/** @type {(value: unknown) => string | undefined} */
+const tagOf = getter(typed, Symbol.toStringTag)
+/** @type {(array: unknown) => unknown} throws where there are no bytes any more */
+const typedValues = uncurried(typed.values)
+/** @type {(buffer: unknown) => number} */
+const lengthOfBuffer = getter(ArrayBuffer.prototype, 'byteLength')
+/** @type {((buffer: unknown) => number) | undefined} */
+const lengthOfShared = shared && getter(shared, 'byteLength')
+/** @type {((buffer: unknown) => boolean) | undefined} */
+const resizableOf = getter(ArrayBuffer.prototype, 'resizable')
+/** @type {((buffer: unknown) => ArrayBuffer) | undefined} */
+const transferred = 'transfer' in ArrayBuffer.prototype ? uncurried(ArrayBuffer.prototype.transfer) : undefined
+/** @type {(view: unknown) => ArrayBufferLike} */
+const bufferOfView = getter(DataView.prototype, 'buffer')
+/** @type {(view: unknown) => number} */
+const byteOffsetOfView = getter(DataView.prototype, 'byteOffset')
+/** @type {(view: unknown) => number} */
+const nbytesOfView = getter(DataView.prototype, 'byteLength')
+
+/**
+ * subarray, which does not look up the array's class.
+ *
+ * @param {Uint8Array} bytes
+ * @param {number} start  from 0 on
+ * @param {number} [end]  inside
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+function bytesFrom (bytes, start, end = lengthOf(bytes)) {
+  return new Uint8Array(/** @type {ArrayBuffer} */ (bufferOf(bytes)), byteOffsetOf(bytes) + start, end - start)
+}
+
+/**
+ * A copy of some bytes.
+ *
+ * @param {Uint8Array} bytes
+ * @param {number} [start]
+ * @param {number} [end]
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+function bytesCopied (bytes, start = 0, end = lengthOf(bytes)) {
+  const copy = new Uint8Array(end - start)
+  copy.set(bytesFrom(bytes, start, end))
+  return copy
+}
 
 /**
  * Where a typed array's bytes are. Own properties of the same names are ignored.
@@ -68,7 +140,7 @@ function partsOfView (view, name) {
  * @returns {number}
  */
 function byteLengthOf (buffer) {
-  if (buffer instanceof AnyArrayBuffer) return lengthOfBuffer(buffer)
+  if (buffer instanceof ArrayBuffer) return lengthOfBuffer(buffer)
   return isSharedArrayBuffer(buffer) ? /** @type {any} */ (lengthOfShared)(buffer) : lengthOfBuffer(buffer)
 }
 
@@ -240,4 +312,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, textOf, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = { bufferOf, byteOffsetOf, bytesCopied, bytesFrom, dtypeOfArray, getter, isView, lengthOf, lengthOfBuffer, nbytesOf, tagOf, transferred, uncurried, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, textOf, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

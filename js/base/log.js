@@ -4,7 +4,6 @@
 
 const { debuglog, format } = require('node:util')
 const { setInterval } = require('node:timers')
-const { newList } = require('./primordials')
 const { plain } = require('./errors')
 
 const EVERY = 50 // ms
@@ -12,7 +11,7 @@ const MOST = 10_000 // lines that are kept: a program that never reaches the eve
 const write = debuglog('samebytes')
 
 /** Formats and values for util.format. @type {[string, unknown[]][]} */
-let lines = newList()
+let lines = []
 let leftOut = 0
 
 /**
@@ -20,14 +19,14 @@ let leftOut = 0
  * @param {unknown[]} values  strings and numbers
  */
 function log (text, values) {
-  if (lines.length < MOST) lines[lines.length] = [text, values]
+  if (lines.length < MOST) lines.push([text, values])
   else leftOut++
 }
 
 function flush () {
   const written = lines
   if (leftOut > 0) written[MOST] = ['%d more lines came too fast', [leftOut]]
-  lines = newList()
+  lines = []
   leftOut = 0
   try {
     for (let i = 0; i < written.length; i++) write('%s', plain(format(written[i][0], ...written[i][1])))

@@ -1,9 +1,9 @@
 'use strict'
 // Validates arguments. Results are primitive values or our own arrays of them, so that no user code runs afterwards.
 
-const { Array, JSON, Math, Number, Object, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
+const { arrayOf } = require('./lists')
 const { failure } = require('./errors')
-const { dtypeOfArray, nameOfBuffer, partsOfLive } = require('./buffers')
+const { dtypeOfArray, nameOfBuffer, partsOfLive, isView } = require('./buffers')
 const { tensors } = require('./tensors')
 
 /**
@@ -241,9 +241,9 @@ function axisFromStart (axis, ndim, name = 'axis') {
  * @throws ERR_BOUNDS one is outside or repeated
  */
 function axesFromStart (axes, ndim, name) {
-  const out = arrayMap(axes, axis => axisFromStart(axis, ndim, name))
+  const out = axes.map(axis => axisFromStart(axis, ndim, name))
   for (let i = 1; i < out.length; i++) {
-    if (arrayIndexOf(out, out[i]) < i) throw failure('ERR_BOUNDS', `${name} has ${axes[i]}, and so axis ${out[i]} repeated`)
+    if (out.indexOf(out[i]) < i) throw failure('ERR_BOUNDS', `${name} has ${axes[i]}, and so axis ${out[i]} repeated`)
   }
   return out
 }
@@ -273,7 +273,7 @@ function optionsOf (value, names, where) {
  */
 function checkNames (options, names, where) {
   for (const name in options) {
-    if (!arrayIncludes(names, name) && Object.hasOwn(options, name) && options[name] !== undefined) throw unknownOption(name, names, where)
+    if (!names.includes(name) && Object.hasOwn(options, name) && options[name] !== undefined) throw unknownOption(name, names, where)
   }
 }
 
@@ -311,7 +311,7 @@ function unknownOption (name, names, where) {
   const { nearest } = require('./nearest')
   const meant = OTHERS[name] ?? nearest(name, names)
   const last = names.length - 1
-  const wanted = last < 0 ? 'none' : meant !== null && arrayIncludes(names, meant) ? meant : last === 0 ? names[0] : `${arrayJoin(arraySlice(names, 0, last), ', ')} or ${names[last]}`
+  const wanted = last < 0 ? 'none' : meant !== null && names.includes(meant) ? meant : last === 0 ? names[0] : `${names.slice(0, last).join(', ')} or ${names[last]}`
   return failure('ERR_ARGUMENT', `${where === undefined ? 'there is' : `${where} has`} no option ${show(name)}; ${wanted} was expected`)
 }
 
@@ -336,8 +336,8 @@ function isOptions (value) {
  * @returns {number} its index
  */
 function oneOf (name, value, words) {
-  const i = arrayIndexOf(words, /** @type {W} */ (value))
-  if (i < 0) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; one of ${arrayJoin(arrayMap(words, w => `'${w}'`))} was expected`)
+  const i = words.indexOf(/** @type {W} */ (value))
+  if (i < 0) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; one of ${words.map(w => `'${w}'`).join(', ')} was expected`)
   return i
 }
 
@@ -405,7 +405,7 @@ function formatOf (format, ndim) {
     throw failure('ERR_ARGUMENT', `memoryFormat is ${show(format)}; 'contiguous', 'channels_last' or 'channels_last_3d' was expected`)
   }
   const order = FORMATS[format][ndim]
-  if (order === undefined) throw failure('ERR_SHAPE', `${format} is for ${arrayJoin(Object.keys(FORMATS[format]), ' or ')} axes; the tensor has ${ndim}`)
+  if (order === undefined) throw failure('ERR_SHAPE', `${format} is for ${Object.keys(FORMATS[format]).join(' or ')} axes; the tensor has ${ndim}`)
   return order
 }
 
@@ -450,7 +450,7 @@ function checkSizes (sizes, extent) {
     if (size < 0 || size > rest) rest = NaN
     rest -= size
   }
-  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${arrayJoin(arraySlice(sizes, 0, 16))}${sizes.length > 16 ? ', ...' : ''}]; ${extent} elements together, as the axis has, were expected`)
+  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', ...' : ''}]; ${extent} elements together, as the axis has, were expected`)
   return sizes
 }
 

@@ -2,7 +2,7 @@
 // copyFromAsync, and the means of other asynchronous functions: on another thread where neither operand's memory can move, else on the event loop, one piece per turn.
 // Until it settles both storages are claimed (dispose frees nothing) and busy (samebytes' writers refuse them).
 
-const { Math, Promise, arrayEvery, arrayMap, arrayPush, arrayShift, arraySlice, newList, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { onNextTurn, now } = require('../runtime/host')
@@ -31,17 +31,17 @@ const DEVICE_PIECE_BYTES = 2 ** 23 // of a piece to or from a device
 // ---- Turns ----
 
 /** resolvers of nextTurn's promises, in order @type {(() => void)[]} */
-const waiting = newList()
+const waiting = []
 
 /** Resolves in a turn of the event loop in which no other piece is copied. */
 function nextTurn () {
   return new Promise(resolve => {
-    if (arrayPush(waiting, () => resolve(undefined)) === 1) onNextTurn(wakeNext)
+    if (waiting.push(() => resolve(undefined)) === 1) onNextTurn(wakeNext)
   })
 }
 
 function wakeNext () {
-  const next = /** @type {() => void} */ (arrayShift(waiting))
+  const next = /** @type {() => void} */ (waiting.shift())
   next()
   if (waiting.length > 0) onNextTurn(wakeNext)
 }
@@ -61,9 +61,9 @@ function busy (what) {
  */
 function beginUse (storage, writes) {
   claim(storage)
-  const extra = storage.extra ??= new OptionalFields()
-  extra.busy++
-  extra.written += writes
+  const optional = storage.optional ??= new OptionalFields()
+  optional.busy++
+  optional.written += writes
 }
 
 /**
@@ -71,9 +71,9 @@ function beginUse (storage, writes) {
  * @param {number} writes
  */
 function endUse (storage, writes) {
-  const extra = /** @type {OptionalFields} */ (storage.extra)
-  extra.busy--
-  extra.written -= writes
+  const optional = /** @type {OptionalFields} */ (storage.optional)
+  optional.busy--
+  optional.written -= writes
   unclaim(storage, backend)
 }
 
@@ -93,9 +93,9 @@ class Pieces {
     /** axis along which neighbouring pieces can be joined */
     this.axis = axis
     /** first index of the next piece, per axis */
-    this.start = arrayMap(extents, () => 0)
+    this.start = extents.map(() => 0)
     this.ended = layout.size === 0
-    this.isOne = arrayEvery(extents, (n, d) => n === layout.shape[d])
+    this.isOne = extents.every((n, d) => n === layout.shape[d])
   }
 
   /**
@@ -104,7 +104,7 @@ class Pieces {
    */
   extents (count) {
     const { axis } = this
-    const extents = arraySlice(this.unit)
+    const extents = this.unit.slice()
     for (let d = 0; d < extents.length; d++) {
       extents[d] = Math.min(d === axis ? extents[d] * count : extents[d], this.shape[d] - this.start[d])
     }
@@ -274,11 +274,11 @@ function fixedCopy (layout) {
 async function copyFixed (copy, signal) {
   const { scaling } = copy
   /** @type {Layout[]} */
-  const made = newList()
+  const made = []
   /** @param {Layout} layout */
   const fixed = layout => {
     const twin = fixedCopy(layout)
-    arrayPush(made, twin)
+    made.push(twin)
     return twin
   }
   try {
@@ -328,7 +328,7 @@ async function copyByDevice (copy, stream, signal) {
  */
 async function copyAsync (copy, isOurs, signal, stream = null) {
   const { dst: { storage: to }, src: { storage: from } } = copy
-  if (from.extra !== null && from.extra.written > 0) throw busy('source')
+  if (from.optional !== null && from.optional.written > 0) throw busy('source')
   const collides = ffi.checkCopy(copy)
   beginUse(to, 1)
   beginUse(from, 0)

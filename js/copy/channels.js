@@ -1,7 +1,6 @@
 'use strict'
 // AudioBuffers and lists of typed arrays: one array per row of the target. Each is copied straight into its row.
 
-const { arrayEvery, arrayJoin, arrayMap, arraySome } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -27,11 +26,11 @@ function copiesOfRows ({ dst, scaling, casting }, { arrays, count, length, isAud
   if (isAudio) checkAudio(arrays, count, length, dst.shape)
   else if (!areRows(arrays, dst)) return null
   const extents = [1, dst.shape[1]]
-  const sources = arrayMap(arrays, array => layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents))
+  const sources = arrays.map(array => layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents))
   // Writing one row of the target may overwrite a later row of a list.
-  if (!isAudio && arraySome(sources, src => ffi.sharesMemory(dst, src))) return null
+  if (!isAudio && sources.some(src => ffi.sharesMemory(dst, src))) return null
   ffi.checkCopy({ dst, src: ffi.viewByList(opcodes.broadcast_to, sources[0], dst.shape), scaling, casting })
-  return arrayMap(sources, (src, c) => {
+  return sources.map((src, c) => {
     const start = [c, 0]
     return { dst: subLayout(dst, start, extents), src, scaling: scaling && scalingOfPart(scaling, start, extents), casting }
   })
@@ -45,7 +44,7 @@ function copiesOfRows ({ dst, scaling, casting }, { arrays, count, length, isAud
  */
 function checkAudio (arrays, count, length, shape) {
   if (shape.length !== 2 || shape[0] !== arrays.length || shape[1] !== length) {
-    throw failure('ERR_SHAPE', `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${arrayJoin(shape)}]: (channels, frames) was expected, and T shows (frames, channels) so`)
+    throw failure('ERR_SHAPE', `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`)
   }
   for (let i = 0; i < arrays.length; i++) if (partsOfArray(arrays[i]).length !== length) throw failure('ERR_DETACHED', `channel ${i} of the AudioBuffer was transferred away`)
 }
@@ -57,7 +56,7 @@ function checkAudio (arrays, count, length, shape) {
 function areRows (arrays, { dtype, shape }) {
   const { name } = dtypes[dtype]
   return shape.length === 2 && shape[0] === arrays.length && shape[1] > 0 &&
-    arrayEvery(arrays, array => dtypeOfArray(array) === name && partsOfLive(array, 'a row of src').length === shape[1])
+    arrays.every(array => dtypeOfArray(array) === name && partsOfLive(array, 'a row of src').length === shape[1])
 }
 
 /**

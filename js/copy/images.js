@@ -1,7 +1,8 @@
 'use strict'
 // ImageData to and from tensors: rows of RGBA pixels, a byte per channel, or a half float of an image with pixelFormat 'rgba-float16'.
 
-const { Float64Array, Math, Number, Uint8Array, Uint8ClampedArray, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySome, lengthOf, newList } = require('../base/primordials')
+const { lengthOf } = require('../base/buffers')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { CASTINGS, show } = require('../base/validate')
@@ -12,7 +13,7 @@ const { denseLayout, allocated, layoutOver } = require('../layout/layouts')
 const { copyElements } = require('./results')
 
 const { backend, opcodes } = ffi
-const UNSAFE = arrayIndexOf(CASTINGS, 'unsafe')
+const UNSAFE = CASTINGS.indexOf('unsafe')
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {{ data: any, width: number, height: number, dtype: import('../backend/dtypes').Dtype }} Image data: a typed array of dtype uint8 or float16 */
@@ -40,10 +41,10 @@ function layoutOfImage ({ data, width, height, dtype }, shape) {
 function checkShape (width, height, shape) {
   const channels = shape.length > 2 ? shape[2] : 1
   if (shape[0] !== height || shape[1] !== width || shape.length > 3) {
-    throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${arrayJoin(shape)}]: ${EXPECTED}, of other orders permute shows one`)
+    throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${shape.join(', ')}]: ${EXPECTED}, of other orders permute shows one`)
   }
   if (channels !== 3 && channels !== 4) {
-    throw failure('ERR_SHAPE', `the target has shape [${arrayJoin(shape)}]: ${EXPECTED}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
+    throw failure('ERR_SHAPE', `the target has shape [${shape.join(', ')}]: ${EXPECTED}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
   }
 }
 
@@ -87,8 +88,8 @@ function entriesOf (value, most) {
 function tableOf (colours) {
   const list = entriesOf(colours, 256)
   if (list === null || list.length < 2) throw failure('ERR_ARGUMENT', `colormap is ${list === null ? show(colours) : `a list of ${list.length}`}; 2 to 256 colours [red, green, blue] were expected`)
-  const rows = arrayMap(list, colour => entriesOf(colour, 4) ?? newList())
-  const channels = arraySome(rows, row => row.length === 4) ? 4 : 3
+  const rows = list.map(colour => entriesOf(colour, 4) ?? [])
+  const channels = rows.some(row => row.length === 4) ? 4 : 3
   const count = rows.length
   const anchors = new Float64Array(channels * count)
   for (let i = 0; i < count; i++) {
@@ -120,7 +121,7 @@ function tableOf (colours) {
 function imageOfLevels (layout, scaling, table) {
   const { shape } = layout
   const isGrey = shape.length === 2 || (shape.length === 3 && shape[2] === 1)
-  if (table !== null && !isGrey) throw failure('ERR_SHAPE', `the tensor has shape [${arrayJoin(shape)}]; with a colormap (height, width) or (height, width, 1) was expected`)
+  if (table !== null && !isGrey) throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; with a colormap (height, width) or (height, width, 1) was expected`)
   const bytes = allocated(denseLayout(UINT8, shape))
   try {
     copyElements(bytes, layout, scaling, UNSAFE)
@@ -157,10 +158,10 @@ function imageOfLayout (layout) {
   const width = shape[1]
   const channels = shape.length > 2 ? shape[2] : 1
   if (layout.dtype !== UINT8) throw failure('ERR_DTYPE', 'image data is made of uint8; of others toImageData({ min, max }) makes it')
-  if ((shape.length !== 2 && shape.length !== 3) || !arrayIncludes([1, 3, 4], channels)) {
-    throw failure('ERR_SHAPE', `the tensor has shape [${arrayJoin(shape)}]; (height, width) or (height, width, 1, 3 or 4) was expected, and permute shows other orders so`)
+  if ((shape.length !== 2 && shape.length !== 3) || ![1, 3, 4].includes(channels)) {
+    throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; (height, width) or (height, width, 1, 3 or 4) was expected, and permute shows other orders so`)
   }
-  if (layout.size === 0) throw failure('ERR_SHAPE', `the tensor has shape [${arrayJoin(shape)}]; an image has at least one pixel`)
+  if (layout.size === 0) throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; an image has at least one pixel`)
   const data = newPixels(4 * width * height)
   const pixels = layoutOver(data, UINT8, [height, width, 4])
   const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout

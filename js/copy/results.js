@@ -1,7 +1,6 @@
 'use strict'
 // Results of copies and recipes: in new bytes, or in a layout that the caller gave as `out`.
 
-const { arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
@@ -15,7 +14,7 @@ const { Layout, STATIC, UNBOUND } = ffi
 
 const SAME_KIND = 1 // casting
 
-const rearrange = lazyFile(() => require('./rearrange'))
+const rearrange = lazyFile(() => require('./recipes'))
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 
@@ -82,7 +81,7 @@ function copiedInto (reason, out, dtype, source, casting) {
  * Writes a recipe's result.
  *
  * @param {string} reason
- * @param {import('./rearrange').Recipe} recipe
+ * @param {import('./recipes').Recipe} recipe
  * @param {InstanceType<typeof Layout> | null} out  writable; null: in new bytes
  * @param {Dtype | undefined} dtype
  * @param {number} casting
@@ -113,7 +112,7 @@ function produced (reason, recipe, out, dtype, casting) {
  * @param {Dtype | undefined} dtype  also asked for; must be out's
  */
 function checkOut (out, shape, dtype) {
-  if (!isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${arrayJoin(out.shape)}]; the result has [${arrayJoin(shape)}]`)
+  if (!isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
   if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
 }
 

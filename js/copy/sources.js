@@ -1,7 +1,7 @@
 'use strict'
 // The sources of copyFrom and copyFromAsync (values, lists, typed arrays, images, sound) as layouts.
 
-const { Array, Number, arrayEvery, isView, newList, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { functionsOf } = require('../runtime/lazy')
 const { failure } = require('../base/errors')
@@ -9,7 +9,7 @@ const { MOST_PARTS, show, integer } = require('../base/validate')
 const { checkHeap } = require('../runtime/heap')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, flatten } = require('../layout/values')
-const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer } = require('../base/buffers')
+const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer, isView } = require('../base/buffers')
 const { allocated, written, layoutOver } = require('../layout/layouts')
 const { writeValues, factorOf, layoutOfFactor } = require('../layout/elements')
 
@@ -99,11 +99,11 @@ const ROW_BYTES = 1024 // of heap that one row takes here
  */
 function listOfRows (n, get) {
   checkHeap(n * ROW_BYTES, () => `${n} rows; copy some at a time`)
-  const arrays = newList()
+  const arrays = []
   for (let c = 0; c < n; c++) {
     const array = get(c)
     if (dtypeOfArray(array) === undefined) return null
-    arrays[arrays.length] = array
+    arrays.push(array)
   }
   return arrays
 }
@@ -159,7 +159,7 @@ function listed (src, shape, size, dtype) {
  * @param {number} size
  */
 function isFlat (list, size) {
-  return Array.isArray(list) && list.length === size && size <= MOST_VALUES && arrayEvery(list, value => typeof value === 'number')
+  return Array.isArray(list) && list.length === size && size <= MOST_VALUES && list.every(value => typeof value === 'number')
 }
 
 /**

@@ -1,7 +1,6 @@
 'use strict'
 // Memory for what is in files. The files themselves say how much, so it may be too much.
 
-const { Uint8Array } = require('../base/primordials')
 const { failure } = require('../base/errors')
 
 /**

@@ -1,7 +1,7 @@
 'use strict'
 // Where the parsers and tensors find a file's bytes: the interface `Source`, and the sources that are in memory or part of another.
 
-const { Uint8Array, rootless, typedSet } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { byteLengthOf } = require('../base/buffers')
@@ -62,7 +62,7 @@ class Bytes {
    */
   read (from, nbytes) {
     const bytes = newBytes(nbytes, 'a header')
-    typedSet(bytes, this.view(from, nbytes))
+    bytes.set(this.view(from, nbytes))
     return bytes
   }
 

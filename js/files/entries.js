@@ -1,7 +1,8 @@
 'use strict'
 // What a file's header says of its tensors, and the tensors over the file's bytes.
 
-const { JSON, Math, Uint8Array, arrayMap, arrayOf, arraySlice, mapGet, mapSet, nbytesOf, typedSet } = require('../base/primordials')
+const { nbytesOf } = require('../base/buffers')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
@@ -98,7 +99,7 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
   if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
   const last = shape[shape.length - 1]
   if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
-  return { dtype: bytes, shape: arrayMap(shape, (n, d) => d < shape.length - 1 ? n : last / blockElements * blockBytes) }
+  return { dtype: bytes, shape: shape.map((n, d) => d < shape.length - 1 ? n : last / blockElements * blockBytes) }
 }
 
 /**
@@ -109,7 +110,7 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
  * @param {boolean} fortran  the first axis is contiguous, not the last
  */
 function layoutWithout (dtype, shape, fortran) {
-  return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, arrayMap(shape, (_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
+  return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, shape.map((_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
 }
 
 /**
@@ -153,7 +154,7 @@ function copyOf (source, { begin, nbytes }) {
   for (let at = 0; at < nbytes;) {
     const piece = source.view(begin + at, Math.min(nbytes - at, PIECE)) // may run code of a program's, and WASM memory grow
     const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
-    typedSet(new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)), piece)
+    new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)).set(piece)
     at += nbytesOf(piece)
   }
   countCopy(source.reason, nbytes)
@@ -164,7 +165,7 @@ function copyOf (source, { begin, nbytes }) {
 function infoOf (entry) {
   const { dtype, shape } = tensorOf(entry)
   const { name, type, shape: fileShape, blockElements: elements, blockBytes: bytes, begin: byteOffset, nbytes } = entry
-  return { name, dtype: dtype.name, shape: arraySlice(shape), type, fileShape: arraySlice(fileShape), block: { elements, bytes }, byteOffset, nbytes }
+  return { name, dtype: dtype.name, shape: shape.slice(), type, fileShape: fileShape.slice(), block: { elements, bytes }, byteOffset, nbytes }
 }
 
 /**
@@ -175,8 +176,8 @@ function infoOf (entry) {
  * @throws ERR_FORMAT the name is there already
  */
 function setOnce (map, name, at, value) {
-  if (mapGet(map, name) !== undefined) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
-  mapSet(map, name, value)
+  if (map.get(name) !== undefined) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
+  map.set(name, value)
 }
 
 module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }

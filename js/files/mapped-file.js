@@ -1,7 +1,8 @@
 'use strict'
 // A file that is mapped into memory.
 
-const { nbytesOf, rootless } = require('../base/primordials')
+const { nbytesOf } = require('../base/buffers')
+const { rootless } = require('../base/records')
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
@@ -91,7 +92,7 @@ class MappedFile {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
     if (from % alignment !== 0) return null // a mapping begins with a page
     const part = /** @type {any} */ (backend).partOf(this.storage, from, nbytes)
-    if ((this.flags & READ_ONLY) !== 0) part.extra.file = this.file
+    if ((this.flags & READ_ONLY) !== 0) part.optional.file = this.file
     return part
   }
 

@@ -1,7 +1,6 @@
 'use strict'
 // Public, in Node: files mapped as tensors.
 
-const { arrayIncludes, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('../base/validate')
@@ -35,7 +34,7 @@ const OF_ARRAYS = ['mode', 'guard', 'dtype']
  * @returns {{ mode: number, guard: number, dtype: any, byteOffset: any }}
  */
 function openOptions (opts, names, where) {
-  if (arrayIncludes(MODES, opts)) throw failure('ERR_ARGUMENT', `options is "${opts}"; { mode: '${opts}' } was expected`) // as NumPy's load has it
+  if (/** @type {readonly unknown[]} */ (MODES).includes(opts)) throw failure('ERR_ARGUMENT', `options is "${opts}"; { mode: '${opts}' } was expected`) // as NumPy's load has it
   const { mode, guard, dtype, byteOffset } = optionsOf(opts, names, where)
   const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), guard: boolean('guard', guard) ? GUARDS.needed : GUARDS.none, dtype, byteOffset }
   if (dtype !== undefined) dtypeOf(dtype)
@@ -163,7 +162,7 @@ function openRaw (path, shape, opts) {
     if (at < 0 || at > source.size) throw failure('ERR_BOUNDS', `byteOffset is ${at}; the file has ${source.size} bytes`)
     const bare = denseLayout(index, extents ?? [Math.floor((source.size - at) / itemsize)])
     const nbytes = bare.size * itemsize
-    if (nbytes > source.size - at) throw failure('ERR_BOUNDS', `shape [${arrayJoin(bare.shape)}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`)
+    if (nbytes > source.size - at) throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`)
     const alignment = kind === 'COMPLEX' ? itemsize / 2 : itemsize
     const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : source.place(at, nbytes, alignment)
     if (storage === null) throw failure('ERR_ALIGNMENT', `byteOffset is ${at}; ${name} needs a multiple of ${alignment}`)

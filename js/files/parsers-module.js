@@ -1,9 +1,9 @@
 'use strict'
 // C's parsers on the WASM back ends: a WebAssembly module of their own, whose memory holds only what is parsed.
 
-const { Float64Array, Math, Uint8Array, bufferOfMemory, bytesCopied, rootless, typedIndexOf, typedSet } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const { textOf } = require('../runtime/host')
-const { byteLengthOf } = require('../base/buffers')
+const { byteLengthOf, bytesCopied } = require('../base/buffers')
 const { compile } = require('../runtime/wasm-modules')
 const { errorOf } = require('../backend/calls')
 const { allocated } = require('./allocate')
@@ -33,7 +33,7 @@ class Parsers {
   }
 
   /** @returns {ArrayBuffer} another one after memory grew */
-  get buffer () { return bufferOfMemory(this.exports.memory) }
+  get buffer () { return this.exports.memory.buffer }
 
   /** Grows memory if need be. @param {number} end  address that it has to reach */
   growTo (end) {
@@ -52,7 +52,7 @@ class Parsers {
     const from = Math.ceil((this.at + byteLength) / 8) * 8 // address of the words
     let room = Math.max(LEAST_WORDS, byteLength >> 2) // words; nearly always enough, so that nothing is parsed twice
     this.growTo(from + room * 8)
-    typedSet(new Uint8Array(this.buffer, this.at), new Uint8Array(buffer, byteOffset, byteLength))
+    new Uint8Array(this.buffer, this.at).set(new Uint8Array(buffer, byteOffset, byteLength))
     for (;;) {
       this.isIntact = false
       const status = this.exports.sb_parse(which, byteLength, total, base, from, room)
@@ -70,7 +70,7 @@ class Parsers {
   /** The last failure's message. */
   message () {
     const bytes = new Uint8Array(this.buffer, this.exports.sb_message(), 512)
-    return textOf(bytesCopied(bytes, 0, typedIndexOf(bytes, 0)))
+    return textOf(bytesCopied(bytes, 0, bytes.indexOf(0)))
   }
 }
 

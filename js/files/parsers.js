@@ -1,12 +1,11 @@
 'use strict'
 // C's parsers of file headers, and the records that they find. On the WASM back ends parsers-module.js runs them.
 
-const { Float64Array, Math, bufferOf, byteOffsetOf, lengthOf } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { functionsOf } = require('../runtime/lazy')
 const { failure } = require('../base/errors')
-const { isHtml, partsOfArray, textOf } = require('../base/buffers')
+const { isHtml, partsOfArray, textOf, bufferOf, byteOffsetOf, lengthOf } = require('../base/buffers')
 const { checkHeap } = require('../runtime/heap')
 const { allocated } = require('./allocate')
 

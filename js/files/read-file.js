@@ -1,7 +1,7 @@
 'use strict'
 // A file that is read, not mapped: whoever makes it shorter meanwhile harms nobody.
 
-const { rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const fs = require('node:fs')
 const { failure } = require('../base/errors')
 const { openSync } = require('../runtime/host')

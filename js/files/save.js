@@ -1,7 +1,7 @@
 'use strict'
 // Public, in Node: tensors written to files.
 
-const { bytesFrom, lengthOf, newList, typedSet } = require('../base/primordials')
+const { bytesFrom, lengthOf } = require('../base/buffers')
 const fs = require('node:fs')
 const { backend } = require('../backend/calls')
 const { optionsOf } = require('../base/validate')
@@ -47,7 +47,7 @@ const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece in
  */
 function stableBytes (piece, part, own) {
   if (!(piece instanceof ChecksummedTensor)) return part
-  typedSet(own, part)
+  own.set(part)
   return bytesFrom(own, 0, lengthOf(part))
 }
 
@@ -91,12 +91,12 @@ function writeSync (file, pieces, replace) {
  * @param {Come} [come]
  */
 async function writeAsync (file, pieces, { signal, onProgress, replace }, come) {
-  const held = newList() // pieces of tensors, whose storages no program may see
+  const held = [] // pieces of tensors, whose storages no program may see
   for (let i = 0; i < pieces.length; i++) {
     const piece = contentOf(pieces[i])
     if (!(piece instanceof TensorPiece)) continue
     piece.check()
-    held[held.length] = piece
+    held.push(piece)
   }
   for (let i = 0; i < held.length; i++) {
     claim(held[i].layout.storage)
@@ -143,7 +143,7 @@ async function writeInto (fd, pieces, signal, onProgress, come) {
         const bytes = stableBytes(piece, part, own)
         const stays = mayMove(piece) ? bytesFrom(own, 0, lengthOf(part)) : bytes
         if (stays !== bytes) {
-          typedSet(stays, part)
+          stays.set(part)
           countStaged(lengthOf(part))
         }
         const count = await callback(done => { fs.write(fd, stays, 0, lengthOf(stays), null, done) })
@@ -194,14 +194,14 @@ function mayMove (piece) {
 /** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
 function claim (storage) {
   if (storage.claims++ === 0) storage.group.count.storages++
-  const extra = storage.extra ??= new OptionalFields()
-  extra.busy++
+  const optional = storage.optional ??= new OptionalFields()
+  optional.busy++
 }
 
 /** @param {Storage} storage */
 function unclaim (storage) {
-  const extra = /** @type {OptionalFields} */ (storage.extra)
-  extra.busy--
+  const optional = /** @type {OptionalFields} */ (storage.optional)
+  optional.busy--
   if (--storage.claims > 0) return
   storage.group.count.storages--
   backend.release(storage)

@@ -1,7 +1,8 @@
 'use strict'
 // Tensors as the bytes of .npy, .npz and .safetensors files, in pieces: headers, and the tensors' own bytes.
 
-const { Uint8Array, arrayConcat, arrayJoin, arrayMap, bytesFrom, lengthOf, rootless, typedSet } = require('../base/primordials')
+const { bytesFrom, lengthOf } = require('../base/buffers')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { textOf, bytesOf } = require('../runtime/host')
@@ -94,7 +95,7 @@ class ChecksummedTensor {
 
   /** @returns {Uint8Array} what is written at byte `at` after all bytes were added */
   sum () {
-    typedSet(this.field, numbers([4, this.crc]))
+    this.field.set(numbers([4, this.crc]))
     return this.field
   }
 }
@@ -160,14 +161,14 @@ function compact (t) {
  * @returns {Uint8Array}
  */
 function npyHeader (dtype, shape, fortran) {
-  const tuple = shape.length === 1 ? `${shape[0]},` : arrayJoin(shape)
+  const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
   let text = `{'descr': '${NUMPY_TYPES[dtype]}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
   // Spaces, so that NumPy can write a longer first axis in place.
   text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
   const header = new Uint8Array(10 + length).fill(32)
-  typedSet(header, [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
-  typedSet(header, bytesOf(text), 10)
+  header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
+  header.set(bytesOf(text), 10)
   header[header.length - 1] = 10
   return header
 }
@@ -179,8 +180,8 @@ function npyHeader (dtype, shape, fortran) {
  */
 function npyPieces (t, reason) {
   const layout = Tensor.attachedOf(t)
-  const fortran = layout.shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d))
-  const piece = new TensorPiece(fortran ? Tensor.prototype.permute.call(t, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d)) : compact(t))
+  const fortran = layout.shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, layout.shape.map((_, d) => layout.shape.length - 1 - d))
+  const piece = new TensorPiece(fortran ? Tensor.prototype.permute.call(t, layout.shape.map((_, d) => layout.shape.length - 1 - d)) : compact(t))
   return [npyHeader(dtypes[layout.dtype].name, layout.shape, fortran), piece]
 }
 
@@ -268,7 +269,7 @@ function safetensorsHeader (specs, metadata) {
     const { name, dtype, shape, nbytes } = spec
     if (name === '__metadata__') throw failure('ERR_ARGUMENT', 'a tensor cannot be called "__metadata__": the format uses the name')
     if (SAFETENSORS_TYPES[dtype] === undefined) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
-    fields.push(`${JSON.stringify(name)}:{"dtype":"${SAFETENSORS_TYPES[dtype]}","shape":[${arrayJoin(shape, ',')}],"data_offsets":[${at},${at + nbytes}]}`)
+    fields.push(`${JSON.stringify(name)}:{"dtype":"${SAFETENSORS_TYPES[dtype]}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`)
     at += nbytes
     return { spec, begin: at - nbytes }
   })
@@ -278,7 +279,7 @@ function safetensorsHeader (specs, metadata) {
   const header = new Uint8Array(length).fill(32)
   new DataView(header.buffer).setUint32(0, length - 8, true)
   header.fill(0, 4, 8)
-  typedSet(header, text, 8)
+  header.set(text, 8)
   for (const place of order) place.begin += length
   return { header, order, total: length + at }
 }
@@ -290,7 +291,7 @@ function safetensorsHeader (specs, metadata) {
  * @returns {Piece[]}
  */
 function safetensorsPieces (entries, metadata, reason) {
-  const specs = arrayMap(entries, entry => {
+  const specs = entries.map(entry => {
     const t = entry[1]
     if (t instanceof LatePiece) return { name: entry[0], dtype: t.dtype, shape: t.shape, nbytes: t.nbytes, piece: t }
     const piece = new TensorPiece(t)
@@ -298,11 +299,11 @@ function safetensorsPieces (entries, metadata, reason) {
     return { name: entry[0], dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
   })
   const { header, order } = safetensorsHeader(specs, metadata)
-  return arrayConcat(/** @type {Piece[]} */ ([header]), arrayMap(order, ({ spec }) => {
+  return [...([header]), ...order.map(({ spec }) => {
     if (spec.piece instanceof LatePiece) return spec.piece
     spec.piece.check()
     return new TensorPiece(compact(spec.piece.tensor))
-  }))
+  })]
 }
 
 /**
@@ -401,7 +402,7 @@ function joined (...parts) {
   const bytes = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
   let at = 0
   for (const part of parts) {
-    typedSet(bytes, part, at)
+    bytes.set(part, at)
     at += part.length
   }
   return bytes
@@ -458,10 +459,10 @@ function bytesOfPieces (pieces, reason) {
   let at = 0
   for (const piece of pieces) {
     const n = sizeOf(piece)
-    withPart(piece, 0, n, part => { typedSet(bytes, part, at) })
+    withPart(piece, 0, n, part => { bytes.set(part, at) })
     if (piece instanceof ChecksummedTensor) {
       piece.add(bytesFrom(bytes, at, at + n))
-      typedSet(bytes, piece.sum(), piece.at)
+      bytes.set(piece.sum(), piece.at)
     }
     at += n
   }

@@ -103,7 +103,7 @@ function textOfSite (site) {
 /** Follows a storage to the one that owns its bytes. @param {Storage} storage */
 function rootOf (storage) {
   let root = storage
-  while (root.extra !== null && root.extra.base !== null) root = root.extra.base
+  while (root.optional !== null && root.optional.base !== null) root = root.optional.base
   return root
 }
 
@@ -144,7 +144,7 @@ function placeOf (storage) {
 function kindOf (storage) {
   const file = fileOf(storage)
   if (file !== undefined) return nameOfFile(file).kind
-  if (storage.extra !== null && storage.extra.pinned) return 'pinned'
+  if (storage.optional !== null && storage.optional.pinned) return 'pinned'
   const roles = rolesOf(storage)
   if (roles !== undefined) for (const role of /** @type {const} */ (['dlpack', 'foreign'])) if (roles.has(role)) return role
   return storage.kind
@@ -186,7 +186,7 @@ function ownersOf (members, device) {
   }
   const objects = new Set()
   for (const storage of members) {
-    const { extra, owner } = storage
+    const { optional, owner } = storage
     if (owner !== undefined && owner !== null) objects.add(owner)
     for (const role of rolesOf(storage) ?? []) {
       if (role === 'sent') add('threads', 'a token was given')
@@ -196,9 +196,9 @@ function ownersOf (members, device) {
     const all = pinned() // has no array methods
     for (let i = 0; i < all.length; i++) if (all[i] === storage) held++
     if (held > 0) add('native', 'native code', held)
-    if (extra === null) continue
-    if (extra.records !== null && extra.records.live > 0) add('record', 'toBlob', extra.records.live)
-    if (extra.busy > 0) add('operation', extra.written > 0 ? 'written' : 'read', extra.busy)
+    if (optional === null) continue
+    if (optional.records !== null && optional.records.live > 0) add('record', 'toBlob', optional.records.live)
+    if (optional.busy > 0) add('operation', optional.written > 0 ? 'written' : 'read', optional.busy)
   }
   for (const owner of objects) add('object', nameOfOwner(owner))
   return [...found.values()].map(owner => owner.kind === 'threads' || owner.kind === 'file' || owner.kind === 'shm' ? { ...owner, count: 1 } : owner)

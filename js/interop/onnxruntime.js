@@ -1,7 +1,6 @@
 'use strict'
 // toOrt and fromOrt: onnxruntime's tensors over samebytes' bytes, and the other way round.
 
-const { arrayJoin, arraySlice } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, shapeOf } = require('../base/validate')
 const { dtypeOfArray, partsOfArray } = require('../base/buffers')
@@ -74,7 +73,7 @@ function toOrt (t, ort) {
     throw failure('ERR_UNSUPPORTED', 'ort.env.wasm.proxy is true: onnxruntime-web would transfer the bytes to its worker; new ort.Tensor(t.dtype, t.data.slice(), t.shape) copies them, as Module does')
   }
   const { dtype } = t
-  const shape = arraySlice(t.shape) // ort.Tensor keeps the list
+  const shape = t.shape.slice() // ort.Tensor keeps the list
   if (!TYPES.has(dtype)) {
     const pairs = PAIRS.get(dtype)
     const advice = pairs === undefined ? "astype('float32') copies" : `view('${pairs}') shows its numbers as pairs`
@@ -88,7 +87,7 @@ function toOrt (t, ort) {
     follow(made, own)
   } catch (error) {
     own.dispose()
-    throw failure('ERR_ARGUMENT', `ort.Tensor refuses ${dtype} of shape [${arrayJoin(shape)}]: ${error instanceof Error ? error.message : show(error)}`)
+    throw failure('ERR_ARGUMENT', `ort.Tensor refuses ${dtype} of shape [${shape.join(', ')}]: ${error instanceof Error ? error.message : show(error)}`)
   }
   return made
 }

@@ -1,7 +1,6 @@
 'use strict'
 // A layout's bytes for the outside: `data` as a typed array, bytes for writers, an address, records of toBlob().
 
-const { BigInt, FinalizationRegistry, Promise, Uint8Array, WeakMap, arrayJoin, register, weakMapGet, weakMapSet } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { dtypes, itemsizes } = require('../backend/dtypes')
@@ -28,7 +27,7 @@ function dataOf (layout) {
   }
   const { Type, kind, itemsize } = dtypes[layout.dtype]
   ffi.checkAttached(storage)
-  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.extra?.device}, where JavaScript does not see them; cpu() copies them`)
+  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.optional?.device}, where JavaScript does not see them; cpu() copies them`)
   if (layout.size === 0) return new Type(0)
   ffi.checkIntact(storage)
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)
@@ -64,7 +63,7 @@ function bufferWith (storage, at, nbytes) {
   try {
     return { buffer: backend.bufferOf(storage, ffi.check), begin: storage.byteOffset + at }
   } catch (error) {
-    if (storage.kind !== 'native' || storage.nbytes <= MOST_BYTES || nbytes > MOST_BYTES || !storage.extra?.handle) throw error
+    if (storage.kind !== 'native' || storage.nbytes <= MOST_BYTES || nbytes > MOST_BYTES || !storage.optional?.handle) throw error
     const part = /** @type {any} */ (backend).partOf(storage, at, nbytes)
     return { buffer: backend.bufferOf(part, ffi.check), begin: 0 }
   }
@@ -106,7 +105,7 @@ async function checkedAfterwards (storage, pending) {
 
 /** @param {Layout} layout */
 function notContiguous ({ shape, strides }) {
-  return failure('ERR_SHAPE', `the tensor of shape [${arrayJoin(shape)}] and strides [${arrayJoin(strides)}] is not contiguous; contiguous() copies`)
+  return failure('ERR_SHAPE', `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`)
 }
 
 /**
@@ -145,11 +144,11 @@ const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) 
  * @param {Layout} layout
  */
 function remember (record, layout) {
-  const extra = layout.storage.extra ??= new OptionalFields()
-  const records = extra.records ??= { live: 0 }
-  weakMapSet(layouts, record, layout)
+  const optional = layout.storage.optional ??= new OptionalFields()
+  const records = optional.records ??= { live: 0 }
+  layouts.set(record, layout)
   records.live++
-  register(gone, record, records)
+  gone.register(record, records)
 }
 
 /**
@@ -157,7 +156,7 @@ function remember (record, layout) {
  * @returns {Layout | undefined} undefined: toBlob of this package did not make it
  */
 function layoutOf (record) {
-  return weakMapGet(layouts, /** @type {object} */ (record))
+  return layouts.get(/** @type {object} */ (record))
 }
 
 module.exports = { dataOf, readBytes, hasNoAddress, addressOf, remember, layoutOf }

@@ -1,14 +1,13 @@
 'use strict'
 // Reads and writes elements as JavaScript's values: single ones, nested arrays, lists of numbers.
 
-const { BigInt, BigInt64Array, Float32Array, Float64Array, Int32Array, Math, Number, Uint16Array, arrayIndexOf, arrayJoin, arrayMap, lengthOf, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, listOf } = require('./values')
-const { dtypeOfArray, partsOfLive } = require('../base/buffers')
+const { dtypeOfArray, partsOfLive, lengthOf } = require('../base/buffers')
 const { tensors } = require('../base/tensors')
 const { layoutOver } = require('./layouts')
 const { checkHeap, LIST, ENTRY, NUMBER, BIGINT, PAIR, TEXT } = require('../runtime/heap')
@@ -87,10 +86,10 @@ const CODECS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 
 const FIRST_TABLE = CODECS.length
 
 /** by dtype, the case of load and store: an index of CODECS; from FIRST_TABLE on, of decodingTables @type {number[]} */
-const codecs = arrayMap(dtypes, dtype => needsDecoding(dtype) ? FIRST_TABLE + dtype.index : arrayIndexOf(CODECS, dtype.name))
+const codecs = dtypes.map(dtype => needsDecoding(dtype) ? FIRST_TABLE + dtype.index : CODECS.indexOf(dtype.name))
 
 /** values of short floats by their bits; made at first use @type {Float32Array[]} */
-const decodingTables = newList()
+const decodingTables = []
 
 /**
  * Element `at` of a window. One line per kind of typed array, so that each access site sees a single kind: V8's fast path
@@ -184,7 +183,7 @@ function read (layout, place) {
 }
 
 /** by dtype, a layout of one element that others are copied to, to be read @type {InstanceType<typeof Layout>[]} */
-const scratch = newList()
+const scratch = []
 
 /**
  * @param {InstanceType<typeof Layout>} layout
@@ -279,7 +278,7 @@ function nested (layout, asText = false) {
     nbytes += entries * (extent > MOST_PREALLOCATED ? 3 * ENTRY : ENTRY) // a growing array is copied
   }
   nbytes += entries * bytesOfValue(dtypes[layout.dtype], asText)
-  checkHeap(nbytes, () => `nested arrays of shape [${arrayJoin(shape)}] with ${entries} values; take a part, or data`)
+  checkHeap(nbytes, () => `nested arrays of shape [${shape.join(', ')}] with ${entries} values; take a part, or data`)
   if (layout.storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed') // asking for the heap's room runs code that a program may have replaced
   ffi.checkAttached(layout.storage)
   return reading(layout, layout => nest(layout, asText))
@@ -304,7 +303,7 @@ function nest (layout, asText) {
    */
   function list (d, at) {
     const n = shape[d]
-    // eslint-disable-next-line no-restricted-syntax, no-restricted-globals -- the array is the caller's
+
     const out = n <= MOST_PREALLOCATED ? new Array(n) : []
     for (let i = 0; i < n; i++, at += strides[d]) out[i] = d < last ? list(d + 1, at) : asText ? textOf(load(window, at, codec)) : load(window, at, codec)
     return out

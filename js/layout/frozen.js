@@ -2,7 +2,7 @@
 // Shapes and strides as they are given out: frozen, and never a layout's own lists. C's calls read those, and where some lists are
 // frozen and others not, V8 reads all of them several times slower.
 
-const { Object, arrayOf, arraySlice } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -39,7 +39,7 @@ function findCopy (list) {
     while (i < n && known[i] === list[i]) i++
     if (i === n) return known
   }
-  return (recent[slot] = Object.freeze(arraySlice(list)))
+  return (recent[slot] = Object.freeze(list.slice()))
 }
 
 /** @param {Layout} layout */

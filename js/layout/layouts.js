@@ -2,13 +2,13 @@
 // Makes layouts: contiguous ones, from a cache; over new bytes; over a caller's bytes, for one call or for as long as a tensor uses
 // them; and views of other layouts.
 
-const { Array, Math, Uint8Array, arrayJoin, arrayMap, arrayOf, arraySome, bufferOf, bytesCopied, isView } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('../base/buffers')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf, bufferOf, bytesCopied, isView } = require('../base/buffers')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placeOf } = require('./placement')
 
@@ -54,7 +54,7 @@ function newDenseLayout (dtype, shape) {
   for (let d = 0; d < n; d++) sum = (sum * 31 + extents[d]) | 0
   const hash = sum & 255
   let layout = remembered[hash]
-  if (layout === undefined || layout.dtype !== dtype || layout.shape.length !== n || arraySome(layout.shape, (extent, d) => extent !== extents[d])) {
+  if (layout === undefined || layout.dtype !== dtype || layout.shape.length !== n || layout.shape.some((extent, d) => extent !== extents[d])) {
     layout = remembered[hash] = ffi.dense(dtype, extents)
   }
   if (n <= 8) recent[n * 32 + dtype] = layout
@@ -315,7 +315,7 @@ function adoptArray (array, dtype, shape) {
   const { buffer, byteOffset, byteLength } = partsOfLive(array, 'source')
   const length = Math.floor(byteLength / dtype.itemsize)
   const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
-  if (size > length) throw failure('ERR_BOUNDS', `shape [${arrayJoin(extents)}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
+  if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
   const storage = backend.adopt(buffer, byteOffset, byteLength, array)
   storage.owner = array
   return new ffi.Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS)
@@ -450,9 +450,9 @@ function broadcast (a, b) {
   const long = isLonger ? a : b
   const short = isLonger ? b : a
   const rest = long.length - short.length
-  return arrayMap(long, (n, d) => {
+  return long.map((n, d) => {
     const m = d < rest ? 1 : short[d - rest]
-    if (n !== m && n !== 1 && m !== 1) throw failure('ERR_SHAPE', `shapes [${arrayJoin(a)}] and [${arrayJoin(b)}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`)
+    if (n !== m && n !== 1 && m !== 1) throw failure('ERR_SHAPE', `shapes [${a.join(', ')}] and [${b.join(', ')}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`)
     return n === 1 ? m : n
   })
 }
@@ -462,8 +462,8 @@ function broadcast (a, b) {
  *
  * @param {import('../backend/storage').Storage} storage
  */
-function readOnly ({ extra }) {
-  const of = extra === null || extra.file === null ? '' : `: ${show(extra.file)} is mapped in mode 'r'; 'r+' writes to the file, 'c' to a private copy`
+function readOnly ({ optional }) {
+  const of = optional === null || optional.file === null ? '' : `: ${show(optional.file)} is mapped in mode 'r'; 'r+' writes to the file, 'c' to a private copy`
   return failure('ERR_READ_ONLY', `the tensor is read-only${of}`)
 }
 

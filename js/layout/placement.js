@@ -1,7 +1,6 @@
 'use strict'
 // Where new bytes are allocated: device, pinned, shared. Loads backend/cuda.js, and with it the driver, at first use of a device.
 
-const { Object } = require('../base/primordials')
 const { backend } = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
@@ -79,7 +78,7 @@ function placeLike (storage) {
  * @throws ERR_DEVICE
  */
 function checkSameDevice (a, b) {
-  if (a.extra === b.extra) return // both null, most often
+  if (a.optional === b.optional) return // both null, most often
   const one = deviceOfStorage(a)
   const other = deviceOfStorage(b)
   if (one !== other) throw failure('ERR_DEVICE', `one tensor is on ${nameOfDevice(one)}, another one on ${nameOfDevice(other)}; to() and cpu() bring them together`)

@@ -1,8 +1,6 @@
 'use strict'
 // Tensors as text, as PyTorch 1.13 prints them: aligned columns, four digits, summarised beyond a thousand.
 
-const { Math, arrayIncludes, arrayJoin, newList } = require('../base/primordials')
-
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
 const MOST_SHOWN = 2 ** 18 // elements at the edges; where there are more, none are shown
@@ -228,20 +226,20 @@ function shownValues (layout, edge, { Layout, nested, checkHeap }) {
  */
 function edgesOf ({ storage, dtype, shape, strides, offset }, edge, Layout) {
   /** @type {number[]} */
-  const extents = newList()
+  const extents = []
   /** @type {number[]} */
-  const steps = newList()
+  const steps = []
   let size = 1
   for (let d = 0; d < shape.length; d++) {
     const most = d < shape.length - 1 ? edge : EDGE
     const isLong = shape[d] > 2 * most
     if (isLong) {
-      extents[extents.length] = 2
-      steps[steps.length] = (shape[d] - most) * strides[d]
+      extents.push(2)
+      steps.push((shape[d] - most) * strides[d])
     }
     if (shape[d] > 1) {
-      extents[extents.length] = isLong ? most : shape[d]
-      steps[steps.length] = strides[d]
+      extents.push(isLong ? most : shape[d])
+      steps.push(strides[d])
     }
     size *= isLong ? 2 * most : shape[d]
   }
@@ -267,13 +265,13 @@ function print (layout, { dtype, kind, device, isInspected }, bytes) {
   const { shape } = layout
   const isTight = isInspected && isSummarised(shape)
   const edge = isTight ? edgeOfInspection(shape) : EDGE
-  const empty = arrayIncludes(shape, 0)
+  const empty = shape.includes(0)
   const omitted = isOmitted(shape) || (isTight && linesOf(shape, edge) > MOST_LINES)
   const suffixes = []
   if (device !== 'cpu') suffixes.push(`device='${device}'`)
-  if (isTight) suffixes.push(`shape=[${arrayJoin(shape, ', ')}]`, `dtype=${dtype}`)
+  if (isTight) suffixes.push(`shape=[${shape.join(', ')}]`, `dtype=${dtype}`)
   else {
-    if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${arrayJoin(shape)})`)
+    if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${shape.join(', ')})`)
     if (empty ? dtype !== 'float32' : !INFERRED_DTYPES.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
   }
   let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, shownValues(layout, edge, bytes), kind, edge, isTight))

@@ -1,7 +1,8 @@
 'use strict'
 // Parses slice specifications into the five numbers that C takes for each: kind, given, start, stop, step.
 
-const { Array, Map, Math, Number, Object, arrayMap, arrayOf, clearMap, isView, mapGet, mapSet, sizeOfMap } = require('../base/primordials')
+const { isView } = require('../base/buffers')
+const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { show, integer, optionsOf } = require('../base/validate')
 const { tensors } = require('../base/tensors')
@@ -92,9 +93,9 @@ let lastFive = range(undefined, undefined, undefined, '')
 function parseSlice (spec, i) {
   if (typeof spec !== 'string') return parse(spec, NAMES[i])
   if (spec === lastText) return lastFive
-  const five = mapGet(known, spec) ?? parse(spec, NAMES[i])
-  if (sizeOfMap(known) === KNOWN) clearMap(known)
-  mapSet(known, spec, five)
+  const five = known.get(spec) ?? parse(spec, NAMES[i])
+  if (known.size === KNOWN) known.clear()
+  known.set(spec, five)
   lastText = spec
   lastFive = five
   return five
@@ -107,7 +108,7 @@ function parseSlice (spec, i) {
 function parseSlices (specs) {
   const n = specs.length
   if (n > 64) throw failure('ERR_SHAPE', `${n} slices were given; 64 are possible`)
-  const fives = arrayMap(specs, parseSlice)
+  const fives = specs.map(parseSlice)
   return arrayOf(5 * n, i => fives[Math.floor(i / 5)][i % 5])
 }
 

@@ -2,10 +2,10 @@
 // Converts numbers, bigints, booleans, [re, im] and nested lists of them into typed arrays for C.
 // Checks kinds and counts only; C checks whether a value fits a dtype.
 
-const { Array, BigInt, BigInt64Array, BigUint64Array, Float64Array, Math, Number, Uint8Array, arrayJoin, arraySlice, bufferOf, newList, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
-const { dtypeOfArray, partsOfLive } = require('../base/buffers')
+const { dtypeOfArray, partsOfLive, bufferOf } = require('../base/buffers')
 const { tensors } = require('../base/tensors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const ffi = require('../backend/calls')
@@ -71,7 +71,7 @@ function listOf (name, value) {
 function valuesOfIterable (name, iterable, read = value => value) {
   /** @type {T[]} */
   const out = []
-  // eslint-disable-next-line no-restricted-syntax -- the caller's iterator is the caller's code
+
   for (const value of iterable) {
     const n = out.length
     if (n === MOST_VALUES) throw failure('ERR_MEMORY', `${name} is an iterable that gave ${MOST_VALUES} values and does not end; no more are possible`)
@@ -224,7 +224,7 @@ function integerOf (value) {
 function flatten (name, data, complex, keeps = null) {
   const values = new Values(complex)
   /** the tensors and typed arrays so far, while there was nothing else @type {any[]} */
-  const together = newList()
+  const together = []
   /** @type {number[]} */
   const shape = []
   let leaf = -1 // depth of the values; -1: none seen yet
@@ -232,14 +232,14 @@ function flatten (name, data, complex, keeps = null) {
 
   /** Checked as soon as the shape is known, before all entries are read. */
   function checkCount () {
-    if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${arrayJoin(shape)}]; more than ${MOST_VALUES} values are for a typed array`)
+    if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${shape.join(', ')}]; more than ${MOST_VALUES} values are for a typed array`)
   }
 
   /** Reads those so far, because something else stands beside them. */
   function readTogether () {
     const depth = leaf
     leaf = -1
-    const list = arraySlice(together)
+    const list = together.slice()
     together.length = 0
     for (let i = 0; i < list.length; i++) {
       const layout = tensors.layoutOf(list[i])
@@ -272,7 +272,7 @@ function flatten (name, data, complex, keeps = null) {
     }
     if (leaf < 0) checkCount()
     leaf = depth
-    together[together.length] = rows
+    together.push(rows)
     return true
   }
 
@@ -332,9 +332,9 @@ function flatten (name, data, complex, keeps = null) {
     for (let i = 0; i < n; i++) walk(list[i], depth + 1, axes - 1)
   }
   walk(data, 0)
-  const extents = arraySlice(shape) // a setter on Array.prototype may have taken entries of shape
+  const extents = shape.slice() // a setter on Array.prototype may have taken entries of shape
   for (let d = 0; d < extents.length; d++) integer('shape', extents[d], 'ERR_SHAPE')
-  return { values, shape: extents, kept: together.length > 0 ? arraySlice(together) : null }
+  return { values, shape: extents, kept: together.length > 0 ? together.slice() : null }
 }
 
 /**

@@ -18,7 +18,9 @@ const { SHARED } = require('../layout/placement')
 function allocated (layout) {
   const { deferred } = mode
   if (deferred === null) return ordinary(layout)
-  return (deferred.made[deferred.made.length] = deferred.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout))
+  const made = deferred.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout)
+  deferred.made.push(made)
+  return made
 }
 
 /**

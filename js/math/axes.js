@@ -1,7 +1,7 @@
 'use strict'
 // The axes of a function along some of them.
 
-const { arrayOf } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { axesOf } = require('../base/validate')
 const ffi = require('../backend/calls')
@@ -57,8 +57,8 @@ function reducedShape (shape, axes, keepdims) {
   /** @type {number[]} */
   const result = []
   for (let d = 0; d < shape.length; d++) {
-    if (!has(axes, d)) result[result.length] = shape[d]
-    else if (keepdims) result[result.length] = 1
+    if (!has(axes, d)) result.push(shape[d])
+    else if (keepdims) result.push(1)
   }
   return result
 }
@@ -78,7 +78,7 @@ function lastAxes (ndim, axes) {
     for (let d = 0; d < ndim; d++) {
       if (has(axes, d) !== (last === 1)) continue
       isSame &&= order.length === d
-      order[order.length] = d
+      order.push(d)
     }
   }
   return isSame ? null : order

@@ -1,7 +1,6 @@
 'use strict'
 // Boxes of detectors, [x1, y1, x2, y2], and classes.
 
-const { Array, Number, arraySlice, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
@@ -203,7 +202,7 @@ function unletterbox (boxes, place, opts) {
   const from = operandOf(boxes, 'boxes')
   checkCore(from, 1, 'boxes')
   checkBoxes(from, 'boxes')
-  const { to, result } = target(out, floated(from.dtype), arraySlice(from.shape))
+  const { to, result } = target(out, floated(from.dtype), from.shape.slice())
   run(rows.unletterbox, [to], [from], { numbers: joined(whole, [casting * 2 + (isClipped ? 1 : 0)]), scalars: [scale[1], scale[0]] })
   return result()
 }
@@ -235,7 +234,7 @@ function oneHot (indices, n, opts) {
   const ndim = from.shape.length + 1
   const at = inRange(given, ndim)
   /** @type {number[]} */
-  const shape = newList()
+  const shape = []
   for (let d = 0; d < ndim; d++) shape[d] = d < at ? from.shape[d] : d === at ? count : from.shape[d - 1]
   const { to, result } = target(out, dtype === undefined ? FLOAT32 : dtype.index, shape)
   if (dtype !== undefined) checkOut(to, shape, dtype)

@@ -3,7 +3,6 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { arrayConcat, arraySlice } = require('../base/primordials')
 const { elementwise, ops } = require('../backend/math')
 const { countCopy } = require('../backend/storage')
 const { dtypes, itemsizes } = require('../backend/dtypes')
@@ -29,13 +28,13 @@ function checkCore ({ shape }, axes, name) {
 }
 
 /** @type {(a: readonly number[], b: readonly number[]) => number[]} */
-const joined = arrayConcat
+const joined = (a, b) => [...a, ...b]
 
 /** @param {Layout} layout @param {number} axes  of a core @returns {number[]} */
-const batchOf = ({ shape }, axes) => arraySlice(shape, 0, shape.length - axes)
+const batchOf = ({ shape }, axes) => shape.slice(0, shape.length - axes)
 
 /** @param {Layout} layout @param {number} axes @returns {number[]} */
-const coreOf = ({ shape }, axes) => arraySlice(shape, shape.length - axes)
+const coreOf = ({ shape }, axes) => shape.slice(shape.length - axes)
 
 /**
  * @param {Layout} a

@@ -1,7 +1,6 @@
 'use strict'
 // Equations of einsum.
 
-const { Object, arrayIncludes, arrayJoin, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 
@@ -21,7 +20,7 @@ function isLetter (letter) {
 }
 
 /** @returns {Term} */
-const emptyTerm = () => ({ before: newList(), after: newList(), hasEllipsis: false })
+const emptyTerm = () => ({ before: [], after: [], hasEllipsis: false })
 
 /**
  * @param {string} equation
@@ -29,7 +28,7 @@ const emptyTerm = () => ({ before: newList(), after: newList(), hasEllipsis: fal
  */
 function termsOf (equation) {
   /** @type {Term[]} */
-  const inputs = newList()
+  const inputs = []
   let term = inputs[0] = emptyTerm()
   /** @type {Term | null} */
   let output = null
@@ -37,9 +36,10 @@ function termsOf (equation) {
     const letter = equation[i]
     if (isLetter(letter)) {
       const list = term.hasEllipsis ? term.after : term.before
-      list[list.length] = letter
+      list.push(letter)
     } else if (letter === ',' && output === null) {
-      term = inputs[inputs.length] = emptyTerm()
+      term = emptyTerm()
+      inputs.push(term)
     } else if (letter === '-' && equation[i + 1] === '>' && output === null) {
       term = output = emptyTerm()
       i++
@@ -62,10 +62,10 @@ function termsOf (equation) {
  */
 function labelsOf ({ before, after, hasEllipsis }, count) {
   /** @type {string[]} */
-  const labels = newList()
-  for (let i = 0; i < before.length; i++) labels[labels.length] = before[i]
-  if (hasEllipsis) for (let i = count; i > 0; i--) labels[labels.length] = `.${i}`
-  for (let i = 0; i < after.length; i++) labels[labels.length] = after[i]
+  const labels = []
+  for (let i = 0; i < before.length; i++) labels.push(before[i])
+  if (hasEllipsis) for (let i = count; i > 0; i--) labels.push(`.${i}`)
+  for (let i = 0; i < after.length; i++) labels.push(after[i])
   return labels
 }
 
@@ -77,7 +77,7 @@ function impliedOutput (inputs) {
     for (let i = 0; i < inputs.length; i++) {
       for (let d = 0; d < inputs[i].length; d++) if (inputs[i][d] === LETTERS[k]) count++
     }
-    if (count === 1) output.after[output.after.length] = LETTERS[k]
+    if (count === 1) output.after.push(LETTERS[k])
   }
   return output
 }
@@ -90,7 +90,7 @@ function impliedOutput (inputs) {
 function checkOutput (equation, output, inputs) {
   for (let i = 0; i < output.length; i++) {
     let isThere = false
-    for (let k = 0; k < inputs.length; k++) isThere ||= arrayIncludes(inputs[k], output[i])
+    for (let k = 0; k < inputs.length; k++) isThere ||= inputs[k].includes(output[i])
     if (!isThere) throw noEquation(equation, `the output has '${output[i]}', which no operand has`)
     for (let k = 0; k < i; k++) if (output[k] === output[i]) throw noEquation(equation, `the output has '${output[i]}' twice`)
   }
@@ -125,13 +125,13 @@ function equationOf (equation, layouts) {
   const terms = termsOf(equation)
   if (terms.inputs.length !== layouts.length) throw noEquation(equation, `there are ${layouts.length} operands`)
   /** @type {string[][]} */
-  const inputs = newList()
+  const inputs = []
   let most = 0
   for (let i = 0; i < layouts.length; i++) {
     const { shape } = layouts[i]
     const { before, after, hasEllipsis } = terms.inputs[i]
     const count = shape.length - before.length - after.length
-    if (count < 0 || (count > 0 && !hasEllipsis)) throw failure('ERR_SHAPE', `operand ${i} has shape [${arrayJoin(shape)}]; the equation has ${before.length + after.length} axes there`)
+    if (count < 0 || (count > 0 && !hasEllipsis)) throw failure('ERR_SHAPE', `operand ${i} has shape [${shape.join(', ')}]; the equation has ${before.length + after.length} axes there`)
     inputs[i] = labelsOf(terms.inputs[i], count)
     if (hasEllipsis && count > most) most = count
   }

@@ -1,7 +1,6 @@
 'use strict'
 // Fourier transforms, and the frequencies of their elements. Computed in float64 (src/algorithms/fft.c).
 
-const { Math, arraySlice } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { integer, integers, oneOf } = require('../base/validate')
 const { notDeferred } = require('../backend/math')
@@ -136,7 +135,7 @@ function transformedAxes (kind, complex, last, x, opts, usual) {
     const end = axes.length - 1
     if (sizes !== null && sizes.length !== axes.length) throw failure('ERR_SHAPE', `s has ${sizes.length} entries; there are ${axes.length} axes`)
     if (end < 0) throw failure('ERR_SHAPE', 'there is no axis to transform along')
-    const lengths = arraySlice(axes)
+    const lengths = axes.slice()
     for (let i = 0; i <= end; i++) {
       const size = sizes === null || sizes[i] === -1 ? undefined : count(`s[${i}]`, sizes[i])
       lengths[i] = size ?? lengthFor(i === end ? kind : COMPLEX, from.shape[axes[i]], axes[i])
@@ -168,7 +167,7 @@ function lastOnes (n) {
  */
 function transformedBy (kind, complex, last, from, axes, lengths, norm, made, out, casting) {
   const end = axes.length - 1
-  const shape = arraySlice(from.shape)
+  const shape = from.shape.slice()
   for (let i = 0; i <= end; i++) shape[axes[i]] = lengthOf(i === end ? kind : COMPLEX, lengths[i])
   const { to, result } = target(out, made, shape)
   let source = from
@@ -183,9 +182,9 @@ function transformedBy (kind, complex, last, from, axes, lengths, norm, made, ou
     let part = between
     for (let k = 0; k < end; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
     transformAlong(last, part, source, axes[end], lengths[end], norm, DOUBLES, UNSAFE)
-    transformAll(complex, to, between, part, arraySlice(axes, 0, end), lengths, norm, made, casting)
+    transformAll(complex, to, between, part, axes.slice(0, end), lengths, norm, made, casting)
   } else {
-    transformAll(complex, between, between, source, arraySlice(axes, 0, end), lengths, norm, DOUBLES, UNSAFE)
+    transformAll(complex, between, between, source, axes.slice(0, end), lengths, norm, DOUBLES, UNSAFE)
     transformAlong(last, to, between, axes[end], lengths[end], norm, made, casting)
   }
   return result()
@@ -515,7 +514,7 @@ function shifted (x, opts, isInverse) {
   const { out } = resultIn(options)
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const axes = axesFor(given, from.shape.length)
-  const { to, result } = target(out, from.dtype, arraySlice(from.shape))
+  const { to, result } = target(out, from.dtype, from.shape.slice())
   if (to.dtype !== from.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[to.dtype].name}; ${dtypes[from.dtype].name} was expected`)
   run(rows.fft_shift, [to], [from], { lists: [axes], numbers: [isInverse] })
   return result()

@@ -1,7 +1,7 @@
 'use strict'
 // Images: in another size, a part of them, with a border.
 
-const { Array, Float64Array, Math, Number, arrayMap, arrayOf, newList } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } = require('../base/validate')
@@ -221,8 +221,8 @@ function placeIn (axis, order) {
 function orderOf (axes, ndim) {
   if (axes[0] < axes[1]) return lastAxes(ndim, axes)
   /** @type {number[]} */
-  const order = newList()
-  for (let d = 0; d < ndim; d++) if (d !== axes[0] && d !== axes[1]) order[order.length] = d
+  const order = []
+  for (let d = 0; d < ndim; d++) if (d !== axes[0] && d !== axes[1]) order.push(d)
   order[ndim - 2] = axes[0]
   order[ndim - 1] = axes[1]
   return order
@@ -236,7 +236,7 @@ function roundedToEven (x) {
 }
 
 /** @param {number[]} shape @param {number[]} axes @param {number[]} size */
-const sized = (shape, axes, size) => arrayMap(shape, (n, d) => d === axes[0] ? size[0] : d === axes[1] ? size[1] : n)
+const sized = (shape, axes, size) => shape.map((n, d) => d === axes[0] ? size[0] : d === axes[1] ? size[1] : n)
 
 /**
  * Calls C.
@@ -363,11 +363,11 @@ function letterbox (x, size, opts) {
   const { shape } = from
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)
-  const own = arrayMap(axes, d => shape[d])
+  const own = axes.map(d => shape[d])
   if (own[0] === 0 || own[1] === 0 || wanted[0] === 0 || wanted[1] === 0) throw failure('ERR_SHAPE', `an image of ${own[1]} × ${own[0]} pixels has no proportions in ${wanted[1]} × ${wanted[0]}`)
   const by = Math.min(wanted[0] / own[0], wanted[1] / own[1])
-  const inner = arrayMap(own, (n, i) => Math.min(Math.max(roundedToEven(n * by), 1), wanted[i]))
-  const padding = arrayMap(inner, (n, i) => Math.floor((wanted[i] - n) * aligned / 2))
+  const inner = own.map((n, i) => Math.min(Math.max(roundedToEven(n * by), 1), wanted[i]))
+  const padding = inner.map((n, i) => Math.floor((wanted[i] - n) * aligned / 2))
   const { dtype, out } = given.result
   const factors = factorsOf(given, axis, from)
   try {
@@ -397,15 +397,15 @@ function widthsOf (entry, name) {
  * @returns {{ all: [number, number] | null, each: [number, number][] }}
  */
 function readWidths (widths) {
-  if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: newList() }
-  if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: newList() }
+  if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: [] }
+  if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: [] }
   const { length } = widths
   if (!(Number.isInteger(length) && length >= 0 && length <= MOST_AXES)) throw failure('ERR_SHAPE', `widths has ${show(length)} entries; ${MOST_AXES} are possible`) // a Proxy may return any length
   const list = arrayOf(length, i => widths[i])
   let isPair = list.length > 0 && list.length <= 2
   for (let i = 0; i < list.length; i++) isPair &&= typeof list[i] === 'number'
-  if (isPair) return { all: widthsOf(list, 'widths'), each: newList() }
-  return { all: null, each: arrayMap(list, (entry, i) => widthsOf(entry, `widths[${i}]`)) }
+  if (isPair) return { all: widthsOf(list, 'widths'), each: [] }
+  return { all: null, each: list.map((entry, i) => widthsOf(entry, `widths[${i}]`)) }
 }
 
 /**
@@ -433,8 +433,8 @@ function pad (x, widths, opts) {
   const from = operandOf(x, 'x')
   const { shape } = from
   if (all === null && each.length !== shape.length) throw failure('ERR_SHAPE', `widths has ${each.length} entries; x has ${shape.length} axes`)
-  const before = arrayMap(shape, (_, d) => (all ?? each[d])[0])
-  const padded = arrayMap(shape, (n, d) => n + before[d] + (all ?? each[d])[1])
+  const before = shape.map((_, d) => (all ?? each[d])[0])
+  const padded = shape.map((n, d) => n + before[d] + (all ?? each[d])[1])
   for (let d = 0; d < padded.length; d++) if (!Number.isSafeInteger(padded[d])) throw failure('ERR_SHAPE', `axis ${d} would have ${padded[d]} elements`)
   if (out === undefined && !scalars.takes(from.dtype, filler)) throw scalars.misfit('value', filler, from.dtype, 'x')
   const { to, result } = target(out, from.dtype, padded)

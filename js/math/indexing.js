@@ -2,7 +2,7 @@
 // Indexing by integers and masks: entries are read first, then a view is made of those that t.slice takes, and C moves the elements at
 // offsets in it that the others give.
 
-const { Array, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, newList } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')
@@ -64,7 +64,7 @@ const WHOLE = [RANGE, 0, 0, 0, 1]
  */
 function readEntries (given) {
   if (given.length > MOST_ENTRIES) throw failure('ERR_SHAPE', `${given.length} entries were given; ${MOST_ENTRIES} are possible`)
-  return arrayMap(given, (entry, i) => {
+  return given.map((entry, i) => {
     const name = `entry ${i}`
     if (Tensor.isTensor(entry)) return { slice: null, tensor: entry, list: null }
     if (Array.isArray(entry)) checkFlat(name, entry[0])
@@ -109,7 +109,7 @@ function axesNamed (layout, slice) {
  */
 function checkMask (mask, entry, shape, d) {
   for (let k = 0; k < mask.shape.length; k++) {
-    if (mask.shape[k] !== shape[d + k]) throw failure('ERR_SHAPE', `entry ${entry} is a mask of shape [${arrayJoin(mask.shape)}]; from axis ${d} on the tensor has shape [${arrayJoin(arraySlice(shape, d, d + mask.shape.length))}]`)
+    if (mask.shape[k] !== shape[d + k]) throw failure('ERR_SHAPE', `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${shape.slice(d, d + mask.shape.length).join(', ')}]`)
   }
 }
 
@@ -131,8 +131,8 @@ function checkIndex (slice, entry, extent, d) {
  */
 function planOf (layout, entries) {
   const { shape } = layout
-  const given = arrayMap(entries, ({ list, tensor }, i) => tensor === null ? list : operandOf(tensor, `entry ${i}`))
-  const named = arrayMap(given, (own, i) => axesNamed(own, entries[i].slice))
+  const given = entries.map(({ list, tensor }, i) => tensor === null ? list : operandOf(tensor, `entry ${i}`))
+  const named = given.map((own, i) => axesNamed(own, entries[i].slice))
   let total = 0
   let ellipses = 0
   for (let i = 0; i < named.length; i++) {
@@ -143,11 +143,11 @@ function planOf (layout, entries) {
   if (ellipses > 1) throw failure('ERR_SHAPE', `'...' stands ${ellipses} times; once is possible`)
   if (total > shape.length) throw failure('ERR_SHAPE', `entries name ${total} axes; the tensor has ${shape.length}`)
   /** @type {Advanced[]} */
-  const advanced = newList()
+  const advanced = []
   /** @type {number[]} */
-  const axes = newList()
+  const axes = []
   /** @type {number[]} */
-  const slices = newList()
+  const slices = []
   let d = 0 // next axis of the tensor
   let v = 0 // of the view
   let at = -1 // axis of the view where the first index stands
@@ -162,13 +162,13 @@ function planOf (layout, entries) {
     else isApart ||= isPast
     if (own !== null) {
       if (isMask(own)) checkMask(own, i, shape, d)
-      advanced[advanced.length] = { layout: own, entry: i, axis: v, number: d }
-      for (let k = 0; k < named[i]; k++) axes[axes.length] = v + k
+      advanced.push({ layout: own, entry: i, axis: v, number: d })
+      for (let k = 0; k < named[i]; k++) axes.push(v + k)
     } else if (slice[0] === INDEX) {
       checkIndex(slice, i, shape[d], d)
     }
     const repeats = own === null ? 1 : named[i]
-    for (let k = 0; k < 5 * repeats; k++) slices[slices.length] = slice[k % 5]
+    for (let k = 0; k < 5 * repeats; k++) slices.push(slice[k % 5])
     const rest = slice[0] === ELLIPSIS ? shape.length - total : named[i]
     d += rest
     v += slice[0] === INDEX ? 0 : slice[0] === NEW_AXIS ? 1 : rest
@@ -192,12 +192,12 @@ function release (made) {
  * @returns {Layout} uninitialised
  */
 function temporary (made, dtype, shape) {
-  const { size, strides, flags, shape: extents } = denseLayout(dtype, arraySlice(shape))
+  const { size, strides, flags, shape: extents } = denseLayout(dtype, shape.slice())
   const nbytes = size * itemsizes[dtype]
   const isLarge = nbytes > LARGE && !backend.isWasm // what V8 has is free after a collection only
   const storage = isLarge ? backend.allocateNative(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
   const layout = new ffi.Layout(storage, dtype, extents, strides, 0, size, flags)
-  made[made.length] = layout
+  made.push(layout)
   return layout
 }
 
@@ -284,13 +284,13 @@ function integersOf (made, layout, entry) {
  */
 function indicesFor (made, advanced) {
   /** @type {Indices[]} */
-  const indices = newList()
+  const indices = []
   /** @type {number[]} */
   let shape = []
   for (let i = 0; i < advanced.length; i++) {
     const { layout, axis, number, entry } = advanced[i]
     if (!isMask(layout)) {
-      indices[indices.length] = { layout: integersOf(made, layout, entry), axis, number, entry }
+      indices.push({ layout: integersOf(made, layout, entry), axis, number, entry })
       shape = broadcast(shape, layout.shape)
       continue
     }
@@ -299,7 +299,7 @@ function indicesFor (made, advanced) {
     for (let k = 0; k < mask.shape.length; k++) {
       const at = temporary(made, INT64, found)
       positions(at, mask, arrayOf(mask.shape.length, d => d === k ? 1 : 0))
-      indices[indices.length] = { layout: at, axis: axis + k, number: number + k, entry }
+      indices.push({ layout: at, axis: axis + k, number: number + k, entry })
     }
     shape = broadcast(shape, found)
   }
@@ -313,11 +313,11 @@ function indicesFor (made, advanced) {
  */
 function offsetsOf (made, { view, advanced }) {
   const itemsize = itemsizes[view.dtype]
-  const strides = arrayMap(view.strides, stride => stride * itemsize)
+  const strides = view.strides.map(stride => stride * itemsize)
   const first = advanced[0]
   if (advanced.length === 1 && isMask(first.layout)) {
     const mask = maskOf(made, first.layout, first.layout.shape)
-    const at = whereTrue(made, mask, arraySlice(strides, first.axis, first.axis + mask.shape.length))
+    const at = whereTrue(made, mask, strides.slice(first.axis, first.axis + mask.shape.length))
     return { at, shape: at.shape }
   }
   const { indices, shape } = indicesFor(made, advanced)
@@ -333,16 +333,16 @@ function offsetsOf (made, { view, advanced }) {
 /** @param {Plan} plan @param {readonly number[]} shape  of the indices @returns {number[]} */
 function shapeOfResult (plan, shape) {
   const rest = restOf(plan)
-  return arrayConcat(arrayConcat(arraySlice(rest, 0, plan.at), shape), arraySlice(rest, plan.at))
+  return [...rest.slice(0, plan.at), ...shape, ...rest.slice(plan.at)]
 }
 
 /** @param {Plan} plan @returns {number[]} extents of the view's axes that no index is along */
 function restOf ({ view, axes }) {
   /** @type {number[]} */
-  const rest = newList()
+  const rest = []
   for (let d = 0, k = 0; d < view.shape.length; d++) {
     if (axes[k] === d) k++
-    else rest[rest.length] = view.shape[d]
+    else rest.push(view.shape[d])
   }
   return rest
 }
@@ -361,7 +361,7 @@ function withIndicesFirst (layout, { at }, shape) {
 }
 
 /** @param {Plan} plan @param {readonly number[]} shape @returns {number[]} of a result whose indices are one axis, in front */
-const shapeOfItems = (plan, shape) => arrayConcat([sizeOf(shape)], restOf(plan))
+const shapeOfItems = (plan, shape) => [sizeOf(shape), ...restOf(plan)]
 
 // ---- The functions ----
 
@@ -392,7 +392,7 @@ function index (t, ...entries) {
   if (plan.advanced.length === 0) return Tensor.viewOf(t, plan.view)
   operandOf(t, 't')
   /** @type {Made} */
-  const made = newList()
+  const made = []
   try {
     const { at, shape } = offsetsOf(made, plan)
     return /** @type {any} */ (produced('index', {
@@ -463,14 +463,14 @@ function indexPut (t, ...args) {
   if (args.length === 0) throw failure('ERR_ARGUMENT', 'no value was given')
   const given = args[args.length - 1]
   if (Array.isArray(given) && dtypes[Tensor.layoutOf(t).dtype].kind !== 'COMPLEX') throw failure('ERR_ARGUMENT', `the value, which is the last argument, is ${show(given)}; a number or a tensor was expected`)
-  const read = readEntries(arraySlice(args, 0, args.length - 1))
+  const read = readEntries(args.slice(0, args.length - 1))
   const source = Tensor.isTensor(given) ? given : null
   const scalar = source === null ? scalarFor(given, dtypes[Tensor.layoutOf(t).dtype]) : false
   const to = Tensor.writableOf(t)
   operandOf(t, 't')
   const plan = planOf(to, read)
   /** @type {Made} */
-  const made = newList()
+  const made = []
   try {
     const value = source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value')
     if (source === null) ffi.fill(value, scalar)
@@ -517,11 +517,11 @@ function maskedSelect (t, mask, opts) {
   if (options.out !== undefined) targetOf(options.out)
   const from = operandOf(t, 't')
   /** @type {Made} */
-  const made = newList()
+  const made = []
   try {
     const { shape, strides, dtype } = from
     const itemsize = itemsizes[dtype]
-    const at = whereTrue(made, maskOf(made, boolsOf(mask), shape), arrayMap(strides, stride => stride * itemsize))
+    const at = whereTrue(made, maskOf(made, boolsOf(mask), shape), strides.map(stride => stride * itemsize))
     return /** @type {any} */ (produced('maskedSelect', {
       dtype,
       shape: at.shape,
@@ -564,7 +564,7 @@ function maskedFill (t, mask, value, opts) {
 /** @param {AnyTensor} value @returns {Scalar} */
 function elementOf (value) {
   const layout = operandOf(value, 'value')
-  if (layout.shape.length > 0) throw failure('ERR_SHAPE', `value has shape [${arrayJoin(layout.shape)}]; a scalar, or a tensor without axes, was expected`)
+  if (layout.shape.length > 0) throw failure('ERR_SHAPE', `value has shape [${layout.shape.join(', ')}]; a scalar, or a tensor without axes, was expected`)
   return nested(layout)
 }
 
@@ -593,11 +593,11 @@ function nonzero (x, opts) {
     if (shape[d] > MOST_INT32 && dtype.index !== INT64) throw failure('ERR_BOUNDS', `axis ${d} has ${shape[d]} elements, whose indices need { dtype: 'int64' }`)
   }
   /** @type {Made} */
-  const made = newList()
+  const made = []
   try {
     const mask = maskOf(made, from, shape)
     const found = [countTrue(mask)]
-    return tidy(() => /** @type {any} */ (arrayMap(shape, (_, axis) => wrap(written(allocated(denseLayout(dtype.index, found)), at => {
+    return tidy(() => /** @type {any} */ (shape.map((_, axis) => wrap(written(allocated(denseLayout(dtype.index, found)), at => {
       positions(at, mask, arrayOf(shape.length, d => d === axis ? 1 : 0))
     })))))
   } finally {

@@ -1,7 +1,6 @@
 'use strict'
 // Values on the lines between points.
 
-const { Math, Number, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -130,7 +129,7 @@ function interp (x, xp, fp, opts) {
     const tensorY = lists.tensorBeside(givenY, FLOAT64)
     const px = checkReal(operandOf(tensorX, 'xp'), 'xp')
     const py = checkReal(operandOf(tensorY, 'fp'), 'fp')
-    if (px.shape.length !== 1 || py.shape.length !== 1 || px.size !== py.size || px.size === 0) throw failure('ERR_SHAPE', `xp has shape [${arrayJoin(px.shape)}], and fp [${arrayJoin(py.shape)}]; as many points, one or more, were expected along one axis`)
+    if (px.shape.length !== 1 || py.shape.length !== 1 || px.size !== py.size || px.size === 0) throw failure('ERR_SHAPE', `xp has shape [${px.shape.join(', ')}], and fp [${py.shape.join(', ')}]; as many points, one or more, were expected along one axis`)
     const met = tensorY === givenY ? ffi.promoteTypes(at.dtype, py.dtype) : at.dtype
     const made = dtype !== undefined || dtypes[met].kind !== 'FLOATING' ? floatOf(dtype) : met
     const { to, result } = target(out, made, at.shape, casting)

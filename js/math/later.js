@@ -3,7 +3,6 @@
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
-const { Math, Object, Reflect, arrayConcat, arrayEvery, arrayIncludes, arrayMap, arraySlice, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
@@ -37,11 +36,11 @@ const isSame = (a, b) => a.storage === b.storage && a.dtype === b.dtype && a.off
  * @param {number} nbytes  of a piece, of the operand with the most
  */
 function cut ({ to, from, whole }, nbytes) {
-  const head = subLayout(to, arrayMap(to.shape, () => 0), arrayMap(to.shape, (n, d) => whole !== null && arrayIncludes(whole, d) ? 1 : n))
+  const head = subLayout(to, to.shape.map(() => 0), to.shape.map((n, d) => whole !== null && whole.includes(d) ? 1 : n))
   let most = to.size * itemsizes[to.dtype]
   for (let i = 0; i < from.length; i++) most = Math.max(most, from[i].size * itemsizes[from[i].dtype])
   const count = whole === null ? head.size : Math.floor(nbytes / (most / head.size))
-  return new Pieces(head, Math.max(count, 1), isOutside(to) || !arrayEvery(from, layout => !isOutside(layout)))
+  return new Pieces(head, Math.max(count, 1), isOutside(to) || !from.every(layout => !isOutside(layout)))
 }
 
 /**
@@ -54,14 +53,14 @@ function cut ({ to, from, whole }, nbytes) {
  */
 function partOf ({ follows }, source, start, extents) {
   if (follows === null) return subLayout(source, start, extents)
-  return subLayout(source, arrayMap(follows, d => d < 0 ? 0 : start[d]), arrayMap(follows, (d, i) => d < 0 ? source.shape[i] : extents[d]))
+  return subLayout(source, follows.map(d => d < 0 ? 0 : start[d]), follows.map((d, i) => d < 0 ? source.shape[i] : extents[d]))
 }
 
 /**
  * @param {Deferred} call
  * @param {number[]} lengths  of a piece, one for axes that are not cut
  */
-const extentsOf = ({ to, whole }, lengths) => arrayMap(lengths, (n, d) => arrayIncludes(/** @type {number[]} */ (whole), d) ? to.shape[d] : n)
+const extentsOf = ({ to, whole }, lengths) => lengths.map((n, d) => /** @type {number[]} */ (whole).includes(d) ? to.shape[d] : n)
 
 /**
  * @param {Deferred} call
@@ -71,7 +70,7 @@ const extentsOf = ({ to, whole }, lengths) => arrayMap(lengths, (n, d) => arrayI
 function runPiece (call, { start }, lengths) {
   const { to, from } = call
   const extents = extentsOf(call, lengths)
-  call.run(subLayout(to, start, extents), arrayMap(from, source => partOf(call, source, start, extents)), [])
+  call.run(subLayout(to, start, extents), from.map(source => partOf(call, source, start, extents)), [])
 }
 
 // ---- Running ----
@@ -94,7 +93,7 @@ async function copyAway (source, isFixed, signal, made) {
   const copy = ffi.dense(source.dtype, source.shape)
   const nbytes = source.size * itemsizes[source.dtype]
   copy.storage = isFixed ? backend.allocateNative(nbytes, ffi.check) : ffi.allocate(nbytes)
-  made[made.length] = copy
+  made.push(copy)
   countStaged(nbytes)
   if (isFixed) await copyOffLoop({ dst: copy, src: source, scaling: null, casting: 0 }, signal)
   else await copyPieces({ dst: copy, src: source, scaling: null, casting: 0 }, piecesOf(copy, source, source), signal)
@@ -113,7 +112,7 @@ async function copyAway (source, isFixed, signal, made) {
 async function separated (call, pieces, isFixed, signal, made) {
   const { to } = call
   /** @type {Layout[]} */
-  const from = newList()
+  const from = []
   for (let i = 0; i < call.from.length; i++) {
     const source = shown(call, call.from[i])
     const collides = ffi.sharesMemory(to, source) && !(call.follows === null && isSame(to, source))
@@ -163,21 +162,22 @@ function bytesOf ({ to, from, also }) {
  * @param {Signal | undefined} signal
  */
 async function runApart ({ to, from, also, run }, signal) {
-  const targets = arrayConcat([to], also)
+  const targets = [to, ...also]
   /** @type {Layout[]} */
-  const made = newList()
+  const made = []
   const copyOf = (/** @type {Layout} */ layout) => {
     const copy = ffi.dense(layout.dtype, layout.shape)
     copy.storage = backend.allocateNative(nbytesOf(layout), ffi.check)
     countStaged(nbytesOf(layout))
-    return (made[made.length] = copy)
+    made.push(copy)
+    return copy
   }
   try {
-    const results = arrayMap(targets, copyOf)
-    const sources = arrayMap(from, copyOf)
+    const results = targets.map(copyOf)
+    const sources = from.map(copyOf)
     for (let i = 0; i < targets.length; i++) ffi.checkCopy({ dst: targets[i], src: targets[i], scaling: null, casting: UNSAFE })
     for (let i = 0; i < from.length; i++) await copyPieces({ dst: sources[i], src: from[i], scaling: null, casting: 0 }, piecesOf(sources[i], from[i], from[i]), signal)
-    await onThread(() => { run(results[0], sources, arraySlice(results, 1)) }, signal)
+    await onThread(() => { run(results[0], sources, results.slice(1)) }, signal)
     for (let i = 0; i < targets.length; i++) await copyPieces({ dst: targets[i], src: results[i], scaling: null, casting: 0 }, piecesOf(targets[i], results[i], targets[i]), signal)
   } finally {
     for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
@@ -190,13 +190,13 @@ async function runApart ({ to, from, also, run }, signal) {
  */
 async function run (call, signal) {
   const { to, from, whole, isHere, also } = call
-  const isFixed = !isHere && backend.isFixed(to.storage) && arrayEvery(from, ({ storage }) => backend.isFixed(storage)) && arrayEvery(also, ({ storage }) => backend.isFixed(storage))
+  const isFixed = !isHere && backend.isFixed(to.storage) && from.every(({ storage }) => backend.isFixed(storage)) && also.every(({ storage }) => backend.isFixed(storage))
   if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
   const pieces = cut(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)
   ffi.checkCopy({ dst: to, src: to, scaling: null, casting: UNSAFE }) // of a target that overlaps itself pieces may not
   /** @type {Layout[]} */
-  const made = newList()
+  const made = []
   try {
     const apart = await separated(call, pieces, isFixed, signal, made)
     if (!isFixed) await inTurns(pieces, signal, lengths => { runPiece(apart, pieces, lengths) })
@@ -234,10 +234,10 @@ function apart (options) {
  */
 function prepared (fn, args) {
   /** @type {Deferred[]} */
-  const calls = newList()
+  const calls = []
   /** @type {Layout[]} */
-  const made = newList()
-  const isFixed = !backend.isWasm && arrayEvery(args, each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage))
+  const made = []
+  const isFixed = !backend.isWasm && args.every(each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage))
   mode.deferred = { calls, made, isFixed }
   try {
     return { result: Reflect.apply(fn, undefined, args), calls, made }
@@ -271,7 +271,7 @@ function eachStorage (calls, fn) {
  */
 async function runAll (calls, signal) {
   try {
-    eachStorage(calls, ({ extra }) => { if (extra !== null && extra.written > 0) throw busy('source') })
+    eachStorage(calls, ({ optional }) => { if (optional !== null && optional.written > 0) throw busy('source') })
     eachStorage(calls, beginUse)
   } finally {
     eachStorage(calls, storage => { unclaim(storage, backend) })
@@ -295,7 +295,7 @@ async function runAll (calls, signal) {
  */
 function disposeMade (result, made) {
   const list = Tensor.isTensor(result) ? [result] : Object.values(result)
-  for (let i = 0; i < list.length; i++) if (Tensor.isTensor(list[i]) && arrayIncludes(made, Tensor.layoutOf(list[i]))) list[i].dispose()
+  for (let i = 0; i < list.length; i++) if (Tensor.isTensor(list[i]) && made.includes(Tensor.layoutOf(list[i]))) list[i].dispose()
 }
 
 /**

@@ -2,7 +2,6 @@
 // samebytes/math's `linalg`: what the array API standard has under that name.
 
 const ffi = require('../backend/calls')
-const { Math } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { CASTINGS, boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')

@@ -1,7 +1,6 @@
 'use strict'
 // Scalars and nested lists beside a tensor that their values are compared with, or counted for: they become tensors of the same values.
 
-const { Number } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { notDeferred } = require('../backend/math')

@@ -3,7 +3,7 @@
 // strides allow it.
 
 const ffi = require('../backend/calls')
-const { Array, arrayIncludes, arrayJoin, arrayMap, arrayOf, arraySlice, newList } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { axesOf, integer, oneOf, show, isOptions } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
@@ -199,7 +199,7 @@ function outer (x1, x2, opts) {
   const { out, casting, dtype: asked } = resultIn(optionsFor(opts, OF_OUTER))
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
-  if (a.shape.length !== 1 || b.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has shape [${arrayJoin(a.shape)}], and x2 [${arrayJoin(b.shape)}]; two vectors were expected`)
+  if (a.shape.length !== 1 || b.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has shape [${a.shape.join(', ')}], and x2 [${b.shape.join(', ')}]; two vectors were expected`)
   const dtype = productDtype([a, b], asked)
   const { to, result } = target(out, dtype, [a.shape[0], b.shape[0]])
   elementwise(ops.multiply, to, unsqueezed(a, 1), unsqueezed(b, 0), null, dtype, casting)
@@ -215,8 +215,8 @@ function outer (x1, x2, opts) {
 /** @param {readonly string[]} labels @param {(label: string) => boolean} isWanted @returns {string[]} */
 function those (labels, isWanted) {
   /** @type {string[]} */
-  const list = newList()
-  for (let i = 0; i < labels.length; i++) if (isWanted(labels[i])) list[list.length] = labels[i]
+  const list = []
+  for (let i = 0; i < labels.length; i++) if (isWanted(labels[i])) list.push(labels[i])
   return list
 }
 
@@ -227,10 +227,10 @@ function placeOf (labels, label) {
 }
 
 /** @param {Labelled} x @param {readonly string[]} order  all of its labels @returns {Layout} a view */
-const inOrder = ({ layout, labels }, order) => permuted(layout, arrayMap(order, label => placeOf(labels, label)))
+const inOrder = ({ layout, labels }, order) => permuted(layout, order.map(label => placeOf(labels, label)))
 
 /** @param {Labelled} x @param {readonly string[]} labels @returns {number[]} */
-const extentsOf = (x, labels) => arrayMap(labels, label => x.layout.shape[placeOf(x.labels, label)])
+const extentsOf = (x, labels) => labels.map(label => x.layout.shape[placeOf(x.labels, label)])
 
 /** @param {readonly number[]} extents */
 function product (extents) {
@@ -240,7 +240,11 @@ function product (extents) {
 }
 
 /** @param {How} how @param {number} dtype @param {number[]} shape @returns {Layout} new bytes */
-const temporary = ({ made }, dtype, shape) => (made[made.length] = allocated(denseLayout(dtype, shape)))
+function temporary ({ made }, dtype, shape) {
+  const layout = allocated(denseLayout(dtype, shape))
+  made.push(layout)
+  return layout
+}
 
 /** @param {How} how */
 function release ({ made }) {
@@ -310,13 +314,13 @@ function converted ({ layout, labels }, how) {
  */
 function sumInto (to, x, labels, gone, { dtype, casting }) {
   const from = inOrder(x, joinedLabels(labels, gone))
-  reduce(reductions.sum, to, from, arrayMap(gone, (_, i) => labels.length + i), dtype, casting, 0)
+  reduce(reductions.sum, to, from, gone.map((_, i) => labels.length + i), dtype, casting, 0)
 }
 
 /** @param {readonly string[]} a @param {readonly string[]} b @returns {string[]} */
 function joinedLabels (a, b) {
   /** @type {string[]} */
-  const list = newList()
+  const list = []
   for (let i = 0; i < a.length; i++) list[i] = a[i]
   for (let i = 0; i < b.length; i++) list[a.length + i] = b[i]
   return list
@@ -334,13 +338,13 @@ function joinedLabels (a, b) {
  */
 function contracted (x, y, isWanted, place, how) {
   const { dtype } = how
-  const a = summed(x, label => isWanted(label) || arrayIncludes(y.labels, label), how)
-  const b = summed(y, label => isWanted(label) || arrayIncludes(x.labels, label), how)
-  const inBoth = those(a.labels, label => arrayIncludes(b.labels, label))
+  const a = summed(x, label => isWanted(label) || y.labels.includes(label), how)
+  const b = summed(y, label => isWanted(label) || x.labels.includes(label), how)
+  const inBoth = those(a.labels, label => b.labels.includes(label))
   const batch = those(inBoth, isWanted)
   const gone = those(inBoth, label => !isWanted(label))
-  const left = those(a.labels, label => !arrayIncludes(b.labels, label))
-  const right = those(b.labels, label => !arrayIncludes(a.labels, label))
+  const left = those(a.labels, label => !b.labels.includes(label))
+  const right = those(b.labels, label => !a.labels.includes(label))
   const order = joinedLabels(joinedLabels(batch, left), right)
   const batches = extentsOf(a, batch)
   const m = product(extentsOf(a, left))
@@ -348,7 +352,7 @@ function contracted (x, y, isWanted, place, how) {
   const n = product(extentsOf(b, right))
   const extents = joined(joined(batches, extentsOf(a, left)), extentsOf(b, right))
   const given = place === null ? { to: temporary(how, dtype, extents), labels: order } : place(dtype, order, extents)
-  const result = { layout: given.to, labels: arraySlice(given.labels) }
+  const result = { layout: given.to, labels: given.labels.slice() }
   const to = inOrder(result, order)
   const casting = place === null ? SAME_KIND : how.casting
   if (gone.length === 0) {
@@ -395,7 +399,7 @@ function axesGiven (axes) {
 
 /** @param {number[]} axes @param {number} ndim @param {string} name @returns {number[]} from 0 on, each once */
 function checkedAxes (axes, ndim, name) {
-  const list = arrayMap(axes, axis => inRange(axis, ndim))
+  const list = axes.map(axis => inRange(axis, ndim))
   for (let i = 0; i < list.length; i++) {
     for (let k = 0; k < i; k++) if (list[i] === list[k]) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${list[i]}`)
   }
@@ -429,13 +433,13 @@ function tensordot (x1, x2, opts) {
   const b = operandOf(x2, 'x2')
   const pairs = pairsOf(given, a, b)
   const dtype = productDtype([a, b], asked)
-  const labels = arrayMap(a.shape, (_, d) => `a${d}`)
-  const others = arrayMap(b.shape, (_, d) => {
+  const labels = a.shape.map((_, d) => `a${d}`)
+  const others = b.shape.map((_, d) => {
     for (let i = 0; i < pairs.b.length; i++) if (pairs.b[i] === d) return labels[pairs.a[i]]
     return `b${d}`
   })
-  const order = joinedLabels(those(labels, label => !arrayIncludes(others, label)), those(others, label => !arrayIncludes(labels, label)))
-  return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', dtype, casting, accuracy, made: newList() })
+  const order = joinedLabels(those(labels, label => !others.includes(label)), those(others, label => !labels.includes(label)))
+  return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', dtype, casting, accuracy, made: [] })
 }
 
 /**
@@ -472,7 +476,7 @@ function pairsOf (given, a, b) {
  * @returns {any}
  */
 function contraction (operands, output, out, how) {
-  const shape = arrayMap(output, label => {
+  const shape = output.map(label => {
     for (let i = 0; i < operands.length; i++) {
       const at = placeOf(operands[i].labels, label)
       if (at >= 0) return operands[i].layout.shape[at]
@@ -485,8 +489,8 @@ function contraction (operands, output, out, how) {
     try {
       for (let i = 1; i <= last; i++) {
         const isWanted = (/** @type {string} */ label) => {
-          for (let k = i + 1; k <= last; k++) if (arrayIncludes(operands[k].labels, label)) return true
-          return arrayIncludes(output, label)
+          for (let k = i + 1; k <= last; k++) if (operands[k].labels.includes(label)) return true
+          return output.includes(label)
         }
         x = contracted(x, operands[i], isWanted, i < last ? null : () => ({ to, labels: output }), how)
       }
@@ -504,7 +508,7 @@ function contraction (operands, output, out, how) {
  * @param {How} how
  */
 function finishOne (to, x, output, how) {
-  const gone = those(x.labels, label => !arrayIncludes(output, label))
+  const gone = those(x.labels, label => !output.includes(label))
   if (gone.length > 0) sumInto(to, x, output, gone, how)
   else copyInto(to, inOrder(x, output), how)
 }
@@ -531,17 +535,17 @@ function einsum (equation, ...operands) {
   const options = optionsFor(hasOptions ? operands[length - 1] : undefined, OF_PRODUCT)
   const accuracy = accuracyOf(options.accuracy)
   const { out, casting, dtype: asked } = resultIn(options)
-  const layouts = arrayMap(arraySlice(operands, 0, count), (t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
+  const layouts = operands.slice(0, count).map((t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
   const { inputs, output } = equationOf(equation, layouts)
   const dtype = productDtype(layouts, asked)
-  return contraction(arrayMap(layouts, (layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', dtype, casting, accuracy, made: newList() })
+  return contraction(layouts.map((layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', dtype, casting, accuracy, made: [] })
 }
 
 /** @param {readonly string[]} labels @param {number} place @returns {string[]} */
 function without (labels, place) {
   /** @type {string[]} */
-  const list = newList()
-  for (let i = 0; i < labels.length; i++) if (i !== place) list[list.length] = labels[i]
+  const list = []
+  for (let i = 0; i < labels.length; i++) if (i !== place) list.push(labels[i])
   return list
 }
 
@@ -555,7 +559,7 @@ function without (labels, place) {
  * @returns {Labelled}
  */
 function simplified (layout, given, inputs, layouts) {
-  let labels = arraySlice(given)
+  let labels = given.slice()
   let view = layout
   for (let d = labels.length - 1; d >= 0; d--) {
     const first = placeOf(labels, labels[d])
@@ -571,7 +575,7 @@ function simplified (layout, given, inputs, layouts) {
     view = ffi.viewByNumbers(opcodes.diagonal, view, 0, first, d)
     const label = labels[d]
     labels = without(without(labels, d), first)
-    labels[labels.length] = label
+    labels.push(label)
     d = labels.length // begins anew
   }
   return { layout: view, labels }
@@ -621,7 +625,7 @@ function cosineSimilarity (x1, x2, opts) {
   const along = alongAxis(a, b, given)
   const { to, result } = target(out, isFloat ? met : FLOAT32, along.shape)
   /** @type {How} */
-  const how = { name: 'cosineSimilarity', dtype: computed, casting, accuracy: 0, made: newList() }
+  const how = { name: 'cosineSimilarity', dtype: computed, casting, accuracy: 0, made: [] }
   try {
     const dots = temporary(how, computed, along.shape)
     const lengths = temporary(how, computed, along.shape)

@@ -1,7 +1,6 @@
 'use strict'
 // Reductions that leave NaN out: it is replaced by what changes nothing, and counted where elements are counted.
 
-const { Number, arraySlice } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { boolean, show } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
@@ -75,7 +74,7 @@ const countOf = (x, along) => sum(logicalNot(isnan(x)), along)
  */
 function rounded (value, x, { dtype, out, casting }) {
   const made = dtype === undefined ? operandOf(x, 'x').dtype : dtypeOf(dtype).index
-  const { result } = target(out, made, arraySlice(value.shape), casting)
+  const { result } = target(out, made, value.shape.slice(), casting)
   return positive(value, { out: result(), casting: 'unsafe' })
 }
 
@@ -123,7 +122,7 @@ function extreme (name, reduction, end, x, opts) {
   return tidy(() => {
     const from = operandOf(x, 'x')
     const found = reduction(where(isnan(x), end, x), along)
-    const { result } = target(out, from.dtype, arraySlice(found.shape), casting)
+    const { result } = target(out, from.dtype, found.shape.slice(), casting)
     return where(all(isnan(x), along), NaN, found, { out: result(), casting: word })
   })
 }

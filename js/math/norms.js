@@ -1,7 +1,6 @@
 'use strict'
 // Norms of vectors along axes.
 
-const { Number } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { boolean, show } = require('../base/validate')
 const { NONE, elementwise, ops } = require('../backend/math')

@@ -1,7 +1,6 @@
 'use strict'
 // The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
 
-const { Array, Object } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { optionsOf, show, unknownOption } = require('../base/validate')
 const { mode, notDeferred } = require('../backend/math')

@@ -2,11 +2,11 @@
 // Pictures of the web as operands: an ImageData, a canvas, and a VideoFrame, which is read asynchronously. They are uint8 [height, width, channels], or float16
 // where an ImageData has pixelFormat 'rgba-float16'.
 
-const { Array, Number, Object, arrayConcat, arrayOf, lengthOf } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, optionsOf, show } = require('../base/validate')
-const { dtypeOfArray, isVideoFrame } = require('../base/buffers')
+const { dtypeOfArray, isVideoFrame, lengthOf } = require('../base/buffers')
 const { checkSignal, signalOf } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { imageOf } = require('../copy/sources')
@@ -127,7 +127,7 @@ function now (value) {
 function optionsNow (options) {
   /** @type {Record<string, any>} */
   const read = {}
-  const names = arrayConcat(OPTIONS, Object.keys(options))
+  const names = [...OPTIONS, ...Object.keys(options)]
   for (let i = 0; i < names.length; i++) if (!Object.hasOwn(read, names[i])) read[names[i]] = now(options[names[i]])
   return read
 }

@@ -1,7 +1,6 @@
 'use strict'
 // A reduction: reads axes and options, makes the result, calls C.
 
-const { Number, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, boolean, integer } = require('../base/validate')
 const { NONE } = require('../backend/math')
@@ -17,9 +16,9 @@ const OF_SPREAD = known(['axis', 'correction', 'keepdims', 'dtype', 'out', 'cast
 const UNTYPED = known(['axis', 'keepdims', 'out', 'casting'], 'axis')
 
 /** By reduction. @type {import('./options').Known[]} */
-const knownBy = newList()
+const knownBy = []
 /** By reduction. @type {string[]} */
-const names = newList()
+const names = []
 for (const name in reductions) {
   names[reductions[name]] = name
   knownBy[reductions[name]] = KNOWN

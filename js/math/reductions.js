@@ -1,7 +1,7 @@
 'use strict'
 // Reductions along axes.
 
-const { Math, arrayOf } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { boolean, integer } = require('../base/validate')
 const ffi = require('../backend/calls')
@@ -389,7 +389,7 @@ function diff (x, opts) {
   if (out !== undefined) targetOf(tensorOf(out, 'out'))
   return tidy(() => {
     const pieces = first === undefined ? [x] : [joinedTo('prepend', first, from, along), x]
-    if (last !== undefined) pieces[pieces.length] = joinedTo('append', last, from, along)
+    if (last !== undefined) pieces.push(joinedTo('append', last, from, along))
     let now = pieces.length === 1 ? x : concat(pieces, along)
     if (count === 0) {
       resultIn({ casting }) // checks it

@@ -1,7 +1,7 @@
 'use strict'
 // JavaScript's scalars beside tensors: a scalar takes the dtype that is computed in, and has to fit it, as in fill.
 
-const { Array, BigInt, Math, Number, arrayMap, isView } = require('../base/primordials')
+const { isView } = require('../base/buffers')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -20,24 +20,24 @@ const INT64 = dtypeOf('int64').index
 const UINT64 = dtypeOf('uint64').index
 
 /** By dtype: is it of integers? */
-const isWhole = arrayMap(dtypes, ({ kind }) => kind === 'SIGNED' || kind === 'UNSIGNED')
+const isWhole = dtypes.map(({ kind }) => kind === 'SIGNED' || kind === 'UNSIGNED')
 
 /** By dtype: the largest number that it takes, and below the smallest one. A float takes infinities as well; 64-bit integers take other numbers as bigint. */
-const most = arrayMap(dtypes, ({ index, kind, itemsize }) => {
+const most = dtypes.map(({ index, kind, itemsize }) => {
   if (kind === 'FLOATING') return ffi.finfo(index).max
   if (kind === 'COMPLEX') return Infinity
   if (kind === 'BOOLEAN') return 1
   return Math.min(2 ** (8 * itemsize - (kind === 'SIGNED' ? 1 : 0)) - 1, Number.MAX_SAFE_INTEGER)
 })
-const least = arrayMap(dtypes, ({ kind, itemsize }, i) => kind === 'SIGNED' ? (itemsize < 8 ? -most[i] - 1 : -most[i]) : kind === 'FLOATING' || kind === 'COMPLEX' ? -most[i] : 0)
+const least = dtypes.map(({ kind, itemsize }, i) => kind === 'SIGNED' ? (itemsize < 8 ? -most[i] - 1 : -most[i]) : kind === 'FLOATING' || kind === 'COMPLEX' ? -most[i] : 0)
 
 /** By function: what its operands become. @type {string[]} */
-const domains = arrayMap(tables.ops, (/** @type {any} */ row) => row === null ? '' : row[2])
-const compares = arrayMap(domains, domain => domain === 'ORDER' || domain === 'EQUALITY')
-const givesFloats = arrayMap(domains, domain => domain === 'FLOAT' || domain === 'DIVISION')
+const domains = tables.ops.map((/** @type {any} */ row) => row === null ? '' : row[2])
+const compares = domains.map(domain => domain === 'ORDER' || domain === 'EQUALITY')
+const givesFloats = domains.map(domain => domain === 'FLOAT' || domain === 'DIVISION')
 /** By dtype: are numbers rounded to it, unless they are beyond its largest one? */
-const isRounded = arrayMap(dtypes, ({ kind }) => kind === 'FLOATING' || kind === 'COMPLEX')
-const isLogic = arrayMap(domains, domain => domain === 'LOGIC')
+const isRounded = dtypes.map(({ kind }) => kind === 'FLOATING' || kind === 'COMPLEX')
+const isLogic = domains.map(domain => domain === 'LOGIC')
 
 /**
  * @param {number} dtype

@@ -1,7 +1,6 @@
 'use strict'
 // Windows, frames of signals, mel spectrograms, and convolution.
 
-const { Array, Math, Number, arrayEvery, arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf, show } = require('../base/validate')
@@ -233,7 +232,7 @@ function framesOf (signal, nFft, hop, padding) {
 /** @param {Layout} layout @returns {Layout} its last two axes exchanged */
 function exchanged (layout) {
   const last = layout.shape.length - 1
-  const order = arraySlice(layout.shape)
+  const order = layout.shape.slice()
   for (let d = 0; d <= last; d++) order[d] = d
   order[last] = last - 1
   order[last - 1] = last
@@ -277,7 +276,7 @@ function stft (x, opts) {
     const window = windowFor(factor, length, nFft)
     const made = madeFrom(kind, from.dtype, undefined)
     const ndim = frames.shape.length
-    const { to, result } = target(out, made, joined(arraySlice(frames.shape, 0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]))
+    const { to, result } = target(out, made, joined(frames.shape.slice(0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]))
     run(rows.frames_fft, [exchanged(to)], [frames, window], { numbers: [kind, made, casting], scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1] })
     return result()
   })
@@ -322,7 +321,7 @@ function istft (x, opts) {
     const elements = length ?? (count - 1) * hop + nFft - 2 * skipped
     if (elements < 1) throw failure('ERR_SHAPE', 'the frames have no elements but those that center skips')
     const made = madeFrom(HERMITIAN, from.dtype, undefined)
-    const batch = arraySlice(from.shape, 0, ndim - 2)
+    const batch = from.shape.slice(0, ndim - 2)
     const { to, result } = target(out, made, joined(batch, [elements]), casting)
     const frames = temporary(DOUBLE, joined(batch, [count, nFft])) // sums of them are rounded once
     run(rows.fft, [frames], [exchanged(from)], { numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE], scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft] })
@@ -422,7 +421,7 @@ function logMelSpectrogram (x, opts) {
     run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
     const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
     if (given === undefined) writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, { isHtk: false, isArea: true, casting: SAME_KIND })
-    const shape = joined(arraySlice(frames.shape, 0, ndim - 2), [nMels, count])
+    const shape = joined(frames.shape.slice(0, ndim - 2), [nMels, count])
     const { to, result } = target(undefined, made, shape)
     if (out !== undefined) checkOut(targetOf(out), shape, undefined)
     run(rows.frames_mel, [exchanged(to)], [narrowed(frames, ndim - 2, count), window, filters], { numbers: [SAME_KIND] })
@@ -455,7 +454,7 @@ function compressed (mels, out) {
 function lineOf (given, name, dtype) {
   const layout = operandOf(lists.tensorAs(given, dtype), name)
   checkOperandCast(layout.dtype, dtype)
-  if (layout.shape.length !== 1 || layout.size === 0) throw failure('ERR_SHAPE', `${name} has shape [${arrayJoin(layout.shape)}]; one or more elements along one axis were expected`)
+  if (layout.shape.length !== 1 || layout.size === 0) throw failure('ERR_SHAPE', `${name} has shape [${layout.shape.join(', ')}]; one or more elements along one axis were expected`)
   return layout
 }
 
@@ -481,7 +480,7 @@ function surrounded (line, dtype, before, after) {
  */
 function isFinite (line, dtype) {
   const total = /** @type {any} */ (notDeferred(() => sum(line.dtype === dtype ? line : positive(line, { dtype })).item()))
-  return Array.isArray(total) ? arrayEvery(total, Number.isFinite) : Number.isFinite(total)
+  return Array.isArray(total) ? total.every(Number.isFinite) : Number.isFinite(total)
 }
 
 /**

@@ -1,7 +1,6 @@
 'use strict'
 // Histograms and covariances, as NumPy has them.
 
-const { Array, BigInt, Float64Array, Math, Number, arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
@@ -217,7 +216,7 @@ function histogram (x, opts) {
   return tidy(() => {
     const from = operandOf(x, 'x')
     const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64), 'weights')
-    if (by !== null && (!isSameShape(by.shape, from.shape))) throw failure('ERR_SHAPE', `weights has shape [${arrayJoin(by.shape)}]; x has [${arrayJoin(from.shape)}]`)
+    if (by !== null && (!isSameShape(by.shape, from.shape))) throw failure('ERR_SHAPE', `weights has shape [${by.shape.join(', ')}]; x has [${from.shape.join(', ')}]`)
     if (result === INT32 && from.size > MOST_INT32) throw failure('ERR_BOUNDS', `there are ${from.size} elements, whose counts need { dtype: 'int64' }`)
     const { to: edges, result: edgesMade } = edgesFor(x, bins, limits)
     const { to, result: made } = target(undefined, result, [edges.size - 1])
@@ -391,7 +390,7 @@ function cov (x, opts) {
       weights = [weightsOf('fweights', counts, n), weightsOf('aweights', shares, n)]
       return { frequencies: weights[0], reliabilities: weights[1] }
     })
-    const { result } = target(given.out, made, arraySlice(sums.shape), given.casting)
+    const { result } = target(given.out, made, sums.shape.slice(), given.casting)
     if (weights[0] !== null) lists.count('cov', /** @type {any} */ (counts), operandOf(weights[0], 'fweights'))
     if (weights[1] !== null) lists.count('cov', /** @type {any} */ (shares), operandOf(weights[1], 'aweights'))
     return multiply(sums, factor, { out: result(), casting: 'unsafe' })
@@ -420,7 +419,7 @@ function corrcoef (x, opts) {
   const given = readCorrelation('corrcoef', x, optionsFor(opts, OF_CORRCOEF))
   return tidy(() => {
     const { sums, factor, made } = productsOf(x, given, 1, unweighted)
-    const { result } = target(given.out, made, arraySlice(sums.shape), given.casting)
+    const { result } = target(given.out, made, sums.shape.slice(), given.casting)
     const all = multiply(sums, factor)
     if (all.ndim === 0) return divide(all, all, { out: result(), casting: 'unsafe' })
     const spread = sqrt(all.diagonal())

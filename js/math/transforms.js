@@ -1,7 +1,6 @@
 'use strict'
 // What functions of Fourier transforms have in common: their kinds, as C knows them, dtypes and lengths.
 
-const { Math, Number, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
@@ -85,7 +84,7 @@ function scaleOf (isDivided, norm, n) {
 
 /** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
 function withExtent (shape, axis, n) {
-  const list = arraySlice(shape)
+  const list = shape.slice()
   list[axis] = n
   return list
 }

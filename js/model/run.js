@@ -1,7 +1,7 @@
 'use strict'
 // One run of a method. Arguments are checked and pinned when `run` is called; the session reads and writes them when its turn comes.
 
-const { arraySlice, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const { instance } = require('./internals')
 const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
 const { abilitiesOf, messageOf, runInTurn, usesGpu } = require('./sessions')
@@ -57,7 +57,7 @@ class LiveFeed {
     const { dtypes } = instance()
     this.#layout = layout
     this.type = dtypes[layout.dtype].name
-    this.dims = arraySlice(layout.shape)
+    this.dims = layout.shape.slice()
     this.location = 'cpu'
   }
 
@@ -123,7 +123,7 @@ class Run {
     const { operands, targets, method: { inputs } } = this
     for (let i = 0; i < operands.length; i++) {
       const { layout } = operands[i]
-      if (layout === null || layout.storage.extra === null || layout.storage.extra.written === 0) continue
+      if (layout === null || layout.storage.optional === null || layout.storage.optional.written === 0) continue
       throw instance().failure('ERR_BUSY', `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`)
     }
     for (let k = 0; k < targets.length; k++) {
@@ -477,7 +477,7 @@ function resizeTarget (target, shape) {
   const { storage } = layout
   endUse(storage, 1)
   try {
-    if (storage.claims < 0 || (storage.extra !== null && storage.extra.busy > 0)) throw wrongShape(target, shape)
+    if (storage.claims < 0 || (storage.optional !== null && storage.optional.busy > 0)) throw wrongShape(target, shape)
     Tensor.prototype.resize.call(tensor, shape)
   } catch (error) {
     throw wrongShape(target, shape, error)
@@ -565,7 +565,7 @@ function feedOf ({ layout, strings, output }, abilities, isProxied) {
   const { ffi: { backend }, dtypes } = instance()
   if (isProxied || (abilities !== null && !abilities.readsShared && isShared(layout))) return stagedFeed(layout)
   if (backend.isWasm) return new LiveFeed(layout)
-  return { type: dtypes[layout.dtype].name, dims: arraySlice(layout.shape), data: typedArrayOf(layout), location: 'cpu' }
+  return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data: typedArrayOf(layout), location: 'cpu' }
 }
 
 /**
@@ -577,7 +577,7 @@ function stagedFeed (layout) {
   const { countStaged, dtypes } = instance()
   const data = typedArrayOf(layout).slice()
   countStaged(data.byteLength)
-  return { type: dtypes[layout.dtype].name, dims: arraySlice(layout.shape), data, location: 'cpu' }
+  return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data, location: 'cpu' }
 }
 
 /**
@@ -588,7 +588,7 @@ function stagedFeed (layout) {
 function fetchOf (layout, ort) {
   const { ffi: { backend }, dtypes } = instance()
   const { name } = dtypes[layout.dtype]
-  const made = new ort.Tensor(name, typedArrayOf(layout), arraySlice(layout.shape))
+  const made = new ort.Tensor(name, typedArrayOf(layout), layout.shape.slice())
   if (backend.isWasm || name === 'float16') Object.defineProperty(made, 'data', { get: () => typedArrayOf(layout) })
   return made
 }

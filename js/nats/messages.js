@@ -75,7 +75,7 @@ const kindFields = value => Tensor.isTensor(value) ? { 'Tensor-Dtype': value.dty
  */
 function encodeTensor (t, isBody, fields) {
   const layout = Tensor.attachedOf(tensorGiven(t, 'value'))
-  if ((layout.storage.extra?.written ?? 0) > 0) throw busy('tensor')
+  if ((layout.storage.optional?.written ?? 0) > 0) throw busy('tensor')
   const kind = isBody ? RECORD : { 'Tensor-Dtype': dtypes[layout.dtype].name, 'Tensor-Shape': layout.shape.join(',') }
   const headers = new HeaderBlock(kind, fields)
   const stays = ffi.isContiguous(layout) && layout.size > 0 && staysInPlace(layout.storage)

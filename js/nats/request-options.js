@@ -33,7 +33,7 @@ function outOf (out) {
   for (const t of tensorsOf(out)) {
     const layout = Tensor.attachedOf(t)
     if (t.isReadOnly) throw failure('ERR_READ_ONLY', 'out is read-only')
-    if ((layout.storage.extra?.busy ?? 0) > 0) throw busy('tensor')
+    if ((layout.storage.optional?.busy ?? 0) > 0) throw busy('tensor')
   }
   return out
 }

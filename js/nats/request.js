@@ -459,7 +459,7 @@ async function request (core, subject, value, given) {
   const own = ownValue(value)
   if (!isValue(own)) throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor or a record of tensors was expected`)
   const options = checkOptions(given)
-  for (const storage of storagesOf(own)) if ((storage.extra?.written ?? 0) > 0) throw busy('source')
+  for (const storage of storagesOf(own)) if ((storage.optional?.written ?? 0) > 0) throw busy('source')
   if (core.connection.isClosed()) throw closed()
   const { signal } = options
   if (signal !== undefined && signal.look()) throw signal.reason

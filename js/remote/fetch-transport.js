@@ -2,7 +2,7 @@
 // Requests by fetch, the browser's or a caller's.
 
 const { failure } = require('../base/errors')
-const { bufferOf, byteOffsetOf, nbytesOf, tagOf } = require('../base/primordials')
+const { bufferOf, byteOffsetOf, nbytesOf, tagOf } = require('../base/buffers')
 const { show } = require('../base/validate')
 const { onNextTurn } = require('../runtime/host')
 const { networkTrouble } = require('./trouble')

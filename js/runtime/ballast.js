@@ -7,7 +7,6 @@
 // and may lag behind by hundreds of megabytes. So ballast is longer than its tensor, as long as there is little in use, and where little room is left:
 // before that is full the program has to wait, and browsers collect once garbage is a part of what is held.
 
-const { Math, newList } = require('../base/primordials')
 const { byteLengthOf } = require('../base/buffers')
 
 const LEAST_LONGER = 2 ** 17 // bytes; shorter buffers may come from a heap that is cleared by writing
@@ -23,7 +22,7 @@ const MOST_SPARE_BYTES = 2 ** 29
  */
 function ballasts (least, longest, make) {
   /** Of tensors that were disposed, for the next ones of their size: else each would be one more for the collector. @type {ArrayBuffer[]} */
-  const spare = newList()
+  const spare = []
   let spareCount = 0
   let spareBytes = 0
   let owed = 0

@@ -2,7 +2,7 @@
 // What Node offers: turns of the event loop, text, inflating, memory, garbage collection. In the bundle for browsers host.browser.js
 // takes this file's place.
 
-const { ArrayBuffer, uncurried } = require('../base/primordials')
+const { uncurried } = require('../base/buffers')
 const { failure } = require('../base/errors')
 
 const LEAVE_OUT = 'leave it out of the bundle (--external:samebytes, serverExternalPackages), or import samebytes/inline'

@@ -1,7 +1,6 @@
 'use strict'
 // Files that are read when they are first needed.
 
-const { Reflect } = require('../base/primordials')
 const { loaded } = require('./host')
 const { isEager } = require('./host')
 
@@ -19,7 +18,7 @@ function lazyFile (load) {
   /** @type {M | undefined} */
   let exported
   const read = () => (exported ??= loaded(load))
-  if (waiting !== null) waiting[waiting.length] = read
+  if (waiting !== null) waiting.push(read)
   return read
 }
 

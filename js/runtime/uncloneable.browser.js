@@ -1,15 +1,13 @@
 'use strict'
 
-const { Map, Object, clone } = require('../base/primordials')
-
 const WHAT = 'a Tensor (share(t) gives a token that can be posted)'
 const symbol = Symbol(WHAT)
 
 /** Has this engine's error room for the name of the symbol that it refused? Firefox has 36 characters for all of them. */
 function isNamed () {
-  if (clone === undefined) return true // an AudioWorklet: take it as it is
+  if (typeof structuredClone !== 'function') return true // an AudioWorklet: take it as it is
   try {
-    clone(symbol)
+    structuredClone(symbol)
   } catch (error) {
     return /** @type {Error} */ (error).message.length > WHAT.length
   }

@@ -2,7 +2,6 @@
 // cuda.share, cuda.open, cuda.unshare: GPU memory in other processes, by descriptors that may be sent as JSON. Native back end only. C has the
 // protocol and maps the memory (src/cuda/ipc_server.c, src/cuda/share.c).
 
-const { arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
@@ -75,15 +74,15 @@ async function share (t, opts) {
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
   const layout = Tensor.attachedOf(t)
   const { storage, shape, strides, offset, flags, dtype, size } = layout
-  const { extra } = storage
-  if (extra === null || extra.device < 0) throw failure('ERR_DEVICE', 'the tensor is on the CPU; SharedTensor makes memory for other processes there')
+  const { optional } = storage
+  if (optional === null || optional.device < 0) throw failure('ERR_DEVICE', 'the tensor is on the CPU; SharedTensor makes memory for other processes there')
   const { name, itemsize } = dtypes[dtype]
   const { low: lowest, high: highest } = size === 0 ? { low: 0, high: -1 } : ffi.extent(layout)
   const readOnly = (flags & READ_ONLY) !== 0
   const nbytes = (highest - lowest + 1) * itemsize
-  const made = addon.vramShare(extra.handle, size === 0 ? 0 : (offset + lowest) * itemsize, nbytes, uses, readOnly)
+  const made = addon.vramShare(optional.handle, size === 0 ? 0 : (offset + lowest) * itemsize, nbytes, uses, readOnly)
   ffi.check()
-  extra.stays = true // resize must not move it away from the other processes
+  optional.stays = true // resize must not move it away from the other processes
   return {
     samebytes: 'vram',
     version: VERSION,
@@ -94,8 +93,8 @@ async function share (t, opts) {
     offset: made.offset - lowest * itemsize,
     nbytes,
     dtype: name,
-    shape: arraySlice(shape),
-    strides: arraySlice(strides),
+    shape: shape.slice(),
+    strides: strides.slice(),
     readOnly,
     lease: made.lease
   }
@@ -143,7 +142,7 @@ async function open (d) {
 function openedStorage () {
   const [handle, address, nbytes, readOnly] = [0, 1, 2, 4].map(ffi.result)
   const storage = /** @type {any} */ (backend).hold(handle, address, nbytes)
-  storage.extra.stays = true
+  storage.optional.stays = true
   return { storage, flags: readOnly !== 0 ? READ_ONLY : 0 }
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 // Calls of C on words of shared memory: futex waits and wakes, and the control words of a ring.
 
-const { Object, rootless } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')

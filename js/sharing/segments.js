@@ -135,7 +135,7 @@ function newSegment (sealed, mode, header, total, label, guard) {
   } catch (error) {
     throw systemError(noSegment(error, total), label)
   }
-  addon().account(/** @type {any} */ (file.holder.extra).watch, total)
+  addon().account(/** @type {any} */ (file.holder.optional).watch, total)
   const segment = new Segment(file, label, { mode: 1, guard })
   try {
     if (header !== null) withFileName(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))

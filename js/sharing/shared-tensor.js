@@ -1,7 +1,6 @@
 'use strict'
 // SharedTensor: tensors in memory that other processes share. segments.js has the segments and their names; it is loaded at first use.
 
-const { arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
@@ -557,9 +556,9 @@ function npyPlan (segment, wanted) {
   const { entry, how } = readArrayHeader(segment, '', wanted.dtype)
   const { dtype, shape } = tensorOf(entry)
   if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
-    throw failure('ERR_SHAPE', `shape is [${arrayJoin(wanted.shape)}]; the segment's is [${arrayJoin(shape)}]`)
+    throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
   }
-  return { dtype: dtype.name, shape: arraySlice(shape), make: () => tensorFromEntry(segment, entry, how) }
+  return { dtype: dtype.name, shape: shape.slice(), make: () => tensorFromEntry(segment, entry, how) }
 }
 
 /**
@@ -575,13 +574,13 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
   const bare = denseLayout(index, shape ?? [Math.floor((segment.size - at) / itemsize)])
   const nbytes = bare.size * itemsize
   if (nbytes > segment.size - at) {
-    throw failure('ERR_BOUNDS', `shape [${arrayJoin(bare.shape)}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+    throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
   }
   const make = () => {
     const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.place(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
     return wrap(new Layout(/** @type {any} */ (storage), index, bare.shape, bare.strides, 0, bare.size, bare.flags | segment.flags))
   }
-  return { dtype: /** @type {DtypeName} */ (name), shape: arraySlice(bare.shape), make }
+  return { dtype: /** @type {DtypeName} */ (name), shape: bare.shape.slice(), make }
 }
 
 /** @param {unknown} mode */

@@ -1,7 +1,6 @@
 'use strict'
 // share, fromShared, unshare: tensors for other threads. A token is posted by postMessage; the bytes stay in place.
 
-const { ArrayBuffer, Atomics, Int32Array, Math, Number, SharedArrayBuffer, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
@@ -74,7 +73,7 @@ function share (t, opts) {
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend
   /** @type {Token} one literal: spreads took a third of the time */
-  const token = { samebytes: version, isCopy: false, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: arraySlice(shape), strides: arraySlice(strides), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
+  const token = { samebytes: version, isCopy: false, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: shape.slice(), strides: strides.slice(), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
   if (group !== null) token.group = group
   if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) { // native memory is sent by key, even if this thread has a SharedArrayBuffer over it
     token.kind = 'buffer'
@@ -87,7 +86,7 @@ function share (t, opts) {
   if (holder !== storage) token.byteOffset = at + Number(storage.address) - Number(holder.address)
   token.home = group === null ? (processId ??= ffi.home()) : group.name
   token.key = ffi.sendStorage(holder, uses)
-  if (holder.extra !== null) holder.extra.stays = true // resize must not move it away from the other threads
+  if (holder.optional !== null) holder.optional.stays = true // resize must not move it away from the other threads
   return token
 }
 
@@ -100,13 +99,13 @@ function share (t, opts) {
 function copyOf (layout) {
   const { dtype, flags } = layout
   const { itemsize, name } = dtypes[dtype]
-  const shape = arraySlice(layout.shape)
+  const shape = layout.shape.slice()
   const nbytes = layout.size * itemsize
   const buffer = newBuffer(nbytes)
   ffi.copy(layoutOverBytes({ buffer, byteOffset: 0, byteLength: nbytes }, dtype, shape), layout, 0)
   countCopy('share', nbytes)
   const { strides } = denseLayout(dtype, shape)
-  return { samebytes: version, isCopy: true, kind: 'copy', home: 0, key: 0, buffer, dtype: name, shape, strides: arraySlice(strides), byteOffset: 0, flags: flags & (STATIC | UNBOUND) }
+  return { samebytes: version, isCopy: true, kind: 'copy', home: 0, key: 0, buffer, dtype: name, shape, strides: strides.slice(), byteOffset: 0, flags: flags & (STATIC | UNBOUND) }
 }
 
 /** @param {number} nbytes */
@@ -140,11 +139,11 @@ function newUseCounter (uses) {
  */
 function sharableStorage (storage) {
   let holder = storage
-  while (holder.extra !== null && holder.extra.base !== null) holder = holder.extra.base
+  while (holder.optional !== null && holder.optional.base !== null) holder = holder.optional.base
   if (holder.kind === 'wasm' && backend.name === 'wasm') {
     throw failure('ERR_UNSUPPORTED', 'this WASM memory belongs to one thread: init({ shared: true }) in a cross-origin isolated page makes one that workers can have as well; shareMemory() copies one tensor into a SharedArrayBuffer, where the page has them, and share(t, { copy: true }) sends a copy anywhere')
   }
-  if (holder.extra === null || holder.extra.handle === 0) {
+  if (holder.optional === null || holder.optional.handle === 0) {
     throw failure('ERR_UNSUPPORTED', "the tensor's memory belongs to this thread; shareMemory() copies it into memory that can be shared, and share(t, { copy: true }) sends a copy")
   }
   return holder

@@ -1,7 +1,7 @@
 'use strict'
 // Waiting, off the event loop, for words of memory that other threads and processes write: futexes.
 
-const { BigInt, Math, Number, Promise, Map, arrayIncludes, arrayJoin, mapDelete, mapForEach, mapSet, rootless, sizeOfMap } = require('../base/primordials')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer, optionsOf } = require('../base/validate')
@@ -30,7 +30,7 @@ const OUTCOMES = /** @type {const} */ (['ok', 'not-equal', 'timed-out'])
  */
 function wordAt (layout, index) {
   const { name, itemsize } = dtypes[layout.dtype]
-  if (!arrayIncludes(WORDS, name)) throw failure('ERR_DTYPE', `a ${name} is no word to wait on; ${arrayJoin(WORDS)} are`)
+  if (!WORDS.includes(name)) throw failure('ERR_DTYPE', `a ${name} is no word to wait on; ${WORDS.join(', ')} are`)
   if ((layout.flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', 'the bytes are read-only, and may be a private copy: nobody can wait on them')
   const i = integer('index', index)
   if (i < 0 || i >= layout.size) throw failure('ERR_BOUNDS', `index is ${i}; there are ${layout.size} elements`)
@@ -81,16 +81,16 @@ class Waits {
    * @param {() => void} look  checks that the word is still mapped: the kernel wakes nobody when the memory is made shorter
    */
   add (stop, look) {
-    mapSet(this.pending, stop, look)
+    this.pending.set(stop, look)
     if (this.timer !== null) return
-    this.timer = setInterval(() => { mapForEach(this.pending, each => { each() }) }, CHECK_INTERVAL)
+    this.timer = setInterval(() => { this.pending.forEach(each => { each() }) }, CHECK_INTERVAL)
     this.timer.unref?.() // the wait itself keeps the process alive
   }
 
   /** @param {() => void} stop */
   remove (stop) {
-    mapDelete(this.pending, stop)
-    if (sizeOfMap(this.pending) > 0) return
+    this.pending.delete(stop)
+    if (this.pending.size > 0) return
     clearInterval(this.timer)
     this.timer = null
   }
@@ -161,7 +161,7 @@ class Waits {
   /** Rejects pending and later waits with ERR_DISPOSED. */
   end () {
     this.ended = true
-    mapForEach(this.pending, (_, stop) => { stop() })
+    this.pending.forEach((_, stop) => { stop() })
   }
 }
 

@@ -56,7 +56,7 @@ function offer (Tensor, wrap) {
     try {
       const layout = ffi.received(number < 0 ? null : pins.pinned()[number], flags & READ_ONLY)
       layout.flags |= dynamism === 0 ? STATIC : dynamism === 2 ? UNBOUND : 0
-      if (number < 0 && layout.storage.extra !== null) layout.storage.extra.stays = true // the addon knows the bytes by their address
+      if (number < 0 && layout.storage.optional !== null) layout.storage.optional.stays = true // the addon knows the bytes by their address
       return wrap(layout)
     } catch (error) {
       return -ffi.leave(error)

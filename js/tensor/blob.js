@@ -1,13 +1,12 @@
 'use strict'
 // fromBlob and forBlob: tensors over the caller's bytes: buffers, addresses, records. Never copies.
 
-const { Array, ArrayBuffer, Map, Math, Number, Object, clone, isView, mapGet, transferred } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { isUntransferable } = require('../runtime/host')
 const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('../base/validate')
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('../base/buffers')
+const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf, isView, transferred } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { deviceOf, placeOf } = require('../layout/placement')
 const { axesOfOrder, dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
@@ -85,7 +84,7 @@ function transferBuffer (buffer) {
   const length = byteLengthOf(buffer)
   let taken
   try {
-    taken = transferred !== undefined ? transferred(buffer) : /** @type {any} */ (clone)(buffer, { transfer: [buffer] })
+    taken = transferred !== undefined ? transferred(buffer) : /** @type {any} */ (structuredClone)(buffer, { transfer: [buffer] })
   } catch (error) {
     throw failure('ERR_UNSUPPORTED', `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`)
   }
@@ -319,11 +318,11 @@ function storageAtAddress (address, nbytes, { owner, deleter, device }) {
   const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
   const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check, device ?? CPU)
   storage.owner = owner
-  if (storage.extra !== null && storage.extra.device >= 0) storage.extra.stays = true // resize must not move the caller's memory
+  if (storage.optional !== null && storage.optional.device >= 0) storage.optional.stays = true // resize must not move the caller's memory
   if (base !== null) { // disposing the owner must not free these bytes
-    const extra = /** @type {import('../backend/storage').OptionalFields} */ (storage.extra)
+    const optional = /** @type {import('../backend/storage').OptionalFields} */ (storage.optional)
     claim(base)
-    extra.base = base
+    optional.base = base
   }
   return storage
 }
@@ -405,7 +404,7 @@ function overRecord (record, given) {
   if (ptr === undefined) throw failure('ERR_ARGUMENT', `source is ${show(record)} without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`)
   if (shape === undefined && given.shape === null) throw failure('ERR_SHAPE', 'shape is missing in the record')
   if (name === undefined && given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is missing in the record')
-  const dtype = name === undefined ? dtypeOf(given.dtype) : dtypeOf(mapGet(TORCH_NAMES, name) ?? name)
+  const dtype = name === undefined ? dtypeOf(given.dtype) : dtypeOf(TORCH_NAMES.get(name) ?? name)
   const extents = shape === undefined ? given.shape : shapeOf(shape)
   const steps = strides === undefined || strides === null ? null : integers('strides of the record', strides)
   const address = ptr === null ? 0 : checkedAddress('ptr', ptr)

@@ -1,7 +1,6 @@
 'use strict'
 // DLPack: capsules of layouts, layouts of capsules, and the CUDA array interface.
 
-const { Math, Number, arrayIncludes, arrayJoin, arrayMap, arraySlice, arraySome } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
@@ -54,7 +53,7 @@ function pairOfIntegers (name, value) {
  */
 function askedOf ({ maxVersion, copy, dlDevice, stream }) {
   const version = pairOfIntegers('maxVersion', maxVersion)
-  if (version !== null && arraySome(version, n => n < 0)) throw failure('ERR_BOUNDS', `maxVersion is ${show(maxVersion)}; it has a major and a minor version`)
+  if (version !== null && version.some(n => n < 0)) throw failure('ERR_BOUNDS', `maxVersion is ${show(maxVersion)}; it has a major and a minor version`)
   const device = pairOfIntegers('dlDevice', dlDevice)
   const number = stream === undefined ? null : stream
   if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
@@ -81,7 +80,7 @@ function dlDeviceOf ({ storage }) {
 function checkDeviceAndStream (layout, { device, stream }) {
   const there = dlDeviceOf(layout)
   if (device !== null && (device[0] !== there[0] || device[1] !== there[1])) {
-    throw failure('ERR_DEVICE', `dlDevice is [${arrayJoin(device)}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${arrayJoin(there)}]; cpu() and to() copy it elsewhere`)
+    throw failure('ERR_DEVICE', `dlDevice is [${device.join(', ')}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${there.join(', ')}]; cpu() and to() copy it elsewhere`)
   }
   if (stream === null) return
   if (there[0] === TYPE_CPU) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; the CPU has none`)
@@ -102,8 +101,8 @@ function checkLegacy ({ dtype, flags, strides, size }, copy) {
   }
   if (copy) return
   if ((flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', `legacy capsules cannot say that a tensor is read-only; copy: true copies, and ${instead}`)
-  if (size > 0 && arraySome(strides, n => n < 0)) {
-    throw failure('ERR_UNSUPPORTED', `consumers of legacy capsules end the process at negative strides, and these are [${arrayJoin(strides)}]; copy: true copies, and ${instead}`)
+  if (size > 0 && strides.some(n => n < 0)) {
+    throw failure('ERR_UNSUPPORTED', `consumers of legacy capsules end the process at negative strides, and these are [${strides.join(', ')}]; copy: true copies, and ${instead}`)
   }
 }
 
@@ -200,12 +199,12 @@ function layoutOfCapsule (capsule) {
  */
 function streamFor (device) {
   const list = pairOfIntegers('the device of x', device)
-  if (list !== null && arrayIncludes(HOST, list[0])) return null
+  if (list !== null && HOST.includes(list[0])) return null
   if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
     checkDevice(list[1])
     return DEFAULT_STREAM
   }
-  throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${arrayJoin(list)}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
+  throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
 }
 
 /** @param {number} index @throws ERR_DEVICE no such device */
@@ -250,11 +249,11 @@ function arrayInterfaceOf (layout) {
   const { name, itemsize } = dtypes[dtype]
   if (size > 0) cuda().touch(storage, null)
   return {
-    shape: arraySlice(shape),
+    shape: shape.slice(),
     typestr: TYPES[name],
     data: [addressOf(layout), (flags & READ_ONLY) !== 0],
     version: 3,
-    strides: ffi.isContiguous(layout) ? null : arrayMap(strides, n => n * itemsize),
+    strides: ffi.isContiguous(layout) ? null : strides.map(n => n * itemsize),
     stream: DEFAULT_STREAM
   }
 }

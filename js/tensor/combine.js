@@ -1,13 +1,13 @@
 'use strict'
 // Functions of several tensors: one made of all of them; views of one shape; whether they are equal, or have bytes in common.
 
-const { Array, arrayEvery, arrayJoin, arrayMap, arrayOf, arraySlice } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { MOST_PARTS, show, boolean, integer, shapeOf, oneOf, optionsOf, axisAndOptions } = require('../base/validate')
 const { broadcast } = require('../layout/layouts')
 const { checkSameDevice } = require('../layout/placement')
-const rearrange = require('../copy/rearrange')
+const rearrange = require('../copy/recipes')
 const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
 /** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, GridOptions, Shape, Joined, OfOne } from '../base/types' */
@@ -27,12 +27,12 @@ function tensorsOf (args, least) {
   for (let i = 0; i < length; i++) {
     if (i === MOST_PARTS) throw failure('ERR_MEMORY', `a list of ${show(length)} tensors was given; ${MOST_PARTS} are possible`)
     const t = given[i]
-    if (Tensor.isTensor(t)) tensors[tensors.length] = t
+    if (Tensor.isTensor(t)) tensors.push(t)
     else if (isList || i < least) throw failure('ERR_ARGUMENT', `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`)
     else break
   }
   if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} were expected`)
-  return { tensors, rest: arraySlice(args, isList ? 1 : tensors.length) }
+  return { tensors, rest: args.slice(isList ? 1 : tensors.length) }
 }
 
 /**
@@ -40,7 +40,7 @@ function tensorsOf (args, least) {
  *
  * @param {string} reason  name of the function
  * @param {unknown[]} args
- * @param {(sources: InstanceType<typeof ffi.Layout>[], axis: number | null) => import('../copy/rearrange').Recipe} recipeOf
+ * @param {(sources: InstanceType<typeof ffi.Layout>[], axis: number | null) => import('../copy/recipes').Recipe} recipeOf
  * @returns {Tensor}
  */
 function combined (reason, args, recipeOf) {
@@ -48,7 +48,7 @@ function combined (reason, args, recipeOf) {
   const { along: named, asked: opts } = axisAndOptions(rest[0], rest[1], reason)
   const axis = named === undefined ? 0 : named === null ? null : integer('axis', named)
   const result = resultOf(opts)
-  return produced(reason, recipeOf(arrayMap(tensors, Tensor.attachedOf), axis), result)
+  return produced(reason, recipeOf(tensors.map(Tensor.attachedOf), axis), result)
 }
 
 /**
@@ -334,7 +334,7 @@ function broadcastShapes (...shapes) {
   /** @type {number[]} */
   let shape = []
   for (let i = 0; i < shapes.length; i++) shape = ffi.dense(0, broadcast(shape, shapeOf(shapes[i]))).shape // checks extents and the size
-  return arraySlice(shape)
+  return shape.slice()
 }
 
 /**
@@ -391,7 +391,7 @@ function broadcastArrays (...args) {
   if (rest.length > 0) throw failure('ERR_ARGUMENT', `${show(rest[0])} was given after ${tensors.length} tensors; tensors alone were expected`)
   let shape = Tensor.layoutOf(tensors[0]).shape
   for (let i = 1; i < tensors.length; i++) shape = broadcast(shape, Tensor.layoutOf(tensors[i]).shape)
-  return arrayMap(tensors, t => t.expand(shape))
+  return tensors.map(t => t.expand(shape))
 }
 
 /**
@@ -454,11 +454,11 @@ function meshgrid (...args) {
   const { indexing } = optionsOf(rest[0], ['indexing'], 'meshgrid')
   const isSwapped = (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) && tensors.length > 1
   const place = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
-  const layouts = arrayMap(tensors, Tensor.layoutOf)
+  const layouts = tensors.map(Tensor.layoutOf)
   const shape = arrayOf(layouts.length, d => layouts[place(d)].size)
-  return arrayMap(tensors, (t, i) => {
+  return tensors.map((t, i) => {
     const { shape: own, strides } = layouts[i]
-    if (own.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${arrayJoin(own)}]; one axis was expected`)
+    if (own.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${own.join(', ')}]; one axis was expected`)
     return t.asStrided(shape, arrayOf(shape.length, d => d === place(i) && own.length === 1 ? strides[0] : 0))
   })
 }
@@ -477,9 +477,9 @@ function arrayEqual (...args) {
   const { tensors, rest } = tensorsOf(args, 2)
   const { equalNaN: asked } = optionsOf(rest[0], ['equalNaN'], 'arrayEqual')
   const equalNaN = boolean('equalNaN', asked)
-  const layouts = arrayMap(tensors, Tensor.attachedOf)
+  const layouts = tensors.map(Tensor.attachedOf)
   for (let i = 1; i < layouts.length; i++) checkSameDevice(layouts[0].storage, layouts[i].storage)
-  return arrayEvery(layouts, (other, i) => i === 0 || ffi.arrayEqual(layouts[0], other, equalNaN))
+  return layouts.every((other, i) => i === 0 || ffi.arrayEqual(layouts[0], other, equalNaN))
 }
 
 /**

@@ -1,7 +1,6 @@
 'use strict'
 // Functions that make tensors with bytes of their own: of a shape, like another tensor, with strides, of values.
 
-const { Array, arrayConcat, arrayJoin, arrayMap, arraySlice, Math, Uint8Array } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countCopy, countStaged } = require('../backend/storage')
@@ -20,15 +19,15 @@ const { Tensor, wrap, tensorOf } = require('./tensor')
 
 const { opcodes } = ffi
 
-const rearrange = lazyFile(() => require('../copy/rearrange'))
+const rearrange = lazyFile(() => require('../copy/recipes'))
 
 /** @typedef {import('../layout/layouts').Lay} Lay */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, TensorOptions, RandomOptions, RandomFloating, RandomInteger, BytesOptions, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
 
 const FLOAT32 = dtypeOf('float32')
-const OF_BYTES = arrayConcat(OF_MAKING, ['copy'])
-const OF_TENSOR = arrayConcat(OF_MAKING, ['casting'])
+const OF_BYTES = [...OF_MAKING, 'copy']
+const OF_TENSOR = [...OF_MAKING, 'casting']
 
 // Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
 // emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
@@ -589,9 +588,9 @@ function layoutOfRow (row) {
  */
 function copyOfRows (list, outer, extents, options, casting) {
   checkHeap(list.length * ROW_BYTES, () => `${list.length} rows; make a tensor, and copy some at a time`)
-  const recipe = rearrange().stack(arrayMap(list, layoutOfRow), 0)
+  const recipe = rearrange().stack(list.map(layoutOfRow), 0)
   const { shape } = recipe
-  const found = arrayConcat(outer, arraySlice(shape, 1))
+  const found = [...outer, ...shape.slice(1)]
   const dtype = options.dtype === undefined ? dtypes[recipe.dtype] : dtypeOf(options.dtype)
   const { strides, size } = ffi.dense(dtype.index, shape)
   const made = emptyLayout(dtype, extents === null ? found : checkCount(extents, size), options, false)
@@ -619,7 +618,7 @@ function copyOfRows (list, outer, extents, options, casting) {
  */
 function checkCount (shape, count) {
   const { size } = ffi.dense(0, shape)
-  if (size !== count) throw failure('ERR_SHAPE', `shape [${arrayJoin(shape)}] has ${size} elements; the data has ${count}`)
+  if (size !== count) throw failure('ERR_SHAPE', `shape [${shape.join(', ')}] has ${size} elements; the data has ${count}`)
   return shape
 }
 

@@ -3,7 +3,7 @@
 
 const { integer, optionsOf, axisAndOptions } = require('../base/validate')
 const { checkSameDevice } = require('../layout/placement')
-const rearrange = require('../copy/rearrange')
+const rearrange = require('../copy/recipes')
 const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
 const OF_TRIANGLE = ['k', 'dtype', 'casting', 'out']

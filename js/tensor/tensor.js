@@ -3,7 +3,7 @@
 // The Tensor class: a layout over a storage. Methods read and check their arguments, call C (backend/calls.js), and wrap the layout
 // that comes back.
 
-const { Array, Math, Object, Reflect, Uint8Array, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arrayPop, isView } = require('../base/primordials')
+const { arrayOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
@@ -15,7 +15,7 @@ const {
 } = require('../base/validate')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
-const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
+const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType, isView } = require('../base/buffers')
 const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
 const { denseLayout, withBytes, nameOfDynamism, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
@@ -39,13 +39,13 @@ const { backend, opcodes, isPinned, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, NestedAs, Rank, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor, ImageDataOptions } from '../base/types' */
 
-const rearrange = lazyFile(() => require('../copy/rearrange'))
+const rearrange = lazyFile(() => require('../copy/recipes'))
 // Read before a tensor's bytes are looked at: reading a file may run code of the program's.
 const images = lazyFile(() => require('../copy/images'))
 const rowCopies = lazyFile(() => require('../copy/channels'))
 const printing = lazyFile(() => require('../layout/print'))
 const asyncCopies = lazyFile(() => require('../copy/async'))
-const { accessorOf } = functionsOf(() => require('../copy/accessor'))
+const { accessorOf } = functionsOf(() => require('./accessor'))
 const { copyMedia } = functionsOf(() => require('../copy/media'))
 const { signalOf, checkSignal } = functionsOf(() => require('../base/signals'))
 const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
@@ -105,8 +105,8 @@ function attached (t) {
  */
 function notBusy (t) {
   const layout = attached(t)
-  const { extra } = layout.storage
-  if (extra !== null && extra.busy > 0) throw asyncCopies().busy('tensor')
+  const { optional } = layout.storage
+  if (optional !== null && optional.busy > 0) throw asyncCopies().busy('tensor')
   return layout
 }
 
@@ -117,9 +117,9 @@ function notBusy (t) {
  */
 function writable (t, elsewhere = 0) {
   const layout = attached(t)
-  const { extra } = layout.storage
+  const { optional } = layout.storage
   if (layout.flags & READ_ONLY) throw readOnly(layout.storage)
-  if (extra !== null && extra.busy > elsewhere) throw asyncCopies().busy('tensor')
+  if (optional !== null && optional.busy > elsewhere) throw asyncCopies().busy('tensor')
   return layout
 }
 
@@ -211,7 +211,7 @@ class Tensor {
     }
     view = (t, layout) => {
       const whole = /** @type {InstanceType<typeof Layout>} */ (t.#layout)
-      if (whole.rare !== null) inherit(layout, whole)
+      if (whole.optional !== null) inherit(layout, whole)
       return new Tensor(KEY, layout, t.#base ?? t)
     }
   }
@@ -524,7 +524,7 @@ class Tensor {
    */
   at (...index) {
     if (index.length === live(this).shape.length) return Reflect.apply(this.get, this, index)
-    return Reflect.apply(this.slice, this, arrayMap(index, (i, d) => integer(`index ${d}`, i)))
+    return Reflect.apply(this.slice, this, index.map((i, d) => integer(`index ${d}`, i)))
   }
 
   /**
@@ -723,7 +723,7 @@ class Tensor {
     let list = order[0]
     if (order.length !== 1 || typeof list === 'number') {
       const axes = []
-      for (let i = 0; i < order.length; i++) axes[axes.length] = order[i] // a copy, so that V8 need not make the rest array
+      for (let i = 0; i < order.length; i++) axes.push(order[i]) // a copy, so that V8 need not make the rest array
       list = axes
     }
     const axes = integers('order', list)
@@ -829,7 +829,7 @@ class Tensor {
    */
   reshape (...args) {
     const last = args[args.length - 1]
-    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(arrayPop(args), ['copy'], 'reshape') : {}
+    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop(), ['copy'], 'reshape') : {}
     boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = live(this)
@@ -927,7 +927,7 @@ class Tensor {
     const ndim = whole.shape.length + axes.length
     const added = axesFromStart(axes, ndim, 'axis')
     let layout = ffi.viewByList(opcodes.view, whole, whole.shape)
-    for (let d = 0; d < ndim; d++) if (arrayIncludes(added, d)) layout = ffi.viewByNumbers(opcodes.unsqueeze, layout, d)
+    for (let d = 0; d < ndim; d++) if (added.includes(d)) layout = ffi.viewByNumbers(opcodes.unsqueeze, layout, d)
     return view(this, layout)
   }
 
@@ -1063,7 +1063,7 @@ class Tensor {
   unbind (axis = 0) {
     const sizes = sameParts(Tensor.#extent(this, axis), 1)
     this.#checkParts(sizes)
-    return arrayMap(sizes, (_, i) => this.select(axis, i))
+    return sizes.map((_, i) => this.select(axis, i))
   }
 
   /**
@@ -1090,7 +1090,7 @@ class Tensor {
   #parts (axis, sizes) {
     this.#checkParts(sizes)
     let at = 0
-    return arrayMap(sizes, size => {
+    return sizes.map(size => {
       at += size
       return this.narrow(axis, at - size, size)
     })
@@ -1153,7 +1153,7 @@ class Tensor {
       return this
     }
     if (!isOurs(layout.storage)) {
-      throw failure('ERR_SHAPE', `shape [${arrayJoin(extents)}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
+      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
     const made = withBytes(out, layout.flags & UNBOUND, false, placeLike(layout.storage))
     try {
@@ -1516,7 +1516,7 @@ class Tensor {
    */
   async ready () {
     const layout = live(this)
-    if (layout.storage.extra !== null) await ready(layout)
+    if (layout.storage.optional !== null) await ready(layout)
     return this
   }
 
@@ -1895,7 +1895,7 @@ class Tensor {
     const layout = Tensor.isTensor(this) ? this.#layout : undefined
     if (layout === undefined) return 'Tensor' // the prototype, or an object that inherits from it
     if (layout === null) return 'Tensor(disposed)'
-    const what = `${dtypes[layout.dtype].name}[${arrayJoin(layout.shape, ',')}]`
+    const what = `${dtypes[layout.dtype].name}[${layout.shape.join(',')}]`
     try {
       return `Tensor(${what}#${hashOf(layout)})`
     } catch (error) {
@@ -1929,11 +1929,11 @@ function hashOf (layout) {
   const { storage, dtype, shape, strides, offset } = layout
   const most = MOST_HASHED / itemsizes[dtype]
   if (layout.size <= most) return ffi.hash(layout)
-  const once = arrayMap(shape, (extent, d) => strides[d] === 0 ? 1 : extent)
+  const once = shape.map((extent, d) => strides[d] === 0 ? 1 : extent)
   let size = 1
   for (let d = 0; d < once.length; d++) size *= once[d]
   if (size > most) throw failure('ERR_MEMORY', `${size} elements are too many to hash; ${most} are possible`)
-  return `${ffi.hash(new Layout(storage, dtype, once, strides, offset, size, 0))} of [${arrayJoin(once, ',')}]`
+  return `${ffi.hash(new Layout(storage, dtype, once, strides, offset, size, 0))} of [${once.join(',')}]`
 }
 
 /**
@@ -1951,8 +1951,8 @@ function dropStorage (storage) {
  *
  * @param {import('../backend/storage').Storage} storage
  */
-function isOurs ({ kind, extra }) {
-  return kind === 'v8' || ((kind === 'wasm' || kind === 'cuda') && extra !== null && extra.handle !== 0 && !extra.stays)
+function isOurs ({ kind, optional }) {
+  return kind === 'v8' || ((kind === 'wasm' || kind === 'cuda') && optional !== null && optional.handle !== 0 && !optional.stays)
 }
 
 /**
@@ -1979,9 +1979,9 @@ function orderOfMove (ndim, source, destination) {
   const to = axesFromStart(destination, ndim, 'destination')
   let next = 0
   return arrayOf(ndim, d => {
-    const i = arrayIndexOf(to, d)
+    const i = to.indexOf(d)
     if (i >= 0) return from[i]
-    while (arrayIncludes(from, next)) next++
+    while (from.includes(next)) next++
     return next++
   })
 }
@@ -2105,7 +2105,7 @@ function checkDeviceOfOut ({ storage }, device) {
  * Writes a recipe's result into a new tensor or into `out`.
  *
  * @param {string} reason
- * @param {import('../copy/rearrange').Recipe} recipe
+ * @param {import('../copy/recipes').Recipe} recipe
  * @param {Result} result
  * @returns {Tensor}
  */
@@ -2134,7 +2134,7 @@ function integersOf (name, t) {
 function describe (value) {
   if (!Tensor.isTensor(value)) return null
   const layout = layoutNow(value)
-  return layout === null ? 'a disposed tensor' : `a tensor of ${dtypes[layout.dtype].name} and shape [${arrayJoin(layout.shape)}]`
+  return layout === null ? 'a disposed tensor' : `a tensor of ${dtypes[layout.dtype].name} and shape [${layout.shape.join(', ')}]`
 }
 
 learnTensors({ describe, layoutOf: value => Tensor.isTensor(value) ? attached(value) : null, nested })

@@ -67,7 +67,7 @@ const storageOf = t => Tensor.layoutOf(t).storage
 /** As many tensors as said claim each, and nobody uses it. */
 function areFree (storages, claims) {
   assert.equal(memory().inFlight, 0)
-  for (const storage of storages) assert.deepEqual([Math.max(0, storage.claims), storage.extra?.busy ?? 0, storage.extra?.written ?? 0], [claims, 0, 0])
+  for (const storage of storages) assert.deepEqual([Math.max(0, storage.claims), storage.optional?.busy ?? 0, storage.optional?.written ?? 0], [claims, 0, 0])
 }
 
 const HOMES = {

@@ -334,7 +334,7 @@ describe('tensors on a device', () => {
       refuses(() => fileCalls.parse(parser, here, storage, 64, 0), 'ERR_ARGUMENT')
     }
     for (const itemsize of [2, 4, 8]) fails(() => fileCalls.swapBytes(storage, itemsize), Error, 'ERR_DEVICE', /the storage lies on cuda:0/)
-    const buffer = ffi.backend.addon.buffer(storage.extra.watch)
+    const buffer = ffi.backend.addon.buffer(storage.optional.watch)
     assert.equal(buffer, undefined)
     fails(ffi.check, Error, 'ERR_DEVICE', /the tensor lies on cuda:0/)
   })

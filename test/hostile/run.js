@@ -25,7 +25,7 @@ const EACH = 25 // programs of a child, unless a family says otherwise
 // A program that takes longer never ends; sanitized three times that.
 const STALL_MS = 600_000 // since it began
 
-const total = { programs: 0, failed: 0, ofNode: 0, calls: 0, children: 0 }
+const total = { programs: 0, failed: 0, calls: 0, children: 0 }
 const skipped = new Set()
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-hostile-'))
 process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
@@ -45,7 +45,6 @@ async function main () {
 /** What was run until now. */
 function sum () {
   for (const reason of skipped) console.log(`skipped: ${reason}`)
-  if (total.ofNode > 0) console.log(`${total.ofNode} programs ended in Node's own functions for files and streams, with JavaScript's replaced`)
   console.log(`${total.calls} calls in ${total.programs} programs and ${total.children} processes, ${Math.round(performance.now() / 1000)} s`)
   console.log(`${total.programs - total.failed} passed, ${total.failed} failed`)
 }
@@ -143,16 +142,10 @@ async function finishNow (task, options) {
     if (ending === null && done === count) return
     const broken = running ?? seed + done - 1
     if (running !== null) total.programs++
-    if (isOfNode(task, ending, text)) total.ofNode++
-    else report(task, broken, `${ending ?? 'the process ended before its programs did'}\n${text}`.trim(), options)
+    report(task, broken, `${ending ?? 'the process ended before its programs did'}\n${text}`.trim(), options)
     count -= broken + 1 - seed
     seed = broken + 1
   }
-}
-
-/** Did Node end itself? Its functions for files and streams run with the replaced ones as well, and abort where those lie (docs/security.md). */
-function isOfNode ({ family }, ending, text) {
-  return family === 'primordials' && ending === 'the process died of SIGABRT' && /JavaScript stack trace -+\s+1: \S+ \(node:/.test(text)
 }
 
 function report ({ family, backend, long }, seed, text, { sanitized }) {

@@ -1,7 +1,8 @@
 'use strict'
 // concat, stack, tile, repeat, take, roll and others on layouts: each gives a recipe, which writes the result by copies of parts.
 
-const { Int32Array, Math, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, arraySome, bufferOf, newList, sumOf, typedFill } = require('../base/primordials')
+const { bufferOf } = require('../base/buffers')
+const { arrayOf, sumOf } = require('../base/lists')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axisFromStart } = require('../base/validate')
@@ -46,7 +47,7 @@ function narrow (layout, axis, start, length) {
 }
 
 /** @param {readonly number[]} shape */
-const shapeText = shape => `[${arrayJoin(shape)}]`
+const shapeText = shape => `[${shape.join(', ')}]`
 
 /**
  * A shape with another extent. Array.prototype.with takes longer than all else that a small result needs.
@@ -57,7 +58,7 @@ const shapeText = shape => `[${arrayJoin(shape)}]`
  * @returns {number[]}
  */
 function withExtent (shape, d, n) {
-  const out = arraySlice(shape)
+  const out = shape.slice()
   out[d] = n
   return out
 }
@@ -81,7 +82,7 @@ const withAxis = (shape, d, n) => arrayOf(shape.length + 1, i => i < d ? shape[i
  * @param {(copy: Layout) => void} fn
  */
 function withTemporary (dtype, shape, beside, fn) {
-  const copy = withBytes(denseLayout(dtype, arraySlice(shape)), 0, false, placeLike(beside.storage))
+  const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placeLike(beside.storage))
   try {
     countStaged(copy.size * itemsizes[dtype])
     fn(copy)
@@ -134,7 +135,7 @@ function concat (sources, axis) {
       if (!isSameShape(shape, first, d)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, which axis ${d} alone may differ from`)
     }
   }
-  const lengths = arrayMap(sources, ({ shape, size }) => axis === null ? size : shape[d])
+  const lengths = sources.map(({ shape, size }) => axis === null ? size : shape[d])
   const total = sumOf(lengths)
   return {
     dtype,
@@ -208,19 +209,19 @@ function repeatRecipe (source, shape, split, one) {
  */
 function tile (source, reps) {
   const n = Math.max(reps.length, source.shape.length)
-  const from = arrayConcat(arrayOf(n - source.shape.length, () => 1), source.shape)
-  const times = arrayConcat(arrayOf(n - reps.length, () => 1), reps)
-  const shape = arrayMap(from, (length, d) => length * times[d])
-  const split = newList()
-  const one = newList()
+  const from = [...arrayOf(n - source.shape.length, () => 1), ...source.shape]
+  const times = [...arrayOf(n - reps.length, () => 1), ...reps]
+  const shape = from.map((length, d) => length * times[d])
+  const split = []
+  const one = []
   for (let d = 0; d < n; d++) {
     if (times[d] !== 1) {
-      split[split.length] = times[d]
-      one[one.length] = 1
+      split.push(times[d])
+      one.push(1)
     }
     if (from[d] !== 1) {
-      split[split.length] = from[d]
-      one[one.length] = from[d]
+      split.push(from[d])
+      one.push(from[d])
     }
   }
   return repeatRecipe(source, shape, split, one)
@@ -271,7 +272,7 @@ function takeRepeated (target, source, d, counts) {
     for (let i = 0; i < n;) {
       while (left === 0) left = count(++index)
       const m = Math.min(left, n - i)
-      typedFill(indices, index - first, i, i += m)
+      indices.fill(index - first, i, i += m)
       left -= m
     }
     ffi.take(narrow(target, d, at, n), narrow(source, d, first, source.shape[d] - first), layoutOver(new Int32Array(bufferOf(indices), 0, n), INT32, [n]), d)
@@ -523,7 +524,7 @@ function writeThroughTemporary (recipe, dtype, target, casting) {
 function writeInto (recipe, target, casting) {
   const { sources, canWriteTo } = recipe
   ffi.checkCopy({ dst: target, src: target, scaling: null, casting })
-  const isShared = arraySome(sources, source => ffi.sharesMemory(target, source))
+  const isShared = sources.some(source => ffi.sharesMemory(target, source))
   if (isShared && (canWriteTo === undefined || canWriteTo(target))) writeThroughTemporary(recipe, target.dtype, target, casting)
   else write(recipe, target, casting)
 }

@@ -1,11 +1,12 @@
 'use strict'
 // tensor.accessor(): fast access to single elements. Does once what get and set of the tensor do at every call.
 
-const { Uint8Array, bufferOf, byteOffsetOf, lengthOf, nbytesOf, rootless } = require('../base/primordials')
+const { bufferOf, byteOffsetOf, lengthOf, nbytesOf } = require('../base/buffers')
+const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer, inside, wrongCount } = require('../base/validate')
-const { busy } = require('./async')
+const { busy } = require('../copy/async')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { scalarFor } = require('../layout/values')
 const { readOnly } = require('../layout/layouts')
@@ -67,8 +68,8 @@ class Access {
   checkWritable () {
     this.check()
     if (this.layout.flags & READ_ONLY) throw readOnly(this.storage)
-    const { extra } = this.storage
-    if (extra !== null && extra.busy > 0) throw busy('tensor')
+    const { optional } = this.storage
+    if (optional !== null && optional.busy > 0) throw busy('tensor')
   }
 
   /**
