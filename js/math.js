@@ -3,7 +3,7 @@
 
 const {
   init
-} = require('./backend/init-math')
+} = require('./math/calls/init')
 const {
   add, subtract, multiply, divide, floorDivide, remainder, negative, positive, abs, sign, square, reciprocal, sqrt, relu, maximum,
   minimum, clip, where, equal, notEqual, less, lessEqual, greater, greaterEqual, logicalAnd, logicalOr, logicalXor, logicalNot,

@@ -7,7 +7,7 @@ const path = require('node:path')
 const JS = path.join(__dirname, '..', 'js')
 
 /** Folders, the lowest first; '' are the entry files. */
-const ORDER = ['base', 'runtime', 'backend', 'layout', 'copy', 'tensor', 'math', 'files', 'remote', 'interop', 'sharing', 'model', 'nats', 'inspect', '', 'cli']
+const ORDER = ['base', 'runtime', 'backend', 'layout', 'copy', 'tensor', 'math/calls', 'math', 'files', 'remote', 'interop', 'sharing', 'model', 'nats', 'inspect', '', 'cli']
 
 /** @param {string} file */
 const folderOf = file => path.relative(JS, file).split(path.sep).slice(0, -1).join('/')

@@ -114,7 +114,7 @@ ${imports}const { early, fileOf, bundles } = start[Symbol.for('samebytes.parts')
 bundles.push(new Error())
 lend(fileOf, concat) // named, so that its file is there
 const { failure } = require('./base/errors.js')
-const { isReady, load, offer } = require('./backend/init-math.browser.js')
+const { isReady, load, offer } = require('./math/calls/init.browser.js')
 const places = ${places}
 offer(places)
 let api = null
@@ -224,8 +224,8 @@ const lends = (lent, page) => ({
       if (path === `./${page}`) return { path, external: true }
       if (namespace === 'lent') return undefined
       const file = relative(join(ROOT, 'js'), join(resolveDir, path)).split(sep).join('/').replace(/\.js$/, '')
-      if (file === 'runtime/wasm-modules') return { path: join(ROOT, 'js', 'backend', 'init-math.browser.js') }
-      if (/^(math$|math\/|backend\/((init-)?math(\.browser)?|wasm-side|algorithms|reductions|indexing)$|runtime\/base64)/.test(file)) return undefined
+      if (file === 'runtime/wasm-modules') return { path: join(ROOT, 'js', 'math', 'calls', 'init.browser.js') }
+      if (/^(math$|math\/|runtime\/base64)/.test(file)) return undefined
       lent.add(file)
       return { path: file, namespace: 'lent' }
     })

@@ -2,7 +2,7 @@
 // New bytes for results.
 
 const { backend } = require('../backend/calls')
-const { mode } = require('../backend/math')
+const { mode } = require('./calls/calls')
 const { allocated: ordinary, withBytes } = require('../layout/layouts')
 const { SHARED } = require('../layout/placement')
 

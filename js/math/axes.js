@@ -5,7 +5,7 @@ const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { axesOf } = require('../base/validate')
 const ffi = require('../backend/calls')
-const { notDeferred } = require('../backend/math')
+const { notDeferred } = require('./calls/calls')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 

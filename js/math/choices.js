@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { CHOICE, NONE, ops } = require('../backend/math')
+const { CHOICE, NONE, ops } = require('./calls/calls')
 const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
@@ -14,7 +14,7 @@ const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @typedef {import('../backend/math').Scalar} Scalar */
+/** @typedef {import('./calls/calls').Scalar} Scalar */
 
 const BOOL = dtypeOf('bool').index
 const OF_WHERE = ['condition', 'x1', 'x2']
@@ -88,7 +88,7 @@ function dtypeOfTaken (name, value, dtype) {
  * where of no tensor at all.
  *
  * @param {number} op
- * @param {import('../backend/math').Choice} choice
+ * @param {import('./calls/calls').Choice} choice
  * @param {Scalar} q  the scalar in the middle
  * @param {ReturnType<typeof resultOptions>} options
  */

@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { elementwise, ops } = require('../backend/math')
+const { elementwise, ops } = require('./calls/calls')
 const { countCopy } = require('../backend/storage')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { checkCast, checkOperandCast, checkOut } = require('../copy/results')

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { CHOICE, NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
+const { CHOICE, NONE, resultOf: dtypeOfResult, elementwise } = require('./calls/calls')
 const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
@@ -13,7 +13,7 @@ const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @typedef {import('../backend/math').Scalar} Scalar */
+/** @typedef {import('./calls/calls').Scalar} Scalar */
 /** What options ask for. @typedef {ReturnType<typeof resultOptions>} Asked */
 
 /** @param {Asked} options @returns {number} the dtype that operands are converted to first, or NONE */
@@ -26,7 +26,7 @@ const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
  * @param {Layout | null} c
  * @param {number[]} shape
  * @param {Asked} options
- * @param {Scalar | import('../backend/math').Choice} [scalar]
+ * @param {Scalar | import('./calls/calls').Choice} [scalar]
  * @param {number} [place]
  * @returns {Tensor}
  */
@@ -40,14 +40,14 @@ function computed (op, a, b, c, shape, options, scalar, place) {
     return out
   }
   const result = place === CHOICE
-    ? dtypeOfChoice(op, /** @type {import('../backend/math').Choice} */ (scalar), asked)
+    ? dtypeOfChoice(op, /** @type {import('./calls/calls').Choice} */ (scalar), asked)
     : dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
   const made = allocated(denseLayout(result, shape))
   elementwise(op, made, a, b, c, asked, casting, scalar, place)
   return wrap(made)
 }
 
-/** @param {number} op @param {import('../backend/math').Choice} choice @param {number} asked */
+/** @param {number} op @param {import('./calls/calls').Choice} choice @param {number} asked */
 const dtypeOfChoice = (op, { of, second, third }, asked) => dtypeOfResult(op, of, second, third, asked)
 
 /**

@@ -3,8 +3,8 @@
 
 const { failure } = require('../base/errors')
 const { integer, integers, oneOf } = require('../base/validate')
-const { notDeferred } = require('../backend/math')
-const { rows, run } = require('../backend/algorithms')
+const { notDeferred } = require('./calls/calls')
+const { rows, run } = require('./calls/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')

@@ -1,7 +1,7 @@
 'use strict'
 // Made from src/math/ops.def by `npm run docs`: a function for each row.
 
-const { ops } = require('../backend/math')
+const { ops } = require('./calls/calls')
 const { unary, binary } = require('./elementwise')
 const choices = require('./choices')
 

@@ -8,7 +8,7 @@ const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
-const { callOnThread, mode, notDeferred } = require('../backend/math')
+const { callOnThread, mode, notDeferred } = require('./calls/calls')
 const { isSameShape, subLayout } = require('../layout/layouts')
 const { PIECE_BYTES, Pieces, beginUse, busy, copyOffLoop, copyPieces, endUse, inTurns, isOutside, isSpreadOut, nextTurn, offLoop, piecesOf } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
@@ -17,7 +17,7 @@ const { backend, opcodes } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../backend/storage').Storage} Storage */
-/** @typedef {import('../backend/math').Deferred} Deferred */
+/** @typedef {import('./calls/calls').Deferred} Deferred */
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts

@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { CASTINGS, boolean, integer, oneOf, show } = require('../base/validate')
-const { rows, run } = require('../backend/algorithms')
+const { rows, run } = require('./calls/algorithms')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { notDeferred } = require('../backend/math')
+const { notDeferred } = require('./calls/calls')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
 const { flatten } = require('../layout/values')

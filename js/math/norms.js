@@ -3,8 +3,8 @@
 
 const { failure } = require('../base/errors')
 const { boolean, show } = require('../base/validate')
-const { NONE, elementwise, ops } = require('../backend/math')
-const { reduce, reductions, reductionType } = require('../backend/reductions')
+const { NONE, elementwise, ops } = require('./calls/calls')
+const { reduce, reductions, reductionType } = require('./calls/reductions')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { dtypes } = require('../backend/dtypes')
-const { checkHost } = require('../backend/math')
+const { checkHost } = require('./calls/calls')
 const { Tensor } = require('../tensor/tensor')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { optionsOf, show, unknownOption } = require('../base/validate')
-const { mode, notDeferred } = require('../backend/math')
+const { mode, notDeferred } = require('./calls/calls')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 
 /** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options */

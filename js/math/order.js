@@ -4,7 +4,7 @@
 const { arrayOf } = require('../base/lists')
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf } = require('../base/validate')
-const { rows, run, resultAt } = require('../backend/algorithms')
+const { rows, run, resultAt } = require('./calls/algorithms')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')

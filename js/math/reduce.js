@@ -3,8 +3,8 @@
 
 const { failure } = require('../base/errors')
 const { show, boolean, integer } = require('../base/validate')
-const { NONE } = require('../backend/math')
-const { reductions, reductionType, reduce } = require('../backend/reductions')
+const { NONE } = require('./calls/calls')
+const { reductions, reductionType, reduce } = require('./calls/reductions')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
 const { target, wrapping } = require('./cores')

@@ -5,7 +5,7 @@ const { isView } = require('../base/buffers')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { NONE, tables, notDeferred, resultOf } = require('../backend/math')
+const { NONE, tables, notDeferred, resultOf } = require('./calls/calls')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { claim, unclaim } = require('../backend/storage')
 const { denseLayout, written } = require('../layout/layouts')
@@ -13,7 +13,7 @@ const { pairOf } = require('../layout/values')
 const { allocated } = require('./allocate')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @typedef {import('../backend/math').Scalar} Scalar */
+/** @typedef {import('./calls/calls').Scalar} Scalar */
 
 const FLOAT32 = dtypeOf('float32').index
 const INT64 = dtypeOf('int64').index

@@ -2,8 +2,8 @@
 // softmax and its like: functions that need whole lines, which are brought to the last axes.
 
 const { integer, boolean } = require('../base/validate')
-const { NONE } = require('../backend/math')
-const { reductions, reductionType, lines } = require('../backend/reductions')
+const { NONE } = require('./calls/calls')
+const { reductions, reductionType, lines } = require('./calls/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { tensorOf, wrap, resultIn } = require('../tensor/tensor')

@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
-const { rows, run } = require('../backend/algorithms')
+const { rows, run } = require('./calls/algorithms')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')

@@ -228,7 +228,7 @@ function mathFunctions () {
   return `'use strict'
 // Made from src/math/ops.def by \`npm run docs\`: a function for each row.
 
-const { ops } = require('../backend/math')
+const { ops } = require('./calls/calls')
 const { unary, binary } = require('./elementwise')
 const choices = require('./choices')
 
@@ -397,7 +397,7 @@ function otherNames () {
 
 /** @returns {[string, string[]][]} files and names */
 function publicNames () {
-  return [['backend/init-math', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...otherNames().map(([name, names]) => [`math/${name}`, names]), ['math/async', laterNames()]]
+  return [['math/calls/init', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...otherNames().map(([name, names]) => [`math/${name}`, names]), ['math/async', laterNames()]]
 }
 
 const MADE = '// Made by `npm run docs`.'

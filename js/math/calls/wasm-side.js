@@ -3,8 +3,8 @@
 // has an instance with data, a stack and a table of its own, in a storage that its environment claims until it ends: C frees it then. No tensor is
 // over it, and JavaScript never drops it.
 
-const { failure } = require('../base/errors')
-const { compile } = require('../runtime/wasm-modules')
+const { failure } = require('../../base/errors')
+const { compile } = require('../../runtime/wasm-modules')
 
 const STACK = 131072 // bytes; tiles and what calls them take some 60 KB
 const ALIGNMENT = 64 // of the data, and of the stack's end
@@ -15,7 +15,7 @@ const another = name => failure('ERR_FORMAT', `the module is not the one for ${n
 /**
  * What the module wants, of its section dylink.0: two bytes of head, then numbers in LEB128.
  *
- * @param {import('../base/types').WasmModule} module
+ * @param {import('../../base/types').WasmModule} module
  * @param {'math' | 'algorithms'} name
  */
 function needsOf (module, name) {
@@ -40,7 +40,7 @@ function needsOf (module, name) {
 /**
  * Memory that this thread's environment claims until it ends.
  *
- * @param {import('./wasm').Backend} backend
+ * @param {import('../../backend/wasm').Backend} backend
  * @param {number} nbytes
  * @returns {number} its address
  * @throws {RangeError} ERR_MEMORY
@@ -55,7 +55,7 @@ function claim (backend, nbytes) {
 /**
  * Makes this thread's instance.
  *
- * @param {import('./wasm').Backend} backend
+ * @param {import('../../backend/wasm').Backend} backend
  * @param {'math' | 'algorithms'} name
  * @returns {{ tables: any, call: (row: number) => void }} its lists, and its calls by the call buffer
  * @throws {RangeError} ERR_MEMORY · ERR_UNSUPPORTED the module is not there · ERR_FORMAT it is another one
@@ -95,7 +95,7 @@ function openSide (backend, name) {
 /**
  * Makes this thread's instance for arithmetic.
  *
- * @param {import('./wasm').Backend} backend
+ * @param {import('../../backend/wasm').Backend} backend
  * @returns {{ tables: any, algorithms: () => any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists; those of
  *   algorithms, whose instance is made for the first call of this; calls by the call buffer, arithmetic's rows before those of algorithms; there are no threads
  * @throws {RangeError} as openSide; so does `algorithms`

@@ -2,12 +2,12 @@
 // The WebAssembly modules of samebytes/math in browsers: arithmetic's, and that of algorithms, without which arithmetic works. This file is in the
 // bundle of samebytes/math, where it also takes the place of runtime/wasm-modules.js (wasm/bundle.mjs).
 
-const { failure } = require('../base/errors')
-const { engineOfPage, isUrl, moduleOf, offerMath, placeIn } = require('./init.browser')
+const { failure } = require('../../base/errors')
+const { engineOfPage, isUrl, moduleOf, offerMath, placeIn } = require('../../backend/init.browser')
 
-/** @typedef {import('./init-options').ModuleSource} ModuleSource */
+/** @typedef {import('../../backend/init-options').ModuleSource} ModuleSource */
 /** @typedef {'math' | 'algorithms'} Name */
-/** Of each module. @typedef {Record<Name, import('./init.browser').Places>} Places */
+/** Of each module. @typedef {Record<Name, import('../../backend/init.browser').Places>} Places */
 
 /** @type {Record<Name, WebAssembly.Module | null>} */
 const loaded = { math: null, algorithms: null }

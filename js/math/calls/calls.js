@@ -1,12 +1,12 @@
 'use strict'
 // Calls into arithmetic: the addon samebytes_math, or its WebAssembly modules, by the core's call buffer. Loaded when samebytes/math is.
 
-const { failure } = require('../base/errors')
-const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('./storage')
-const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('./call-buffer')
-const { stage, unstage } = require('./staging')
+const { failure } = require('../../base/errors')
+const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('../../backend/storage')
+const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('../../backend/call-buffer')
+const { stage, unstage } = require('../../backend/staging')
 
-/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+/** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
 /**
  * Which of three sources are scalars.

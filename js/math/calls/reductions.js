@@ -1,12 +1,12 @@
 'use strict'
 // Calls of reductions, by the core's call buffer.
 
-const { arrayOf } = require('../base/lists')
-const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
-const { checkAttached, stage, unstage } = require('./staging')
-const { tables, rows, mode, call, defer, finish } = require('./math')
+const { arrayOf } = require('../../base/lists')
+const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
+const { checkAttached, stage, unstage } = require('../../backend/staging')
+const { tables, rows, mode, call, defer, finish } = require('./calls')
 
-/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+/** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
 /** Number of each reduction, by its name in C. @type {Record<string, number>} */
 const reductions = Object.fromEntries(tables.reductions.map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]))

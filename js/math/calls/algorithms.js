@@ -1,11 +1,11 @@
 'use strict'
 // Calls of algorithms (src/algorithms), by the core's call buffer.
 
-const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
-const { checkAttached, stage, unstage } = require('./staging')
-const { algorithms, tables, mode, call, defer, finish } = require('./math')
+const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
+const { checkAttached, stage, unstage } = require('../../backend/staging')
+const { algorithms, tables, mode, call, defer, finish } = require('./calls')
 
-/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+/** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
 
 /** Arguments beside tensors, in the order of the row's signature: lists, integers, scalars. @typedef {{ lists?: readonly (readonly number[])[], numbers?: readonly number[], scalars?: readonly Scalar[] }} Arguments */

@@ -1,11 +1,11 @@
 'use strict'
 // Calls of indexing, by the core's call buffer.
 
-const { frame, held, check, put, putInteger, putList, RESULTS, ARGS } = require('./call-buffer')
-const { stage, unstage } = require('./staging')
-const { rows, call } = require('./math')
+const { frame, held, check, put, putInteger, putList, RESULTS, ARGS } = require('../../backend/call-buffer')
+const { stage, unstage } = require('../../backend/staging')
+const { rows, call } = require('./calls')
 
-/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+/** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
 /**
  * Calls C on layouts in memory of the host.
