@@ -12,17 +12,26 @@
     'sanitize%': '',
     # Of all C sources: addons that call each other by internal tables have to be of one build.
     'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
-    # Algorithms whose loops are compiled for speed.
-    'hot': '(matmul_|levels|loops|resize|sort|boxes)',
     # Kernels of each level.
     'levels': 'kernels.(scalar|avx2|avx512|neon)[.]c',
-    # What reads arithmetic's calls and finds dtypes.
-    'calls': '(exports|rules|reduce_types)[.]c',
+    # Arithmetic without the loops that take its time: what reads calls, finds dtypes, and cuts work into lines.
+    'sources_math_small': [
+      'src/math/algorithms.c', 'src/math/cores.c', 'src/math/exports.c', 'src/math/fft.c', 'src/math/fft_plan.c', 'src/math/interp.c',
+      'src/math/linalg.c', 'src/math/linalg_factor.c', 'src/math/linalg_spectra.c', 'src/math/matmul.c', 'src/math/pad.c',
+      'src/math/reduce_types.c', 'src/math/rules.c', 'src/math/search.c', 'src/math/signals.c', 'src/math/vectors.c',
+    ],
+    'sources_math_fast': [
+      'src/math/avx2.c', 'src/math/avx512.c', 'src/math/boxes.c', 'src/math/circular.c', 'src/math/complex.c', 'src/math/cumulate.c',
+      'src/math/dispatch.c', 'src/math/elementwise.c', 'src/math/fft_levels.c', 'src/math/indexing.c', 'src/math/linalg_loops.c',
+      'src/math/lines.c', 'src/math/matmul_avx2.c', 'src/math/matmul_avx512.c', 'src/math/matmul_base.c', 'src/math/mixed.c',
+      'src/math/neon.c', 'src/math/reduce.c', 'src/math/reduce_results.c', 'src/math/resize.c', 'src/math/scalar.c',
+      'src/math/select.c', 'src/math/simd128.c', 'src/math/softmax.c', 'src/math/sort.c', 'src/math/tiles.c', 'src/math/whole.c',
+    ],
     'sources_cuda': [
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
     'sources_node': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)/.test(f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)|node.math[.]c/.test(f)).join(\' \')")',
     ],
     'sources_library': [
       '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)/.test(f)).join(\' \')")',
@@ -112,18 +121,18 @@
       'dependencies': ['samebytes_platform', 'samebytes_kernels', 'samebytes_cuda', 'samebytes_build'],
     },
     {
-      # Algorithms without the loops that take their time, and what reads arithmetic's calls: small rather than fast.
-      'target_name': 'samebytes_algorithms',
+      # Small rather than fast.
+      'target_name': 'samebytes_math_small',
       'type': 'static_library',
-      'sources': ['<!@(node -p "[\'math\',\'algorithms\'].map(d=>\'src/\'+d).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>/algorithms/.test(f)?!/<(hot)/.test(f):/<(calls)/.test(f)).join(\' \')")'],
+      'sources': ['<@(sources_math_small)'],
       'cflags!': ['-O3', '-O2', '-flto'],
       'cflags': ['-Os', '-fno-lto', '-fPIC', '-fno-asynchronous-unwind-tables', '-fno-trapping-math', '-fno-math-errno'],
       'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
     },
     {
       'target_name': 'samebytes_math',
-      'sources': ['<!@(node -p "[\'math\',\'algorithms\',\'extension\'].map(d=>\'src/\'+d).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>/algorithms/.test(f)?/<(hot)/.test(f):!/<(calls)/.test(f)).join(\' \')")'],
-      'dependencies': ['samebytes_build', 'samebytes_algorithms'],
+      'sources': ['<@(sources_math_fast)', 'src/node/math.c'],
+      'dependencies': ['samebytes_build', 'samebytes_math_small'],
       # Selects become vectors only where comparisons may not trap, which they do not: the mode is the default one.
       # Loops are many: what -O3 adds to vectors (unrolled remainders, copies for each alignment) would make them twice as large.
       'cflags!': ['-flto', '-O3'],

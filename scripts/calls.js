@@ -9,10 +9,10 @@ const ROOT = path.join(__dirname, '..')
 const OBJECTS = path.join(ROOT, 'build', 'Release', 'obj.target')
 
 /** The lowest first. */
-const ORDER = ['platform', 'core', 'kernels', 'ops', 'formats', 'ipc', 'cuda', 'interop', 'bind', 'math', 'algorithms', 'extension', 'node']
+const ORDER = ['platform', 'core', 'kernels', 'ops', 'formats', 'ipc', 'cuda', 'interop', 'bind', 'math', 'node']
 
 /** It has functions of the core's names, which call the core by its table. */
-const STAND_INS = 'extension/native.c'
+const STAND_INS = 'node/math.c'
 
 /** @param {string} place @param {RegExp} name @returns {string[]} files, from the place on */
 const filesIn = (place, name) => fs.readdirSync(place, { recursive: true }).map(String).filter(file => name.test(file)).sort()
@@ -36,7 +36,7 @@ for (const file of filesIn(path.join(ROOT, 'src'), /\/.*\.(c|h|inc|cu)$/)) {
 const homes = new Map()
 /** file: symbols that it uses @type {Map<string, string[]>} */
 const uses = new Map()
-for (const object of filesIn(OBJECTS, /^(samebytes|samebytes_cuda|samebytes_platform|samebytes_build|samebytes_math)\/src\/.*\.o$/)) {
+for (const object of filesIn(OBJECTS, /^(samebytes|samebytes_cuda|samebytes_platform|samebytes_build|samebytes_math|samebytes_math_small)\/src\/.*\.o$/)) {
   const file = object.split('/src/')[1].replace(/\.o$/, '.c')
   if (!fs.existsSync(path.join(ROOT, 'src', file))) continue // of before a move
   for (const line of execFileSync('nm', [path.join(OBJECTS, object)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n')) {

@@ -1,5 +1,5 @@
-/* Algorithms (src/algorithms) as a module of their own. */
-#include "algorithms/algorithms.h"
+/* Algorithms (of src/math) as a module of their own. */
+#include "math/algorithms.h"
 
 #define TABLES_NAME "sb_algorithms_tables"
 #define CALL_NAME "sb_algorithms_call"

@@ -115,31 +115,29 @@ compile_side () { # FLAG... FILE
 
 cold=(-Oz -fno-vectorize -fno-slp-vectorize)
 
-math () {
-  local file level
+# Files of src/math in each of the two modules, circular.c in both; the hot ones are compiled for speed.
+math_files=(cumulate dispatch elementwise exports indexing lines mixed reduce reduce_results reduce_types rules select softmax tiles)
+math_hot=(circular complex simd128 whole)
+algorithms_files=(algorithms boxes cores fft fft_plan interp linalg linalg_factor linalg_loops linalg_spectra matmul pad search signals sort vectors)
+algorithms_hot=(circular fft_levels matmul_base resize)
+
+# NAME: the module's objects
+side () {
+  local -n files=$1_files hot=$1_hot
+  local name
   rm -f "$objects"/*.o
-  for file in src/math/*.c wasm/math.c; do
-    case $file in
-      src/math/simd128.c | src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
-      *) level=("${cold[@]}") ;;
-    esac
-    compile_side "${level[@]}" "$file"
-  done
+  for name in "${files[@]}"; do compile_side "${cold[@]}" "src/math/$name.c"; done
+  for name in "${hot[@]}"; do compile_side -O2 "src/math/$name.c"; done
+  compile_side "${cold[@]}" "wasm/$1.c"
+}
+
+math () {
+  side math
   link_side math '^(?!(exp|log|sin|cos)_).*_groups_f64$'
 }
 
-# With the files of arithmetic that they call.
 algorithms () {
-  local file level
-  rm -f "$objects"/*.o
-  for file in src/algorithms/*.c src/math/circular.c wasm/algorithms.c; do
-    case $file in
-      *_avx*.c) continue ;;
-      */matmul_base.c | */fft_levels.c | */resize.c) level=(-O2) ;;
-      *) level=("${cold[@]}") ;;
-    esac
-    compile_side "${level[@]}" "$file"
-  done
+  side algorithms
   link_side algorithms '^$' --if-any
 }
 

@@ -1,5 +1,5 @@
 'use strict'
-// What functions of cores (src/algorithms/cores.h) have in common: batches, which are the axes before a core, and results.
+// What functions of cores (src/math/cores.h) have in common: batches, which are the axes before a core, and results.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')

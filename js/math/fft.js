@@ -1,5 +1,5 @@
 'use strict'
-// Fourier transforms, and the frequencies of their elements. Computed in float64 (src/algorithms/fft.c).
+// Fourier transforms, and the frequencies of their elements. Computed in float64 (src/math/fft.c).
 
 const { failure } = require('../base/errors')
 const { integer, integers, oneOf } = require('../base/validate')

@@ -52,7 +52,7 @@ const FLOAT32 = dtypeOf('float32').index
 const FLOAT64 = dtypeOf('float64').index
 const MOST_INT32 = 2 ** 31 - 1
 const SIDES = ['left', 'right']
-const IS_IN = 2 // after the sides (src/algorithms/search.c)
+const IS_IN = 2 // after the sides (src/math/search.c)
 
 /**
  * @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for

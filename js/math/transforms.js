@@ -48,7 +48,7 @@ function floatOf (dtype) {
   return dtype.index
 }
 
-// ---- Kinds of transforms: what src/algorithms/algorithms.h has ----
+// ---- Kinds of transforms: what src/math/algorithms.h has ----
 
 const COMPLEX = 0
 const REAL = 1

@@ -1,5 +1,5 @@
 'use strict'
-// What all functions of cores (src/algorithms/cores.h) have from there, by one of them: any layout and dtype, batches, targets that overlap sources,
+// What all functions of cores (src/math/cores.h) have from there, by one of them: any layout and dtype, batches, targets that overlap sources,
 // other threads.
 const assert = require('node:assert/strict')
 const { arrayEqual, empty, fromBlob, memory, tensor, zeros } = require('samebytes')

@@ -1,5 +1,5 @@
 'use strict'
-// Calls of algorithms (src/algorithms), by the core's call buffer.
+// Calls of algorithms (src/math), by the core's call buffer.
 
 const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
 const { checkAttached, stage, unstage } = require('../../backend/staging')

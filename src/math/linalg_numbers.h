@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "algorithms/linalg.h"
+#include "math/linalg.h"
 #include "math/functions64.h"
 
 /* Memory of no bytes may be nowhere. */

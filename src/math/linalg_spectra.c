@@ -4,7 +4,7 @@
 # pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
 #endif
 
-#include "algorithms/linalg.h"
+#include "math/linalg.h"
 #include "math/functions64.h"
 
 #define MOST_STEPS 60 /* for each value; two are usual */

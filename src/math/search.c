@@ -2,7 +2,7 @@
  * compare by value: 64-bit integers beside floats, or beside integers of the other sign, are never rounded. */
 #include <string.h>
 
-#include "algorithms/order.h"
+#include "math/order.h"
 
 #define GROUP 256 /* keys that are made at a time */
 #define MOST_BINS (INT64_C(1) << 53)

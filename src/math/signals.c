@@ -1,7 +1,7 @@
 /* What signals need beside transforms: windows, frequencies, filters, padding, frames added up, and halves exchanged. */
 #include <string.h>
 
-#include "algorithms/fft.h"
+#include "math/fft.h"
 #include "kernels/convert.h"
 #include "math/functions64.h"
 

@@ -6,7 +6,7 @@
 #ifndef SB_FFT_H
 #define SB_FFT_H
 
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 
 #define SB__FFT_SHORT 256 /* lengths up to it are done line by line in lanes */
 #define SB__FFT_GROUP 8   /* lines that are worth a call; a multiple of all widths of vectors */

@@ -6,7 +6,7 @@
 #ifndef SB_MATMUL_H
 #define SB_MATMUL_H
 
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 
 #define SB__MATMUL_BLOCK \
  256 /* products; of complex numbers half as many, which have two products each */

@@ -1,14 +1,14 @@
 /* The loops of fft_lanes.inc for instruction sets. A lane computes the same on all of them. */
 #include <string.h>
 
-#include "algorithms/fft.h"
+#include "math/fft.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
 #define LEVEL any
 #define WIDTH 2
-#include "algorithms/fft_lanes.inc"
+#include "math/fft_lanes.inc"
 
 #if defined(__x86_64__)
 # if defined(__clang__)
@@ -19,7 +19,7 @@
 # endif
 # define LEVEL avx2
 # define WIDTH 4
-# include "algorithms/fft_lanes.inc"
+# include "math/fft_lanes.inc"
 # if defined(__clang__)
 #  pragma clang attribute pop
 # else

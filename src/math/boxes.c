@@ -1,7 +1,7 @@
 /* Boxes of detectors, each [x1, y1, x2, y2], and what classes become. */
 #include <string.h>
 
-#include "algorithms/order.h"
+#include "math/order.h"
 
 /* ---- Non-maximum suppression ---- */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "algorithms/linalg.h"
+#include "math/linalg.h"
 
 #define SB_APART __attribute__((noinline))
 #define PACKED 256 /* rows of b that lie together while a's rows meet them */
@@ -14,7 +14,7 @@ typedef double fours __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define NAME(name) name##_plain
 static const sb__linalg_loops loops_plain;
-#include "algorithms/linalg_loops.inc"
+#include "math/linalg_loops.inc"
 #undef NAME
 
 #if defined(__x86_64__)
@@ -26,7 +26,7 @@ static const sb__linalg_loops loops_plain;
 # endif
 # define NAME(name) name##_avx2
 static const sb__linalg_loops loops_avx2;
-# include "algorithms/linalg_loops.inc"
+# include "math/linalg_loops.inc"
 # undef NAME
 # if defined(__clang__)
 #  pragma clang attribute pop

@@ -2,7 +2,7 @@
 #ifndef SB_LINALG_H
 #define SB_LINALG_H
 
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 
 /* One of each instruction set, with the same bits: an element's additions have one order. */
 typedef struct sb__linalg_loops {

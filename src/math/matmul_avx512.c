@@ -2,7 +2,7 @@
 #if defined(__x86_64__)
 # include <immintrin.h>
 
-# include "algorithms/matmul_level.h"
+# include "math/matmul_level.h"
 
 /* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
@@ -21,8 +21,8 @@
 # define ROWS 6
 # define VECTORS 4
 # define FUSED(x, y, sum) ((V)_mm512_fmadd_ps(x, y, sum))
-# include "algorithms/matmul_tiles.inc"
-# include "algorithms/matmul_end.inc"
+# include "math/matmul_tiles.inc"
+# include "math/matmul_end.inc"
 
 # define T double
 # define BITS int64_t
@@ -30,8 +30,8 @@
 # define ROWS 6
 # define VECTORS 4
 # define FUSED(x, y, sum) ((V)_mm512_fmadd_pd(x, y, sum))
-# include "algorithms/matmul_tiles.inc"
-# include "algorithms/matmul_end.inc"
+# include "math/matmul_tiles.inc"
+# include "math/matmul_end.inc"
 
 const sb__matmul_level sb__matmul_avx512 = {
     .tiles = {[SB__MATMUL_f32] = &tiles_f32, [SB__MATMUL_f64] = &tiles_f64},

@@ -1,5 +1,5 @@
 /* Borders around tensors: copies of slabs along one axis after the other, so that corners are copies of borders. */
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 
 enum { CONSTANT, REFLECT, EDGE };
 

@@ -4,7 +4,7 @@
 # pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
 #endif
 
-#include "algorithms/linalg_numbers.h"
+#include "math/linalg_numbers.h"
 
 /* A power of two that brings x near 1. */
 double sb__near_one(double x) {
@@ -36,7 +36,7 @@ static double dot_real(int64_t n, const double *x, const double *y) {
 
 #define T double
 #define NAME(name) name##_real
-#include "algorithms/linalg_factor.inc"
+#include "math/linalg_factor.inc"
 #undef T
 #undef NAME
 
@@ -84,4 +84,4 @@ static complex dot_complex(int64_t n, const complex *x, const complex *y) {
 
 #define T sb_complex128
 #define NAME(name) name##_complex
-#include "algorithms/linalg_factor.inc"
+#include "math/linalg_factor.inc"

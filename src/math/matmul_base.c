@@ -1,5 +1,5 @@
 /* Matrix products by vectors of 128 bits, which all processors have. */
-#include "algorithms/matmul_level.h"
+#include "math/matmul_level.h"
 
 #define VECTOR 16
 
@@ -16,9 +16,9 @@
 #define ROWS FLOAT_ROWS
 #define VECTORS 2
 #define SHORT 1
-#include "algorithms/matmul_tiles.inc"
-#include "algorithms/matmul_lines.inc"
-#include "algorithms/matmul_end.inc"
+#include "math/matmul_tiles.inc"
+#include "math/matmul_lines.inc"
+#include "math/matmul_end.inc"
 
 #define T double
 #define BITS int64_t
@@ -26,9 +26,9 @@
 #define ROWS FLOAT_ROWS
 #define VECTORS 2
 #define SHORT 0
-#include "algorithms/matmul_tiles.inc"
-#include "algorithms/matmul_lines.inc"
-#include "algorithms/matmul_end.inc"
+#include "math/matmul_tiles.inc"
+#include "math/matmul_lines.inc"
+#include "math/matmul_end.inc"
 
 #define T uint32_t
 #define BITS int32_t
@@ -37,9 +37,9 @@
 #define VECTORS 1
 #define INTEGER
 #define SHORT 1
-#include "algorithms/matmul_tiles.inc"
-#include "algorithms/matmul_lines.inc"
-#include "algorithms/matmul_end.inc"
+#include "math/matmul_tiles.inc"
+#include "math/matmul_lines.inc"
+#include "math/matmul_end.inc"
 
 #define T uint64_t
 #define BITS int64_t
@@ -48,9 +48,9 @@
 #define VECTORS 2
 #define INTEGER
 #define SHORT 0
-#include "algorithms/matmul_tiles.inc"
-#include "algorithms/matmul_lines.inc"
-#include "algorithms/matmul_end.inc"
+#include "math/matmul_tiles.inc"
+#include "math/matmul_lines.inc"
+#include "math/matmul_end.inc"
 
 const sb__matmul_level sb__matmul_base = {
     .tiles = {[SB__MATMUL_f32] = &tiles_f32,

@@ -2,7 +2,7 @@
 #if defined(__x86_64__)
 # include <immintrin.h>
 
-# include "algorithms/matmul_level.h"
+# include "math/matmul_level.h"
 
 /* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
@@ -21,9 +21,9 @@
 # define VECTORS 2
 # define FUSED(x, y, sum) ((V)_mm256_fmadd_ps(x, y, sum))
 # define SHORT 1
-# include "algorithms/matmul_tiles.inc"
-# include "algorithms/matmul_lines.inc"
-# include "algorithms/matmul_end.inc"
+# include "math/matmul_tiles.inc"
+# include "math/matmul_lines.inc"
+# include "math/matmul_end.inc"
 
 # define T double
 # define BITS int64_t
@@ -32,9 +32,9 @@
 # define VECTORS 2
 # define FUSED(x, y, sum) ((V)_mm256_fmadd_pd(x, y, sum))
 # define SHORT 0
-# include "algorithms/matmul_tiles.inc"
-# include "algorithms/matmul_lines.inc"
-# include "algorithms/matmul_end.inc"
+# include "math/matmul_tiles.inc"
+# include "math/matmul_lines.inc"
+# include "math/matmul_end.inc"
 
 # define T uint32_t
 # define BITS int32_t
@@ -43,9 +43,9 @@
 # define VECTORS 2
 # define INTEGER
 # define SHORT 1
-# include "algorithms/matmul_tiles.inc"
-# include "algorithms/matmul_lines.inc"
-# include "algorithms/matmul_end.inc"
+# include "math/matmul_tiles.inc"
+# include "math/matmul_lines.inc"
+# include "math/matmul_end.inc"
 
 const sb__matmul_level sb__matmul_avx2 = {
     .tiles = {[SB__MATMUL_f32] = &tiles_f32,

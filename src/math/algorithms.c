@@ -1,5 +1,5 @@
 /* What JavaScript calls, by the core's call buffer. */
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -15,18 +15,18 @@
   b->results[0] = (double)staged;              \
   return status;                               \
  }
-#include "algorithms/exports.def"
+#include "math/algorithms.def"
 #undef EXPORT
 
 const sb__export sb__algorithms[SB__ALGORITHMS] = {
 #define EXPORT(name, signature, call) {signature, run_##name},
-#include "algorithms/exports.def"
+#include "math/algorithms.def"
 #undef EXPORT
 };
 
 static const char tables[] = "{\"version\":\"" SB_VERSION "\",\"exports\":["
 #define EXPORT(name, signature, call) "\"" #name "\","
-#include "algorithms/exports.def"
+#include "math/algorithms.def"
 #undef EXPORT
                              "null]}";
 

@@ -1,5 +1,5 @@
 /* Piecewise linear interpolation, as NumPy's interp computes it. */
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 #include "kernels/convert.h"
 
 typedef struct points {

@@ -2,7 +2,7 @@
  * transformed there, and written. Real lines of an even length are transformed as half as many complex numbers. */
 #include <string.h>
 
-#include "algorithms/fft.h"
+#include "math/fft.h"
 #include "kernels/convert.h"
 
 #define ALIGNED 8 /* numbers of 64 bytes */

@@ -5,7 +5,7 @@
 
 #include <node_api.h>
 
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 #include "math/math.h"
 
 static const sb__core_table *core; /* the same for all environments */

@@ -2,12 +2,12 @@
 #ifndef SB_ALGORITHMS_H
 #define SB_ALGORITHMS_H
 
-#include "algorithms/cores.h"
+#include "math/cores.h"
 
-/* exports.c: what JavaScript calls. */
+/* algorithms.c: what JavaScript calls. */
 enum {
 #define EXPORT(name, signature, call) SB__ALGORITHM_##name,
-#include "algorithms/exports.def"
+#include "math/algorithms.def"
 #undef EXPORT
   SB__ALGORITHMS
 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 #include "kernels/convert.h"
 
 #define RING 16    /* rows of the source that a part keeps, converted */

@@ -1,7 +1,7 @@
 /* Sorting: elements become unsigned integers in the order that is asked for (order.h), which are sorted, alone or above their indices. */
 #include <string.h>
 
-#include "algorithms/order.h"
+#include "math/order.h"
 
 #define RUN 8                               /* elements that are sorted by insertion */
 #define MOST_MERGED (BITS == 32 ? 48 : 192) /* elements; longer lines are spread */
@@ -24,7 +24,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define NAME(x) CONCAT(narrow_key_, x)
 #define SHIFT 0
 #define BITS 32
-#include "algorithms/sort_type.inc"
+#include "math/sort_type.inc"
 #undef T
 #undef NAME
 #undef SHIFT
@@ -32,7 +32,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define T uint64_t
 #define NAME(x) CONCAT(narrow_item_, x)
 #define SHIFT 32
-#include "algorithms/sort_type.inc"
+#include "math/sort_type.inc"
 #undef T
 #undef NAME
 #undef SHIFT
@@ -41,7 +41,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define ITEM uint64_t
 #define INFINITE UINT32_C(0x7f800000)
 #define NAME(x) CONCAT(narrow_, x)
-#include "algorithms/sort_lines.inc"
+#include "math/sort_lines.inc"
 #undef KEY
 #undef ITEM
 #undef INFINITE
@@ -52,7 +52,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define NAME(x) CONCAT(wide_key_, x)
 #define SHIFT 0
 #define BITS 64
-#include "algorithms/sort_type.inc"
+#include "math/sort_type.inc"
 #undef T
 #undef NAME
 #undef SHIFT
@@ -60,7 +60,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define T uint128
 #define NAME(x) CONCAT(wide_item_, x)
 #define SHIFT 64
-#include "algorithms/sort_type.inc"
+#include "math/sort_type.inc"
 #undef T
 #undef NAME
 #undef SHIFT
@@ -69,7 +69,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define ITEM uint128
 #define INFINITE UINT64_C(0x7ff0000000000000)
 #define NAME(x) CONCAT(wide_, x)
-#include "algorithms/sort_lines.inc"
+#include "math/sort_lines.inc"
 #undef KEY
 #undef ITEM
 #undef INFINITE

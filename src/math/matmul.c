@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "algorithms/matmul.h"
+#include "math/matmul.h"
 
 #define ALIGNED 64
 #define STAGED_BYTES (INT64_C(1) << 16) /* of elements that are converted before they are packed */

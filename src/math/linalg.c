@@ -3,7 +3,7 @@
 # pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
 #endif
 
-#include "algorithms/linalg_numbers.h"
+#include "math/linalg_numbers.h"
 
 #define MOST_SIDE (INT64_C(1) << 27)     /* sums of their products fit */
 #define MOST_ELEMENTS (INT64_C(1) << 50) /* and bytes of several threads' */
@@ -53,13 +53,13 @@ static double power_of_two(int64_t exponent) {
 
 #define T double
 #define NAME(name) name##_real
-#include "algorithms/linalg_runs.inc"
+#include "math/linalg_runs.inc"
 #undef T
 #undef NAME
 
 #define T sb_complex128
 #define NAME(name) name##_complex
-#include "algorithms/linalg_runs.inc"
+#include "math/linalg_runs.inc"
 #undef T
 #undef NAME
 

@@ -1,7 +1,7 @@
 /* What matmul_loops.inc is included with. */
 #include <string.h>
 
-#include "algorithms/matmul.h"
+#include "math/matmul.h"
 
 #define SB_PASTE_(a, b) a##b
 #define SB_PASTE(a, b) SB_PASTE_(a, b)

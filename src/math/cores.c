@@ -2,7 +2,7 @@
  * dtype, is used in place; another one is gathered, or its results put in place, by the core's copies, which convert on the way. */
 #include <stdatomic.h>
 
-#include "algorithms/cores.h"
+#include "math/cores.h"
 
 #define BOX_BYTES (INT64_C(1) << 16) /* of scratch, unless a single core has more */
 #define PART_COST (INT64_C(1) << 16) /* additions that are worth a part */

@@ -1,5 +1,5 @@
 /* Products of vectors. */
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 #include "math/math.h"
 
 #define CROSS(name, type, times, minus)                                 \

@@ -2,7 +2,7 @@
 #ifndef SB_ORDER_H
 #define SB_ORDER_H
 
-#include "algorithms/algorithms.h"
+#include "math/algorithms.h"
 #include "kernels/convert.h"
 
 typedef struct sb__order {

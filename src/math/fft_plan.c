@@ -1,7 +1,7 @@
 /* Lengths and tables of Fourier transforms. */
 #include <string.h>
 
-#include "algorithms/fft.h"
+#include "math/fft.h"
 #include "math/functions64.h"
 #include "math/math.h"
 
