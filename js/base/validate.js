@@ -4,6 +4,7 @@
 const { arrayOf } = require('./lists')
 const { failure } = require('./errors')
 const { dtypeOfArray, nameOfBuffer, partsOfLive, isView } = require('./buffers')
+const { rootless } = require('./records')
 const { tensors } = require('./tensors')
 
 /**
@@ -248,6 +249,40 @@ function axesFromStart (axes, ndim, name) {
   return out
 }
 
+/** No options, and what a program has put on Object.prototype is none. */
+class Options {
+  /** @param {string} [dtype] */
+  constructor (dtype) { if (dtype !== undefined) this.dtype = dtype }
+}
+
+rootless(Options)
+
+/** @type {Record<string, any>} */
+const NOTHING = Object.freeze(new Options())
+const PLAIN = {}
+
+/** Has a program put values on Object.prototype? */
+function isPolluted () {
+  for (const _ in PLAIN) return true // eslint-disable-line no-unreachable-loop
+  return false
+}
+
+/**
+ * The caller's object, or its fields without those that every object inherits. A class of the caller's may have fields as getters.
+ *
+ * @param {Record<string, any>} given
+ * @returns {Record<string, any>}
+ */
+function ownFields (given) {
+  if (!isPolluted()) return given
+  const own = /** @type {Record<string, any>} */ (new Options())
+  for (const name in given) {
+    const value = given[name]
+    if (Object.hasOwn(given, name) || value !== /** @type {any} */ (PLAIN)[name]) own[name] = value
+  }
+  return own
+}
+
 /**
  * Checks options. A string counts as { dtype }, undefined as {}.
  *
@@ -257,11 +292,12 @@ function axesFromStart (axes, ndim, name) {
  * @returns {Record<string, any>}
  */
 function optionsOf (value, names, where) {
-  if (value === undefined) return {}
-  const options = typeof value === 'string' ? { dtype: value } : value
-  if (options === null || typeof options !== 'object' || Array.isArray(options) || isView(options)) throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
-  if (names !== undefined) checkNames(/** @type {Record<string, any>} */ (options), names, where)
-  return /** @type {Record<string, any>} */ (options)
+  if (value === undefined) return NOTHING
+  if (typeof value === 'string') return new Options(value)
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
+  const options = /** @type {Record<string, any>} */ (value)
+  if (names !== undefined) checkNames(options, names, where)
+  return ownFields(options)
 }
 
 /**
@@ -462,4 +498,4 @@ function wrongCount (given, ndim) {
   return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
 }
 
-module.exports = { show, wrongReceiver, receiver, boolean, integer, integerFrom, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, unknownOption, isOptions, oneOf, OF_RESULT, ALONG, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }
+module.exports = { show, wrongReceiver, receiver, boolean, integer, integerFrom, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, unknownOption, isOptions, isPolluted, oneOf, ownFields, OF_RESULT, ALONG, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }

@@ -2,7 +2,7 @@
 // Scalars and nested lists beside a tensor that their values are compared with, or counted for: they become tensors of the same values.
 
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
+const { show, ownFields } = require('../base/validate')
 const { notDeferred } = require('./calls/calls')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
@@ -76,7 +76,7 @@ function tensorBeside (given, dtype, beside) {
   const to = dtypes[dtypeFor(given, dtype)]
   const { array } = values.packed(to)
   if (to.kind === 'FLOATING') for (let i = 0; i < array.length; i++) if (!scalars.takes(to.index, array[i])) throw scalars.misfit(name, Number(array[i]), to.index, beside ?? (name === 'x1' ? 'x2' : 'x1'))
-  return copyOf(array, shape, { dtype: to.name, casting: 'unsafe' })
+  return copyOf(array, shape, ownFields({ dtype: to.name, casting: 'unsafe' }))
 }
 
 /**
@@ -92,7 +92,7 @@ function tensorAs (given, dtype) {
   const { name, values, shape } = given
   const { array } = values.packed(dtypes[dtype])
   for (let i = 0; i < array.length; i++) if (!scalars.takes(dtype, array[i])) throw scalars.misfit(name, array[i], dtype)
-  return copyOf(array, shape, { dtype: dtypes[dtype].name, casting: 'unsafe' })
+  return copyOf(array, shape, ownFields({ dtype: dtypes[dtype].name, casting: 'unsafe' }))
 }
 
 /**

@@ -2,7 +2,7 @@
 // The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
 
 const { failure } = require('../base/errors')
-const { optionsOf, show, unknownOption } = require('../base/validate')
+const { optionsOf, show, unknownOption, isPolluted } = require('../base/validate')
 const { mode, notDeferred } = require('./calls/calls')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 
@@ -40,7 +40,7 @@ function resultOptions (opts) {
       if (!isKnown) break
     }
   }
-  return resultIn(isKnown ? opts : optionsFor(opts, OF_RESULT))
+  return resultIn(isKnown && !isPolluted() ? opts : optionsFor(opts, OF_RESULT))
 }
 
 /**
@@ -58,7 +58,7 @@ function optionsAlong (opts, known) {
       if (!isKnown) break
     }
   }
-  return isKnown ? opts : optionsFor(opts, known)
+  return isKnown && !isPolluted() ? opts : optionsFor(opts, known)
 }
 
 /**
@@ -70,7 +70,7 @@ function optionsAlong (opts, known) {
  * @throws ERR_ARGUMENT
  */
 function optionsFor (opts, known) {
-  if (opts === undefined) return {}
+  if (opts === undefined) return optionsOf(undefined)
   if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
   const options = optionsOf(opts)
   const isLater = mode.deferred !== null

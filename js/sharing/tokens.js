@@ -169,7 +169,7 @@ function sharableStorage (storage) {
  * sharesMemory(t, fromShared(share(t))) // true
  */
 function fromShared (token, opts) {
-  const { shared } = typeof opts === 'number' ? {} : optionsOf(opts, ['shared'], 'fromShared')
+  const { shared } = typeof opts === 'number' ? optionsOf(undefined) : optionsOf(opts, ['shared'], 'fromShared')
   if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
   const nbytes = given.kind === 'parcel' ? ffi.sentBytes(given.key) : byteLengthOf(/** @type {ArrayBufferLike} */ (given.buffer))

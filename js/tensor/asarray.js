@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { boolean, optionsOf, castingOf } = require('../base/validate')
+const { boolean, optionsOf, castingOf, ownFields } = require('../base/validate')
 const { countCopy, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('../base/buffers')
@@ -125,7 +125,7 @@ function copiedBytes (x, { dtype: name, dynamism, device, pinMemory }) {
   const { buffer, byteOffset, byteLength } = bytesOf(x)
   const length = Math.floor(byteLength / dtype.itemsize)
   const source = layoutOverBytes({ buffer, byteOffset, byteLength: length * dtype.itemsize }, dtype.index, [length])
-  return wrap(written(emptyLayout(dtype, [length], { dynamism, device, pinMemory }, false), made => ffi.copy(made, source, 0)))
+  return wrap(written(emptyLayout(dtype, [length], ownFields({ dynamism, device, pinMemory }), false), made => ffi.copy(made, source, 0)))
 }
 
 module.exports = { asarray }

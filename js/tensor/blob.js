@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { isUntransferable } = require('../runtime/host')
-const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('../base/validate')
+const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOptions, ownFields } = require('../base/validate')
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf, isView, transferred } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
@@ -400,7 +400,7 @@ function checkLength (layout, nbytes) {
  * @returns {Layout}
  */
 function overRecord (record, given) {
-  const { ptr, shape, strides, dtype: name, device, elementSize, owner } = record
+  const { ptr, shape, strides, dtype: name, device, elementSize, owner } = ownFields(record)
   if (ptr === undefined) throw failure('ERR_ARGUMENT', `source is ${show(record)} without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`)
   if (shape === undefined && given.shape === null) throw failure('ERR_SHAPE', 'shape is missing in the record')
   if (name === undefined && given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is missing in the record')

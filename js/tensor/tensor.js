@@ -829,7 +829,7 @@ class Tensor {
    */
   reshape (...args) {
     const last = args[args.length - 1]
-    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop(), ['copy'], 'reshape') : {}
+    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop(), ['copy'], 'reshape') : optionsOf(undefined)
     boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = live(this)

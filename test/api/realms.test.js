@@ -1,147 +1,128 @@
 'use strict'
+// The same program where a page or a service has changed its JavaScript: polyfills, SES, another realm's arrays, values on Object.prototype.
 const assert = require('node:assert/strict')
-const vm = require('node:vm')
-const samebytes = require('samebytes')
-const { anotherCopy, refuses, skipWithout } = require('../setup')
+const { childJson, needs } = require('../setup')
 
-const { empty, fromBlob, tensor, zeros } = samebytes
-const other = vm.createContext({})
-/** what an expression gives in another realm */
-const foreign = source => vm.runInContext(`(${source})`, other)
+/** What most programs do. Prints a line of JSON. ARRAYS: where Float32Array and its like come from. */
+const PROGRAM = `
+  async function main ({ Array, ArrayBuffer, Float32Array, Int16Array, Uint8Array, Map }) {
+    const sb = require('samebytes')
+    const math = require('samebytes/math')
+    const list = t => [t.dtype, t.shape, t.tolist?.() ?? t.toArray()]
+    const bytes = new Float32Array([1, 2, 3, 4, 5, 6])
+    const t = sb.fromBlob(bytes, [2, 3])
+    const found = {}
+    const refused = fn => { try { return fn() } catch (error) { return error.code } }
+    found.views = [t.T, t.slice(':', { start: -1, step: -1 }), t.permute(1, 0), t.reshape([3, 2]), t.narrow(1, 1, 2), t.expand([2, 2, 3])].map(list)
+    t.set(9, 0, 0)
+    found.same = bytes[0]
+    bytes[0] = 1
+    found.made = [sb.tensor([[1, 2], [3, 4]]), sb.zeros([2]), sb.full([2], 3, { dtype: 'int16' }), sb.arange(3), sb.linspace(0, 1, 3), sb.eye(2), sb.tensor(new Int16Array([1, 2])), sb.tensor(Array.from([1, 2]))].map(list)
+    found.copies = [sb.empty([2, 3]).copyFrom(t), sb.empty([2, 3]).copyFrom([[1, 2, 3], [4, 5, 6]]), t.to('float64'), t.clone(), sb.concat([t, t], { axis: 1 }), sb.stack([t, t]), t.take([1, 0], { axis: 1 }), t.roll(1)].map(list)
+    found.text = [String(t), JSON.stringify(t.shape)]
+    found.elements = [t.get(1, 2), t.accessor().get(0, 1), [...t.data].length]
+    found.npy = list(sb.parseNpy(sb.toNpyBytes(t)))
+    found.npz = [...sb.parseNpz(sb.toNpzBytes({ a: t, b: sb.ones([2]) }))].map(([name, each]) => [name, list(each)])
+    found.safetensors = list(sb.parseSafetensors(sb.toSafetensorsBytes({ w: t }, { metadata: { from: 'a test' } })).get('w'))
+    found.math = [math.add(t, 1), math.multiply(t, t), math.sum(t, { axis: 0 }), math.matmul(t, t.T), math.sort(t, { axis: 1, descending: true }), math.softmax(sb.zeros([2]), { axis: 0 }), math.where(math.greater(t, 3), t, 0), math.mean(t), math.argmax(t, { axis: 1 }), math.cumulativeSum(t, { axis: 0 })].map(list)
+    found.later = list(await math.addAsync(t, t))
+    found.copiedLater = list(await sb.empty([2, 3]).copyFromAsync(t))
+    found.shared = list(sb.fromShared(structuredClone(sb.share(sb.full([2], 5, { shared: true })))))
+    found.blob = list(sb.fromBlob(t.toBlob()))
+    found.memory = typeof sb.memory().tensors
+    found.refusals = [() => t.get(5, 5), () => sb.zeros([-1]), () => sb.zeros([2], { dtyp: 'int8' }), () => sb.parseNpy(new Uint8Array(3)), () => sb.fromBlob(new ArrayBuffer(3), [1]), () => math.add(t, 'x')].map(refused)
+    process.stdout.write(JSON.stringify(found) + '\\n')
+  }
+`
+const OWN = 'main(globalThis).catch(error => { console.error(error); process.exitCode = 1 })'
 
-const ARRAYS = {
-  Uint8Array: 'uint8',
-  Uint8ClampedArray: 'uint8',
-  Int8Array: 'int8',
-  Int16Array: 'int16',
-  Uint16Array: 'uint16',
-  Int32Array: 'int32',
-  Uint32Array: 'uint32',
-  Float32Array: 'float32',
-  Float64Array: 'float64'
+const REALMS = {
+  'core-js that was loaded before': { before: "require('core-js')" },
+  'core-js that is loaded after': { after: "require('core-js')" },
+  'SES, locked down before': { before: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })" },
+  'SES, locked down after': { after: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })" },
+  'values on Object.prototype under the names of options': { after: polluted(['device', 'dtype', 'shape', 'strides', 'axis', 'axes', 'out', 'casting', 'shared', 'deleter', 'order', 'keepdims', 'copy', 'mode', 'metadata', 'descending', 'readonly', 'where', 'initial', 'dynamism', 'storageOffset', 'scale', 'transfer']) },
+  'values on Object.prototype under the names of fields': { after: polluted(['storage', 'offset', 'size', 'flags', 'buffer', 'watch', 'base', 'stays', 'busy', 'written', 'guarded', 'fixed', 'pinned', 'optional', 'capacity', 'owner', 'frozenShape', 'claims', 'kind', 'group', 'block', 'address', 'nbytes', 'float32', 'int8', 'w', 'a']) }
 }
 
-describe('another realm\'s objects', () => {
-  it('are not of this realm, in these tests', () => {
-    assert.ok(!(foreign('new Float32Array(1)') instanceof Float32Array))
-    assert.ok(!(foreign('[]') instanceof Array))
+/** @param {string[]} names @returns {string} a program that gives every object these */
+function polluted (names) {
+  return `for (const name of ${JSON.stringify(names)}) Object.defineProperty(Object.prototype, name, { value: 'polluted', writable: true, configurable: true, enumerable: true })`
+}
+
+/** Calls each function of test/signatures.js whose options may be left out, with values on Object.prototype under the names of its options, one by one. */
+function OPTIONS () {
+  const { FUNCTIONS, METHODS, MATH, sample, validOf } = require('./test/signatures')
+  const samebytes = require('samebytes')
+  const math = require('samebytes/math')
+  const plain = Object.prototype
+  const told = value => JSON.stringify(value, (_, each) => typeof each === 'bigint' ? String(each) : samebytes.Tensor.isTensor(each) ? [each.dtype, each.shape, each.toArray()] : each)
+  const outcome = (call, isEmpty) => {
+    try {
+      const result = call()
+      if (isEmpty) return `${result.dtype} [${result.shape}]` // elements are whatever was there
+      return result instanceof Promise ? result.catch(() => {}) && 'a promise' : `${told(result)}`
+    } catch (error) {
+      return `${error.code} ${error.message}`
+    }
+  }
+  const wrong = []
+  let count = 0
+  const rows = [[FUNCTIONS, name => samebytes[name]], [METHODS, (name, on) => on[name]], [MATH, name => math[name]]].flatMap(([table, of]) => Object.entries(table).map(([name, row]) => ({ name, of, args: row.args ?? row })))
+  for (const { name, of, args } of rows) {
+    const at = Array.isArray(args) ? args.findIndex(({ kind }) => kind === 'options') : -1
+    if (at < 0) continue
+    const call = last => {
+      const on = sample()
+      return of(name, on).apply(on, [...args.slice(0, at).map(validOf), ...last])
+    }
+    const isEmpty = name.startsWith('empty')
+    for (const last of [[], [{}], ...('dtype' in args[at].keys ? [['float32']] : [])]) {
+      const wanted = outcome(() => call(last), isEmpty)
+      if (/^(ERR|undefined)/.test(wanted) || outcome(() => call(last), isEmpty) !== wanted) continue // it needs options, or draws
+      for (const key of new Set([...Object.keys(args[at].keys), 'signal', 'out', 'dtype', 'axis', 'device'])) {
+        plain[key] = 'polluted'
+        const found = outcome(() => call(last), isEmpty)
+        delete plain[key]
+        if (found !== wanted) wrong.push(`${name}, ${key}: ${found}`)
+        count++
+      }
+    }
+  }
+  process.stdout.write(JSON.stringify({ count, wrong }) + '\n')
+}
+
+describe('a program', () => {
+  needs('a Node of its own')
+
+  /** @type {any} */
+  let wanted
+  before(async () => {
+    wanted = await childJson(PROGRAM + OWN)
+    assert.deepEqual(wanted.refusals, ['ERR_BOUNDS', 'ERR_SHAPE', 'ERR_ARGUMENT', 'ERR_FORMAT', 'ERR_DTYPE', 'ERR_ARGUMENT'])
+    assert.deepEqual(wanted.npy, ['float32', [2, 3], [[1, 2, 3], [4, 5, 6]]])
   })
 
-  for (const [name, dtype] of Object.entries(ARRAYS)) {
-    it(`${name}: ${dtype} for tensor, fromBlob, copyFrom and setBytes`, () => {
-      const array = foreign(`new ${name}([1, 2, 3, 4])`)
-      assert.equal(tensor(array).dtype, dtype)
-      assert.deepEqual(tensor(array, [2, 2]).toArray(), [[1, 2], [3, 4]])
-      const t = fromBlob(array, [2, 2])
-      t.set(9, 1, 1)
-      assert.equal(array[3], 9)
-      assert.deepEqual(zeros([4], dtype).copyFrom(array).toArray(), [1, 2, 3, 9])
-      assert.deepEqual(zeros([4], dtype).setBytes(array).toArray(), [1, 2, 3, 9])
-      assert.equal(t.data.buffer, array.buffer)
+  for (const [name, { before = '', after = '' }] of Object.entries(REALMS)) {
+    it(`does the same under ${name}`, async () => {
+      assert.deepEqual(await childJson(`${before}\n${PROGRAM}\nrequire('samebytes'); ${after}\n${OWN}`), wanted)
     })
   }
 
-  it('BigInt64Array and BigUint64Array: int64 and uint64', () => {
-    assert.deepEqual(tensor(foreign('new BigInt64Array([-1n])')).toArray(), [-1n])
-    assert.deepEqual(fromBlob(foreign('new BigUint64Array([1n])')).toArray(), [1n])
-  })
-
-  it('buffers and DataViews, as bytes of float32', function () {
-    skipWithout(this, 'SharedArrayBuffer')
-    for (const source of ['new Float32Array([1, 2]).buffer', 'new DataView(new Float32Array([1, 2]).buffer)',
-      '(() => { const b = new SharedArrayBuffer(8); new Float32Array(b).set([1, 2]); return b })()']) {
-      assert.deepEqual(fromBlob(foreign(source), [2], 'float32').toArray(), [1, 2])
-      assert.deepEqual(zeros([2]).setBytes(foreign(source)).toArray(), [1, 2])
-    }
-  })
-
-  it('lists: values, shapes, axes, slices, complex64 pairs and options of float32', () => {
-    assert.deepEqual(tensor(foreign('[[1, 2], [3, 4]]')).toArray(), [[1, 2], [3, 4]])
-    assert.deepEqual(zeros(foreign('[2, 3]'), foreign('{ dtype: "int8" }')).shape, [2, 3])
-    const t = tensor([[1, 2], [3, 4]])
-    assert.deepEqual(t.permute(foreign('[1, 0]')).toArray(), [[1, 3], [2, 4]])
-    assert.deepEqual(t.slice(foreign('{ start: 1 }'), foreign('"::-1"')).toArray(), [[4, 3]])
-    assert.deepEqual(t.reshape(foreign('[4]')).toArray(), [1, 2, 3, 4])
-    assert.deepEqual(zeros([2, 2]).copyFrom(foreign('[[1, 2], [3, 4]]')).toArray(), [[1, 2], [3, 4]])
-    const c = zeros([1], 'complex64')
-    c.set(foreign('[1, 2]'), 0)
-    assert.deepEqual(c.get(0), [1, 2])
-    assert.deepEqual(tensor(foreign('new Set([1, 2])')).toArray(), [1, 2])
-    assert.equal(t.accessor(foreign('{ ndim: 2 }')).get(1, 1), 4)
-    refuses(() => tensor(foreign('({})')), 'ERR_ARGUMENT')
-  })
-
-  it('a detached buffer of float32', () => {
-    const buffer = foreign('new ArrayBuffer(8)')
-    const t = fromBlob(buffer, [2], 'float32')
-    structuredClone(buffer, { transfer: [buffer] })
-    refuses(() => t.get(0), 'ERR_DETACHED')
-    refuses(() => fromBlob(buffer, [2], 'float32'), 'ERR_DETACHED')
-  })
-
-  it('an error that a deleter throws is reported, for float32', async () => {
-    const before = samebytes.memory().deleterErrors
-    const warned = new Promise(resolve => process.once('warning', resolve))
-    const deleter = foreign('() => { throw new Error("from afar") }')
-    fromBlob(new ArrayBuffer(8), [2], { dtype: 'float32', deleter }).dispose()
-    await samebytes.flush()
-    assert.match((await warned).message, /from afar/)
-    assert.equal(samebytes.memory().deleterErrors, before + 1)
-    if (samebytes.backend() !== 'native') return
-    const kept = empty([2], { shared: true })
-    fromBlob(kept.dataPtr, [2], { dtype: 'float32', deleter }).dispose()
-    await samebytes.flush()
-    assert.equal(samebytes.memory().deleterErrors, before + 2)
-  })
-
-  it('code there uses float32 tensors of this realm', () => {
-    other.t = tensor([[1, 2], [3, 4]])
-    assert.equal(foreign('t.get(1, 0)'), 3)
-    assert.equal(foreign('[...t.select(0, 1)].join()'), '3,4')
-    foreign('t.set(7, 0, 0)')
-    foreign('t.slice("1:").copyFrom([[8, 9]])')
-    assert.equal(foreign('String(t.data)'), '7,2,8,9')
-    assert.equal(foreign('Object.prototype.toString.call(t)'), Object.prototype.toString.call(other.t))
-    assert.equal(foreign('JSON.stringify(t)'), '[[7,2],[8,9]]')
+  it('does the same with arrays of another realm, as in Jest', async () => {
+    assert.deepEqual(await childJson(`${PROGRAM}
+      const realm = require('node:vm').createContext({})
+      const names = ['Array', 'ArrayBuffer', 'Float32Array', 'Int16Array', 'Uint8Array', 'Map']
+      main(Object.fromEntries(names.map(name => [name, require('node:vm').runInContext(name, realm)]))).catch(error => { console.error(error); process.exitCode = 1 })`), wanted)
   })
 })
 
-describe('the package inside another realm', () => {
-  const globals = { process, Buffer, setTimeout, structuredClone, performance } // and no setImmediate, as in Jest's jsdom
-  const context = vm.createContext({ ...globals })
-  let inner
-  before(async () => { inner = await anotherCopy(context) }) // as Jest runs it
-  const run = source => vm.runInContext(`(() => { ${source} })()`, Object.assign(context, { samebytes: inner }))
+describe('functions with options', () => {
+  needs('a Node of its own')
 
-  it('is another instance, whose objects are of that realm', () => {
-    assert.notEqual(inner.Tensor, samebytes.Tensor)
-    assert.equal(inner.backend(), samebytes.backend())
-    assert.ok(run('return samebytes.zeros([2]).data instanceof Float32Array'))
-    assert.ok(run('return Array.isArray(samebytes.zeros([2]).shape) && samebytes.zeros([2]).shape instanceof Array'))
-    assert.ok(run('try { samebytes.zeros([2]).get(5) } catch (e) { return e instanceof RangeError && e.code === "ERR_BOUNDS" }'))
-  })
-
-  it('makes, reads, writes, copies and prints float32, small and large', () => {
-    assert.equal(run(`
-      const { tensor, zeros, fromBlob } = samebytes
-      const t = tensor([[1, 2], [3, 4]])
-      t.T.set(5, 0, 1)
-      zeros([100, 100]).copyFrom(t.select(0, 0).narrow(0, 0, 1))
-      const u = fromBlob(new Float32Array([1, 2, 3, 4]), [2, 2]).copyFrom(t)
-      return String(t) + u.data.join() + JSON.stringify(u.clone().astype('bfloat16'))`),
-    'tensor([[1., 2.],\n        [5., 4.]])1,2,5,4[[1,2],[5,4]]')
-  })
-
-  it('shares float32 with the outside, both ways', () => {
-    const array = new Float32Array([1, 2, 3, 4])
-    const there = inner.fromBlob(array, [2, 2])
-    const here = fromBlob(inner.fromBlob(array, [4]).data)
-    there.set(7, 1, 1)
-    here.set(8, 0)
-    assert.deepEqual([...array], [8, 2, 3, 7])
-    assert.equal(there.accessor().get(0, 0), 8)
-    const made = inner.zeros([4])
-    fromBlob(made.data).fill(3)
-    assert.equal(made.get(-1), 3)
+  it('take none of them from Object.prototype, whatever its name', async () => {
+    const { count, wrong } = await childJson(`(${OPTIONS})()`)
+    assert.deepEqual(wrong, [])
+    assert.ok(count > 2500, `${count} calls`)
   })
 })
