@@ -8,6 +8,7 @@ const { arrayOf } = require('../base/lists')
 const backend = require('./select')
 const { learnErrors, failure } = require('../base/errors')
 const { countStaged, grantScratch, room, staying } = require('./storage')
+const { events } = require('./events')
 const { Layout, nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -328,6 +329,7 @@ function takeCapsule (lentAs) {
   const number = f64[RESULTS + 4]
   const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
   layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
+  if (number < 0 && events.listener !== null) events.listener.shared(layout.storage, 'dlpack')
   return layout
 }
 

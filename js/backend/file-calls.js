@@ -2,6 +2,7 @@
 // Calls about files: parsers, mappings, segments of shared memory.
 
 const { retried } = require('../runtime/host')
+const { events } = require('./events')
 const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -78,7 +79,9 @@ function mapFile (fd, nbytes, shared, guard) {
     }
   }
   retried(map)
-  return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+  const storage = backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+  if (events.listener !== null) events.listener.mapped(storage, fd, shared)
+  return storage
 }
 
 /**

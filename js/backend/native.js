@@ -11,6 +11,7 @@ const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH, bufferOf, bytesCopied, by
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
+const { events } = require('./events')
 
 const BIG = 65536 // bytes from which a storage is counted by itself
 const BATCH = 64 // smaller storages that are counted together
@@ -332,7 +333,9 @@ class Backend {
     f64[ARGS + 1] = nbytes
     this.call(this.opcodes.storage_part)
     if (f64[STATUS] !== 0) throw failure('ERR_MEMORY', this.text())
-    return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
+    const part = this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
+    if (events.listener !== null) events.listener.divided(part, whole)
+    return part
   }
 
   /**
@@ -405,7 +408,9 @@ class Backend {
   wrap (address, nbytes, deleter, check, device) {
     this.addon.wrap(address, nbytes, deleter && reporting(deleter), device)
     check()
-    return this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
+    const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
+    if (events.listener !== null) events.listener.shared(storage, 'foreign')
+    return storage
   }
 
   /**

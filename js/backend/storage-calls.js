@@ -2,6 +2,7 @@
 // Calls about storages: what is alive, what is page-locked, what goes to other threads.
 
 const { isOnDevice, staying } = require('./storage')
+const { events } = require('./events')
 const { backend, opcodes, frame, held, check, invoke, putStorage, putScalar, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -76,7 +77,9 @@ function sendStorage (storage, uses) {
   putStorage(frame.f64, OPERANDS, storage)
   frame.f64[ARGS] = uses
   invoke(opcodes.parcel_new)
-  return frame.f64[RESULTS]
+  const key = frame.f64[RESULTS]
+  if (events.listener !== null) events.listener.shared(storage, 'sent')
+  return key
 }
 
 /**
@@ -91,6 +94,7 @@ function receiveStorage (key, asSab) {
   const { f64 } = frame
   const storage = staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (buffer !== null) storage.buffer = buffer
+  if (events.listener !== null) events.listener.shared(storage, 'received')
   return storage
 }
 

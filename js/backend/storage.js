@@ -4,6 +4,7 @@
 const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime/host')
+const { events } = require('./events')
 
 /**
  * What memory() counts together: tensors and storages that are known to be collected when one watched object is (a few blocks of
@@ -396,7 +397,10 @@ function newSharedStorage (group, nbytes) {
  * @param {string} reason  the public function's name
  * @param {number} bytes
  */
-const countCopy = (reason, bytes) => count(stats.copied, reason, bytes)
+function countCopy (reason, bytes) {
+  count(stats.copied, reason, bytes)
+  if (events.listener !== null) events.listener.copied(reason, bytes)
+}
 
 /**
  * Notes what is about to be sent to another process.
@@ -404,7 +408,10 @@ const countCopy = (reason, bytes) => count(stats.copied, reason, bytes)
  * @param {'message' | 'host'} way  in a message, or in memory that processes of one host share
  * @param {number} bytes
  */
-const countSent = (way, bytes) => count(stats.sent, way, bytes)
+function countSent (way, bytes) {
+  count(stats.sent, way, bytes)
+  if (events.listener !== null) events.listener.sent(way, bytes)
+}
 
 /** @param {Record<string, { count: number, bytes: number }>} rows @param {string} name @param {number} bytes */
 function count (rows, name, bytes) {
@@ -417,6 +424,7 @@ function count (rows, name, bytes) {
 function countStaged (bytes) {
   stats.staged.count++
   stats.staged.bytes += bytes
+  if (events.listener !== null) events.listener.copied('staged', bytes)
   if (isLogged) log('staged %d bytes: a temporary copy', bytes)
 }
 

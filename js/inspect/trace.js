@@ -1,6 +1,5 @@
 'use strict'
-// Notes who makes tensors and copies, from trace() on. Before it, tensors cost nothing more: the constructor checks lifetime.tracking
-// in any case, for tidy, and copies are counted in a plain object.
+// Notes who makes tensors and copies, from trace() on: it listens to backend/events.js.
 
 const { instance } = require('../model/internals')
 const { siteHere } = require('./sites')
@@ -26,7 +25,7 @@ const notes = new Map()
 let numbers = new WeakMap()
 /** @type {WeakMap<Storage, { number: number, site: Site | null }>} */
 let storages = new WeakMap()
-/** Who else has a storage, as far as the wrapped functions saw it @type {WeakMap<Storage, Set<string>>} */
+/** Who else has a storage, as far as events told @type {WeakMap<Storage, Set<string>>} */
 const roles = new WeakMap()
 /** @typedef {{ path: string, key: string, writes: boolean, begin: number, end: number }} MappedFile begin, end: addresses of all of it */
 
@@ -36,8 +35,6 @@ const files = new WeakMap()
 const copies = new Map()
 /** Sites that sent, by way @type {Map<string, Sites>} */
 const sends = new Map()
-/** Put back what trace() replaced @type {(() => void)[]} */
-const undo = []
 
 /**
  * @param {Storage} storage
@@ -119,70 +116,6 @@ function addRole (storage, role) {
 }
 
 /**
- * Wraps an object's method, so that each result is told.
- *
- * @param {any} object
- * @param {string} name
- * @param {(result: any, args: any[]) => void} tell  must not throw
- */
-function tellOf (object, name, tell) {
-  const original = object[name]
-  const own = Object.hasOwn(object, name)
-  object[name] = function (/** @type {any[]} */ ...args) {
-    const result = original.apply(this, args)
-    tell(result, args)
-    return result
-  }
-  undo.push(() => {
-    if (own) object[name] = original
-    else delete object[name]
-  })
-}
-
-/**
- * Makes a row of counters note who adds to it.
- *
- * @param {{ count: number, bytes: number }} row
- * @param {Map<string, Sites>} known  where it is noted
- * @param {string} reason
- */
-function watchRow (row, known, reason) {
-  let { bytes } = row
-  Object.defineProperty(row, 'bytes', {
-    get: () => bytes,
-    set: next => {
-      noteSite(known, reason, next - bytes)
-      bytes = next
-    },
-    enumerable: true,
-    configurable: true
-  })
-  return row
-}
-
-/** @param {{ count: number, bytes: number }} row */
-function unwatchRow (row) {
-  Object.defineProperty(row, 'bytes', { value: row.bytes, writable: true, enumerable: true, configurable: true })
-}
-
-/**
- * Makes counters by name note who adds to them.
- *
- * @param {'copied' | 'sent'} name  of them in stats
- * @param {Map<string, Sites>} known
- */
-function watchRows (name, known) {
-  const { stats } = instance()
-  const rows = stats[name]
-  for (const [reason, row] of Object.entries(rows)) watchRow(row, known, reason)
-  stats[name] = new Proxy(rows, { set: (all, reason, row) => Reflect.set(all, reason, watchRow(row, known, String(reason))) })
-  undo.push(() => {
-    stats[name] = rows
-    for (const row of Object.values(rows)) unwatchRow(row)
-  })
-}
-
-/**
  * @param {Map<string, Sites>} all
  * @param {string} reason
  * @param {number} bytes
@@ -199,54 +132,39 @@ function noteSite (all, reason, bytes) {
   } catch {}
 }
 
+/** @type {import('../backend/events').Listener} */
+const listener = {
+  made: noteTensor,
+  copied: (reason, bytes) => noteSite(copies, reason, bytes),
+  sent: (way, bytes) => noteSite(sends, way, bytes),
+  shared: addRole,
+  mapped (storage, fd, writes) {
+    const file = fileOf(fd)
+    const begin = /** @type {number} */ (storage.address)
+    if (file !== null) files.set(storage, { ...file, writes, begin, end: begin + storage.nbytes })
+  },
+  divided (part, whole) {
+    const file = files.get(whole)
+    if (file !== undefined) files.set(part, file)
+  }
+}
+
 /** Starts noting. @throws ERR_UNSUPPORTED in a page before init() is done */
 function trace () {
   if (isOn) return
-  const { ffi, fileCalls, lifetime, stats, memory } = instance()
+  const { events, memory } = instance()
   isOn = true
   before = memory().tensors
-
-  // The constructor reports every tensor from now on; tidy goes on setting the flag.
-  let tidies = lifetime.tracking.on
-  Object.defineProperty(lifetime.tracking, 'on', { get: () => true, set: value => { tidies = value }, configurable: true, enumerable: true })
-  undo.push(() => { Object.defineProperty(lifetime.tracking, 'on', { value: tidies, writable: true, configurable: true, enumerable: true }) })
-  tellOf(lifetime, 'made', (_, [t]) => noteTensor(t))
-
-  watchRows('copied', copies)
-  watchRows('sent', sends)
-  const { staged } = stats
-  watchRow(staged, copies, 'staged')
-  undo.push(() => unwatchRow(staged))
-
-  tellOf(ffi, 'sendStorage', (_, [storage]) => addRole(storage, 'sent'))
-  tellOf(ffi, 'receiveStorage', storage => addRole(storage, 'received'))
-  /** @type {any} */ const backend = ffi.backend
-  if (backend.addon === undefined) return
-  tellOf(fileCalls, 'mapFile', (storage, [fd, , writes]) => {
-    const file = fileOf(fd)
-    if (file !== null) files.set(storage, { ...file, writes, begin: storage.address, end: storage.address + storage.nbytes })
-  })
-  tellOf(backend, 'partOf', (storage, [whole]) => {
-    const file = files.get(whole)
-    if (file !== undefined) files.set(storage, file)
-  })
-  tellOf(ffi, 'takeCapsule', ({ storage }) => { if (!storages.has(storage)) addRole(storage, 'dlpack') }) // else samebytes exported it
-  tellOf(backend, 'wrap', storage => addRole(storage, 'foreign'))
-  backend.sweep = () => {
-    for (const id of backend.addon.sweep()) {
-      instance().counts.delete(id)
-      notes.delete(id)
-    }
-  }
-  undo.push(() => { delete backend.sweep })
+  events.listener = listener
 }
 
 /** Stops noting, and forgets what was noted. */
 function untrace () {
   if (!isOn) return
   isOn = false
-  for (const put of undo.splice(0).reverse()) put()
-  const { addon } = /** @type {any} */ (instance().ffi.backend)
+  const { events, ffi } = instance()
+  events.listener = null
+  const { addon } = /** @type {any} */ (ffi.backend)
   if (addon !== undefined) for (const [key, note] of notes) if (tensorOf(key, note) !== undefined) addon.unwatch(key)
   notes.clear()
   copies.clear()

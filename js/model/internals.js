@@ -3,10 +3,10 @@
 // bundle instead (wasm/bundle.mjs), so that there is one instance with one memory.
 
 const ffi = require('../backend/calls')
-const fileCalls = require('../backend/file-calls')
+const { events } = require('../backend/events')
 const { failure } = require('../base/errors')
 const { memory } = require('../backend/memory')
-const { stats, counts, countCopy, countStaged } = require('../backend/storage')
+const { stats, countCopy, countStaged } = require('../backend/storage')
 const { show, optionsOf, receiver, shapeOf } = require('../base/validate')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
@@ -20,18 +20,16 @@ const { fromBlob } = require('../tensor/blob')
 const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, isHtml, byteLengthOf, partsOfLive } = require('../base/buffers')
-const lifetime = require('../layout/lifetime')
+const { keep } = require('../layout/lifetime')
 const { pinned } = require('../backend/pins')
 const { version } = require('../base/version')
 const { TYPES, asBits, fromBits, isProxied, fromOrt } = require('../interop/onnxruntime')
 
 const parts = {
   ffi,
-  fileCalls,
+  events,
   failure,
   stats,
-  counts,
-  lifetime,
   pinned,
   version,
   memory,
@@ -57,7 +55,7 @@ const parts = {
   onNextTurn,
   signalOf,
   checkSignal,
-  keep: lifetime.keep,
+  keep,
   dtypeOfArray,
   isSharedArrayBuffer,
   isArrayBuffer,

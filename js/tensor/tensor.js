@@ -9,6 +9,7 @@ const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
 const { countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
+const { events } = require('../backend/events')
 const {
   show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axesFromStart, optionsOf, isOptions, axisAndOptions, OF_RESULT, ALONG, CASTINGS, castingOf,
   inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
@@ -184,6 +185,7 @@ class Tensor {
     if (storage.claims++ === 0) count.storages++
     count.tensors++
     if (lifetime.tracking.on) lifetime.made(this)
+    if (events.listener !== null) events.listener.made(this)
   }
 
   /**
