@@ -1,5 +1,5 @@
 'use strict'
-// Made by `npm run docs`: each function of samebytes/math without blocking the event loop.
+// Made by `npm run generate`: each function of samebytes/math without blocking the event loop.
 
 const { later } = require('./later')
 const { ofPictures } = require('./pictures')

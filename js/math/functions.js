@@ -1,5 +1,5 @@
 'use strict'
-// Made from src/math/ops.def by `npm run docs`: a function for each row.
+// Made from src/math/ops.def by `npm run generate`: a function for each row.
 
 const { ops } = require('../backend/math')
 const { unary, binary } = require('./elementwise')

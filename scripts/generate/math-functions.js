@@ -226,7 +226,7 @@ function functionOf (row) {
 function mathFunctions () {
   const rows = readRows()
   return `'use strict'
-// Made from src/math/ops.def by \`npm run docs\`: a function for each row.
+// Made from src/math/ops.def by \`npm run generate\`: a function for each row.
 
 const { ops } = require('../backend/math')
 const { unary, binary } = require('./elementwise')
@@ -346,7 +346,7 @@ const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of})${js 
     for (const js of namesIn(name)) entries.push(entry(js, typesOf[js], examples[js], `${name}.${js}`, `${name}.${js}`, constantIn(name, js)))
   }
   return `'use strict'
-// Made by \`npm run docs\`: each function of samebytes/math without blocking the event loop.
+// Made by \`npm run generate\`: each function of samebytes/math without blocking the event loop.
 
 const { later } = require('./later')
 const { ofPictures } = require('./pictures')
@@ -400,7 +400,7 @@ function publicNames () {
   return [['backend/init-math', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...otherNames().map(([name, names]) => [`math/${name}`, names]), ['math/async', laterNames()]]
 }
 
-const MADE = '// Made by `npm run docs`.'
+const MADE = '// Made by `npm run generate`.'
 
 /** @param {string[]} names @returns {string} lines of at most 140 characters */
 function lines (names) {
