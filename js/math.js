@@ -1,5 +1,5 @@
 'use strict'
-// samebytes/math: arithmetic. Made by `npm run docs`.
+// samebytes/math: arithmetic. Made by `npm run generate`.
 
 const {
   init

@@ -1,4 +1,4 @@
-// The same functions for import as for require. Made by `npm run docs`.
+// The same functions for import as for require. Made by `npm run generate`.
 export {
   init, add, subtract, multiply, divide, floorDivide, remainder, negative, positive, abs, sign, square, reciprocal, sqrt, relu,
   maximum, minimum, clip, where, equal, notEqual, less, lessEqual, greater, greaterEqual, logicalAnd, logicalOr, logicalXor,

@@ -4,7 +4,7 @@
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
 const math = require('samebytes/math')
-const { readRows } = require('./docs/math-functions')
+const { readRows } = require('../scripts/generate/math-functions')
 const { generator } = require('./setup')
 const { DTYPES, INTEGERS, ITEMSIZE, Model, cast, fail, flat, indices, mayCast, product } = require('./model')
 

@@ -146,6 +146,7 @@ const beside = file => `new URL('./${file}', import.meta.url)`
 const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
 const FUNCTION = /^((?:async )?)function (\w+) (\([^]*?\n\}\n)/gm // from the first column to the first column
+const ARROW = /^const (\w+) = \/\*\* @type \{Body\} \*\/ \((\(.*\)) => (.*)\)$/gm // of math/functions.js
 const OTHERWISE = { variance: 'var' }
 
 /**
@@ -161,7 +162,7 @@ const named = {
       contents: readFileSync(path, 'utf8').replace(FUNCTION, (text, before, local, rest) => {
         const name = OTHERWISE[local] ?? local
         return PUBLIC.has(name) ? `const { ${name}: ${local} } = { ${before}${name} ${rest.slice(0, -1)} }\n` : text
-      })
+      }).replace(ARROW, 'const { $1 } = { $1 $2 { return $3 } }')
     }))
   }
 }

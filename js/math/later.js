@@ -1,5 +1,5 @@
 'use strict'
-// Arithmetic without blocking the event loop. A function runs as ever, but its calls of C are noted (backend/math.js: defer). Then they are
+// Arithmetic without blocking the event loop. A function runs as ever, but its calls of C are noted (calls/calls.js: defer). Then they are
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 

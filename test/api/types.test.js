@@ -44,10 +44,11 @@ function promotions () {
  * What an editor knows of every public name: `concat`, `Tensor.at`, and so on.
  *
  * @param {string} folder  of the declarations
+ * @param {string[]} entries  its files, without .d.mts
  * @returns {{ name: string, signatures: { text: string, isExplained: boolean }[], isExplained: boolean }[]}
  */
-function publicNames (folder) {
-  const files = ['index', 'module', 'interop/native-paths'].map(name => path.join(folder, `${name}.d.mts`))
+function publicNames (folder, entries) {
+  const files = entries.map(name => path.join(folder, `${name}.d.mts`))
   const { NodeNext } = ts.ModuleKind
   const program = ts.createProgram(files, { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2023, skipLibCheck: true, types: [] })
   const checker = program.getTypeChecker()
@@ -123,7 +124,7 @@ describe('types', function () {
 
     before(() => {
       ts = require('typescript')
-      names = publicNames(path.join(scratch, 'node_modules', 'samebytes', 'types'))
+      names = publicNames(path.join(scratch, 'node_modules', 'samebytes', 'types'), ['index', 'module', 'interop/native-paths'])
     })
 
     it('explain every public name, and every overload', () => {
@@ -133,6 +134,12 @@ describe('types', function () {
         ...signatures.filter(signature => !signature.isExplained).map(({ text }) => `${name} ${text}`)
       ])
       assert.deepEqual(silent, [])
+    })
+
+    it('explain every signature of samebytes/math, that of an asynchronous form by its name', () => {
+      const functions = publicNames(path.join(scratch, 'node_modules', 'samebytes', 'types'), ['math']).filter(({ name }) => !name.endsWith('Async'))
+      assert.ok(functions.length > 150, `${functions.length} functions`)
+      assert.deepEqual(functions.filter(({ signatures }) => !signatures.every(({ isExplained }) => isExplained)).map(({ name }) => name), [])
     })
 
     it('have a test for every public name', () => {

@@ -35,11 +35,11 @@ const inPages = files => ({
     onResolve({ filter: /\/another-copy$/ }, () => here('another-copy.js'))
     onResolve({ filter: /^tests$/ }, () => ({ path: 'tests', namespace: 'list' }))
     onLoad({ filter: /./, namespace: 'list' }, () => ({ contents: listOf(files), resolveDir: ROOT }))
-    onLoad({ filter: /[\\/]test[\\/][^\\/]*[\\/]?[^\\/]*\.js$/ }, ({ path: file }) => ({ contents: withPlace(file) }))
+    onLoad({ filter: /[\\/](test|scripts)[\\/][^\\/]*[\\/]?[^\\/]*\.js$/ }, ({ path: file }) => ({ contents: withPlace(file) }))
   }
 })
 
-/** A module of the tests with the names that Node gives it. */
+/** A module of the tests, or of scripts/ that they use, with the names that Node gives it. */
 function withPlace (file) {
   const text = fs.readFileSync(file, 'utf8')
   const seen = path.posix.join(AS_SEEN, path.relative(ROOT, file).split(path.sep).join('/'))

@@ -289,6 +289,15 @@ function writerOf (program) {
     const signatures = signaturesOf(symbol)
     const heads = [...new Set(signatures.map(signature => written(prefix + name, signature)))]
     const parts = [`${level} \`${prefix}${name}\`\n`, `\`\`\`ts\n${heads.join('\n')}\n\`\`\`\n`]
+    const type = typedefOf(signatures[0])
+    if (type !== undefined) {
+      const constant = constantOf(symbol)
+      const [own, its] = [constant.getJsDocTags(checker), tagsAsGiven(type.tags)].map(tagged)
+      const both = Object.fromEntries(Object.keys(own).map(key => [key, own[key].concat(its[key])]))
+      const words = ts.getTextOfJSDocComment(type.comment)
+      parts.push(body(textOf(constant.getDocumentationComment(checker)), both), ...words ? [`${plain(words)}\n`] : [])
+      return parts.join('\n')
+    }
     const said = new Set() // of an overload only what those before it do not say
     for (const signature of signatures) {
       const words = textOf(signature.getDocumentationComment(checker)).trim()
@@ -313,12 +322,28 @@ function writerOf (program) {
     const declaration = signature.getDeclaration()
     if (declaration?.kind !== ts.SyntaxKind.JSDocSignature) return tags
     const comment = declaration.parent.parent
+    return tagged(tagsAsGiven([...comment.tags ?? [], ...declaration.parameters ?? [], ...declaration.type !== undefined ? [declaration.type] : []]))
+  }
+
+  /** Tags of a comment in the form in which the compiler gives those of a symbol. */
+  function tagsAsGiven (tags) {
     const text = tag => ts.getTextOfJSDocComment(tag.comment) ?? ''
-    const all = [...comment.tags ?? [], ...declaration.parameters ?? [], ...declaration.type !== undefined ? [declaration.type] : []]
-    return tagged(all.map(tag => ({
+    return tags.map(tag => ({
       name: tag.tagName.text,
       text: [{ text: ts.isJSDocParameterTag(tag) ? `${tag.name.getText()} ${text(tag)}` : ts.isJSDocThrowsTag(tag) && tag.typeExpression ? `${tag.typeExpression.getText()} ${text(tag)}` : ts.isJSDocSeeTag(tag) && tag.name ? `${tag.name.getText()} ${text(tag)}` : text(tag), kind: 'text' }]
-    })))
+    }))
+  }
+
+  /** The constant behind a name that a file takes from another and exports. */
+  function constantOf (symbol) {
+    const [declaration] = symbol.declarations
+    return ts.isShorthandPropertyAssignment(declaration) ? resolved(checker.getShorthandAssignmentValueSymbol(declaration)) : symbol
+  }
+
+  /** The comment that a signature is written in, where that defines a type: what is said there is said of all functions of the type. */
+  function typedefOf (signature) {
+    const type = ts.findAncestor(signature?.getDeclaration(), ts.isJSDocTypedefTag)
+    return type?.typeExpression !== undefined && ts.isTypeLiteralNode(type.typeExpression.type) ? type.parent : undefined
   }
 
   /** JSDoc's tags: { param: [[name, words]], returns, throws: [], see: [], example } */

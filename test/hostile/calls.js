@@ -9,7 +9,7 @@ const samebytes = require('samebytes')
 const math = require('samebytes/math')
 const { npyFiles, npzFiles, safetensorsFiles, ggufFiles } = require('../corpora')
 const { placed } = require('../files')
-const { readRows } = require('../docs/math-functions')
+const { readRows } = require('../../scripts/generate/math-functions')
 const { FUNCTIONS, MATH, METHODS, inMath, ofMath, sample, tokens, validOf } = require('../signatures')
 
 const { Generator, Scope, SharedRing, SharedTensor, Tensor, backend, tensor, zeros } = samebytes

@@ -8,7 +8,7 @@
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
-const { readRows } = require('../docs/math-functions')
+const { readRows } = require('../../scripts/generate/math-functions')
 
 const ROOT = path.join(__dirname, '..', '..')
 const SEEN = path.join(__dirname, 'accuracy.json')

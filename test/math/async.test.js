@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const { Tensor, arrayEqual, empty, fromBlob, full, memory, rand, tensor, tidy, zeros } = require('samebytes')
 const { childJson, fails, generator, isWasm, settledMemory, skip, skipWithout, turn } = require('../setup')
-const { AT_ONCE } = require('../docs/math-functions')
+const { AT_ONCE } = require('../../scripts/generate/math-functions')
 const { ofMath } = require('../signatures')
 const { acceptsRight, refusesAll } = require('../refusals')
 const { math, needsMath, rows } = require('./load')

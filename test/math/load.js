@@ -1,6 +1,6 @@
 'use strict'
 // samebytes/math, and its list of functions.
-const { readRows } = require('../docs/math-functions')
+const { readRows } = require('../../scripts/generate/math-functions')
 const { skip } = require('../setup')
 
 /** null where this back end has no arithmetic yet; then tests are skipped. */

@@ -1,5 +1,5 @@
 'use strict'
-// js/math/functions.js: a function for each row of src/math/ops.def, with its types, its words and an example.
+// The texts of js/math/functions.js, which has a function for each row of src/math/ops.def, of their asynchronous forms, and of the entry files.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -117,13 +117,11 @@ function readRows () {
   }))
 }
 
-const OPTIONS = ' * @param {MathOptions<E, O> | NameOf<E>} [opts]'
-const SHARED = {
-  options: '  dtype: operands are converted to it first · out: gets the result, and is returned · casting: of the result to out\'s dtype',
-  throws: ' * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_ARGUMENT, ERR_DTYPE, ERR_CAST a scalar, or the result, does not fit · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out'
-}
+// ---- Types: one for all functions that take and give the same ----
 
-/** The result's dtype, of the operands' one. */
+const RESULT = 'E extends DtypeName = never, O extends DtypeName = never'
+
+/** The result, of the operands' dtype. */
 function resultOf ({ domain, result }, dtype) {
   const asked = domain === 'CHOICE' ? dtype : `Or<E, ${dtype}>`
   if (result === 'BOOL') return "Tensor<Or<O, 'bool'>>"
@@ -132,20 +130,80 @@ function resultOf ({ domain, result }, dtype) {
 }
 
 /**
- * One comment: templates of dtypes, [name, type, words] of parameters, the result.
+ * The signatures of a row.
  *
- * @param {string[]} words  lines
+ * @param {string} options  their type
+ * @param {(result: string) => string} given  what is given of a result
  */
-function comment (words, templates, params, returns, rest, isOverload = true) {
-  return ['/**', ...words.map(line => line === '' ? ' *' : ` * ${line}`), ' *',
-    ...templates.map(name => ` * @template {DtypeName} ${name}`),
-    ' * @template {DtypeName} [E=never]', ' * @template {DtypeName} [O=never]',
-    ...isOverload ? [' * @overload'] : [],
-    ...params.map(([name, type, more = '']) => ` * @param {${type}} ${name}${more && `  ${more}`}`),
-    `${OPTIONS}${rest.length > 1 ? SHARED.options : ''}`,
-    ` * @returns {${returns}}`,
-    ...rest, ' */'].join('\n')
+function signaturesOf (row, options, given) {
+  const of = (templates, params, dtype) => `<${templates}, ${RESULT}>(${params}, opts?: ${options}<E, O> | NameOf<E>): ${given(resultOf(row, dtype))}`
+  const [one, two] = ['D extends DtypeName', 'A extends DtypeName, B extends DtypeName']
+  if (row.name === 'clip') {
+    const bounds = 'OfOne<D, Tensor<D>> | InputOf<D> | null'
+    const bound = dtype => `InputOf<D> | Tensor<${dtype}> | null | undefined` // of one that is no tensor nothing is inferred, and it has D
+    return [
+      of(one, `x: Tensor<D>, min?: ${bounds}, max?: ${bounds}`, 'D'),
+      of(`${one}, A extends DtypeName = D, B extends DtypeName = D`, `x: Tensor<D>, min: ${bound('A')}, max?: ${bound('B')}`, 'Promote<Promote<D, A>, B>')
+    ]
+  }
+  if (row.count === 1) return [of(one, 'x: Tensor<D>', 'D')]
+  const before = row.name === 'where' ? 'condition: AnyTensor | boolean, ' : ''
+  return [
+    ...row.result === 'BOOL' ? [] : [of(one, `${before}x1: Tensor<D>, x2: OfOne<D, Tensor<D>>`, 'D')],
+    of(two, `${before}x1: Tensor<A>, x2: Tensor<B>`, 'Promote<A, B>'),
+    of(one, `${before}x1: Tensor<D>, x2: InputOf<D>`, 'D'),
+    of(one, `${before}x1: InputOf<D>, x2: Tensor<D>`, 'D'),
+    ...row.name === 'where' ? [of('V extends Value', `${before}x1: V, x2: V`, 'DtypeOfValue<V>')] : []
+  ]
 }
+
+/** Names of types, each after the first function that has it. */
+class Types {
+  /** By their text. @type {Map<string, string>} */
+  all = new Map()
+
+  nameOf (text, js) {
+    if (!this.all.has(text)) this.all.set(text, `${js[0].toUpperCase()}${js.slice(1)}`)
+    return this.all.get(text)
+  }
+}
+
+const MEET = 'Dtypes are promoted as by promoteTypes.'
+const SCALAR = 'A scalar takes the tensor\'s dtype, and has to fit it.'
+const COMPARED = 'A scalar is compared by value; beside floats it is rounded to the tensor\'s dtype first, and has to fit it.'
+
+/** What is said of a row's operands beside each other. */
+function operandsOf ({ name, count, domain, result }) {
+  if (name === 'where') return [MEET, SCALAR, 'Two scalars have the dtype that full gives them.']
+  if (name === 'clip') return [MEET]
+  if (count === 1) return []
+  return [...result === 'BOOL' ? [] : [MEET], domain === 'EQUALITY' || domain === 'ORDER' ? COMPARED : SCALAR]
+}
+
+/** Names and words of a row's parameters. */
+function paramsOf ({ name, count }) {
+  const opts = ['opts', 'dtype: operands are converted to it first · out: gets the result, and is returned · casting: of the result to out\'s dtype']
+  if (name === 'where') return [['condition', 'what is not zero counts as true'], ['x2', 'all three are broadcast'], opts]
+  if (name === 'clip') return [['min', 'a scalar takes x\'s dtype, and has to fit it; undefined or null: there is no bound'], ['max', 'likewise; the three are broadcast'], opts]
+  return count === 1 ? [opts] : [['x2', 'the two are broadcast'], opts]
+}
+
+const THROWS = '{RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_ARGUMENT, ERR_DTYPE, ERR_CAST a scalar, or the result, does not fit · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out'
+
+/** A row's type, with the words that all functions of the type have. */
+const typeOf = row => [
+  ...operandsOf(row).flatMap(words => [words, '']),
+  ...paramsOf(row).map(([name, words]) => `@param ${name}  ${words}`),
+  `@throws ${THROWS}`,
+  '@typedef {{',
+  ...signaturesOf(row, 'MathOptions', result => result).map(text => `  ${text}`),
+  '}}'
+].join('\n')
+
+/** @param {string} text @returns {string} in a comment */
+const comment = text => `/**\n${text.replace(/^(?=.)/gm, ' * ').replace(/^$/gm, ' *')}\n */`
+
+// ---- js/math/functions.js ----
 
 function wordsOf ({ text, domain, accuracy, result }) {
   const sentence = `${text[0].toUpperCase()}${text.slice(1)}`
@@ -161,72 +219,28 @@ function accuracyOf (accuracy) {
   return `float32 is ${kind === 'ULP' ? 'correctly rounded' : 'at most 0.501 units in the last place off'}, float64 less than ${units}${kind === 'ULP' ? ' units in the last place off' : ''}.`
 }
 
-const body = (js, names, call) => [
-  '/**', ...names.map(name => ` * @param {any} ${name}`), ' * @param {any} [opts]', ' * @returns {any}', ' */',
-  `function ${js} (${names.join(', ')}, opts) {`, `  return ${call}`, '}'].join('\n')
-
-function unary (row, last) {
-  const one = resultOf(row, 'D')
-  return [comment(wordsOf(row), ['D'], [['x', 'Tensor<D>']], one, last), body(row.js, ['x'], `unary(ops.${row.name}, x, opts)`)]
+/** The call behind a function, and its operands. */
+function callOf ({ name, count }) {
+  if (name === 'where') return ['choices.where(', 'condition, x1, x2']
+  if (name === 'clip') return ['choices.clip(', 'x, min, max']
+  return count === 1 ? [`unary(ops.${name}, `, 'x'] : [`binary(ops.${name}, `, 'x1, x2']
 }
 
-const MEET = ['Dtypes are promoted as by promoteTypes.']
-const SCALAR = ['A scalar takes the tensor\'s dtype, and has to fit it.']
-const COMPARED = ['A scalar is compared by value; beside floats it is rounded to the tensor\'s dtype first, and has to fit it.']
-const AGAIN = [' * @throws as with one dtype']
-
-function binary (row, last) {
-  const isBool = row.result === 'BOOL'
-  const beside = row.domain === 'EQUALITY' || row.domain === 'ORDER' ? COMPARED : SCALAR
-  return [
-    ...isBool ? [] : [comment(wordsOf(row), ['D'], [['x1', 'Tensor<D>'], ['x2', 'OfOne<D, Tensor<D>>', 'the two are broadcast']], resultOf(row, 'D'), last)],
-    comment(isBool ? wordsOf(row) : MEET, ['A', 'B'], [['x1', 'Tensor<A>'], ['x2', 'Tensor<B>', ...isBool ? ['the two are broadcast'] : []]], resultOf(row, 'Promote<A, B>'), isBool ? last : AGAIN),
-    comment(beside, ['D'], [['x1', 'Tensor<D>'], ['x2', 'InputOf<D>']], resultOf(row, 'D'), AGAIN),
-    comment(beside, ['D'], [['x1', 'InputOf<D>'], ['x2', 'Tensor<D>']], resultOf(row, 'D'), AGAIN),
-    body(row.js, ['x1', 'x2'], `binary(ops.${row.name}, x1, x2, opts)`)
-  ]
-}
-
-/** What bounds of clip are, and the dtype in which they meet x: of a bound that is no tensor nothing is inferred, and it has D. */
-const boundOf = name => `Tensor<${name}> | InputOf<D> | null | undefined`
-const CLIPPED = 'Promote<Promote<D, A>, B>'
-
-/** Those whose arguments are their own. */
-const OWN = {
-  where (row, last) {
-    const condition = ['condition', 'AnyTensor | boolean']
-    const told = [...condition, 'what is not zero counts as true']
-    return [
-      comment(wordsOf(row), ['D'], [told, ['x1', 'Tensor<D>'], ['x2', 'OfOne<D, Tensor<D>>', 'all three are broadcast']], resultOf(row, 'D'), last),
-      comment(MEET, ['A', 'B'], [condition, ['x1', 'Tensor<A>'], ['x2', 'Tensor<B>']], resultOf(row, 'Promote<A, B>'), AGAIN),
-      comment(SCALAR, ['D'], [condition, ['x1', 'Tensor<D>'], ['x2', 'InputOf<D>']], resultOf(row, 'D'), AGAIN),
-      comment(SCALAR, ['D'], [condition, ['x1', 'InputOf<D>'], ['x2', 'Tensor<D>']], resultOf(row, 'D'), AGAIN),
-      comment(['Two scalars have the dtype that full gives them.'], ['V'], [condition, ['x1', 'V'], ['x2', 'V']], 'Tensor<Or<O, Or<E, DtypeOfValue<V>>>>', AGAIN).replace('{DtypeName} V', '{Value} V'),
-      body('where', ['condition', 'x1', 'x2'], 'choices.where(condition, x1, x2, opts)')
-    ]
-  },
-  clip (row, last) {
-    const bound = 'a scalar takes x\'s dtype, and has to fit it; undefined or null: there is no bound'
-    return [
-      comment(wordsOf(row), ['D'], [['x', 'Tensor<D>'], ['[min]', 'OfOne<D, Tensor<D>> | InputOf<D> | null', bound], ['[max]', 'OfOne<D, Tensor<D>> | InputOf<D> | null', 'likewise; the three are broadcast']], resultOf(row, 'D'), last),
-      comment(MEET, ['D', '[A=D]', '[B=D]'], [['x', 'Tensor<D>'], ['min', boundOf('A')], ['[max]', boundOf('B')]], resultOf(row, CLIPPED), AGAIN),
-      body('clip', ['x', 'min', 'max'], 'choices.clip(x, min, max, opts)')
-    ]
-  }
-}
-
-function functionOf (row) {
+function functionOf (row, type) {
   const example = EXAMPLES[row.name]
   if (example === undefined) throw new Error(`${row.name} has no example in ${__filename}`)
-  const last = [SHARED.throws, ` * @see ${SOURCES[row.name] ?? `array API ${row.name}`}`, ' * @example', ` * ${example}`]
-  const parts = OWN[row.name]?.(row, last) ?? (row.count === 1 ? unary(row, last) : binary(row, last))
-  return parts.join('\n')
+  const [call, operands] = callOf(row)
+  const words = [...wordsOf(row), '', `@type {${type}}`, `@see ${SOURCES[row.name] ?? `array API ${row.name}`}`, '@example', example]
+  return `${comment(words.join('\n'))}\nconst ${row.js} = /** @type {Body} */ ((${operands}, opts) => ${call}${operands}, opts))`
 }
 
 function mathFunctions () {
   const rows = readRows()
+  const types = new Types()
+  const functions = rows.map(row => functionOf(row, types.nameOf(typeOf(row), row.js)))
   return `'use strict'
-// Made from src/math/ops.def by \`npm run docs\`: a function for each row.
+// Made from src/math/ops.def by \`npm run generate\`: a function for each row.
+/* eslint @stylistic/no-extra-parens: off -- a cast needs them */
 
 const { ops } = require('./calls/calls')
 const { unary, binary } = require('./elementwise')
@@ -235,7 +249,11 @@ const choices = require('./choices')
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, MathOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
 
-${rows.map(functionOf).join('\n\n')}
+/** A function as it is written below: what it calls checks the arguments. @typedef {(...given: any[]) => any} Body */
+
+${[...types.all].map(([text, name]) => comment(`${text} ${name}`)).join('\n\n')}
+
+${functions.join('\n\n')}
 
 module.exports = {
   ${rows.map(({ js }) => js).join(',\n  ')}
@@ -243,31 +261,7 @@ module.exports = {
 `
 }
 
-// ---- Their asynchronous forms ----
-
-const GENERICS = '<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>'
-const PAIRS = '<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>'
-const LAST = 'opts?: LaterOptions<E, O> | NameOf<E>'
-
-/** The signatures of a row's asynchronous form. */
-function laterType (row) {
-  const promise = dtype => `Promise<${resultOf(row, dtype)}>`
-  const one = (params, given = GENERICS, dtype = 'D') => `${given}(${params}, ${LAST}): ${promise(dtype)}`
-  const pair = (before = '') => [
-    ...row.result === 'BOOL' ? [] : [one(`${before}x1: Tensor<D>, x2: OfOne<D, Tensor<D>>`)],
-    one(`${before}x1: Tensor<A>, x2: Tensor<B>`, PAIRS, 'Promote<A, B>'),
-    one(`${before}x1: Tensor<D>, x2: InputOf<D>`), one(`${before}x1: InputOf<D>, x2: Tensor<D>`)]
-  if (row.name === 'where') {
-    const values = one('condition: AnyTensor | boolean, x1: V, x2: V', GENERICS.replace('D extends DtypeName', 'V extends Value'), 'DtypeOfValue<V>')
-    return [...pair('condition: AnyTensor | boolean, '), values]
-  }
-  if (row.name === 'clip') {
-    const bounds = type => `x: Tensor<D>, min?: ${type}, max?: ${type}`
-    const three = GENERICS.replace('DtypeName, ', 'DtypeName, A extends DtypeName = D, B extends DtypeName = D, ')
-    return [one(bounds('OfOne<D, Tensor<D>> | InputOf<D> | null')), one(`x: Tensor<D>, min: ${boundOf('A')}, max?: ${boundOf('B')}`, three, CLIPPED)]
-  }
-  return row.count === 1 ? [one('x: Tensor<D>')] : pair()
-}
+// ---- js/math/async.js ----
 
 /** What a function of a namespace is called in a file that has others as well. */
 const constantIn = (name, js) => `${name}${js[0].toUpperCase()}${js.slice(1)}`
@@ -316,12 +310,8 @@ function laterTypesIn (file) {
 }
 
 function mathLater () {
-  const types = new Map() // by their text
-  const typeOf = row => {
-    const text = laterType(row).join('; ')
-    if (!types.has(text)) types.set(text, `${row.js[0].toUpperCase()}${row.js.slice(1)}Async`)
-    return types.get(text)
-  }
+  const types = new Types()
+  const typeOf = row => types.nameOf(signaturesOf(row, 'LaterOptions', result => `Promise<${result}>`).join('; '), `${row.js}Async`)
   const entry = (js, type, example, of, shown = js, constant = js) => `/**
  * ${shown} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.${PICTURED.includes(js) ? '\n * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.' : ''}
  *
@@ -346,7 +336,7 @@ const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of})${js 
     for (const js of namesIn(name)) entries.push(entry(js, typesOf[js], examples[js], `${name}.${js}`, `${name}.${js}`, constantIn(name, js)))
   }
   return `'use strict'
-// Made by \`npm run docs\`: each function of samebytes/math without blocking the event loop.
+// Made by \`npm run generate\`: each function of samebytes/math without blocking the event loop.
 
 const { later } = require('./later')
 const { ofPictures } = require('./pictures')
@@ -356,7 +346,7 @@ ${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) =>
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, TensorData, Value } from '../base/types' */
 
-${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
+${[...types.all].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
 
 ${entries.join('\n\n')}
 
@@ -400,7 +390,7 @@ function publicNames () {
   return [['math/calls/init', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...otherNames().map(([name, names]) => [`math/${name}`, names]), ['math/async', laterNames()]]
 }
 
-const MADE = '// Made by `npm run docs`.'
+const MADE = '// Made by `npm run generate`.'
 
 /** @param {string[]} names @returns {string} lines of at most 140 characters */
 function lines (names) {
