@@ -4,11 +4,10 @@
 //
 // User code (getters, valueOf) runs before: there is none between the first write into the buffer and the last read from it.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const backend = require('./select')
 const { learnErrors, failure } = require('../base/errors')
-const { countStaged, grantScratch, room, staying } = require('./storage')
-const { events } = require('./events')
+const { events, countStaged, grantScratch, room, staying } = require('./storage')
 const { Layout, nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */

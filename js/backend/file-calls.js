@@ -2,8 +2,8 @@
 // Calls about files: parsers, mappings, segments of shared memory.
 
 const { retried } = require('../runtime/host')
-const { events } = require('./events')
 const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const { events } = require('./storage')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 

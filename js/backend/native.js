@@ -9,9 +9,8 @@ const { failure } = require('../base/errors')
 const { bundled, collectGarbage, onShortage, log, onNextTurn, root, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH, bufferOf, bytesCopied, bytesFrom, lengthOf, uncurried } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
-const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
+const { events, Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
-const { events } = require('./events')
 
 const BIG = 65536 // bytes from which a storage is counted by itself
 const BATCH = 64 // smaller storages that are counted together

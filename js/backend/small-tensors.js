@@ -5,8 +5,7 @@
 // When a tensor's bytes are first shown to the caller they move out of the block: up to 64 bytes into a typed array in V8's heap,
 // more into an ArrayBuffer of their own (promotion).
 
-const { rootless } = require('../base/records')
-const { arrayOf } = require('../base/lists')
+const { arrayOf, rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { isLogged, log } = require('../runtime/host')
 const { partsOfArray, bufferOf, lengthOfBuffer } = require('../base/buffers')

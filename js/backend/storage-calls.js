@@ -1,8 +1,7 @@
 'use strict'
 // Calls about storages: what is alive, what is page-locked, what goes to other threads.
 
-const { isOnDevice, staying } = require('./storage')
-const { events } = require('./events')
+const { events, isOnDevice, staying } = require('./storage')
 const { backend, opcodes, frame, held, check, invoke, putStorage, putScalar, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */

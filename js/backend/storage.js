@@ -4,7 +4,6 @@
 const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime/host')
-const { events } = require('./events')
 
 /**
  * What memory() counts together: tensors and storages that are known to be collected when one watched object is (a few blocks of
@@ -262,6 +261,23 @@ function opcodesOf (tables) {
   return numbers
 }
 
+// ---- What the inspector is told ----
+
+/**
+ * A listener's methods run in the middle of what they report. They must not throw.
+ *
+ * @typedef {object} Listener
+ * @property {(tensor: any) => void} made  a tensor or a view is about to be returned by its constructor
+ * @property {(reason: string, bytes: number) => void} copied  a function copied; 'staged': a temporary copy was made
+ * @property {(way: string, bytes: number) => void} sent  bytes are about to be sent to another process
+ * @property {(storage: Storage, role: 'sent' | 'received' | 'dlpack' | 'foreign') => void} shared  others have the bytes too: a token was made or taken, a capsule came in, an address was given
+ * @property {(storage: Storage, fd: number, writes: boolean) => void} mapped  a storage maps a file
+ * @property {(part: Storage, whole: Storage) => void} divided  a storage was made of some of another's bytes
+ */
+
+/** listener: null while nobody listens. */
+const events = { listener: /** @type {Listener | null} */ (null) }
+
 /** What memory() counts from the start of the process on. */
 const stats = {
   /** @type {Record<string, { count: number, bytes: number }>} */
@@ -451,4 +467,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, grantScratch, room, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }
+module.exports = { events, Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, grantScratch, room, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }

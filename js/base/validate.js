@@ -1,10 +1,9 @@
 'use strict'
 // Validates arguments. Results are primitive values or our own arrays of them, so that no user code runs afterwards.
 
-const { arrayOf } = require('./lists')
+const { arrayOf, rootless } = require('./records')
 const { failure } = require('./errors')
 const { dtypeOfArray, nameOfBuffer, partsOfLive, isView } = require('./buffers')
-const { rootless } = require('./records')
 const { tensors } = require('./tensors')
 
 /**
@@ -293,9 +292,8 @@ function ownFields (given) {
  */
 function optionsOf (value, names, where) {
   if (value === undefined) return NOTHING
-  if (typeof value === 'string') return new Options(value)
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
-  const options = /** @type {Record<string, any>} */ (value)
+  const options = typeof value === 'string' ? new Options(value) : value
+  if (options === null || typeof options !== 'object' || Array.isArray(options) || isView(options)) throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
   if (names !== undefined) checkNames(options, names, where)
   return ownFields(options)
 }

@@ -2,7 +2,7 @@
 // ImageData to and from tensors: rows of RGBA pixels, a byte per channel, or a half float of an image with pixelFormat 'rgba-float16'.
 
 const { lengthOf } = require('../base/buffers')
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { CASTINGS, show } = require('../base/validate')

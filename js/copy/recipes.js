@@ -2,7 +2,7 @@
 // concat, stack, tile, repeat, take, roll and others on layouts: each gives a recipe, which writes the result by copies of parts.
 
 const { bufferOf } = require('../base/buffers')
-const { arrayOf, sumOf } = require('../base/lists')
+const { arrayOf, sumOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axisFromStart } = require('../base/validate')

@@ -2,7 +2,7 @@
 // What a file's header says of its tensors, and the tensors over the file's bytes.
 
 const { nbytesOf } = require('../base/buffers')
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')

@@ -132,7 +132,7 @@ function noteSite (all, reason, bytes) {
   } catch {}
 }
 
-/** @type {import('../backend/events').Listener} */
+/** @type {import('../backend/storage').Listener} */
 const listener = {
   made: noteTensor,
   copied: (reason, bytes) => noteSite(copies, reason, bytes),

@@ -2,7 +2,7 @@
 // Shapes and strides as they are given out: frozen, and never a layout's own lists. C's calls read those, and where some lists are
 // frozen and others not, V8 reads all of them several times slower.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 

@@ -2,7 +2,7 @@
 // Makes layouts: contiguous ones, from a cache; over new bytes; over a caller's bytes, for one call or for as long as a tensor uses
 // them; and views of other layouts.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')

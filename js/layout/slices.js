@@ -2,7 +2,7 @@
 // Parses slice specifications into the five numbers that C takes for each: kind, given, start, stop, step.
 
 const { isView } = require('../base/buffers')
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { show, integer, optionsOf } = require('../base/validate')
 const { tensors } = require('../base/tensors')

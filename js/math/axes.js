@@ -1,7 +1,7 @@
 'use strict'
 // The axes of a function along some of them.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { axesOf } = require('../base/validate')
 const ffi = require('../backend/calls')

@@ -1,7 +1,7 @@
 'use strict'
 // Images: in another size, a part of them, with a border.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } = require('../base/validate')

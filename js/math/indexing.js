@@ -2,7 +2,7 @@
 // Indexing by integers and masks: entries are read first, then a view is made of those that t.slice takes, and C moves the elements at
 // offsets in it that the others give.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')

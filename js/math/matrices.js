@@ -3,7 +3,7 @@
 // strides allow it.
 
 const ffi = require('../backend/calls')
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { axesOf, integer, oneOf, show, isOptions } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')

@@ -1,7 +1,7 @@
 'use strict'
 // Sorting and what it answers: the greatest elements, places among sorted ones, unique values, and how often integers occur.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf } = require('../base/validate')
 const { rows, run, resultAt } = require('./calls/algorithms')

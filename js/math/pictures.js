@@ -2,7 +2,7 @@
 // Pictures of the web as operands: an ImageData, a canvas, and a VideoFrame, which is read asynchronously. They are uint8 [height, width, channels], or float16
 // where an ImageData has pixelFormat 'rgba-float16'.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, optionsOf, show } = require('../base/validate')

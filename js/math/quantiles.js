@@ -1,7 +1,7 @@
 'use strict'
 // Medians and quantiles: C selects elements by rank, which are averaged here.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { boolean, oneOf, show } = require('../base/validate')
 const { NONE } = require('./calls/calls')

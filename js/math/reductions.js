@@ -1,7 +1,7 @@
 'use strict'
 // Reductions along axes.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { boolean, integer } = require('../base/validate')
 const ffi = require('../backend/calls')

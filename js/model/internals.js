@@ -3,10 +3,9 @@
 // bundle instead (wasm/bundle.mjs), so that there is one instance with one memory.
 
 const ffi = require('../backend/calls')
-const { events } = require('../backend/events')
 const { failure } = require('../base/errors')
 const { memory } = require('../backend/memory')
-const { stats, countCopy, countStaged } = require('../backend/storage')
+const { events, stats, countCopy, countStaged } = require('../backend/storage')
 const { show, optionsOf, receiver, shapeOf } = require('../base/validate')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')

@@ -1,7 +1,7 @@
 'use strict'
 // Functions of several tensors: one made of all of them; views of one shape; whether they are equal, or have bytes in common.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { MOST_PARTS, show, boolean, integer, shapeOf, oneOf, optionsOf, axisAndOptions } = require('../base/validate')

@@ -3,13 +3,12 @@
 // The Tensor class: a layout over a storage. Methods read and check their arguments, call C (backend/calls.js), and wrap the layout
 // that comes back.
 
-const { arrayOf } = require('../base/lists')
+const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
-const { countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const { events } = require('../backend/events')
+const { events, countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const {
   show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axesFromStart, optionsOf, isOptions, axisAndOptions, OF_RESULT, ALONG, CASTINGS, castingOf,
   inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes

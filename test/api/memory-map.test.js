@@ -288,7 +288,7 @@ describe('trace and untrace', function () {
     const told = await childJson(`
       const { zeros, tidy, memory } = require('samebytes')
       const lifetime = require('./js/layout/lifetime')
-      const { events } = require('./js/backend/events')
+      const { events } = require('./js/backend/storage')
       const { stats } = require('./js/backend/storage')
       const ffi = require('./js/backend/calls')
       const fileCalls = require('./js/backend/file-calls')

@@ -1,7 +1,7 @@
 'use strict'
 // Calls of reductions, by the core's call buffer.
 
-const { arrayOf } = require('../../base/lists')
+const { arrayOf } = require('../../base/records')
 const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
 const { checkAttached, stage, unstage } = require('../../backend/staging')
 const { tables, rows, mode, call, defer, finish } = require('./calls')
