@@ -50,7 +50,7 @@ function ternary (op, names, x, y, z, opts, first) {
   const a = Tensor.isTensor(p) ? operandOf(p, names[0]) : null
   const b = Tensor.isTensor(q) ? operandOf(q, names[1]) : null
   const c = Tensor.isTensor(r) ? operandOf(r, names[2]) : null
-  if (a !== null && b !== null && c !== null) return computed(op, a, b, c, broadcast(broadcast(a.shape, b.shape), c.shape), options)
+  if (a !== null && b !== null && c !== null) return computed(op, [a, b, c], broadcast(broadcast(a.shape, b.shape), c.shape), options)
   let to = NONE // the dtype in which tensors meet, or scalars where there is no tensor
   if (options.dtype !== undefined) {
     to = options.dtype.index
@@ -72,7 +72,7 @@ function ternary (op, names, x, y, z, opts, first) {
   const one = a ?? b ?? c
   if (one === null) return ofScalars(op, choice, q, options)
   const other = a === null ? (b === null ? null : c) : b ?? c
-  return computed(op, one, other, null, other === null ? one.shape : broadcast(one.shape, other.shape), options, choice, CHOICE)
+  return computed(op, other === null ? [one] : [one, other], other === null ? one.shape : broadcast(one.shape, other.shape), options, choice, CHOICE)
 }
 
 /** @param {string} name @param {unknown} value @returns {any} the tensor, or the scalar that it is */
@@ -97,7 +97,7 @@ function ofScalars (op, choice, q, options) {
   choice.mask = 6
   choice.first = q
   try {
-    return computed(op, condition, null, null, condition.shape, options, choice, CHOICE)
+    return computed(op, [condition], condition.shape, options, choice, CHOICE)
   } finally {
     scalars.release(condition)
   }

@@ -102,7 +102,7 @@ function wrapping (by, out, dtype, shape, casting, compute) {
   const to = allocated(denseLayout(dtype, shape))
   try {
     compute(to)
-    elementwise(ops.positive, given.to, to, null, null, dtype, casting)
+    elementwise({ op: ops.positive, asked: dtype, casting }, given.to, [to])
   } finally {
     freed(to)
   }

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { CHOICE, NONE, resultOf: dtypeOfResult, elementwise } = require('./calls/calls')
+const { CHOICE, NONE, resultOf, elementwise } = require('./calls/calls')
 const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
@@ -13,7 +13,7 @@ const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @typedef {import('./calls/calls').Scalar} Scalar */
+/** @import { Choice, Scalar } from './calls/calls' */
 /** What options ask for. @typedef {ReturnType<typeof resultOptions>} Asked */
 
 /** @param {Asked} options @returns {number} the dtype that operands are converted to first, or NONE */
@@ -21,34 +21,33 @@ const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
 
 /**
  * @param {number} op
- * @param {Layout} a
- * @param {Layout | null} b
- * @param {Layout | null} c
+ * @param {readonly Layout[]} from  one to three
  * @param {number[]} shape
  * @param {Asked} options
- * @param {Scalar | import('./calls/calls').Choice} [scalar]
+ * @param {Scalar | Choice} [scalar]
  * @param {number} [place]
  * @returns {Tensor}
  */
-function computed (op, a, b, c, shape, options, scalar, place) {
+function computed (op, from, shape, options, scalar, place) {
   const { out, casting } = options
-  const asked = askedOf(options)
+  const how = { op, asked: askedOf(options), casting, scalar, place }
   if (out !== undefined) {
     const to = targetOf(out)
     checkOut(to, shape, undefined)
-    elementwise(op, to, a, b, c, asked, casting, scalar, place)
+    elementwise(how, to, from)
     return out
   }
-  const result = place === CHOICE
-    ? dtypeOfChoice(op, /** @type {import('./calls/calls').Choice} */ (scalar), asked)
-    : dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
-  const made = allocated(denseLayout(result, shape))
-  elementwise(op, made, a, b, c, asked, casting, scalar, place)
+  const made = allocated(denseLayout(dtypeOf(how, from), shape))
+  elementwise(how, made, from)
   return wrap(made)
 }
 
-/** @param {number} op @param {import('./calls/calls').Choice} choice @param {number} asked */
-const dtypeOfChoice = (op, { of, second, third }, asked) => dtypeOfResult(op, of, second, third, asked)
+/** @param {import('./calls/calls').How} how @param {readonly Layout[]} from @returns {number} of the result */
+function dtypeOf ({ op, asked, scalar, place }, from) {
+  if (place !== CHOICE) return resultOf(op, from[0].dtype, from[from.length > 1 ? 1 : 0].dtype, from[from.length > 2 ? 2 : 0].dtype, asked)
+  const { of, second, third } = /** @type {Choice} */ (scalar)
+  return resultOf(op, of, second, third, asked)
+}
 
 /**
  * A function of one tensor. What the caller's code runs in, options and scalars, is read before tensors are looked at; so it is below.
@@ -62,7 +61,7 @@ function unary (op, x, opts) {
   tensorOf(x, 'x')
   const options = resultOptions(opts)
   const a = operandOf(/** @type {Tensor} */ (x), 'x')
-  return computed(op, a, null, null, a.shape, options)
+  return computed(op, [a], a.shape, options)
 }
 
 /**
@@ -82,7 +81,7 @@ function binary (op, x1, x2, opts, first = 'x1', second = 'x2') {
   const options = resultOptions(opts)
   const a = operandOf(x1, first)
   const b = operandOf(x2, second)
-  return computed(op, a, b, null, broadcast(a.shape, b.shape), options)
+  return computed(op, [a, b], broadcast(a.shape, b.shape), options)
 }
 
 /**
@@ -100,7 +99,7 @@ function besideScalar (op, x, ofTensor, name, value, place, opts) {
   if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor, as tensor() makes of lists`)
   const options = resultOptions(opts)
   const a = operandOf(x, ofTensor)
-  return computed(op, a, null, null, a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
+  return computed(op, [a], a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
 }
 
 module.exports = { unary, binary, computed }

@@ -202,7 +202,7 @@ function outer (x1, x2, opts) {
   if (a.shape.length !== 1 || b.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has shape [${a.shape.join(', ')}], and x2 [${b.shape.join(', ')}]; two vectors were expected`)
   const dtype = productDtype([a, b], asked)
   const { to, result } = target(out, dtype, [a.shape[0], b.shape[0]])
-  elementwise(ops.multiply, to, unsqueezed(a, 1), unsqueezed(b, 0), null, dtype, casting)
+  elementwise({ op: ops.multiply, asked: dtype, casting }, to, [unsqueezed(a, 1), unsqueezed(b, 0)])
   return result()
 }
 
@@ -252,12 +252,12 @@ function release ({ made }) {
 }
 
 /** @param {Layout} to @param {Layout} from @param {{ dtype: number, casting: number }} how */
-const copyInto = (to, from, { dtype, casting }) => { elementwise(ops.positive, to, from, null, null, dtype, casting) }
+const copyInto = (to, from, { dtype, casting }) => { elementwise({ op: ops.positive, asked: dtype, casting }, to, [from]) }
 
 /** @param {Layout} layout @param {number} dtype  numbers @param {How} how @returns {Layout} a copy, which is counted */
 function copied (layout, dtype, how) {
   const copy = temporary(how, dtype, layout.shape)
-  elementwise(ops.positive, copy, layout, null, null, dtype, SAME_KIND)
+  elementwise({ op: ops.positive, asked: dtype, casting: SAME_KIND }, copy, [layout])
   countCopy(how.name, copy.size * itemsizes[dtype])
   return copy
 }
@@ -360,7 +360,7 @@ function contracted (x, y, isWanted, place, how) {
     let column = inOrder(b, joinedLabels(batch, right))
     for (let i = 0; i < right.length; i++) row = unsqueezed(row, row.shape.length)
     for (let i = 0; i < left.length; i++) column = unsqueezed(column, batch.length)
-    elementwise(ops.multiply, to, row, column, null, dtype, casting)
+    elementwise({ op: ops.multiply, asked: dtype, casting }, to, [row, column])
     return result
   }
   const shape = joined(batches, [m, n])
@@ -635,8 +635,8 @@ function cosineSimilarity (x1, x2, opts) {
     multiplyVectors(dots, first, second, { dtype: computed, casting: SAME_KIND, accuracy: 0 })
     lengthsInto(lengths, first, computed, eps)
     lengthsInto(others, second, computed, eps)
-    elementwise(ops.multiply, lengths, lengths, others, null, NONE, SAME_KIND)
-    elementwise(ops.divide, to, dots, lengths, null, NONE, casting)
+    elementwise({ op: ops.multiply, asked: NONE, casting: SAME_KIND }, lengths, [lengths, others])
+    elementwise({ op: ops.divide, asked: NONE, casting }, to, [dots, lengths])
   } finally {
     release(how)
   }
@@ -646,7 +646,7 @@ function cosineSimilarity (x1, x2, opts) {
 /** @param {Layout} to @param {Layout} from  vectors are the last axis @param {number} dtype @param {number} eps */
 function lengthsInto (to, from, dtype, eps) {
   reduce(reductions.norm2, to, from, [from.shape.length - 1], dtype, SAME_KIND, 0)
-  elementwise(ops.maximum, to, to, null, null, NONE, SAME_KIND, eps, 1)
+  elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: eps, place: 1 }, to, [to])
 }
 
 /** @param {Layout} layout @param {number} dtype @param {How} how @returns {Layout} itself, if it is of floats */

@@ -160,8 +160,8 @@ function normalized (from, axes, op, asked, eps, { to, result }) {
   const norm = allocated(denseLayout(dtype, reducedShape(from.shape, axes, true)))
   try {
     reduce(op, norm, from, axes, asked, SAME_KIND, 0)
-    elementwise(ops.maximum, norm, norm, null, null, NONE, SAME_KIND, least, 1)
-    elementwise(ops.divide, to, from, norm, null, NONE, SAME_KIND)
+    elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, place: 1 }, norm, [norm])
+    elementwise({ op: ops.divide, asked: NONE, casting: SAME_KIND }, to, [from, norm])
   } finally {
     freed(norm)
   }

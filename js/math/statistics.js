@@ -266,7 +266,7 @@ function digitize (x, bins, opts) {
     } else { // all but those that are before an element from the other end
       const places = temporary(index, from.shape)
       run(rows.searchsorted, [places], [ffi.viewByList(ffi.opcodes.flip, edges, [0]), from], { numbers: [side, UNSAFE] })
-      elementwise(ops.subtract, to, places, null, null, NONE, casting, edges.size, 0)
+      elementwise({ op: ops.subtract, asked: NONE, casting, scalar: edges.size, place: 0 }, to, [places])
     }
     return result()
   })

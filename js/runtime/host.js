@@ -273,11 +273,14 @@ function refuseTransfer () {
 }
 
 // Node's other ArrayBuffers are cleared by writing, and V8 maps each of these apart: the system allows 65,530 mappings.
+/** read at once under Jest, whose resetModules would give it other copies of what it requires @type {typeof import('./ballast').ballasts | undefined} */
+let ballasts = isEager ? require('./ballast').ballasts : undefined
 /** made when WebAssembly's first tensor asks @type {ReturnType<typeof import('./ballast').ballasts> | undefined} */
 let ballast
 
 function ballastsNow () {
-  ballast ??= require('./ballast').ballasts(2 ** 18, 64, (/** @type {number} */ length) => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
+  ballasts ??= require('./ballast').ballasts
+  ballast ??= ballasts(2 ** 18, 64, (/** @type {number} */ length) => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
   return ballast
 }
 

@@ -1,9 +1,8 @@
 'use strict'
 // Calls of algorithms (src/math), by the core's call buffer.
 
-const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
-const { checkAttached, stage, unstage } = require('../../backend/staging')
-const { algorithms, tables, mode, call, defer, finish } = require('./calls')
+const { frame, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
+const { algorithms, tables, mode, callOn, defer } = require('./calls')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
@@ -33,7 +32,7 @@ const NONE = []
  *
  * @param {number} row  one of `rows`; its signature: targets, sources, lists, numbers, scalars
  * @param {readonly Layout[]} to  writable; get the results
- * @param {Layout[]} from
+ * @param {readonly Layout[]} from
  * @param {Arguments} [given]
  * @throws as its function in C; ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
@@ -42,35 +41,18 @@ function run (row, to, from, given = {}) {
     defer(to[0], from, null, null, (first, sources, others) => { run(row, [first, ...others], sources, given) }, false, to.slice(1))
     return
   }
-  const operands = [...to, ...from]
-  let count = 0 // of operands that C can reach
-  let isDone = false
-  try {
-    for (; count < operands.length; count++) operands[count] = stage(operands[count])
-    for (let i = 0; i < to.length; i++) checkAttached(to[i].storage)
-    invoke(row, operands, given)
-    isDone = true
-  } finally {
-    // operands that were staged are the target's, or copies; those of targets first, so that results are back where sources share their bytes
-    for (let i = 0; i < count; i++) unstage(operands[i], i < to.length ? to[i] : from[i - to.length], isDone && i < to.length)
-  }
+  callOn(row, to[0], from, putArguments, given, to.slice(1))
 }
 
-/**
- * @param {number} row
- * @param {readonly Layout[]} operands  that C can reach
- * @param {Arguments} given
- */
-function invoke (row, operands, { lists = NONE, numbers = NONE, scalars = NONE }) {
-  held.a = operands
-  for (let i = 0; i < operands.length; i++) put(i, operands[i])
+/** @param {readonly Layout[]} _ @param {Arguments} given */
+function putArguments (_, { lists = NONE, numbers = NONE, scalars = NONE }) {
   let at = ARGS
-  for (let i = 0; i < lists.length; i++) at = putList(at, lists[i])
-  for (let i = 0; i < numbers.length; i++) frame.f64[at++] = numbers[i]
-  for (let i = 0; i < scalars.length; i++, at += 3) putScalar(at, scalars[i])
-  call(row)
-  held.a = null
-  finish()
+  for (const list of lists) at = putList(at, list)
+  for (const number of numbers) frame.f64[at++] = number
+  for (const scalar of scalars) {
+    putScalar(at, scalar)
+    at += 3
+  }
 }
 
 /** A result of the last call that `run` made, after the first. @param {number} i @returns {number} */

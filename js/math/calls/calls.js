@@ -4,7 +4,7 @@
 const { failure } = require('../../base/errors')
 const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('../../backend/storage')
 const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('../../backend/call-buffer')
-const { stage, unstage } = require('../../backend/staging')
+const { checkAttached, stage, unstage } = require('../../backend/staging')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
@@ -26,11 +26,11 @@ const { stage, unstage } = require('../../backend/staging')
  *
  * @typedef {object} Deferred
  * @property {Layout} to
- * @property {Layout[]} from
+ * @property {readonly Layout[]} from
  * @property {number[] | null} follows  the target's axis that each axis of the one source follows, -1: a part of the target needs all of it; null:
  *   each source is broadcast to the target
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
- * @property {(to: Layout, from: Layout[], also: readonly Layout[]) => void} run  calls C on the operands, on parts of them, or on copies
+ * @property {(to: Layout, from: readonly Layout[], also: readonly Layout[]) => void} run  calls C on the operands, on parts of them, or on copies
  * @property {boolean} isHere  run calls functions of the core: it stays on this thread
  * @property {readonly Layout[]} also  more targets, of a call that is run whole
  */
@@ -154,121 +154,135 @@ function checkHost ({ storage }, name, way) {
   if (isOnDevice(storage)) throw failure('ERR_UNSUPPORTED', `${name} is on ${nameOfDevice(deviceOfStorage(storage))}; arithmetic is the CPU's, and ${way}`)
 }
 
+/** @type {readonly Layout[]} */
+const NOTHING = []
+
 /**
- * Computes an elementwise function. All operands are in the CPU's memory (math/operands.js).
+ * Calls C on operands.
  *
- * @param {number} op
+ * @template G
+ * @param {number} row
  * @param {Layout} to  writable; gets the result
- * @param {Layout} a
- * @param {Layout | null} b  null: there is no second source
- * @param {Layout | null} c  null: there is no third one
- * @param {number} asked  a dtype, or NONE
- * @param {number} casting
- * @param {Scalar | Choice} [scalar]  a source beside the one that is given; or those beside a, or a and b, where the function has three
- * @param {number} [place]  the scalar's; CHOICE: the function has three sources
- * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
+ * @param {readonly Layout[]} from
+ * @param {(sources: readonly Layout[], given: G) => void} putArguments  writes what follows the operands into the call buffer
+ * @param {G} given  for it
+ * @param {readonly Layout[]} [also]  more targets
+ * @throws ERR_DISPOSED, ERR_DETACHED, ERR_MEMORY · as the function in C
  */
-function elementwise (op, to, a, b, c, asked, casting, scalar, place = 0) {
-  if (mode.deferred !== null) {
-    const sources = c !== null ? [a, /** @type {Layout} */ (b), c] : b !== null ? [a, b] : [a]
-    defer(to, sources, null, [], (target, x) => { elementwise(op, target, x[0], b && x[1], c && x[2], asked, casting, scalar, place) })
-    return
-  }
+function callOn (row, to, from, putArguments, given, also = NOTHING) {
   if (backend.isWasm) {
-    staged(op, to, a, b, c, asked, casting, scalar, place)
+    callStaged(row, to, from, putArguments, given, also)
     return
   }
   stage(to)
-  stage(a)
-  if (b !== null) stage(b)
-  if (c !== null) stage(c)
-  invoke(op, to, a, b, c, asked, casting, scalar, place)
+  for (let i = 0; i < also.length; i++) stage(also[i])
+  for (let i = 0; i < from.length; i++) stage(from[i])
+  invoke(row, to, from, putArguments, given, also)
 }
 
 /**
- * elementwise on WebAssembly, where operands may have to be copied into linear memory.
+ * callOn in WebAssembly, on copies of operands that lie outside of its memory; copies results back.
  *
- * @param {number} op
+ * @template G
+ * @param {number} row
  * @param {Layout} to
- * @param {Layout} a
- * @param {Layout | null} b
- * @param {Layout | null} c
- * @param {number} asked
- * @param {number} casting
- * @param {Scalar | Choice | undefined} scalar
- * @param {number} place
+ * @param {readonly Layout[]} from
+ * @param {(sources: readonly Layout[], given: G) => void} putArguments
+ * @param {G} given
+ * @param {readonly Layout[]} also
  */
-function staged (op, to, a, b, c, asked, casting, scalar, place) {
-  const target = stage(to)
-  let x = a
-  let y = b
-  let z = c
+function callStaged (row, to, from, putArguments, given, also) {
+  const layouts = [to, ...also, ...from]
+  const targets = 1 + also.length
+  /** @type {Layout[]} those that C can reach */
+  const operands = []
+  let isDone = false
   try {
-    x = stage(a)
-    if (b !== null) y = stage(b)
-    if (c !== null) z = stage(c)
-    invoke(op, target, x, y, z, asked, casting, scalar, place)
-    unstage(target, to, true)
-  } catch (error) {
-    unstage(target, to, false)
-    throw error
+    for (const layout of layouts) operands.push(stage(layout))
+    for (const layout of layouts.slice(0, targets)) checkAttached(layout.storage) // sources' copies may have made memory grow
+    invoke(row, operands[0], operands.slice(targets), putArguments, given, operands.slice(1, targets))
+    isDone = true
   } finally {
-    unstage(x, a, false)
-    if (b !== null) unstage(/** @type {Layout} */ (y), b, false)
-    if (c !== null) unstage(/** @type {Layout} */ (z), c, false)
+    // those of targets first, so that results are back where sources share their bytes
+    for (let i = 0; i < operands.length; i++) unstage(operands[i], layouts[i], isDone && i < targets)
   }
 }
 
 /**
- * elementwise on operands that C can reach.
+ * callOn on operands that C can reach.
  *
- * @param {number} op
+ * @template G
+ * @param {number} row
  * @param {Layout} to
- * @param {Layout} a
- * @param {Layout | null} b
- * @param {Layout | null} c
- * @param {number} asked
- * @param {number} casting
- * @param {Scalar | Choice | undefined} scalar
- * @param {number} place
+ * @param {readonly Layout[]} from
+ * @param {(sources: readonly Layout[], given: G) => void} putArguments
+ * @param {G} given
+ * @param {readonly Layout[]} also
  */
-function invoke (op, to, a, b, c, asked, casting, scalar, place) {
-  held.a = to
-  held.b = [a, b, c]
-  put(0, to)
-  put(1, a)
-  if (b !== null) put(2, b)
-  if (c !== null) put(3, c)
-  const { f64 } = frame
-  f64[ARGS] = op
-  f64[ARGS + 1] = asked
-  f64[ARGS + 2] = casting
-  if (place === CHOICE) {
-    putChoice(a, b, /** @type {Choice} */ (scalar))
-    call(rows.choice)
-  } else if (scalar !== undefined) {
-    f64[ARGS + 3] = place
-    putScalar(ARGS + 4, /** @type {Scalar} */ (scalar))
-    call(rows.with_scalar)
-  } else {
-    call(b === null ? rows.unary : c === null ? rows.binary : rows.ternary)
-  }
+function invoke (row, to, from, putArguments, given, also) {
+  held.a = also.length === 0 ? to : [to, also]
+  held.b = from
+  let at = 0
+  put(at++, to)
+  for (let i = 0; i < also.length; i++) put(at++, also[i])
+  for (let i = 0; i < from.length; i++) put(at++, from[i])
+  putArguments(from, given)
+  call(row)
   held.a = held.b = null
   finish()
 }
 
 /**
- * @param {Layout} a
- * @param {Layout | null} b
- * @param {Choice} choice
+ * An elementwise function, and what it is asked for.
+ *
+ * @typedef {object} How
+ * @property {number} op
+ * @property {number} asked  the dtype that sources are converted to, or NONE
+ * @property {number} casting
+ * @property {Scalar | Choice} [scalar]  a source beside the tensors
+ * @property {number} [place]  the scalar's: 0, 1; CHOICE: the function has three sources, some of which are scalars
  */
-function putChoice (a, b, { mask, dtype, first, last }) {
+
+/**
+ * Computes an elementwise function. All operands are in the CPU's memory (math/operands.js).
+ *
+ * @param {How} how
+ * @param {Layout} to  writable; gets the result
+ * @param {readonly Layout[]} from  one to three tensors, broadcast to the target
+ * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
+ */
+function elementwise (how, to, from) {
+  if (mode.deferred !== null) {
+    defer(to, from, null, [], (target, sources) => { elementwise(how, target, sources) })
+    return
+  }
+  callOn(rowOf(from.length, how), to, from, putHow, how)
+}
+
+/** @param {number} sources @param {How} how */
+function rowOf (sources, { scalar, place }) {
+  if (place === CHOICE) return rows.choice
+  if (scalar !== undefined) return rows.with_scalar
+  return sources === 1 ? rows.unary : sources === 2 ? rows.binary : rows.ternary
+}
+
+/** @param {readonly Layout[]} from @param {How} how */
+function putHow (from, { op, asked, casting, scalar, place = 0 }) {
   const { f64 } = frame
-  if (b === null) put(2, a)
-  f64[ARGS + 3] = mask
-  f64[ARGS + 4] = dtype
-  putScalar(ARGS + 5, first)
-  putScalar(ARGS + 8, last)
+  f64[ARGS] = op
+  f64[ARGS + 1] = asked
+  f64[ARGS + 2] = casting
+  if (place === CHOICE) {
+    if (from.length === 1) put(2, from[0])
+    const { mask, dtype, first, last } = /** @type {Choice} */ (scalar)
+    f64[ARGS + 3] = mask
+    f64[ARGS + 4] = dtype
+    putScalar(ARGS + 5, first)
+    putScalar(ARGS + 8, last)
+  } else if (scalar !== undefined) {
+    f64[ARGS + 3] = place
+    putScalar(ARGS + 4, /** @type {Scalar} */ (scalar))
+  }
 }
 
 /** Ends a call whose result is how many bytes it staged. */
@@ -298,7 +312,7 @@ function notDeferred (fn) {
  * Notes a call for later: it claims its operands' storages.
  *
  * @param {Layout} to
- * @param {Layout[]} from
+ * @param {readonly Layout[]} from
  * @param {Deferred['follows']} follows
  * @param {Deferred['whole']} whole
  * @param {Deferred['run']} run
@@ -313,4 +327,4 @@ function defer (to, from, follows, whole, run, isHere = false, also = []) {
   calls.push({ to, from, follows, whole, run, isHere, also })
 }
 
-module.exports = { ops, tables, algorithms, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }
+module.exports = { ops, tables, algorithms, rows, mode, call, callOnThread, notDeferred, defer, callOn, checkHost, NONE, CHOICE, resultOf, elementwise }

@@ -2,9 +2,8 @@
 // Calls of reductions, by the core's call buffer.
 
 const { arrayOf } = require('../../base/records')
-const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
-const { checkAttached, stage, unstage } = require('../../backend/staging')
-const { tables, rows, mode, call, defer, finish } = require('./calls')
+const { frame, check, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
+const { tables, rows, mode, call, callOn, defer } = require('./calls')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
@@ -46,30 +45,12 @@ function reductionType (op, from, asked) {
  * @param {readonly number[]} numbers
  * @param {number | null} value  a scalar; null: there is none
  */
-function callOn (row, to, from, list, numbers, value) {
-  const target = stage(to)
-  /** @type {Layout | null} */
-  let source = null
-  try {
-    source = stage(from)
-    if (target !== to) checkAttached(from.storage)
-    held.a = target
-    held.b = source
-    put(0, target)
-    put(1, source)
+function callWith (row, to, from, list, numbers, value) {
+  callOn(row, to, [from], () => {
     let at = putList(ARGS, list)
-    for (let i = 0; i < numbers.length; i++) frame.f64[at++] = numbers[i]
+    for (const number of numbers) frame.f64[at++] = number
     if (value !== null) putScalar(at, value)
-    call(row)
-    held.a = held.b = null
-    finish()
-    unstage(target, to, true)
-  } catch (error) {
-    unstage(target, to, false)
-    throw error
-  } finally {
-    if (source !== null) unstage(source, from, false)
-  }
+  }, null)
 }
 
 /**
@@ -104,7 +85,7 @@ function reduce (op, to, from, axes, asked, casting, correction) {
     defer(to, [from], keptAxes(to, from, axes), [], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
     return
   }
-  callOn(rows.reduce, to, from, axes, [op, asked, casting], correction)
+  callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
 }
 
 /**
@@ -123,7 +104,7 @@ function cumulate (op, to, from, axis, asked, casting) {
     defer(to, [from], null, [axis], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
     return
   }
-  callOn(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
+  callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 
 /**
@@ -146,7 +127,7 @@ function lines (op, to, from, axes, ranks, asked, casting) {
     defer(to, [from], isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1), whole, (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
     return
   }
-  callOn(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
+  callWith(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
 }
 
 const MOST_RANKS = 256
