@@ -41,7 +41,7 @@ function run (row, to, from, given = {}) {
     defer(to[0], from, null, null, (first, sources, others) => { run(row, [first, ...others], sources, given) }, false, to.slice(1))
     return
   }
-  callOn(row, to[0], from, putArguments, given, to.slice(1))
+  callOn(row, to.length > 0 ? to[0] : null, from, putArguments, given, to.slice(1))
 }
 
 /** @param {readonly Layout[]} _ @param {Arguments} given */

@@ -162,7 +162,7 @@ const NOTHING = []
  *
  * @template G
  * @param {number} row
- * @param {Layout} to  writable; gets the result
+ * @param {Layout | null} to  writable; gets the result; null: the function gives numbers
  * @param {readonly Layout[]} from
  * @param {(sources: readonly Layout[], given: G) => void} putArguments  writes what follows the operands into the call buffer
  * @param {G} given  for it
@@ -174,7 +174,7 @@ function callOn (row, to, from, putArguments, given, also = NOTHING) {
     callStaged(row, to, from, putArguments, given, also)
     return
   }
-  stage(to)
+  if (to !== null) stage(to)
   for (let i = 0; i < also.length; i++) stage(also[i])
   for (let i = 0; i < from.length; i++) stage(from[i])
   invoke(row, to, from, putArguments, given, also)
@@ -185,26 +185,27 @@ function callOn (row, to, from, putArguments, given, also = NOTHING) {
  *
  * @template G
  * @param {number} row
- * @param {Layout} to
+ * @param {Layout | null} to
  * @param {readonly Layout[]} from
  * @param {(sources: readonly Layout[], given: G) => void} putArguments
  * @param {G} given
  * @param {readonly Layout[]} also
  */
 function callStaged (row, to, from, putArguments, given, also) {
-  const layouts = [to, ...also, ...from]
-  const targets = 1 + also.length
+  const targets = to === null ? [] : [to, ...also]
+  const layouts = [...targets, ...from]
   /** @type {Layout[]} those that C can reach */
   const operands = []
   let isDone = false
   try {
     for (const layout of layouts) operands.push(stage(layout))
-    for (const layout of layouts.slice(0, targets)) checkAttached(layout.storage) // sources' copies may have made memory grow
-    invoke(row, operands[0], operands.slice(targets), putArguments, given, operands.slice(1, targets))
+    for (const layout of targets) checkAttached(layout.storage) // sources' copies may have made memory grow
+    const [first = null, ...others] = operands.slice(0, targets.length)
+    invoke(row, first, operands.slice(targets.length), putArguments, given, others)
     isDone = true
   } finally {
     // those of targets first, so that results are back where sources share their bytes
-    for (let i = 0; i < operands.length; i++) unstage(operands[i], layouts[i], isDone && i < targets)
+    for (let i = 0; i < operands.length; i++) unstage(operands[i], layouts[i], isDone && i < targets.length)
   }
 }
 
@@ -213,7 +214,7 @@ function callStaged (row, to, from, putArguments, given, also) {
  *
  * @template G
  * @param {number} row
- * @param {Layout} to
+ * @param {Layout | null} to
  * @param {readonly Layout[]} from
  * @param {(sources: readonly Layout[], given: G) => void} putArguments
  * @param {G} given
@@ -223,7 +224,7 @@ function invoke (row, to, from, putArguments, given, also) {
   held.a = also.length === 0 ? to : [to, also]
   held.b = from
   let at = 0
-  put(at++, to)
+  if (to !== null) put(at++, to)
   for (let i = 0; i < also.length; i++) put(at++, also[i])
   for (let i = 0; i < from.length; i++) put(at++, from[i])
   putArguments(from, given)
