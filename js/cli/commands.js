@@ -133,7 +133,6 @@ const commands = [
       queue: { type: 'string', argument: 'NAME', text: 'serve: replicas of one queue share the requests' },
       batch: { type: 'string', argument: 'N', text: 'serve: at most so many requests in one run, along their first axis' },
       wait: { type: 'string', argument: 'MS', text: 'serve: how long a batch waits for more' },
-      durable: { type: 'boolean', text: 'serve: answer durable requests too, which a stream keeps until then' },
       bucket: { type: 'string', argument: 'NAME', text: 'put, get: the bucket; by default "tensors"' }
     },
     count: [1, 3],

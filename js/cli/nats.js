@@ -108,7 +108,7 @@ async function serveModel (values, [file, subject]) {
   const batch = most === undefined ? undefined : { max: most, ...patience !== undefined && { wait: patience } }
   const module = await Module.load(file)
   await withConnection(values, async connection => {
-    const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue }, ...values.durable && { durable: true } })
+    const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue } })
     note(`${plain(path.basename(file))} answers ${plain(subject)}; Ctrl-C ends it`)
     await interrupted(connection)
     await service.drain()

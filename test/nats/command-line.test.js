@@ -98,10 +98,10 @@ authorization { users = [{ user: worker, password: secret }, { nkey: ${pair.getP
 
   it('serves a model', async () => {
     fs.writeFileSync(path.join(folder, 'add.onnx'), ADD)
-    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add', '--durable'), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add'), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
     const said = once(service.stderr, 'data')
     assert.match(String((await said)[0]), /add\.onnx answers models\.add/)
-    const { c } = await tensors(connection).request('models.add', { a: ones([2, 3]), b: ones([2, 3]) }, { durable: true })
+    const { c } = await tensors(connection).request('models.add', { a: ones([2, 3]), b: ones([2, 3]) })
     assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
     service.kill('SIGINT')
     assert.deepEqual(await once(service, 'exit'), [0, null])
