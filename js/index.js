@@ -45,7 +45,7 @@ const { fetchNpy, fetchNpz, fetchSafetensors, fetchGguf } = functionsOf(() => re
 const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
 
 /**
- * The folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory shared with Python. null in browsers.
+ * The folder of the Python package `samebytes`, for `pip install` and for PYTHONPATH. null in browsers.
  *
  * @type {string | null}
  * @example

@@ -43,7 +43,7 @@ const LATER = [
   'remote/shards.test.js', // weights in many files; remote/formats has one
   'native/guard.test.js', // files that shrink while each function reads them; native/guard-everything has one call of each
   // the command line; cli/doctor stays
-  ...['completion', 'convert', 'files', 'hostile', 'map', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  ...['convert', 'files', 'hostile', 'map', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
   'nats/command-line.test.js',
   'remote/command-line.test.js',
   // hundreds of drawn cases beside NumPy, of what others have some of
@@ -73,7 +73,7 @@ const NATIVE_ONLY = [
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'examples', 'jest', 'loader', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
-  ...['completion', 'convert', 'doctor', 'files', 'map', 'hostile', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  ...['convert', 'doctor', 'files', 'map', 'hostile', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
   'remote/command-line.test.js',
   // arithmetic: each function has the same hash on every back end (math/hashes)
   ...['accuracy', 'bad-input', 'boxes', 'images', 'indexing', 'linalg', 'matrices', 'numpy', 'order', 'quantile', 'scalars', 'signals', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)

@@ -49,8 +49,6 @@ const TOOLS = {
   openssl: { isThere: () => find('openssl') !== null, where: 'the package openssl' },
   Go: { isThere: () => find('go') !== null, where: 'Debian\'s golang-go, or go.dev', notInCi: true },
   Rust: { isThere: () => find('rustc') !== null, where: 'Debian\'s rustc, or rust-lang.org', notInCi: true },
-  zsh: { isThere: () => find('zsh') !== null, where: 'the package zsh', notInCi: true },
-  fish: { isThere: () => find('fish') !== null, where: 'the package fish', notInCi: true },
   'the WebAssembly build': { isThere: () => fs.existsSync(path.join(ROOT, 'dist', 'samebytes-algorithms-shared.wasm')), where: 'Debian\'s emscripten, or emscripten.org; then bash scripts/build wasm' }
 }
 

@@ -31,9 +31,8 @@ class UsageError extends Error {}
  * @property {[string, string][]} examples  command lines, and what they do
  * @property {Record<string, Option>} options
  * @property {[number, number]} count  of operands: at least, at most
- * @property {'files' | 'segments' | 'both' | 'shells' | 'none'} completes  what the operands are, for shells
  * @property {boolean} [takesRest]  arguments behind the first operand are another program's, but for options of the command directly behind it
- * @property {() => (given: Given, commands: Command[]) => Promise<number | void> | number | void} load
+ * @property {() => (given: Given) => Promise<number | void> | number | void} load
  */
 
 /** What a command was given. @typedef {{ values: Record<string, any>, operands: string[] }} Given */

@@ -1,6 +1,6 @@
 'use strict'
-// The commands: names, operands, options. Help, the parser and completion scripts are made from this list. A command's own file is
-// loaded when it runs.
+// The commands: names, operands, options. Help and the parser are made from this list. A command's own file is loaded
+// when it runs.
 
 /** @typedef {import('./arguments').Command} Command */
 /** @typedef {import('./arguments').Option} Option */
@@ -31,7 +31,6 @@ const commands = [
       ['samebytes info https://example.org/model.safetensors', 'its header is fetched, and nothing else']],
     options: { dtype, json },
     count: [1, Infinity],
-    completes: 'both',
     load: () => require('./info').info
   },
   {
@@ -45,7 +44,6 @@ const commands = [
       ['samebytes show samples.raw --dtype int16 -10:', 'the last ten'], ['samebytes show frames', 'a shared segment']],
     options: { all: { type: 'boolean', text: 'print every tensor of a file, and every line' }, dtype, json },
     count: [1, Infinity],
-    completes: 'both',
     load: () => require('./show').show
   },
   {
@@ -56,25 +54,7 @@ const commands = [
     examples: [['samebytes ls', 'a table'], ['samebytes ls --names', 'only names, one per line']],
     options: { names: { type: 'boolean', text: 'print only the names' }, json },
     count: [0, 0],
-    completes: 'none',
     load: () => require('./segments').ls
-  },
-  {
-    name: 'top',
-    operands: '',
-    text: 'show the shared segments live, with rates of rings and holders',
-    more: ['On a terminal it goes on until q or Ctrl-C; the keys n, s, r and h sort by name, size, rate and number of holders. Elsewhere it prints the table once. A single look, as with --once and --json, has no rates: programs look twice, and compare `frames`.',
-      'Processes of other users are held back by the system: what they hold is not shown. Nothing is written to any segment.'],
-    examples: [['samebytes top --sort rate', 'the busiest rings first'], ['samebytes top --filter camera --json', 'some segments, for programs']],
-    options: {
-      sort: { type: 'string', argument: 'BY', text: 'name, size, rate or holders', choices: () => require('./top').SORTS },
-      filter: { type: 'string', argument: 'TEXT', text: 'only names that contain TEXT' },
-      once: { type: 'boolean', text: 'print the table once' },
-      json
-    },
-    count: [0, 0],
-    completes: 'none',
-    load: () => require('./top').top
   },
   {
     name: 'rm',
@@ -84,7 +64,6 @@ const commands = [
     examples: [['samebytes rm frames', 'removes the segment\'s name'], ['samebytes rm --force frames', 'the same if its owner is alive']],
     options: { force: { type: 'boolean', short: 'f', text: 'also if the owner is alive or not known' }, json },
     count: [1, Infinity],
-    completes: 'segments',
     load: () => require('./segments').rm
   },
   {
@@ -95,7 +74,6 @@ const commands = [
     examples: [['samebytes sweep', 'removes them, and prints their names'], ['samebytes sweep --dry-run', 'only prints their names']],
     options: { 'dry-run': { type: 'boolean', short: 'n', text: 'remove nothing, print what would be removed' }, json },
     count: [0, 0],
-    completes: 'none',
     load: () => require('./segments').sweep
   },
   {
@@ -115,7 +93,6 @@ const commands = [
       json
     },
     count: [2, 2],
-    completes: 'files',
     load: () => require('./convert').convert
   },
   {
@@ -132,20 +109,18 @@ const commands = [
       snapshot: { type: 'string', argument: 'FILE', text: 'write the map to FILE (.html, .json or .txt) when the program ends, and serve no page' }
     },
     count: [1, Infinity],
-    completes: 'files',
     takesRest: true,
     load: () => require('./map').map
   },
   {
     name: 'nats',
-    operands: 'serve|top|put|get [OPERAND...]',
-    text: 'serve a model over NATS, watch services, store files of tensors and get them',
+    operands: 'serve|put|get [OPERAND...]',
+    text: 'serve a model over NATS, store files of tensors and get them',
     more: ['Each OPERAND is for the word before it. serve MODEL SUBJECT answers requests for SUBJECT by MODEL, an .onnx file, until Ctrl-C; as many of it as are started share the work.',
-      'top shows all services with their requests, errors and times; on a terminal it goes on until Ctrl-C.',
       'put FILE [NAME] stores FILE (.npy, .npz or .safetensors) as NAME; get NAME [FILE] writes it to FILE, which appears when it is complete and its digest is right.',
       'The packages @nats-io/transport-node, @nats-io/jetstream and @nats-io/services are needed beside samebytes.'],
-    examples: [['samebytes nats serve vit.onnx models.vit --batch 16', 'up to 16 requests in one run'], ['samebytes nats top --server nats://10.0.0.5:4222', 'a live view'],
-      ['samebytes nats top --user worker --tlsca ca.pem', 'as a user, over TLS'],
+    examples: [['samebytes nats serve vit.onnx models.vit --batch 16', 'up to 16 requests in one run'],
+      ['samebytes nats put vit.safetensors --server 10.0.0.5:4222 --user worker --tlsca ca.pem', 'as a user, over TLS'],
       ['samebytes nats put vit.safetensors', 'into the bucket "tensors"'], ['samebytes nats get vit.safetensors --bucket weights', 'out of another one']],
     options: {
       server: { type: 'string', argument: 'URL', text: 'of the server, or some with commas; by default NATS_URL, or 127.0.0.1:4222' },
@@ -158,25 +133,10 @@ const commands = [
       queue: { type: 'string', argument: 'NAME', text: 'serve: replicas of one queue share the requests' },
       batch: { type: 'string', argument: 'N', text: 'serve: at most so many requests in one run, along their first axis' },
       wait: { type: 'string', argument: 'MS', text: 'serve: how long a batch waits for more' },
-      durable: { type: 'boolean', text: 'serve: answer durable requests too, which a stream keeps until then' },
-      bucket: { type: 'string', argument: 'NAME', text: 'put, get: the bucket; by default "tensors"' },
-      once: { type: 'boolean', text: 'top: print the table once' },
-      json
+      bucket: { type: 'string', argument: 'NAME', text: 'put, get: the bucket; by default "tensors"' }
     },
     count: [1, 3],
-    completes: 'files',
     load: () => require('./nats').nats
-  },
-  {
-    name: 'python',
-    operands: '',
-    text: 'print where the Python package is, and how to install it',
-    more: ['The package reads and writes SharedTensor and SharedRing, and shares GPU memory. It needs Python 3.9 or newer on Linux; NumPy is optional. pip builds its wheel without a network.'],
-    examples: [['samebytes python', 'the folder, and two ways to use it'], ['pip install "$(samebytes python --json | jq -r .path)"', 'in a script']],
-    options: { json },
-    count: [0, 0],
-    completes: 'none',
-    load: () => require('./python').python
   },
   {
     name: 'doctor',
@@ -186,20 +146,7 @@ const commands = [
     examples: [['samebytes doctor', 'a table'], ['samebytes doctor --json', 'for a bug report']],
     options: { json },
     count: [0, 0],
-    completes: 'none',
     load: () => require('./doctor').doctor
-  },
-  {
-    name: 'completion',
-    operands: 'bash|zsh|fish',
-    text: 'print a script that completes samebytes command lines in a shell',
-    more: ['bash, zsh and fish are the shells. The script completes commands, options, dtypes, files and names of segments.'],
-    examples: [['eval "$(samebytes completion bash)"', 'in ~/.bashrc'], ['eval "$(samebytes completion zsh)"', 'in ~/.zshrc, after compinit'],
-      ['samebytes completion fish | source', 'in ~/.config/fish/config.fish']],
-    options: {},
-    count: [1, 1],
-    completes: 'shells',
-    load: () => require('./completion').completion
   }
 ]
 

@@ -89,7 +89,7 @@ async function main (args) {
     command = commandOf(first)
     const given = parse(command, rest)
     if (given.values.help) return print(helpOf(command)) ?? 0
-    return (await command.load()(given, commands)) ?? 0
+    return (await command.load()(given)) ?? 0
   } catch (error) {
     return report(error, command)
   }

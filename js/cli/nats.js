@@ -1,29 +1,25 @@
 'use strict'
-// samebytes nats: models as services, what services do, and files in the object store.
+// samebytes nats: models as services, and files in the object store.
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { setTimeout: wait } = require('node:timers/promises')
 const { failure } = require('../base/errors')
 const { integer } = require('../base/validate')
 const { systemError } = require('../files/system-errors')
 const { peer } = require('../nats/peers')
 const { UsageError, didYouMean } = require('./arguments')
-const { brief, note, plain, print, printJson, size, styled, table } = require('./output')
+const { note, plain, size, styled } = require('./output')
 const { progress } = require('./progress')
 
 /** @typedef {import('./arguments').Given} Given */
 /** @typedef {Record<string, any>} Values */
-/** Statistics of one endpoint of a service. @typedef {{ name: string, id: string, subject: string, requests: number, errors: number, data: Record<string, any> }} Row */
 
 const DEFAULT_SERVER = '127.0.0.1:4222'
 const DEFAULT_BUCKET = 'tensors'
-const PERIOD_MS = 1000
 
 /** Subcommands: what is behind their names, at least and at most. @type {Record<string, { run: (values: Values, operands: string[]) => Promise<void>, count: [number, number], operands: string }>} */
 const subcommands = {
   serve: { run: serveModel, count: [2, 2], operands: 'MODEL SUBJECT' },
-  top: { run: showServices, count: [0, 0], operands: '' },
   put: { run: putFile, count: [1, 2], operands: 'FILE [NAME]' },
   get: { run: getFile, count: [1, 2], operands: 'NAME [FILE]' }
 }
@@ -33,7 +29,7 @@ async function nats ({ values, operands: [what, ...rest] }) {
   const found = Object.hasOwn(subcommands, what) ? subcommands[what] : undefined
   if (found === undefined) throw new UsageError(`there is no samebytes nats ${plain(what)}${didYouMean(what, Object.keys(subcommands))}`)
   const [least, most] = found.count
-  if (rest.length < least || rest.length > most) throw new UsageError(`samebytes nats ${what} takes ${found.operands || 'nothing'}; ${rest.length} operands were given`)
+  if (rest.length < least || rest.length > most) throw new UsageError(`samebytes nats ${what} takes ${found.operands}; ${rest.length} operands were given`)
   await found.run(values, rest)
 }
 
@@ -112,62 +108,10 @@ async function serveModel (values, [file, subject]) {
   const batch = most === undefined ? undefined : { max: most, ...patience !== undefined && { wait: patience } }
   const module = await Module.load(file)
   await withConnection(values, async connection => {
-    const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue }, ...values.durable && { durable: true } })
+    const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue } })
     note(`${plain(path.basename(file))} answers ${plain(subject)}; Ctrl-C ends it`)
     await interrupted(connection)
     await service.drain()
-  })
-}
-
-// ---- top ----
-
-/** @param {any} connection @returns {Promise<Row[]>} */
-async function takeStatistics (connection) {
-  const { Svcm } = peer('services')
-  /** @type {Row[]} */
-  const rows = []
-  try {
-    for await (const { name, id, endpoints } of await new Svcm(connection).client().stats()) {
-      for (const { subject, num_requests: requests, num_errors: errors, data } of endpoints ?? []) rows.push({ name, id, subject, requests, errors, data: data ?? {} })
-    }
-  } catch (/** @type {any} */ error) {
-    if (!/no responders/i.test(String(error?.message))) throw error // there are no services
-  }
-  return rows.sort((a, b) => a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.id < b.id ? -1 : 1)
-}
-
-/** @param {Row[]} rows @param {Map<string, Row>} before @param {number} seconds since then; 0: nothing is known */
-function tableOf (rows, before, seconds) {
-  const cells = rows.map(row => {
-    const { name, id, subject, data } = row
-    const old = before.get(`${id} ${subject}`)
-    const requests = data.requests ?? row.requests
-    const rate = old === undefined || seconds === 0 ? '' : ((requests - (old.data.requests ?? old.requests)) / seconds).toFixed(1)
-    return [brief(name), id.slice(-6), brief(subject), String(requests), rate, String(data.errors ?? row.errors), data.batches > 0 ? (data.runTime / data.batches).toFixed(1) : '', String(data.queued ?? '')]
-  })
-  return table([{ title: 'service' }, { title: 'replica' }, { title: 'subject' }, ...['requests', 'per second', 'errors', 'ms a run', 'queued'].map(title => ({ title, isNumber: true }))], cells)
-}
-
-/** @param {Values} values */
-async function showServices (values) {
-  await withConnection(values, async connection => {
-    const isLive = !values.json && !values.once && process.stdout.isTTY === true
-    if (values.json) return printJson(await takeStatistics(connection))
-    /** @type {Map<string, Row>} */
-    let before = new Map()
-    let at = performance.now()
-    const ended = interrupted(connection).then(() => true)
-    for (;;) {
-      const rows = await takeStatistics(connection)
-      const now = performance.now()
-      if (isLive) process.stdout.write('\x1b[H\x1b[2J')
-      if (rows.length === 0) note('there are no services')
-      else print(tableOf(rows, before, before.size > 0 ? (now - at) / 1000 : 0))
-      if (!isLive) return
-      before = new Map(rows.map(row => [`${row.id} ${row.subject}`, row]))
-      at = now
-      if (await Promise.race([ended, wait(PERIOD_MS, false, { ref: false })])) return
-    }
   })
 }
 

@@ -49,7 +49,7 @@ function ls ({ values: { json, names } }) {
   if (left > 0) note(styled('dim', `samebytes sweep removes the ${left} whose owner is dead`, process.stderr))
 }
 
-/** For completion, which is no use to names with control characters. @param {SegmentInfo[]} segments */
+/** One name per line: those with control characters are left out. @param {SegmentInfo[]} segments */
 function printNames (segments) {
   const names = segments.map(({ name }) => name).filter(name => plain(name) === name)
   if (names.length > 0) print(names.join('\n'))
@@ -101,4 +101,4 @@ function sweep ({ values }) {
   print(names.map(name => `${isDry ? 'would remove' : 'removed'} ${brief(name)}`).join('\n'))
 }
 
-module.exports = { headerOf, ls, rm, sweep }
+module.exports = { ls, rm, sweep }

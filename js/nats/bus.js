@@ -125,7 +125,7 @@ class TensorBus {
   /**
    * Sends a tensor, or a record of tensors by name, to one replica of a service, and resolves with its answer. With several attempts a request that was lost is sent
    * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
-   * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory, unless the request is durable.
+   * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory.
    *
    * @template {Value} [R=AnyTensor]  what the service answers: a tensor, or a record of tensors; that of `out`
    * @param {string} subject  without wildcards
@@ -133,7 +133,7 @@ class TensorBus {
    * @param {import('./request').RequestOptions<R>} [options]
    * @returns {Promise<R>} a tensor or a record; `out` if it was given
    * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT no answer came within the deadline · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
-   *   tensor came back · of durable requests ERR_EXISTS the queue's name is another stream's, ERR_UNSUPPORTED without the package `@nats-io/jetstream` · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
+   *   tensor came back · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
    *   ERR_DEVICE · the signal's reason; each as a rejection, and `out` is as before
    * @example
    * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
@@ -153,8 +153,8 @@ class TensorBus {
    * @param {string} subject  may have wildcards *
    * @param {import('./serve').ServeOptions} [options]
    * @returns {Promise<import('./serve').TensorService>} when requests reach it
-   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without the package `@nats-io/services`, of durable ones without `@nats-io/jetstream` ·
-   *   ERR_REMOTE the server does not allow it: remoteCode is 'PERMISSIONS_VIOLATION' · durable: ERR_NO_RESPONDERS without JetStream, ERR_EXISTS, ERR_TOO_LARGE no storage for the queue, ERR_TIMEOUT; each as a rejection
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without the package `@nats-io/services` ·
+   *   ERR_REMOTE the server does not allow it: remoteCode is 'PERMISSIONS_VIOLATION'; each as a rejection
    * @example
    * const copies = bus => bus.serve(x => x.clone(), 'copies', { batch: { max: 16, wait: 2 } })
    */

@@ -12,7 +12,7 @@ const { answer, post, refuse } = require('./replies')
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
 /** What a batch needs to know of a tensor. @typedef {{ dtype: string, shape: readonly number[] }} Kind */
-/** @typedef {{ replica: string, axis: number | null, settled: () => void }} Terms axis: null, requests run one by one; settled: the request was answered, or nobody waits for it */
+/** @typedef {{ replica: string, axis: number | null }} Terms axis: null, requests run one by one */
 
 /** A request of one message, until it is answered. */
 class MessageJob {
@@ -98,13 +98,6 @@ class MessageJob {
 
   /** @param {Value} result @returns {boolean} */
   succeed (result) {
-    const isInPlace = this.#answer(result)
-    this.#terms.settled()
-    return isInPlace
-  }
-
-  /** @param {Value} result @returns {boolean} */
-  #answer (result) {
     const written = host.put(this.#headers, result)
     if (written !== null) {
       post(this.#core, this.#reply, undefined, new HeaderBlock(written, { 'Tensor-Replica': this.#terms.replica }))
@@ -120,18 +113,12 @@ class MessageJob {
 
   /** @param {unknown} error */
   fail (error) {
-    this.#drop()
+    this.expire()
     refuse(this.#core, this.#reply, error, this.#terms.replica, this.#needed)
-    this.#terms.settled()
   }
 
+  /** Nobody waits for it, or it has failed: releases what was not read. */
   expire () {
-    this.#drop()
-    this.#terms.settled()
-  }
-
-  /** What was not read. */
-  #drop () {
     for (const t of [...tensorsOf(this.#lent ?? {}), ...tensorsOf(this.#record ?? {})]) t.dispose()
   }
 }

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { signalOf } = require('../base/signals')
-const { boolean, integerFrom, optionsOf, show } = require('../base/validate')
+const { integerFrom, optionsOf, show } = require('../base/validate')
 const { busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
 const { isValue, ownValue, tensorsOf } = require('./batches')
@@ -40,12 +40,11 @@ function outOf (out) {
 
 /** @param {unknown} given  RequestOptions */
 function checkOptions (given) {
-  const { deadline = DEADLINE_MS, attempts = 1, durable, out, method, signal } = optionsOf(given, ['deadline', 'attempts', 'durable', 'out', 'method', 'signal'], 'bus.request')
+  const { deadline = DEADLINE_MS, attempts = 1, out, method, signal } = optionsOf(given, ['deadline', 'attempts', 'out', 'method', 'signal'], 'bus.request')
   const targets = ownValue(out)
   return {
     deadline: milliseconds('deadline', deadline, 1),
     attempts: integerFrom('attempts', attempts, 1),
-    durable: boolean('durable', durable),
     out: outOf(targets),
     returned: out,
     method: methodOf(method),

@@ -16,8 +16,6 @@ const { isStable } = require('./payloads')
 const { post } = require('./replies')
 const { LONGEST_MS, checkOptions } = require('./request-options')
 const { subjectOf } = require('./subjects')
-const { isPassing } = require('./store-meta')
-const { queueOf, placeOf } = require('./work-queue')
 
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 /** @typedef {import('./batches').Value} Value */
@@ -30,15 +28,12 @@ const { queueOf, placeOf } = require('./work-queue')
  * @property {number | undefined} [attempts]  how often the request may be sent to a replica; 1 unless told. From 2 on, it also waits for a service or a
  *   connection that is not there, until the deadline
  * @property {R | undefined} [out]  is written and returned; untouched unless the request succeeds
- * @property {boolean | undefined} [durable]  a stream of JetStream keeps the request until a durable service has answered it, which may begin later; where servers of the stream fail,
- *   replicas are asked as well. false unless told
  * @property {string | undefined} [method]  of a Module; forward unless told
  * @property {import('../base/types').Signal | undefined} [signal]
  */
 
 const FIRST_PAUSE_MS = 10 // before another attempt where nobody took the last one; doubled each time
 const LONGEST_PAUSE_MS = 250
-const CHECK_MS = 1000 // without a sign of the queue, or an answer from it, before it is looked at
 const CALL_MS = 250 // that replicas have to say that they are there
 const NO_BYTES = new Uint8Array(0)
 
@@ -62,7 +57,7 @@ const TEXTS = {
   ERR_DISCONNECTED: 'the connection was lost'
 }
 
-/** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again' | 'stored' | 'quiet' | 'away' | 'done'} Event */
+/** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again'} Event */
 
 /** @param {Event} event @returns {event is Why} */
 const isWhy = event => event in TEXTS
@@ -76,8 +71,6 @@ class Request {
   #outgoing
   /** for services of this host */
   #offer
-  /** that keeps the request */
-  #queue
   #options
   #endsAt
   /** bytes of `out` */
@@ -89,8 +82,6 @@ class Request {
   #isSettled = false
   /** messages that may have the bytes */
   #sent = 0
-  /** in the queue; 0: it is not known to be there */
-  #place = 0
   /** @type {(value: Value) => void} */
   #resolve = () => {}
   /** @type {(error: unknown) => void} */
@@ -109,9 +100,8 @@ class Request {
     this.#subject = subject
     this.#options = options
     this.#endsAt = now() + options.deadline
-    this.#queue = options.durable ? queueOf(core, subject) : null
     this.#written = options.out === undefined ? [] : storagesOf(options.out)
-    this.#offer = options.durable ? null : host.offer(core, subject, value, options)
+    this.#offer = host.offer(core, subject, value, options)
     try {
       this.#outgoing = this.#offer?.isEmpty ? null : messages.outgoing(value)
     } catch (error) {
@@ -151,9 +141,9 @@ class Request {
         continue
       }
       /** @type {string | undefined} */
-      const replica = why === 'ERR_TIMEOUT' && this.#queue === null ? await this.#replica(sent > 0) : undefined
+      const replica = why === 'ERR_TIMEOUT' ? await this.#replica(sent > 0) : undefined
       if (this.#isSettled) return
-      why = this.#queue === null ? await this.#attempt(replica, this.#left / (attempts - sent)) : await this.#attemptByQueue(this.#queue, sent + 1 < attempts)
+      why = await this.#attempt(replica, this.#left / (attempts - sent))
       if (why === 'ERR_NO_RESPONDERS' && replica !== undefined) {
         why = 'ERR_TIMEOUT' // it ended: another one is asked at once
         continue
@@ -173,14 +163,13 @@ class Request {
   /**
    * Waits until something happens.
    *
-   * @param {number} ms
-   * @param {Event} [late]  what is heard after them
+   * @param {number} ms  after which it hears ERR_TIMEOUT
    * @returns {Promise<Event>}
    */
-  #wait (ms, late = 'ERR_TIMEOUT') {
+  #wait (ms) {
     if (this.#isSettled) return Promise.resolve('ERR_TIMEOUT')
     return new Promise(resolve => {
-      const timer = setTimeout(() => this.#wake?.(late), Math.min(Math.max(ms, 1), LONGEST_MS))
+      const timer = setTimeout(() => this.#wake?.('ERR_TIMEOUT'), Math.min(Math.max(ms, 1), LONGEST_MS))
       this.#wake = why => {
         this.#wake = null
         clearTimeout(timer)
@@ -232,76 +221,6 @@ class Request {
       if (why === 'bytes' || why === 'ERR_TIMEOUT') offer.close()
       return why === 'bytes' || isWhy(why) ? why : 'ERR_DISCONNECTED'
     }
-  }
-
-  /**
-   * The same by the queue, until the deadline.
-   *
-   * @param {import('./work-queue').WorkQueue} queue
-   * @param {boolean} mayRepeat  is there another attempt?
-   * @returns {Promise<Why>}
-   */
-  async #attemptByQueue (queue, mayRepeat) {
-    const ack = this.#inbox.open(message => this.#acknowledged(message))
-    const reply = this.#open()
-    this.#place = 0
-    for (const [name, value] of queue.fieldsFor(reply)) this.#bytes().headers.set(name, value)
-    try {
-      return await this.#keepInQueue(queue, ack, reply, mayRepeat)
-    } finally {
-      this.#inbox.close(ack)
-    }
-  }
-
-  /**
-   * Has the queue take the request, and waits. Where it does not, or gives nothing to replicas because a server has failed, a replica is asked besides.
-   *
-   * @param {import('./work-queue').WorkQueue} queue
-   * @param {string} ack
-   * @param {string} reply
-   * @param {boolean} mayRepeat
-   * @returns {Promise<Why>}
-   */
-  async #keepInQueue (queue, ack, reply, mayRepeat) {
-    for (let done = 0; this.#left > 0;) {
-      if (!this.#inbox.isConnected) return 'ERR_DISCONNECTED'
-      if (this.#place === 0) this.#send(queue.subject, ack)
-      let event = await this.#wait(Math.min(CHECK_MS, this.#left), 'quiet')
-      if (this.#place === 0 && event === 'ERR_NO_RESPONDERS') event = await this.#openQueue(queue)
-      if (event === 'ERR_TIMEOUT' || event === 'ERR_DISCONNECTED') return event
-      if (this.#place === 0 && (event === 'ERR_BUSY_REMOTE' || event === 'ERR_NO_RESPONDERS')) return event
-      if (this.#place !== 0 && event === 'quiet') this.#lookAt(queue)
-      else if (event === 'quiet' || event === 'away') this.#send(this.#subject, reply)
-      else if (event === 'done' && done++ > 0 && mayRepeat) return 'ERR_TIMEOUT' // the answer was lost
-    }
-    return 'ERR_TIMEOUT'
-  }
-
-  /** The queue has taken the request, or not. @param {any} message */
-  #acknowledged (message) {
-    try {
-      this.#place = placeOf(message)
-      this.#wake?.('stored')
-    } catch (/** @type {any} */ error) {
-      if (isWhy(error.code)) this.#wake?.(error.code)
-      else this.failed(error)
-    }
-  }
-
-  /** @param {import('./work-queue').WorkQueue} queue @returns {Promise<Event>} */
-  #openQueue (queue) {
-    queue.open().then(() => this.#wake?.('again'), error => {
-      if (error.code === 'ERR_NO_RESPONDERS') this.#wake?.(error.code)
-      else if (!isPassing(error.cause ?? error)) this.failed(error) // else its servers are away, or have just started
-    })
-    return this.#wait(Math.min(CHECK_MS, this.#left), 'quiet')
-  }
-
-  /** @param {import('./work-queue').WorkQueue} queue */
-  async #lookAt (queue) {
-    const { isAway, done, last } = await queue.progress()
-    if (isAway || this.#place > last) this.#wake?.('away')
-    else if (this.#place !== 0 && done >= this.#place) this.#wake?.('done')
   }
 
   /** What is sent as bytes. */
@@ -384,7 +303,7 @@ class Request {
   restored () { this.#wake?.('restored') }
 
   /** @param {string} subject */
-  sendsTo (subject) { return subject === this.#subject || subject === this.#offer?.subject || subject === this.#queue?.subject }
+  sendsTo (subject) { return subject === this.#subject || subject === this.#offer?.subject }
 
   /** @param {Error} error */
   failed (error) {

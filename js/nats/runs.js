@@ -72,9 +72,6 @@ class Runs {
   /** Is there no room for a request? */
   get isFull () { return this.#batches.size >= this.#maxQueued || this.#bytes >= this.#maxBytes }
 
-  /** Room for requests. */
-  get room () { return Math.max(0, this.#maxQueued - this.#batches.size) }
-
   /** @param {Job} job  while there is room */
   add (job) {
     this.#bytes += job.nbytes

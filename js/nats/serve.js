@@ -3,20 +3,18 @@
 // Functions of tensors and models as services: found, watched and counted through the client's service framework.
 
 const { failure } = require('../base/errors')
-const { boolean, integer, integerFrom, optionsOf, receiver, show } = require('../base/validate')
+const { integer, integerFrom, optionsOf, receiver, show } = require('../base/validate')
 const host = require('./host')
 const { inboxOf, closed, refused } = require('./inbox')
 const { MessageJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
 const { peer } = require('./peers')
-const { QueueReader } = require('./queue-reader')
 const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
 const { milliseconds } = require('./request-options')
 const { Runs, Stats } = require('./runs')
-const { patternOf, subjectOf, takesAnswers } = require('./subjects')
+const { patternOf, takesAnswers } = require('./subjects')
 const { callOfTarget } = require('./targets')
-const { queueOf } = require('./work-queue')
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
@@ -28,8 +26,6 @@ const { queueOf } = require('./work-queue')
  *   at most max rows, after at most wait milliseconds (0 unless told) in an idle service, along axis (0 unless told); without it they run one by one
  * @property {number | undefined} [maxQueued]  requests that wait; more are refused as busy; 64 unless told
  * @property {number | undefined} [timeout]  milliseconds of a run, after which its callers get ERR_TIMEOUT; none unless told
- * @property {boolean | undefined} [durable]  answer durable requests too, which wait in a stream of JetStream until a replica has answered them; all durable replicas of a subject share
- *   them, whatever their queue. false unless told
  * @property {string | undefined} [name]  of letters, digits, - and _; of the subject unless told
  * @property {string | undefined} [version]  such as '1.0.0'
  */
@@ -50,7 +46,6 @@ const { queueOf } = require('./work-queue')
  */
 
 const MAX_QUEUED = 64
-const LEAST_AHEAD = 4 // durable requests that wait here for a run; the others wait where any replica gets them
 const VERSION = '1.0.0'
 const KEY = Symbol('samebytes service')
 /** @type {typeof Symbol.asyncDispose} */
@@ -78,8 +73,6 @@ class TensorService {
   #framework
   /** to this replica alone @type {any[]} */
   #subscriptions = []
-  /** of durable requests @type {QueueReader | null} */
-  #reader = null
   /** @type {Promise<void> | null} */
   #ending = null
 
@@ -119,13 +112,11 @@ class TensorService {
 
   async #start () {
     const { connection } = this.#core
-    const { name, version, queue, durable, isBatched, max, wait, axis } = this.#limits
+    const { name, version, queue, isBatched, max, wait, axis } = this.#limits
     if (connection.isClosed()) throw closed()
     const { Svcm } = peer('services')
-    const work = durable ? queueOf(this.#core, this.#subject) : null
-    const consumer = await work?.consumer()
     try {
-      this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: { ...isBatched && { batch: JSON.stringify({ max, wait, axis }) }, ...work !== null && { stream: work.stream } }, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
+      this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
       this.#framework.stopped.then(() => this.#ended())
       this.#framework.addEndpoint('run', { subject: this.#subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) this.#take(message) } })
       this.#subscribe(subjectOfReplica(this.#subject, this.id), message => this.#take(message))
@@ -139,33 +130,12 @@ class TensorService {
       this.#ended()
       throw connection.isClosed() ? closed(error) : error
     }
-    if (work !== null) this.#readQueue(work, consumer)
   }
 
   /** Why it stopped when it had just begun: the server refused one of its subscriptions. @returns {Promise<Error>} */
   async #whyNot () {
     const cause = await this.#framework.stopped
     return cause instanceof Error && !this.#core.connection.isClosed() ? refused(`allows no service of ${this.#subject}`, cause) : closed(cause)
-  }
-
-  /** @param {import('./work-queue').WorkQueue} work @param {any} consumer  of it */
-  #readQueue (work, consumer) {
-    const { isBatched, axis, max } = this.#limits
-    const ahead = Math.max(2 * max, LEAST_AHEAD)
-    this.#reader = new QueueReader(this.#core, work, consumer, {
-      replica: this.id,
-      axis: isBatched ? axis : null,
-      room: () => this.#runs.isFull ? 0 : Math.min(this.#runs.room, ahead - this.#runs.queued),
-      isFull: () => this.#runs.isFull,
-      add: job => {
-        this.#stats.requests++
-        this.#runs.add(job)
-      },
-      failed: error => {
-        this.#stats.requests++
-        this.#stats.failed(1, error)
-      }
-    })
   }
 
   /** @param {string} subject @param {(message: any) => void} handler @param {string} [queue] */
@@ -185,7 +155,7 @@ class TensorService {
       const headers = readHeaders(message)
       const lent = host.isLent(headers) ? host.accept(headers, this.#core) : null
       if (lent === null && host.isLent(headers)) return this.#askForBytes(reply)
-      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, lent }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null, settled () {} }))
+      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, lent }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }))
     } catch (error) {
       this.#stats.failed(1, error)
       refuse(this.#core, reply, error, this.id)
@@ -269,10 +239,8 @@ class TensorService {
     const { connection } = this.#core
     const leaving = [this.#framework.stop()]
     if (!connection.isClosed()) leaving.push(...this.#subscriptions.map(subscription => subscription.drain()))
-    if (this.#reader !== null) leaving.push(this.#reader.stop())
     await Promise.allSettled(leaving)
     await this.#runs.drain()
-    this.#reader?.end()
     try {
       await connection.flush()
     } catch {} // the connection is lost, and the answers with it
@@ -284,7 +252,6 @@ class TensorService {
     this.#ending = Promise.resolve()
     if (!this.#core.connection.isClosed()) for (const subscription of this.#subscriptions) subscription.unsubscribe()
     this.#runs.drop()
-    this.#reader?.end()
   }
 
   /** What `await using` calls: drain(). */
@@ -314,13 +281,6 @@ function versionOf (version) {
   throw failure('ERR_ARGUMENT', `version is ${show(version)}; one such as '1.0.0' was expected`)
 }
 
-/** @param {unknown} durable @param {string} subject */
-function durableOf (durable, subject) {
-  const is = boolean('durable', durable)
-  if (is) subjectOf(subject) // a queue has one
-  return is
-}
-
 /** @param {unknown} batch */
 function batchOf (batch) {
   if (batch === undefined) return { isBatched: false, max: 1, wait: 0, axis: 0 }
@@ -330,13 +290,12 @@ function batchOf (batch) {
 
 /** @param {string} subject @param {unknown} given */
 function limitsOf (subject, given) {
-  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, durable, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'durable', 'name', 'version'], 'bus.serve')
+  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version'], 'bus.serve')
   return {
     ...batchOf(batch),
     queue: word('queue', queue),
     maxQueued: integerFrom('maxQueued', maxQueued, 1),
     timeout: timeout === undefined ? Infinity : milliseconds('timeout', timeout, 1),
-    durable: durableOf(durable, subject),
     name: word('name', name),
     version: versionOf(version)
   }

@@ -215,7 +215,7 @@ async function countChunks (store, nuid) {
  * Calls act, again while the server is away, for as long as the store waits.
  *
  * @template R
- * @param {Pick<StoreParts, 'core' | 'timeout'>} store
+ * @param {StoreParts} store
  * @param {string} what
  * @param {() => Promise<R>} act
  * @returns {Promise<R>}
@@ -233,4 +233,4 @@ async function repeated ({ core, timeout }, what, act) {
   }
 }
 
-module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, isRefusal, readMeta, publishMeta, purgeChunks, purgeAll, countChunks, repeated }
+module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, purgeAll, countChunks }

@@ -9,26 +9,24 @@ const BAD = /[\s\0]/
 
 /**
  * @param {unknown} subject  to publish to
- * @param {string} [name]  of the argument
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function subjectOf (subject, name = 'subject') {
-  const text = patternOf(subject, name)
-  if (text.split('.').some(token => token === '*' || token === '>')) throw failure('ERR_ARGUMENT', `${name} is ${show(text)}; one without wildcards was expected`)
+function subjectOf (subject) {
+  const text = patternOf(subject)
+  if (text.split('.').some(token => token === '*' || token === '>')) throw failure('ERR_ARGUMENT', `subject is ${show(text)}; one without wildcards was expected`)
   return text
 }
 
 /**
  * @param {unknown} subject  to subscribe to: may have wildcards
- * @param {string} [name]  of the argument
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function patternOf (subject, name = 'subject') {
-  if (typeof subject !== 'string' || BAD.test(subject) || Buffer.byteLength(subject) > MOST_BYTES) throw wrong(subject, name)
+function patternOf (subject) {
+  if (typeof subject !== 'string' || BAD.test(subject) || Buffer.byteLength(subject) > MOST_BYTES) throw wrong(subject)
   const tokens = subject.split('.')
-  if (tokens.some((token, i) => token === '' || (token === '>' && i < tokens.length - 1))) throw wrong(subject, name)
+  if (tokens.some((token, i) => token === '' || (token === '>' && i < tokens.length - 1))) throw wrong(subject)
   return subject
 }
 
@@ -40,7 +38,7 @@ function patternOf (subject, name = 'subject') {
  */
 const takesAnswers = subject => subject !== '' && !subject.startsWith('$') && Buffer.byteLength(subject) <= MOST_BYTES
 
-/** @param {unknown} subject @param {string} name */
-const wrong = (subject, name) => failure('ERR_ARGUMENT', `${name} is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
+/** @param {unknown} subject */
+const wrong = subject => failure('ERR_ARGUMENT', `subject is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
 
 module.exports = { subjectOf, patternOf, takesAnswers }

@@ -26,7 +26,7 @@ describe('samebytes and hostile files', function () {
     const lines = [['info', 'h.safetensors'], ['show', 'h.safetensors'], ['info', 'h.gguf'], ['info', file], ['show', file], ['info', `${file}.bad`], ['show', `h.safetensors:${HOSTILE}x`],
       ['convert', file, `${file}.npz`], ['convert', file, `${file}.npz`], ['info', `${file}.npz`, '--json'], ['info', 'h.safetensors', '--json'], ['show', 'h.gguf', '--json'],
       ['info', HOSTILE + '?'], ['show', file, HOSTILE], [HOSTILE], ['info', `--${HOSTILE}`], ['info', file, '--dtype', HOSTILE], ['info', `--json=${HOSTILE}`], ['convert', file, HOSTILE],
-      ['rm', HOSTILE], ['completion', HOSTILE], ['help', HOSTILE], ['ls', HOSTILE]]
+      ['rm', HOSTILE], ['help', HOSTILE], ['ls', HOSTILE]]
     for (const [i, args] of lines.entries()) {
       const { code, signal, stdout, stderr } = await cli(args, { cwd: at(), env: i % 2 === 0 ? {} : { FORCE_COLOR: '0', NODE_DEBUG: 'samebytes' } })
       assert.equal(signal, null)

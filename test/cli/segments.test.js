@@ -111,53 +111,6 @@ describe('samebytes ls, rm and sweep', function () {
     segment.dispose()
   })
 
-  it('shows rings with writer and frames, tensors, and who holds them, in the order that was asked for', async () => {
-    const { SharedRing } = require('samebytes')
-    const [name, plainName] = [fresh(), fresh()].sort()
-    const ring = SharedRing.create(name, { slots: 4, shape: [3], dtype: 'uint8' })
-    ring.write(1)
-    ring.write(2)
-    const tensor = SharedTensor.create(plainName, [1000], { dtype: 'float64' })
-    const other = node()
-    await other.run(`things.s = SharedTensor.open('${plainName}')`)
-    const all = await json('top', '--filter', `sb-test-${process.pid}-`)
-    assert.deepEqual(all.map(row => [row.name, row.kind, row.dtype, row.shape, row.owner, row.isAlive, row.writer, row.frames, row.perSecond]), [
-      [name, 'ring', 'uint8', [4, 3], process.pid, true, process.pid, 2, null],
-      [plainName, 'tensor', 'float64', [1000], process.pid, true, null, null, null]
-    ])
-    assert.deepEqual(all.map(({ holders }) => [holders.includes(process.pid), holders.includes(other.pid)]), [[true, false], [true, true]])
-    for (const [sort, wanted] of [['size', plainName], ['rate', name], ['holders', plainName]]) assert.equal((await json('top', '--filter', `sb-test-${process.pid}-`, '--sort', sort))[0].name, wanted, sort)
-    const { stdout } = await cli(['top', '--once', '--filter', name])
-    assert.match(stdout, new RegExp(`^name +kind +size +dtype +shape +owner +writer +frames +held by\\n${name} +ring +\\S+ \\S+ +uint8 +\\[4, 3\\] +${process.pid} +${process.pid} +2 +.*${process.pid}`))
-    assert.equal((await cli(['top', '--sort', 'colour'])).code, 2)
-    assert.equal(ring.count, 2)
-    for (const each of [ring, tensor]) each.dispose()
-  })
-
-  it('top says how far each reader lags that a ring\'s writer waits for', async () => {
-    const name = fresh()
-    const { SharedRing } = require('samebytes')
-    const ring = SharedRing.create(name, { slots: 4, readers: 3, shape: [3], dtype: 'uint8' })
-    const [one, two] = [ring.read({ from: 0 }), ring.read({ from: 0 })]
-    ring.write(0)
-    ring.write(1)
-    for (const reader of [one, two, two]) await reader.next()
-    const lags = [2, 1].map(lag => ({ pid: process.pid, lag }))
-    assert.deepEqual((await json('top', '--filter', name))[0].readers, lags)
-    assert.match((await cli(['top', '--once', '--filter', name])).stdout, new RegExp(`lags +held by\\n.* ${process.pid}:2 ${process.pid}:1 `))
-    ring.dispose()
-    assert.deepEqual((await json('top', '--filter', name))[0].readers, [])
-  })
-
-  it('says where the Python package is', async () => {
-    const { pythonPath } = require('samebytes')
-    const { library } = require('samebytes/native')
-    assert.deepEqual(await json('python'), { path: pythonPath, library })
-    const { stdout } = await cli(['python'])
-    assert.ok(stdout.startsWith(`${pythonPath}\n`), stdout)
-    assert.ok(stdout.includes(`pip install ${pythonPath}\n`) && stdout.includes(`PYTHONPATH=${pythonPath} python3`), stdout)
-  })
-
   it('follows no link that somebody put into the folder', async () => {
     const name = fresh()
     fs.symlinkSync('/etc/hostname', `${FOLDER}/${name}`)

@@ -10,7 +10,6 @@ const { connect } = require('@nats-io/transport-node')
 const { jetstreamManager } = require('@nats-io/jetstream')
 const { fromBytes, memory, ones, zeros } = require('samebytes')
 const { tensors } = require('samebytes/nats')
-const { queueOf } = require('../../js/nats/work-queue')
 const { decode, encode } = require('../../js/nats/messages')
 const { needs } = require('../setup')
 const { startServer } = require('./server')
@@ -73,20 +72,15 @@ describe('NATS: who means harm', function () {
   })
 
   it('requests are answered to no subject of the server, where an answer is an order', async () => {
-    const plain = await bus.serve(x => x, 'orders')
-    const durable = await bus.serve(x => x, 'orders.kept', { durable: true })
+    const service = await bus.serve(x => x, 'orders')
     await jsm.streams.add({ name: 'victim', subjects: ['victim'] })
     raw.publish('orders', '', new Uint8Array(0))
     raw.socket.write('PUB orders $JS.API.STREAM.DELETE.victim 0\r\n\r\nPUB orders.replica $JS.API.STREAM.DELETE.victim 0\r\n\r\n')
-    raw.publish('orders.kept.queue', 'Tensor-Reply: $JS.API.STREAM.DELETE.victim', new Uint8Array(3))
     await raw.flush()
     await caller.request('orders', ones([1])) // those before have been answered then
-    const { stream } = queueOf({ connection: ours }, 'orders.kept')
-    await until(async () => (await jsm.streams.info(stream)).state.messages === 0)
-    await Promise.all([plain.drain(), durable.drain()])
+    await service.drain()
     assert.equal((await jsm.streams.info('victim')).config.name, 'victim')
     await jsm.streams.delete('victim')
-    await jsm.streams.delete(stream)
   })
 
   it('subjects of replies that are too long for the server do not end the service\'s connection', async () => {
@@ -143,8 +137,7 @@ describe('NATS: who means harm', function () {
     it(`a buffer that is transferred away after ${turns} turns ends one message at most`, async () => {
       const service = await bus.serve(x => x, 'transfers')
       const store = await caller.store('transfers')
-      const acts = [x => caller.publish('transfers.none', x), x => caller.request('transfers', x, { deadline: 10000 }), x => caller.request('transfers.none', x, { deadline: 50, attempts: 2 }), x => store.put('x.npy', x),
-        x => caller.request('transfers.kept', x, { durable: true, deadline: 50 })]
+      const acts = [x => caller.publish('transfers.none', x), x => caller.request('transfers', x, { deadline: 10000 }), x => caller.request('transfers.none', x, { deadline: 50, attempts: 2 }), x => store.put('x.npy', x)]
       for (const act of acts) {
         const buffer = new Float32Array(2 ** 18).fill(1).buffer
         const settled = codeOf(act(fromBytes(new Uint8Array(buffer), [2 ** 18], { dtype: 'float32', copy: false })))
@@ -180,12 +173,12 @@ describe('NATS: who means harm', function () {
     }
   })
 
-  it('a durable service that may not subscribe does not keep its process', async () => {
+  it('a service that may not subscribe does not keep its process', async () => {
     const program = `
       const { connect } = require('@nats-io/transport-node')
       const { tensors } = require('samebytes/nats')
       connect({ servers: '${server.url}', user: 'deaf', pass: 'x' }).then(async connection => {
-        await tensors(connection).serve(x => x, 'deaf', { durable: true }).catch(() => {})
+        await tensors(connection).serve(x => x, 'deaf').catch(() => {})
         await connection.close()
         process.send('closed')
         process.disconnect()

@@ -1,7 +1,7 @@
 'use strict'
 // Requests go on while a replica or a server of three is killed or frozen: none fails, and none has a wrong answer. How long nobody answered is told, not judged.
 // What a stream has acknowledged is there afterwards.
-// SAMEBYTES_FULL=1: a minute each, with deadlines of 3 seconds, of durable requests 20 seconds; and more cases.
+// SAMEBYTES_FULL=1: a minute each, with deadlines of 3 seconds; and more cases.
 
 const assert = require('node:assert/strict')
 const path = require('node:path')
@@ -11,7 +11,6 @@ const { setTimeout: wait } = require('node:timers/promises')
 const { jetstreamManager } = require('@nats-io/jetstream')
 const { empty } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
-const { queueOf } = require('../../js/nats/work-queue')
 const { needs } = require('../setup')
 const { startCluster } = require('./server')
 
@@ -19,7 +18,6 @@ const FULL = process.env.SAMEBYTES_FULL === '1'
 const SECONDS = FULL ? 60 : Number(process.env.KILLED_SECONDS ?? 2)
 const PERIOD_MS = 5 // between two requests
 const DEADLINE_MS = FULL ? 3000 : 60000 // on a busy machine no test may decide by the clock
-const DURABLE_DEADLINE_MS = FULL ? 20000 : 60000
 const ELEMENTS = 4096
 const SUBJECT = 'models.double'
 
@@ -33,23 +31,8 @@ const CASES = {
   'the server of the caller is frozen': ({ cluster }) => cluster.nodes[0].kill('SIGSTOP')
 }
 
-/** Of durable requests; leaders: servers of the queue's stream and of its consumer. */
-const DURABLE_CASES = {
-  'a worker is killed': CASES['a worker is killed'],
-  'the server of the queue is killed': ({ leaders }) => leaders.stream.kill('SIGKILL'),
-  ...FULL && {
-    'a worker is frozen': CASES['a worker is frozen'],
-    'the server of the queue\'s consumer is killed': ({ leaders }) => leaders.consumer.kill('SIGKILL'),
-    'the server of the queue is frozen': ({ leaders }) => leaders.stream.kill('SIGSTOP'),
-    'the server of a worker is killed': CASES['the server of a worker is killed'],
-    'the server of a worker is frozen': CASES['the server of a worker is frozen'],
-    'the server of the caller is killed': CASES['the server of the caller is killed'],
-    'the server of the caller is frozen': CASES['the server of the caller is frozen']
-  }
-}
-
-async function startWorker (urls, options) {
-  const worker = fork(path.join(__dirname, 'worker.js'), [urls.join(','), SUBJECT, JSON.stringify(options)])
+async function startWorker (urls) {
+  const worker = fork(path.join(__dirname, 'worker.js'), [urls.join(','), SUBJECT])
   await once(worker, 'message')
   return worker
 }
@@ -64,10 +47,10 @@ describe('NATS: servers and replicas that fail', function () {
     cast = undefined
   })
 
-  async function start ({ durable = false, jetstream = durable, workers = 2 } = {}) {
+  async function start ({ jetstream = false, workers = 2 } = {}) {
     cast = { cluster: await startCluster(3, { jetstream, config: 'max_payload: 8MB\nping_interval: "500ms"\nping_max: 2' }), workers: [] }
     const { urls } = cast.cluster
-    for (const [a, b, c] of [[1, 2, 0], [2, 1, 0]].slice(0, workers)) cast.workers.push(await startWorker([urls[a], urls[b], urls[c]], { durable }))
+    for (const [a, b, c] of [[1, 2, 0], [2, 1, 0]].slice(0, workers)) cast.workers.push(await startWorker([urls[a], urls[b], urls[c]]))
     // the client's own transport would wait for ever to send to a frozen server, once its buffers are full
     cast.connection = await transport.connect({ servers: urls, noRandomize: true, timeout: 500, waitOnFirstConnect: true, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500, maxPingOut: 2 })
     return cast
@@ -111,23 +94,6 @@ describe('NATS: servers and replicas that fail', function () {
       const { connection } = await start()
       const bus = tensors(connection)
       check(title, await underFire(i => ask(bus, i, { deadline: DEADLINE_MS, attempts: 20 }), strike))
-    })
-  }
-
-  /** The server on which a stream or its consumer is led. */
-  const leaderOf = ({ cluster: { leader } }) => cast.cluster.nodes[Number(leader.slice(1))]
-
-  for (const [title, strike] of Object.entries(DURABLE_CASES)) {
-    it(`${title}, and every durable request is answered`, async () => {
-      const { connection } = await start({ durable: true })
-      const bus = tensors(connection)
-      const jsm = await jetstreamManager(connection, { timeout: 1000 })
-      const { stream } = queueOf({ connection }, SUBJECT)
-      const info = await jsm.streams.info(stream)
-      assert.equal(info.config.num_replicas, 3)
-      cast.leaders = { stream: leaderOf(info), consumer: leaderOf(await jsm.consumers.info(stream, 'replicas')) }
-      check(`durable: ${title}`, await underFire(i => ask(bus, i, { durable: true, deadline: DURABLE_DEADLINE_MS, attempts: 20 }), strike))
-      while (await jsm.streams.info(stream).then(({ state }) => state.messages, () => 1) > 0) await wait(50) // those that were answered twice
     })
   }
 

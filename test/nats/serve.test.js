@@ -171,7 +171,7 @@ describe('NATS: services', function () {
     for (const [name, call] of Object.entries(calls)) {
       await assert.rejects(async () => call({ nothing: 0 }), error => error.code === 'ERR_ARGUMENT' && error.message.startsWith(`${name} has no option "nothing"; `), name)
     }
-    await assert.rejects(caller.request('a', x, { timeout: 5 }), { message: 'bus.request has no option "timeout"; deadline, attempts, durable, out, method or signal was expected' })
+    await assert.rejects(caller.request('a', x, { timeout: 5 }), { message: 'bus.request has no option "timeout"; deadline, attempts, out, method or signal was expected' })
     await assert.rejects(caller.serve(x => x, 'a', { batch: { maximum: 5 } }), { message: 'batch has no option "maximum"; max, wait or axis was expected' })
     await assert.rejects(serve(x => x, 'a', { bus: caller, maxqueued: 5 }), { message: 'bus.serve has no option "maxqueued"; maxQueued was expected' })
   })

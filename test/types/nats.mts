@@ -39,7 +39,7 @@ is<Promise<Tensor<any>>>()(bus.request('models.vit', x))
 is<Promise<Tensor<'float32'>>>()(bus.request<Tensor<'float32'>>('models.vit', x, { deadline: 2000, attempts: 4 }))
 is<Promise<Boxes>>()(bus.request<Boxes>('models.yolo', { image: x }))
 is<Promise<Tensor<'int8'>>>()(bus.request('models.vit', x, { out: x }))
-const options: RequestOptions = { durable: true, method: 'encode', signal: AbortSignal.timeout(1) }
+const options: RequestOptions = { attempts: 2, method: 'encode', signal: AbortSignal.timeout(1) }
 bus.request('models.vit', x, options)
 // @ts-expect-error A text is no tensor.
 bus.request('models.vit', 'x')
@@ -49,7 +49,7 @@ bus.request('models.vit', x, { timeout: 5 })
 is<Promise<TensorService>>()(bus.serve(value => { is<Tensor<any>>()(value); return value.clone() }, 'copies', { batch: { max: 16, wait: 2 } }))
 is<Promise<TensorService>>()(bus.serve(async (value: Tensor<'uint8'>, { method }) => { is<string | undefined>()(method); return { a: value, b: value } }, 'copies'))
 is<Promise<TensorService>>()(serve((value: Boxes) => value.scores, 'scores', { bus }))
-is<Promise<TensorService>>()(serve(await Module.load('model.onnx'), 'models.vit', { bus, durable: true }))
+is<Promise<TensorService>>()(serve(await Module.load('model.onnx'), 'models.vit', { bus, maxQueued: 8 }))
 // @ts-expect-error A number is no answer.
 bus.serve(value => value.size, 'sizes')
 
