@@ -1,6 +1,6 @@
 'use strict'
 // Copies between typed arrays and contiguous layouts. Native memory is reached by its address: an ArrayBuffer over it would keep it, after the
-// tensor is disposed, until this thread's next garbage collection, and the thread that computes digests has none while it waits.
+// tensor is disposed, until this thread's next garbage collection.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')

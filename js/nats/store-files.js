@@ -19,7 +19,7 @@ const { unless } = require('../sharing/shared-tensor')
 const { infoOf } = require('./store-meta')
 const { bytesTensor } = require('./store-targets')
 const { copyIn } = require('../files/native-bytes')
-const { digestOf } = require('./digest')
+const { Digest } = require('./digest')
 
 const { backend, GUARDS } = ffi
 const { LOCKS } = fileCalls
@@ -195,7 +195,7 @@ class FileTarget {
     this.file = withFileName(file, () => resume === undefined ? new NewFile(file) : new ResumedFile(file, resume, meta))
     try {
       this.bytes = mappedForWriting(this.file.fd, meta.size)
-      this.hash = digestOf([this.bytes])
+      this.hash = new Digest([this.bytes])
     } catch (error) {
       this.file.discard(error)
       throw systemError(error, file)
@@ -203,7 +203,6 @@ class FileTarget {
     this.layout = Tensor.layoutOf(this.bytes)
     this.at = this.file.progress.at
     this.seq = this.file.progress.seq
-    this.hash.reach(this.at)
   }
 
   /** @param {Uint8Array} bytes @param {number} seq */

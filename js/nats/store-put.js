@@ -7,7 +7,7 @@ const { show } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { beginUse, endUse } = require('../copy/async')
 const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require('../files/writers')
-const { digestOf } = require('./digest')
+const { Digest } = require('./digest')
 const { peer } = require('./peers')
 const { Waits } = require('./store-waits')
 const { isPassing, storeError, readMeta, publishMeta, purgeChunks, countChunks, chunkSubject, infoOf, parseMeta } = require('./store-meta')
@@ -365,8 +365,7 @@ async function sendObject (store, waits, name, pieces, how) {
 async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgress }) {
   const chunks = chunksOf(pieces, chunk)
   const ends = endsOf(chunks)
-  const digest = digestOf(pieces.map(bytesOf))
-  if (!digest.isLocal) digest.reach(total)
+  const digest = new Digest(pieces.map(bytesOf))
   try {
     await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, done => {
       digest.reach(ends[done])

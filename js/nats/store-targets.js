@@ -13,7 +13,7 @@ const { newBytes } = require('../files/allocate')
 const { readArrayHeader, npyTensor } = require('../files/npy')
 const { DEFLATED, membersOf, npzFile } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
-const { digestOf } = require('./digest')
+const { Digest } = require('./digest')
 const { copyIn, copyOut } = require('../files/native-bytes')
 
 const { backend, Layout } = ffi
@@ -110,7 +110,7 @@ class BlockTarget {
     this.size = size
     this.block = bytesTensor(backend.allocateNative(size, ffi.check))
     this.layout = Tensor.layoutOf(this.block)
-    this.hash = digestOf([this.block])
+    this.hash = new Digest([this.block])
   }
 
   /** @param {Uint8Array} bytes @param {number} seq */
@@ -188,7 +188,7 @@ class TensorTarget {
     this.parts = null
     /** for a file of another layout than the tensors have @type {BlockTarget | null} */
     this.block = null
-    /** @type {import('./digest').Digest | null} */
+    /** @type {Digest | null} */
     this.hash = null
     /** @type {Storage[]} */
     this.held = Object.values(this.tensors()).map(t => Tensor.writableOf(t).storage)
@@ -230,7 +230,7 @@ class TensorTarget {
       this.block.write(bytes, seq)
     } else {
       this.parts = parts
-      this.hash = digestOf([bytes.slice(0, parts[0].begin), ...parts.map(({ tensor }) => tensor)])
+      this.hash = new Digest([bytes.slice(0, parts[0].begin), ...parts.map(({ tensor }) => tensor)])
       this.scatter(bytes, 0)
     }
     this.head = new Uint8Array(0)

@@ -348,4 +348,4 @@ function loaded (load) {
   }
 }
 
-module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, isPackage, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

@@ -19,7 +19,6 @@ const failsWith = (promise, code, pattern = /./) => assert.rejects(promise, erro
   return true
 })
 const assertSame = (a, b) => assert.ok(Buffer.from(toNpyBytes(a)).equals(Buffer.from(toNpyBytes(b))), 'the same file')
-/** Waits for threads that let go of memory on turns of their own. */
 const until = async isSo => { for (let i = 0; i < 2000 && !isSo(); i++) await new Promise(resolve => { setTimeout(resolve, 5) }) }
 
 const turn = () => new Promise(resolve => { setTimeout(resolve, 5) })
@@ -97,7 +96,7 @@ describe('NATS: the object store, when things go wrong', () => {
     }
   })
 
-  it('finds it also where a thread computes the digest', async () => {
+  it('finds it also in a large object, whose memory it releases', async () => {
     await store.put('x.npy', zeros([2 << 20]))
     const subject = (await chunkSubjects())[0]
     const last = await jsm.streams.getMessage(`OBJ_${store.name}`, { last_by_subj: subject })
