@@ -7,7 +7,7 @@ const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
 const { bundled, collectGarbage, onShortage, log, onNextTurn, root, textOf } = require('../runtime/host')
-const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH, bufferOf, bytesCopied, bytesFrom, lengthOf, uncurried } = require('../base/buffers')
+const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH, bufferOf, bytesCopied, bytesFrom, lengthOf } = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
 const { events, Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
@@ -18,7 +18,6 @@ const MOST_SPARE = 64 * 2 ** 20 // bytes of buffers that are kept for the next s
 const MOST_BUFFERS = 8 // of them
 
 const encoder = new TextEncoder()
-const encodeInto = uncurried(TextEncoder.prototype.encodeInto)
 
 /** What keeps foreign memory alive, for as long as a buffer over it lives. @type {WeakMap<object, unknown[]>} */
 const owners = new WeakMap()
@@ -203,7 +202,7 @@ class Backend {
 
   /** Writes text where C's error messages are, for C to read. @param {string} text */
   leaveText (text) {
-    const { written } = encodeInto(encoder, text, bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1))
+    const { written } = encoder.encodeInto(text, bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1))
     this.textBytes[written] = 0
   }
 

@@ -78,10 +78,6 @@ function failure (code, message) {
 
 // ---- Stacks ----
 
-const { captureStackTrace: capture } = /** @type {any} */ (Error)
-const { defineProperty } = Object
-const { set } = Reflect
-
 const MORE = 30 // frames of ours at most, above the program's
 
 /**
@@ -96,10 +92,10 @@ function withLimit (limit, fn) {
   const { stackTraceLimit: usual } = /** @type {any} */ (Error)
   if (!(usual > 0)) return fn()
   try {
-    set(Error, 'stackTraceLimit', limit)
+    Reflect.set(Error, 'stackTraceLimit', limit)
     return fn()
   } finally {
-    set(Error, 'stackTraceLimit', usual)
+    Reflect.set(Error, 'stackTraceLimit', usual)
   }
 }
 
@@ -112,6 +108,7 @@ function withLimit (limit, fn) {
  * @returns {E} the error; where it came from a callback and is thrown on by an async function, its stack is that function's
  */
 function startAtCaller (error) {
+  const { captureStackTrace: capture } = /** @type {any} */ (Error)
   if (capture === undefined) return error
   /** the text begins with name and message; prepareStackTrace is given this, and expects an Error @type {any} */
   let holder = { __proto__: error, name: error.name, message: error.message, stack: undefined }
@@ -120,7 +117,7 @@ function startAtCaller (error) {
   /** @type {unknown[] | undefined} */
   let read
   delete error.stack // defining it anew would read it first
-  defineProperty(error, 'stack', /** @type {PropertyDescriptor} */ ({
+  Object.defineProperty(error, 'stack', /** @type {PropertyDescriptor} */ ({
     __proto__: null,
     get () {
       read ??= [withoutOwn(holder.stack, limit)]

@@ -2,7 +2,6 @@
 // What Node offers: turns of the event loop, text, inflating, memory, garbage collection. In the bundle for browsers host.browser.js
 // takes this file's place.
 
-const { uncurried } = require('../base/buffers')
 const { failure } = require('../base/errors')
 
 const LEAVE_OUT = 'leave it out of the bundle (--external:samebytes, serverExternalPackages), or import samebytes/inline'
@@ -68,17 +67,15 @@ function log (text, ...values) {
   if (isLogged) require('../base/log').log(text, values)
 }
 
-const decode = uncurried(TextDecoder.prototype.decode)
-const encode = uncurried(TextEncoder.prototype.encode)
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // a byte order mark may be part of a name
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that is not shared; invalid sequences become U+FFFD */
-const textOf = bytes => decode(utf8, bytes)
+const textOf = bytes => utf8.decode(bytes)
 
 const encoder = new TextEncoder()
 
 /** @param {string} text  @returns {Uint8Array<ArrayBuffer>} UTF-8; half a surrogate pair becomes U+FFFD */
-const bytesOf = text => /** @type {Uint8Array<ArrayBuffer>} */ (encode(encoder, text))
+const bytesOf = text => /** @type {Uint8Array<ArrayBuffer>} */ (encoder.encode(text))
 
 /**
  * @param {Uint8Array} bytes  of memory that is not shared
