@@ -42,7 +42,7 @@ const REALMS = {
   'SES, locked down before': { before: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })" },
   'SES, locked down after': { after: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })" },
   'values on Object.prototype under the names of options': { after: polluted(['device', 'dtype', 'shape', 'strides', 'axis', 'axes', 'out', 'casting', 'shared', 'deleter', 'order', 'keepdims', 'copy', 'mode', 'metadata', 'descending', 'readonly', 'where', 'initial', 'dynamism', 'storageOffset', 'scale', 'transfer']) },
-  'values on Object.prototype under the names of fields': { after: polluted(['storage', 'offset', 'size', 'flags', 'buffer', 'watch', 'base', 'stays', 'busy', 'written', 'guarded', 'fixed', 'pinned', 'optional', 'capacity', 'owner', 'frozenShape', 'claims', 'kind', 'group', 'block', 'address', 'nbytes', 'float32', 'int8', 'w', 'a']) }
+  'values on Object.prototype under the names of fields': { after: polluted(['storage', 'offset', 'size', 'flags', 'watch', 'base', 'stays', 'busy', 'written', 'guarded', 'fixed', 'pinned', 'optional', 'capacity', 'owner', 'frozenShape', 'claims', 'kind', 'group', 'block', 'address', 'nbytes', 'float32', 'int8', 'w', 'a']) }
 }
 
 /** @param {string[]} names @returns {string} a program that gives every object these */
