@@ -312,4 +312,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { bufferOf, byteOffsetOf, bytesCopied, bytesFrom, dtypeOfArray, getter, isView, lengthOf, lengthOfBuffer, nbytesOf, tagOf, transferred, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, textOf, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = { bufferOf, byteOffsetOf, bytesCopied, bytesFrom, dtypeOfArray, isView, lengthOf, lengthOfBuffer, nbytesOf, tagOf, transferred, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, textOf, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

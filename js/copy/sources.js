@@ -159,7 +159,9 @@ function listed (src, shape, size, dtype) {
  * @param {number} size
  */
 function isFlat (list, size) {
-  return Array.isArray(list) && list.length === size && size <= MOST_VALUES && list.every(value => typeof value === 'number')
+  if (!Array.isArray(list) || list.length !== size || size > MOST_VALUES) return false
+  for (let i = 0; i < size; i++) if (typeof list[i] !== 'number') return false // not by a method of the list, which may be the caller's
+  return true
 }
 
 /**

@@ -266,6 +266,12 @@ describe('copyFrom', () => {
     })
   })
 
+  it('takes a flat list of a class with methods of its own as any other, also into complex numbers', () => {
+    class Readings extends Array { every () { return false } }
+    assert.deepEqual(zeros([2], 'complex64').copyFrom(Readings.of(1, 2)).toArray(), [[1, 0], [2, 0]])
+    assert.deepEqual(zeros([3]).copyFrom(Readings.of(1, 2, 3)).toArray(), [1, 2, 3])
+  })
+
   describe('casting', () => {
     it('is same_kind by default', () => {
       const t = tensor([1, 2], 'int32')
