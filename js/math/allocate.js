@@ -2,7 +2,7 @@
 // New bytes for results.
 
 const { backend } = require('../backend/calls')
-const { mode } = require('./calls/calls')
+const { planned } = require('./calls/plan')
 const { allocated: ordinary, withBytes } = require('../layout/layouts')
 const { SHARED } = require('../layout/placement')
 
@@ -16,10 +16,10 @@ const { SHARED } = require('../layout/placement')
  * @throws {RangeError} ERR_MEMORY
  */
 function allocated (layout) {
-  const { deferred } = mode
-  if (deferred === null) return ordinary(layout)
-  const made = deferred.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout)
-  deferred.made.push(made)
+  const plan = planned()
+  if (plan === null) return ordinary(layout)
+  const made = plan.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout)
+  plan.made.push(made)
   return made
 }
 
@@ -29,7 +29,7 @@ function allocated (layout) {
  * @param {Layout} layout
  */
 function freed ({ storage }) {
-  if (mode.deferred === null) backend.release(storage)
+  if (planned() === null) backend.release(storage)
 }
 
 module.exports = { allocated, freed }

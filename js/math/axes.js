@@ -5,7 +5,7 @@ const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { axesOf } = require('../base/validate')
 const ffi = require('../backend/calls')
-const { notDeferred } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -25,7 +25,7 @@ function inRange (axis, ndim) {
  * @param {unknown} axis
  * @returns {number[] | null} a list of the function's own; null: all axes
  */
-const axesGiven = axis => axis === undefined || axis === null ? null : notDeferred(() => axesOf(axis))
+const axesGiven = axis => axis === undefined || axis === null ? null : atOnce(() => axesOf(axis))
 
 /**
  * @param {number[] | null} given

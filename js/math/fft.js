@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { integer, integers, oneOf } = require('../base/validate')
-const { notDeferred } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { rows, run } = require('./calls/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
@@ -125,7 +125,7 @@ function transformedAxes (kind, complex, last, x, opts, usual) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_AXES)
   const { s, axes: list, norm: word = 'backward' } = options
-  const sizes = s === undefined || s === null ? null : notDeferred(() => integers('s', s))
+  const sizes = s === undefined || s === null ? null : atOnce(() => integers('s', s))
   const given = axesGiven(list) ?? usual
   const norm = oneOf('norm', word, NORMS)
   const { out, dtype, casting } = resultIn(options)

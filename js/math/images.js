@@ -6,7 +6,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
-const { notDeferred } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { claim, unclaim } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
@@ -89,7 +89,7 @@ const MOST_PIXELS = 2 ** 30 - 1 // along an axis
 /** @param {unknown} axes @param {boolean} isPicture @returns {number[]} */
 function pairOf (axes, isPicture) {
   if (axes === undefined) return isPicture ? [0, 1] : [-2, -1]
-  const list = notDeferred(() => integers('axes', axes))
+  const list = atOnce(() => integers('axes', axes))
   if (list.length !== 2) throw failure('ERR_SHAPE', `axes has ${list.length} entries; two were expected, of rows and of columns`)
   return list
 }
@@ -97,7 +97,7 @@ function pairOf (axes, isPicture) {
 /** @param {unknown} size @returns {number[]} height and width */
 function sizeOf (size) {
   if (typeof size !== 'object') throw failure('ERR_ARGUMENT', `size is ${show(size)}; [height, width] was expected`)
-  const list = notDeferred(() => integers('size', size, 'ERR_SHAPE'))
+  const list = atOnce(() => integers('size', size, 'ERR_SHAPE'))
   if (list.length !== 2) throw failure('ERR_SHAPE', `size has ${list.length} entries; [height, width] was expected`)
   for (let i = 0; i < 2; i++) if (list[i] < 0 || list[i] > MOST_PIXELS) throw failure('ERR_SHAPE', `size[${i}] is ${list[i]}; 0 to ${MOST_PIXELS} pixels are possible`)
   return list
@@ -112,7 +112,7 @@ const anyCount = () => {}
  * @returns {number | Float64Array}
  */
 function readFactor (name, factor, missing) {
-  return notDeferred(() => {
+  return atOnce(() => {
     if (Tensor.isTensor(factor)) operandOf(factor, name)
     return factorOf(name, factor, missing, anyCount)
   })
@@ -317,7 +317,7 @@ function crop (x, box, opts) {
   const options = optionsFor(opts, OF_CROP)
   const given = pairOf(options.axes, picture !== null)
   const channels = channelsFrom(options.channels, picture !== null)
-  const edges = notDeferred(() => integers('box', box))
+  const edges = atOnce(() => integers('box', box))
   if (edges.length !== 4) throw failure('ERR_SHAPE', `box has ${edges.length} entries; [left, top, right, bottom] was expected`)
   const image = picture === null ? /** @type {Tensor} */ (x) : tensorOfPicture(picture, channels)
   const layout = Tensor.attachedOf(image)
@@ -429,7 +429,7 @@ function pad (x, widths, opts) {
   const how = oneOf('mode', mode, MODES)
   const filler = scalars.read('value', value, 'a number')
   const { out, casting } = resultIn(options)
-  const { all, each } = notDeferred(() => readWidths(widths))
+  const { all, each } = atOnce(() => readWidths(widths))
   const from = operandOf(x, 'x')
   const { shape } = from
   if (all === null && each.length !== shape.length) throw failure('ERR_SHAPE', `widths has ${each.length} entries; x has ${shape.length} axes`)

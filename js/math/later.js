@@ -1,5 +1,5 @@
 'use strict'
-// Arithmetic without blocking the event loop. A function runs as ever, but its calls of C are noted (calls/calls.js: defer). Then they are
+// Arithmetic without blocking the event loop. A function runs as ever, but its calls of C are noted in a plan (calls/plan.js). Then they are
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
@@ -8,7 +8,8 @@ const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
-const { callOnThread, mode, notDeferred } = require('./calls/calls')
+const { callOnThread } = require('./calls/calls')
+const { Plan, atOnce, within } = require('./calls/plan')
 const { isSameShape, subLayout } = require('../layout/layouts')
 const { PIECE_BYTES, Pieces, beginUse, busy, copyOffLoop, copyPieces, endUse, inTurns, isOutside, isSpreadOut, nextTurn, offLoop, piecesOf } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
@@ -17,7 +18,7 @@ const { backend, opcodes } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../backend/storage').Storage} Storage */
-/** @typedef {import('./calls/calls').Deferred} Deferred */
+/** @typedef {import('./calls/plan').Call} Call */
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts
@@ -32,10 +33,10 @@ const isSame = (a, b) => a.storage === b.storage && a.dtype === b.dtype && a.off
 /**
  * The pieces of a call's target.
  *
- * @param {Deferred} call
+ * @param {Call} call
  * @param {number} nbytes  of a piece, of the operand with the most
  */
-function cut ({ to, from, whole }, nbytes) {
+function piecesOfCall ({ to, from, cut: { whole } }, nbytes) {
   const head = subLayout(to, to.shape.map(() => 0), to.shape.map((n, d) => whole !== null && whole.includes(d) ? 1 : n))
   let most = to.size * itemsizes[to.dtype]
   for (let i = 0; i < from.length; i++) most = Math.max(most, from[i].size * itemsizes[from[i].dtype])
@@ -46,24 +47,24 @@ function cut ({ to, from, whole }, nbytes) {
 /**
  * The part of a source that a piece of the target needs.
  *
- * @param {Deferred} call  whose sources have the target's shape where `follows` is null
+ * @param {Call} call  whose sources have the target's shape where `follows` is null
  * @param {Layout} source
  * @param {number[]} start  of the piece
  * @param {number[]} extents
  */
-function partOf ({ follows }, source, start, extents) {
+function partOf ({ cut: { follows } }, source, start, extents) {
   if (follows === null) return subLayout(source, start, extents)
   return subLayout(source, follows.map(d => d < 0 ? 0 : start[d]), follows.map((d, i) => d < 0 ? source.shape[i] : extents[d]))
 }
 
 /**
- * @param {Deferred} call
+ * @param {Call} call
  * @param {number[]} lengths  of a piece, one for axes that are not cut
  */
-const extentsOf = ({ to, whole }, lengths) => lengths.map((n, d) => /** @type {number[]} */ (whole).includes(d) ? to.shape[d] : n)
+const extentsOf = ({ to, cut: { whole } }, lengths) => lengths.map((n, d) => /** @type {number[]} */ (whole).includes(d) ? to.shape[d] : n)
 
 /**
- * @param {Deferred} call
+ * @param {Call} call
  * @param {Pieces} pieces
  * @param {number[]} lengths  of the piece
  */
@@ -76,10 +77,10 @@ function runPiece (call, { start }, lengths) {
 // ---- Running ----
 
 /**
- * @param {Deferred} call
+ * @param {Call} call
  * @param {Layout} source
  */
-const shown = ({ to, follows }, source) => follows === null ? ffi.viewByList(opcodes.broadcast_to, source, to.shape) : source
+const shown = ({ to, cut: { follows } }, source) => follows === null ? ffi.viewByList(opcodes.broadcast_to, source, to.shape) : source
 
 /**
  * Copies a source away from which the target's pieces cannot be computed: they would overwrite it, or stage far more than they need.
@@ -102,12 +103,12 @@ async function copyAway (source, isFixed, signal, made) {
 /**
  * The call on sources that its pieces can be computed from.
  *
- * @param {Deferred} call
+ * @param {Call} call
  * @param {Pieces} pieces
  * @param {boolean} isFixed
  * @param {Signal | undefined} signal
  * @param {Layout[]} made  as in copyAway
- * @returns {Promise<Deferred>}
+ * @returns {Promise<Call>}
  */
 async function separated (call, pieces, isFixed, signal, made) {
   const { to } = call
@@ -115,7 +116,7 @@ async function separated (call, pieces, isFixed, signal, made) {
   const from = []
   for (let i = 0; i < call.from.length; i++) {
     const source = shown(call, call.from[i])
-    const collides = ffi.sharesMemory(to, source) && !(call.follows === null && isSame(to, source))
+    const collides = ffi.sharesMemory(to, source) && !(call.cut.follows === null && isSame(to, source))
     from[i] = source
     if (!collides && !isSpreadOut(partOf(call, source, pieces.start, extentsOf(call, pieces.unit)))) continue
     await copyAway(call.from[i], isFixed, signal, made)
@@ -131,14 +132,14 @@ async function separated (call, pieces, isFixed, signal, made) {
 const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signal)
 
 /**
- * @param {Deferred} call
+ * @param {Call} call
  * @param {boolean} isFixed
  * @param {Signal | undefined} signal
  */
 async function runWhole (call, isFixed, signal) {
   const { to, from, also, run } = call
   if (isFixed) return onThread(() => { run(to, from, also) }, signal)
-  if (call.whole === null && !call.isHere && !backend.isWasm && bytesOf(call) >= APART_BYTES) return runApart(call, signal)
+  if (call.cut.whole === null && call.cut.isHere !== true && !backend.isWasm && bytesOf(call) >= APART_BYTES) return runApart(call, signal)
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)
@@ -147,7 +148,7 @@ async function runWhole (call, isFixed, signal) {
 /** @param {Layout} layout */
 const nbytesOf = ({ size, dtype }) => size * itemsizes[dtype]
 
-/** @param {Deferred} call @returns {number} bytes of all operands' elements */
+/** @param {Call} call @returns {number} bytes of all operands' elements */
 function bytesOf ({ to, from, also }) {
   let sum = nbytesOf(to)
   for (let i = 0; i < from.length; i++) sum += nbytesOf(from[i])
@@ -158,7 +159,7 @@ function bytesOf ({ to, from, also }) {
 /**
  * Runs a call that cannot be cut on another thread, on copies of operands whose memory could move. They are counted as staged.
  *
- * @param {Deferred} call
+ * @param {Call} call
  * @param {Signal | undefined} signal
  */
 async function runApart ({ to, from, also, run }, signal) {
@@ -185,14 +186,14 @@ async function runApart ({ to, from, also, run }, signal) {
 }
 
 /**
- * @param {Deferred} call
+ * @param {Call} call
  * @param {Signal | undefined} signal
  */
 async function run (call, signal) {
-  const { to, from, whole, isHere, also } = call
-  const isFixed = !isHere && backend.isFixed(to.storage) && from.every(({ storage }) => backend.isFixed(storage)) && also.every(({ storage }) => backend.isFixed(storage))
+  const { to, from, also, cut: { whole, isHere } } = call
+  const isFixed = isHere !== true && backend.isFixed(to.storage) && from.every(({ storage }) => backend.isFixed(storage)) && also.every(({ storage }) => backend.isFixed(storage))
   if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
-  const pieces = cut(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
+  const pieces = piecesOfCall(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)
   ffi.checkCopy({ dst: to, src: to, scaling: null, casting: UNSAFE }) // of a target that overlaps itself pieces may not
   /** @type {Layout[]} */
@@ -212,16 +213,16 @@ async function run (call, signal) {
 
 // ---- Functions ----
 
-/** @param {any} options @returns {any} the same, whose getters may call functions: those are not deferred */
+/** @param {any} options @returns {any} the same, whose getters may call functions: these run at once */
 function apart (options) {
   // of an object of its own: what `get` returned is compared with the object's property, which would run a trap of the caller's
   return new Proxy({}, /** @type {any} */ ({
     __proto__: null,
-    get: (/** @type {any} */ _, /** @type {any} */ name) => notDeferred(() => options[name]),
-    ownKeys: () => notDeferred(() => Reflect.ownKeys(options)),
-    getPrototypeOf: () => notDeferred(() => Reflect.getPrototypeOf(options)),
+    get: (/** @type {any} */ _, /** @type {any} */ name) => atOnce(() => options[name]),
+    ownKeys: () => atOnce(() => Reflect.ownKeys(options)),
+    getPrototypeOf: () => atOnce(() => Reflect.getPrototypeOf(options)),
     getOwnPropertyDescriptor (/** @type {any} */ _, /** @type {any} */ name) {
-      const found = notDeferred(() => Reflect.getOwnPropertyDescriptor(options, name))
+      const found = atOnce(() => Reflect.getOwnPropertyDescriptor(options, name))
       return found && { __proto__: null, ...found, configurable: true }
     }
   }))
@@ -230,27 +231,20 @@ function apart (options) {
 /**
  * @param {(...args: any[]) => any} fn
  * @param {any[]} args
- * @returns {{ result: any, calls: Deferred[], made: Layout[] }} what fn returned, what C has still to do for it, and layouts over new bytes
+ * @returns {{ result: any, plan: Plan }} what fn returned, and what C has still to do for it
  */
 function prepared (fn, args) {
-  /** @type {Deferred[]} */
-  const calls = []
-  /** @type {Layout[]} */
-  const made = []
-  const isFixed = !backend.isWasm && args.every(each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage))
-  mode.deferred = { calls, made, isFixed }
+  const plan = new Plan(!backend.isWasm && args.every(each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage)))
   try {
-    return { result: Reflect.apply(fn, undefined, args), calls, made }
+    return { result: within(plan, () => Reflect.apply(fn, undefined, args)), plan }
   } catch (error) {
-    eachStorage(calls, storage => { unclaim(storage, backend) })
+    eachStorage(plan.calls, storage => { unclaim(storage, backend) })
     throw error
-  } finally {
-    mode.deferred = null
   }
 }
 
 /**
- * @param {Deferred[]} calls
+ * @param {Call[]} calls
  * @param {(storage: Storage, writes: number) => void} fn
  */
 function eachStorage (calls, fn) {
@@ -265,7 +259,7 @@ function eachStorage (calls, fn) {
 /**
  * Runs what C has to do. Its operands' storages are claimed, once each; afterwards they are not.
  *
- * @param {Deferred[]} calls
+ * @param {Call[]} calls
  * @param {Signal | undefined} signal
  * @throws ERR_BUSY a source is being written · as the calls · ERR_DETACHED, the signal's reason
  */
@@ -315,11 +309,11 @@ function later (fn) {
       const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined
       checkSignal(signal)
       if (isGiven) args[at] = apart(options)
-      const { result, calls, made } = prepared(fn, args)
+      const { result, plan } = prepared(fn, args)
       try {
-        await runAll(calls, signal)
+        await runAll(plan.calls, signal)
       } catch (error) {
-        disposeMade(result, made)
+        disposeMade(result, plan.made)
         throw error
       }
       return result

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show, ownFields } = require('../base/validate')
-const { notDeferred } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
 const { flatten } = require('../layout/values')
@@ -30,7 +30,7 @@ const UINT64 = dtypeOf('uint64').index
  */
 function read (name, value) {
   if (Tensor.isTensor(value)) return value
-  const { values, shape } = notDeferred(() => flatten(name, value, false))
+  const { values, shape } = atOnce(() => flatten(name, value, false))
   return { name, values, shape }
 }
 

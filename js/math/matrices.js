@@ -7,7 +7,8 @@ const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { axesOf, integer, oneOf, show, isOptions } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
-const { NONE, elementwise, notDeferred, ops } = require('./calls/calls')
+const { NONE, elementwise, ops } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { reduce, reductions } = require('./calls/reductions')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
@@ -391,7 +392,7 @@ function axesGiven (axes) {
     return count
   }
   const isList = Array.isArray(axes)
-  return notDeferred(() => {
+  return atOnce(() => {
     if (!isList || axes.length !== 2) throw failure('ERR_ARGUMENT', `axes is ${show(axes)}; a number, or two lists of axes, were expected`)
     return { a: axesOf(axes[0], 'axes[0]'), b: axesOf(axes[1], 'axes[1]') }
   })

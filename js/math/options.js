@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { optionsOf, show, unknownOption, isPolluted } = require('../base/validate')
-const { mode, notDeferred } = require('./calls/calls')
+const { atOnce, planned } = require('./calls/plan')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 
 /** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options */
@@ -34,7 +34,7 @@ const OF_RESULT = known(['dtype', 'out', 'casting'])
 function resultOptions (opts) {
   if (opts === undefined) return resultOf(opts)
   let isKnown = false
-  if (typeof opts === 'object' && mode.deferred === null) {
+  if (typeof opts === 'object') {
     for (const name in opts) {
       isKnown = name === 'out' || name === 'dtype' || name === 'casting'
       if (!isKnown) break
@@ -52,7 +52,7 @@ function resultOptions (opts) {
  */
 function optionsAlong (opts, known) {
   let isKnown = false
-  if (typeof opts === 'object' && mode.deferred === null) {
+  if (typeof opts === 'object') {
     for (const name in opts) {
       isKnown = name === 'axis' || name === 'out' || known.names[name] === true
       if (!isKnown) break
@@ -73,20 +73,18 @@ function optionsFor (opts, known) {
   if (opts === undefined) return optionsOf(undefined)
   if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
   const options = optionsOf(opts)
-  const isLater = mode.deferred !== null
-  notDeferred(() => { checkNames(options, known.names, isLater) })
+  const names = planned() === null ? known.names : { ...known.names, signal: true } // of the asynchronous form
+  atOnce(() => { checkNames(options, names) })
   return options
 }
 
 /**
  * @param {Record<string, any>} options  whose names a Proxy tells by code of the caller's
  * @param {Record<string, boolean>} names
- * @param {boolean} isLater  signal is the asynchronous form's
  */
-function checkNames (options, names, isLater) {
+function checkNames (options, names) {
   for (const name in options) {
-    if (names[name] === true || (isLater && name === 'signal')) continue
-    if (Object.hasOwn(options, name) && options[name] !== undefined) throw unknown(name, Object.keys(isLater ? { ...names, signal: true } : names))
+    if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) throw unknown(name, Object.keys(names))
   }
 }
 

@@ -5,7 +5,8 @@ const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { boolean, integer } = require('../base/validate')
 const ffi = require('../backend/calls')
-const { NONE, mode, defer } = require('./calls/calls')
+const { NONE } = require('./calls/calls')
+const { NOWHERE, planned } = require('./calls/plan')
 const { reductions, reductionType, cumulate } = require('./calls/reductions')
 const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
@@ -265,8 +266,9 @@ function oneAxis (axis, ndim) {
  * @param {number} value
  */
 function fillInTurn (to, value) {
-  if (mode.deferred === null) ffi.fill(to, value)
-  else defer(to, [], null, null, target => { ffi.fill(target, value) }, true)
+  const plan = planned()
+  if (plan === null) ffi.fill(to, value)
+  else plan.add({ ...NOWHERE, isHere: true }, to, [], target => { ffi.fill(target, value) })
 }
 
 const OF_CUMULATIVE = known(['axis', 'includeInitial', 'dtype', 'out', 'casting'], 'axis')

@@ -5,7 +5,8 @@ const { isView } = require('../base/buffers')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { NONE, tables, notDeferred, resultOf } = require('./calls/calls')
+const { NONE, tables, resultOf } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { claim, unclaim } = require('../backend/storage')
 const { denseLayout, written } = require('../layout/layouts')
@@ -71,7 +72,7 @@ const takes = (dtype, x) => typeof x === 'object' ? dtypes[dtype].kind === 'COMP
 function read (name, value, wanted = 'a tensor, a number') {
   const type = typeof value
   if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
-  const pair = notDeferred(() => pairOf(value))
+  const pair = atOnce(() => pairOf(value))
   if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected${Array.isArray(value) ? '; tensor() makes one of a list' : isView(value) ? '; fromBlob() makes one of a typed array' : ''}`)
   return pair
 }

@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
 const { dtypes } = require('../backend/dtypes')
-const { notDeferred } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { checkOperandCast, checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
@@ -479,7 +479,7 @@ function surrounded (line, dtype, before, after) {
  * @returns {boolean}
  */
 function isFinite (line, dtype) {
-  const total = /** @type {any} */ (notDeferred(() => sum(line.dtype === dtype ? line : positive(line, { dtype })).item()))
+  const total = /** @type {any} */ (atOnce(() => sum(line.dtype === dtype ? line : positive(line, { dtype })).item()))
   return Array.isArray(total) ? total.every(Number.isFinite) : Number.isFinite(total)
 }
 

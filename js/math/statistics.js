@@ -4,7 +4,8 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
-const { NONE, elementwise, notDeferred, ops } = require('./calls/calls')
+const { NONE, elementwise, ops } = require('./calls/calls')
+const { atOnce } = require('./calls/plan')
 const { rows, run } = require('./calls/algorithms')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout, isSameShape, layoutOver } = require('../layout/layouts')
@@ -65,7 +66,7 @@ const EDGES = 2 ** 15 // that are written at a time
 /** @typedef {{ low: number, high: number }} Range */
 
 /** @param {() => Tensor<any>} compute @returns {number} what is computed at once */
-const numberOf = compute => notDeferred(() => tidy(() => Number(compute().item())))
+const numberOf = compute => atOnce(() => tidy(() => Number(compute().item())))
 
 /** @param {unknown} range @returns {Range | null} null: none is given */
 function rangeOf (range) {
@@ -94,8 +95,8 @@ function numberBeyond (extreme, side) {
 /** @param {Tensor<any>} x @returns {Range} the least element and the greatest one, which are looked for at once */
 function extremesOf (x) {
   if (x.size === 0) return { low: 0, high: 1 }
-  const low = notDeferred(() => tidy(() => numberBeyond(min(x), -1)))
-  const high = notDeferred(() => tidy(() => numberBeyond(max(x), 1)))
+  const low = atOnce(() => tidy(() => numberBeyond(min(x), -1)))
+  const high = atOnce(() => tidy(() => numberBeyond(max(x), 1)))
   if (!Number.isFinite(low) || !Number.isFinite(high)) throw failure('ERR_ARGUMENT', `x has elements from ${low} to ${high}; range says between which finite numbers the bins are`)
   return { low, high }
 }
@@ -135,7 +136,7 @@ function directionOf (edges) {
   const { shape, dtype } = operandOf(edges, 'bins')
   if (shape.length !== 1) throw failure('ERR_SHAPE', `bins has ${shape.length} axes; one was expected`)
   if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
-  const values = /** @type {any[]} */ (notDeferred(() => edges.toArray()))
+  const values = /** @type {any[]} */ (atOnce(() => edges.toArray()))
   let i = 1
   while (i < values.length && values[i] === values[0]) i++
   const isDescending = i < values.length && !(values[0] < values[i])
@@ -209,7 +210,7 @@ function histogram (x, opts) {
   const { bins: given = 10, range, weights, density } = options
   const bins = typeof given === 'number' ? integer('bins', given) : lists.read('bins', given)
   if (typeof bins === 'number' && (bins < 1 || bins > MOST_BINS)) throw failure('ERR_BOUNDS', `bins is ${bins}; 1 to ${MOST_BINS} was expected`)
-  const limits = notDeferred(() => rangeOf(range))
+  const limits = atOnce(() => rangeOf(range))
   const weighed = weights === undefined ? null : lists.read('weights', weights)
   const isDensity = boolean('density', density)
   const result = dtypeOfCounts(resultIn(options).dtype, isDensity || weighed !== null)
@@ -302,7 +303,7 @@ function weightsOf (name, given, n) {
   const { kind, itemsize, name: dtype } = dtypes[layout.dtype]
   if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtype}; real numbers were expected`)
   if (kind === 'FLOATING' && itemsize === 1) throw failure('ERR_DTYPE', `${name} is of ${dtype}; other real numbers were expected, and astype converts`)
-  notDeferred(() => tidy(() => {
+  atOnce(() => tidy(() => {
     if (any(logicalNot(greaterEqual(weights, 0))).item()) throw failure('ERR_ARGUMENT', `${name} has weights below 0, or NaN`)
     if (name === 'fweights' && kind === 'FLOATING' && any(notEqual(weights, floor(weights))).item()) throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
   }))
@@ -345,7 +346,7 @@ function productsOf (x, { y, isTurned, dtype }, correction, weighing) {
   if (dtype !== undefined && dtype.kind !== 'FLOATING') throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
   const made = dtype !== undefined ? dtype.index : dtypes[met].kind === 'FLOATING' ? met : FLOAT32
   const { frequencies, reliabilities } = weighing(n)
-  const weights = frequencies === null || reliabilities === null ? frequencies ?? reliabilities : notDeferred(() => multiply(frequencies, reliabilities, 'float64'))
+  const weights = frequencies === null || reliabilities === null ? frequencies ?? reliabilities : atOnce(() => multiply(frequencies, reliabilities, 'float64'))
   const total = weights === null ? n : numberOf(() => sum(weights, 'float64'))
   if (weights !== null && total === 0) throw failure('ERR_ARGUMENT', 'the weights add up to 0')
   const lost = correction === 0 || reliabilities === null ? correction : correction * numberOf(() => sum(multiply(/** @type {Tensor<any>} */ (weights), reliabilities, 'float64'))) / total

@@ -237,11 +237,12 @@ static sb_status lines(sb__binding *b) {
   return status;
 }
 
-/* Operand: a mask. The result: how many of its elements are true. */
+/* Operand: a mask. The results: 0 bytes that were staged; how many of its elements are true. */
 static sb_status count_true(sb__binding *b) {
   int64_t count = 0;
   const sb_status status = sb__math_count_true(T(0), &count);
-  RESULT(0) = (double)count;
+  RESULT(0) = 0;
+  RESULT(1) = (double)count;
   return status;
 }
 

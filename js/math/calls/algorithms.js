@@ -2,7 +2,8 @@
 // Calls of algorithms (src/math), by the core's call buffer.
 
 const { frame, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
-const { algorithms, tables, mode, callOn, defer } = require('./calls')
+const { algorithms, tables, callOn } = require('./calls')
+const { NOWHERE, planned } = require('./plan')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
@@ -37,11 +38,9 @@ const NONE = []
  * @throws as its function in C; ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
 function run (row, to, from, given = {}) {
-  if (mode.deferred !== null) {
-    defer(to[0], from, null, null, (first, sources, others) => { run(row, [first, ...others], sources, given) }, false, to.slice(1))
-    return
-  }
-  callOn(row, to.length > 0 ? to[0] : null, from, putArguments, given, to.slice(1))
+  const plan = planned()
+  if (plan !== null) plan.add(NOWHERE, to[0], from, (first, sources, others) => { run(row, [first, ...others], sources, given) }, to.slice(1))
+  else callOn(row, to.length > 0 ? to[0] : null, from, putArguments, given, to.slice(1))
 }
 
 /** @param {readonly Layout[]} _ @param {Arguments} given */

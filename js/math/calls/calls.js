@@ -2,9 +2,10 @@
 // Calls into arithmetic: the addon samebytes_math, or its WebAssembly modules, by the core's call buffer. Loaded when samebytes/math is.
 
 const { failure } = require('../../base/errors')
-const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('../../backend/storage')
+const { countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('../../backend/storage')
 const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('../../backend/call-buffer')
 const { checkAttached, stage, unstage } = require('../../backend/staging')
+const { ANYWHERE, planned } = require('./plan')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
@@ -21,31 +22,8 @@ const { checkAttached, stage, unstage } = require('../../backend/staging')
  * @property {number} third
  */
 
-/**
- * A call that an asynchronous function asks for; math/later.js runs it.
- *
- * @typedef {object} Deferred
- * @property {Layout} to
- * @property {readonly Layout[]} from
- * @property {number[] | null} follows  the target's axis that each axis of the one source follows, -1: a part of the target needs all of it; null:
- *   each source is broadcast to the target
- * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
- * @property {(to: Layout, from: readonly Layout[], also: readonly Layout[]) => void} run  calls C on the operands, on parts of them, or on copies
- * @property {boolean} isHere  run calls functions of the core: it stays on this thread
- * @property {readonly Layout[]} also  more targets, of a call that is run whole
- */
-
-/** How calls run; math/later.js changes that. */
-const mode = {
-  /**
-   * Where calls are noted instead of being run, and layouts over new bytes; isFixed: other threads may write these.
-   *
-   * @type {{ calls: Deferred[], made: Layout[], isFixed: boolean } | null}
-   */
-  deferred: null,
-  /** the next call runs on another thread, and this is called afterwards @type {(() => void) | null} */
-  done: null
-}
+/** Is called when the call that is being made has ended on another thread; null: calls run here. @type {(() => void) | null} */
+let done = null
 
 const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('./wasm-side').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
 
@@ -55,11 +33,11 @@ const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('.
  * @param {number} row
  */
 function call (row) {
-  if (mode.done === null) {
+  if (done === null) {
     callBounded(callNow, row)
   } else {
     frame.f64[SCRATCH] = room()
-    start(row, mode.done)
+    start(row, done)
   }
 }
 
@@ -67,24 +45,24 @@ function call (row) {
  * Begins a call on another thread.
  *
  * @param {() => void} run  calls C once, by `call`, on operands that do not move and are held until done is called
- * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
+ * @param {(finished: boolean, error: Error | null) => void} then  called on a later turn
  * @returns {number} its number, for backend.stopCopy
  */
-function callOnThread (run, done) {
+function callOnThread (run, then) {
   let id = 0
-  mode.done = () => {
+  done = () => {
     const { f64 } = frame
     const status = f64[STATUS]
     const finished = f64[RESULTS] !== 0
     if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
-    if (f64[SCRATCH] !== 0 && isForAgain()) anew(run, done)
-    else done(finished, status === 0 ? null : lastError(status))
+    if (f64[SCRATCH] !== 0 && isForAgain()) anew(run, then)
+    else then(finished, status === 0 ? null : lastError(status))
   }
   try {
     run()
     id = frame.f64[RESULTS]
   } finally {
-    mode.done = null
+    done = null
   }
   return id
 }
@@ -93,13 +71,13 @@ function callOnThread (run, done) {
  * Begins a call that was refused memory once more: there is enough. It cannot be stopped.
  *
  * @param {() => void} run
- * @param {(finished: boolean, error: Error | null) => void} done
+ * @param {(finished: boolean, error: Error | null) => void} then
  */
-function anew (run, done) {
+function anew (run, then) {
   try {
-    callOnThread(run, done)
+    callOnThread(run, then)
   } catch (error) {
-    done(false, /** @type {Error} */ (error))
+    then(false, /** @type {Error} */ (error))
   }
 }
 
@@ -227,6 +205,7 @@ function invoke (row, to, from, putArguments, given, also) {
   if (to !== null) put(at++, to)
   for (let i = 0; i < also.length; i++) put(at++, also[i])
   for (let i = 0; i < from.length; i++) put(at++, from[i])
+  frame.f64[RESULTS] = 0 // some functions have no result
   putArguments(from, given)
   call(row)
   held.a = held.b = null
@@ -253,11 +232,9 @@ function invoke (row, to, from, putArguments, given, also) {
  * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
 function elementwise (how, to, from) {
-  if (mode.deferred !== null) {
-    defer(to, from, null, [], (target, sources) => { elementwise(how, target, sources) })
-    return
-  }
-  callOn(rowOf(from.length, how), to, from, putHow, how)
+  const plan = planned()
+  if (plan !== null) plan.add(ANYWHERE, to, from, (target, sources) => { elementwise(how, target, sources) })
+  else callOn(rowOf(from.length, how), to, from, putHow, how)
 }
 
 /** @param {number} sources @param {How} how */
@@ -289,43 +266,7 @@ function putHow (from, { op, asked, casting, scalar, place = 0 }) {
 /** Ends a call whose result is how many bytes it staged. */
 function finish () {
   check()
-  if (mode.done === null && frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+  if (done === null && frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
 }
 
-/**
- * Runs the caller's code, getters of lists: functions that it calls are not deferred.
- *
- * @template T
- * @param {() => T} fn
- * @returns {T}
- */
-function notDeferred (fn) {
-  const { deferred } = mode
-  mode.deferred = null
-  try {
-    return fn()
-  } finally {
-    mode.deferred = deferred
-  }
-}
-
-/**
- * Notes a call for later: it claims its operands' storages.
- *
- * @param {Layout} to
- * @param {readonly Layout[]} from
- * @param {Deferred['follows']} follows
- * @param {Deferred['whole']} whole
- * @param {Deferred['run']} run
- * @param {boolean} [isHere]
- * @param {readonly Layout[]} [also]
- */
-function defer (to, from, follows, whole, run, isHere = false, also = []) {
-  const { calls } = /** @type {NonNullable<typeof mode.deferred>} */ (mode.deferred)
-  claim(to.storage)
-  for (let i = 0; i < also.length; i++) claim(also[i].storage)
-  for (let i = 0; i < from.length; i++) claim(from[i].storage)
-  calls.push({ to, from, follows, whole, run, isHere, also })
-}
-
-module.exports = { ops, tables, algorithms, rows, mode, call, callOnThread, notDeferred, defer, callOn, checkHost, NONE, CHOICE, resultOf, elementwise }
+module.exports = { ops, tables, algorithms, rows, call, callOnThread, callOn, checkHost, NONE, CHOICE, resultOf, elementwise }

@@ -3,7 +3,8 @@
 
 const { arrayOf } = require('../../base/records')
 const { frame, check, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
-const { tables, rows, mode, call, callOn, defer } = require('./calls')
+const { tables, rows, call, callOn } = require('./calls')
+const { planned } = require('./plan')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
@@ -81,11 +82,9 @@ function keptAxes (to, from, axes) {
  * @throws ERR_SHAPE, ERR_BOUNDS, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
 function reduce (op, to, from, axes, asked, casting, correction) {
-  if (mode.deferred !== null) {
-    defer(to, [from], keptAxes(to, from, axes), [], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
-    return
-  }
-  callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
+  const plan = planned()
+  if (plan !== null) plan.add({ whole: [], follows: keptAxes(to, from, axes) }, to, [from], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
+  else callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
 }
 
 /**
@@ -100,11 +99,16 @@ function reduce (op, to, from, axes, asked, casting, correction) {
  * @throws as reduce
  */
 function cumulate (op, to, from, axis, asked, casting) {
-  if (mode.deferred !== null) {
-    defer(to, [from], null, [axis], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
-    return
-  }
-  callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
+  const plan = planned()
+  if (plan !== null) plan.add({ whole: [axis], follows: null }, to, [from], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
+  else callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
+}
+
+/** @param {number} op @param {Layout} to @param {Layout} from @param {number} axes @returns {import('./plan').Cut} */
+function cutOfLines (op, to, from, axes) {
+  const kept = from.shape.length - axes
+  const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
+  return { whole: arrayOf(to.shape.length - kept, i => kept + i), follows: isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1) }
 }
 
 /**
@@ -120,14 +124,9 @@ function cumulate (op, to, from, axis, asked, casting) {
  * @throws as reduce
  */
 function lines (op, to, from, axes, ranks, asked, casting) {
-  if (mode.deferred !== null) {
-    const kept = from.shape.length - axes
-    const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
-    const whole = arrayOf(to.shape.length - kept, i => kept + i)
-    defer(to, [from], isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1), whole, (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
-    return
-  }
-  callWith(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
+  const plan = planned()
+  if (plan !== null) plan.add(cutOfLines(op, to, from, axes), to, [from], (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
+  else callWith(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
 }
 
 const MOST_RANKS = 256
