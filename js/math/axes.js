@@ -35,16 +35,8 @@ const axesGiven = axis => axis === undefined || axis === null ? null : atOnce(()
 function axesFor (given, ndim) {
   if (given === null) return arrayOf(ndim, d => d)
   const axes = arrayOf(given.length, i => inRange(given[i], ndim))
-  for (let i = 0; i < axes.length; i++) {
-    for (let k = 0; k < i; k++) if (axes[k] === axes[i]) throw failure('ERR_BOUNDS', `axis[${i}] repeats axis ${axes[i]}`)
-  }
+  for (let i = 1; i < axes.length; i++) if (axes.indexOf(axes[i]) < i) throw failure('ERR_BOUNDS', `axis[${i}] repeats axis ${axes[i]}`)
   return axes
-}
-
-/** @param {number[]} axes @param {number} d @returns {boolean} */
-function has (axes, d) {
-  for (let i = 0; i < axes.length; i++) if (axes[i] === d) return true
-  return false
 }
 
 /**
@@ -54,13 +46,7 @@ function has (axes, d) {
  * @returns {number[]} the result's
  */
 function reducedShape (shape, axes, keepdims) {
-  /** @type {number[]} */
-  const result = []
-  for (let d = 0; d < shape.length; d++) {
-    if (!has(axes, d)) result.push(shape[d])
-    else if (keepdims) result.push(1)
-  }
-  return result
+  return keepdims ? shape.map((n, d) => axes.includes(d) ? 1 : n) : shape.filter((_, d) => !axes.includes(d))
 }
 
 /**
@@ -71,17 +57,9 @@ function reducedShape (shape, axes, keepdims) {
  * @returns {number[] | null} null: that is how they are
  */
 function lastAxes (ndim, axes) {
-  /** @type {number[]} */
-  const order = []
-  let isSame = true
-  for (let last = 0; last < 2; last++) {
-    for (let d = 0; d < ndim; d++) {
-      if (has(axes, d) !== (last === 1)) continue
-      isSame &&= order.length === d
-      order.push(d)
-    }
-  }
-  return isSame ? null : order
+  const all = arrayOf(ndim, d => d)
+  const order = [...all.filter(d => !axes.includes(d)), ...all.filter(d => axes.includes(d))]
+  return order.every((axis, d) => axis === d) ? null : order
 }
 
 /** @param {Layout} layout @param {number[] | null} order @returns {Layout} */

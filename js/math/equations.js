@@ -2,6 +2,7 @@
 // Equations of einsum.
 
 const { failure } = require('../base/errors')
+const { arrayOf } = require('../base/records')
 const { show } = require('../base/validate')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -12,12 +13,6 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** @param {string} equation @param {string} what */
 const noEquation = (equation, what) => failure('ERR_ARGUMENT', `equation is ${show(equation)}; ${what}`)
-
-/** @param {string} letter */
-function isLetter (letter) {
-  for (let i = 0; i < LETTERS.length; i++) if (LETTERS[i] === letter) return true
-  return false
-}
 
 /** @returns {Term} */
 const emptyTerm = () => ({ before: [], after: [], hasEllipsis: false })
@@ -34,9 +29,8 @@ function termsOf (equation) {
   let output = null
   for (let i = 0; i < equation.length; i++) {
     const letter = equation[i]
-    if (isLetter(letter)) {
-      const list = term.hasEllipsis ? term.after : term.before
-      list.push(letter)
+    if (LETTERS.includes(letter)) {
+      (term.hasEllipsis ? term.after : term.before).push(letter)
     } else if (letter === ',' && output === null) {
       term = emptyTerm()
       inputs.push(term)
@@ -61,25 +55,14 @@ function termsOf (equation) {
  * @returns {string[]}
  */
 function labelsOf ({ before, after, hasEllipsis }, count) {
-  /** @type {string[]} */
-  const labels = []
-  for (let i = 0; i < before.length; i++) labels.push(before[i])
-  if (hasEllipsis) for (let i = count; i > 0; i--) labels.push(`.${i}`)
-  for (let i = 0; i < after.length; i++) labels.push(after[i])
-  return labels
+  return [...before, ...arrayOf(hasEllipsis ? count : 0, i => `.${count - i}`), ...after]
 }
 
 /** @param {readonly (readonly string[])[]} inputs @returns {Term} the letters that stand once, by the alphabet */
 function impliedOutput (inputs) {
-  const output = { ...emptyTerm(), hasEllipsis: true }
-  for (let k = 0; k < LETTERS.length; k++) {
-    let count = 0
-    for (let i = 0; i < inputs.length; i++) {
-      for (let d = 0; d < inputs[i].length; d++) if (inputs[i][d] === LETTERS[k]) count++
-    }
-    if (count === 1) output.after.push(LETTERS[k])
-  }
-  return output
+  const all = inputs.flat()
+  const once = [...LETTERS].filter(letter => all.includes(letter) && all.indexOf(letter) === all.lastIndexOf(letter))
+  return { before: [], after: once, hasEllipsis: true }
 }
 
 /**
@@ -88,11 +71,9 @@ function impliedOutput (inputs) {
  * @param {readonly (readonly string[])[]} inputs
  */
 function checkOutput (equation, output, inputs) {
-  for (let i = 0; i < output.length; i++) {
-    let isThere = false
-    for (let k = 0; k < inputs.length; k++) isThere ||= inputs[k].includes(output[i])
-    if (!isThere) throw noEquation(equation, `the output has '${output[i]}', which no operand has`)
-    for (let k = 0; k < i; k++) if (output[k] === output[i]) throw noEquation(equation, `the output has '${output[i]}' twice`)
+  for (const [i, label] of output.entries()) {
+    if (!inputs.some(labels => labels.includes(label))) throw noEquation(equation, `the output has '${label}', which no operand has`)
+    if (output.indexOf(label) < i) throw noEquation(equation, `the output has '${label}' twice`)
   }
 }
 
@@ -101,15 +82,14 @@ function checkOutput (equation, output, inputs) {
  * @param {readonly Layout[]} layouts
  */
 function checkExtents (inputs, layouts) {
-  /** @type {Record<string, number>} */
-  const extents = Object.create(null)
-  for (let i = 0; i < inputs.length; i++) {
-    for (let d = 0; d < inputs[i].length; d++) {
-      const label = inputs[i][d]
+  /** @type {Map<string, number>} */
+  const extents = new Map()
+  for (const [i, labels] of inputs.entries()) {
+    for (const [d, label] of labels.entries()) {
       const n = layouts[i].shape[d]
-      const known = extents[label] ?? 1
+      const known = extents.get(label) ?? 1
       if (n !== known && n !== 1 && known !== 1) throw failure('ERR_SHAPE', `axis '${label}' of operand ${i} has ${n} elements, and ${known} before`)
-      extents[label] = n === 1 ? known : n
+      extents.set(label, n === 1 ? known : n)
     }
   }
 }
@@ -124,17 +104,14 @@ function equationOf (equation, layouts) {
   if (typeof equation !== 'string') throw failure('ERR_ARGUMENT', `equation is ${show(equation)}; a string such as 'ij,jk->ik' was expected`)
   const terms = termsOf(equation)
   if (terms.inputs.length !== layouts.length) throw noEquation(equation, `there are ${layouts.length} operands`)
-  /** @type {string[][]} */
-  const inputs = []
   let most = 0
-  for (let i = 0; i < layouts.length; i++) {
-    const { shape } = layouts[i]
+  const inputs = layouts.map(({ shape }, i) => {
     const { before, after, hasEllipsis } = terms.inputs[i]
     const count = shape.length - before.length - after.length
     if (count < 0 || (count > 0 && !hasEllipsis)) throw failure('ERR_SHAPE', `operand ${i} has shape [${shape.join(', ')}]; the equation has ${before.length + after.length} axes there`)
-    inputs[i] = labelsOf(terms.inputs[i], count)
-    if (hasEllipsis && count > most) most = count
-  }
+    if (hasEllipsis) most = Math.max(most, count)
+    return labelsOf(terms.inputs[i], count)
+  })
   const output = labelsOf(terms.output ?? impliedOutput(inputs), most)
   checkOutput(equation, output, inputs)
   checkExtents(inputs, layouts)

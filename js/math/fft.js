@@ -131,7 +131,7 @@ function transformedAxes (kind, complex, last, x, opts, usual) {
   const { out, dtype, casting } = resultIn(options)
   return tidy(() => {
     const from = operandOf(/** @type {Tensor} */ (x), 'x')
-    const axes = axesFor(given ?? (sizes === null ? null : lastOnes(sizes.length)), from.shape.length)
+    const axes = axesFor(given ?? (sizes === null ? null : sizes.map((_, i) => i - sizes.length)), from.shape.length)
     const end = axes.length - 1
     if (sizes !== null && sizes.length !== axes.length) throw failure('ERR_SHAPE', `s has ${sizes.length} entries; there are ${axes.length} axes`)
     if (end < 0) throw failure('ERR_SHAPE', 'there is no axis to transform along')
@@ -142,14 +142,6 @@ function transformedAxes (kind, complex, last, x, opts, usual) {
     }
     return transformedBy(kind, complex, last, from, axes, lengths, norm, madeFrom(kind, from.dtype, dtype), out, casting)
   })
-}
-
-/** @param {number} n @returns {number[]} -n, ..., -1 */
-function lastOnes (n) {
-  /** @type {number[]} */
-  const list = []
-  for (let i = 0; i < n; i++) list[i] = i - n
-  return list
 }
 
 /**

@@ -122,6 +122,7 @@ function readFactor (name, factor, missing) {
 function readOptions (options, isPicture) {
   const { axes, channels: given, alpha, method = 'bilinear', antialias = true, scale, bias, axis } = options
   const channels = channelsFrom(given, isPicture)
+  if (Array.isArray(axis)) throw failure('ERR_ARGUMENT', 'axis is an array; the axis of channels was expected, axes are those of rows and columns')
   return {
     axes: pairOf(axes, isPicture),
     channels,
@@ -131,15 +132,9 @@ function readOptions (options, isPicture) {
     scale: readFactor('scale', scale, 1),
     bias: readFactor('bias', bias, 0),
     isScaled: scale !== undefined || bias !== undefined,
-    axis: channelsAt(axis),
+    axis: axis === undefined ? undefined : integer('axis', axis), // of channels
     result: resultIn(options)
   }
-}
-
-/** @param {unknown} axis  of channels @returns {number | undefined} */
-function channelsAt (axis) {
-  if (Array.isArray(axis)) throw failure('ERR_ARGUMENT', 'axis is an array; the axis of channels was expected, axes are those of rows and columns')
-  return axis === undefined ? undefined : integer('axis', axis)
 }
 
 /** @param {any} x @param {import('../copy/images').Image | null} picture  that x is @param {Given} given */
@@ -210,22 +205,10 @@ function releaseFactors (factors) {
   if (factors !== null) unclaim(factors.storage, ffi.backend)
 }
 
-/** @param {number} axis @param {number[] | null} order @returns {number} where the axis is in that order */
-function placeIn (axis, order) {
-  if (order === null || axis < 0) return axis
-  for (let d = 0; d < order.length; d++) if (order[d] === axis) return d
-  return -1
-}
-
 /** @param {number[]} axes  of rows and columns @param {number} ndim @returns {number[] | null} */
 function orderOf (axes, ndim) {
   if (axes[0] < axes[1]) return lastAxes(ndim, axes)
-  /** @type {number[]} */
-  const order = []
-  for (let d = 0; d < ndim; d++) if (d !== axes[0] && d !== axes[1]) order.push(d)
-  order[ndim - 2] = axes[0]
-  order[ndim - 1] = axes[1]
-  return order
+  return [...arrayOf(ndim, d => d).filter(d => !axes.includes(d)), ...axes]
 }
 
 /** @param {number} x  from 0 on @returns {number} the nearest integer, of two the even one, as Python's round() */
@@ -253,7 +236,7 @@ function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis,
   const order = orderOf(axes, from.shape.length)
   const source = permuted(from, order)
   const dtype = result.dtype === undefined ? from.dtype : result.dtype.index
-  const numbers = [method, antialias ? 1 : 0, placeIn(axis, order), dtype, result.casting, factors === null ? 0 : 1, alpha && method !== NEAREST ? 1 : 0]
+  const numbers = [method, antialias ? 1 : 0, order === null ? axis : order.indexOf(axis), dtype, result.casting, factors === null ? 0 : 1, alpha && method !== NEAREST ? 1 : 0]
   const targets = [permuted(to, order)]
   const sources = [source, factors ?? source]
   if (border === null) run(rows.resize, targets, sources, { numbers })
@@ -402,8 +385,7 @@ function readWidths (widths) {
   const { length } = widths
   if (!(Number.isInteger(length) && length >= 0 && length <= MOST_AXES)) throw failure('ERR_SHAPE', `widths has ${show(length)} entries; ${MOST_AXES} are possible`) // a Proxy may return any length
   const list = arrayOf(length, i => widths[i])
-  let isPair = list.length > 0 && list.length <= 2
-  for (let i = 0; i < list.length; i++) isPair &&= typeof list[i] === 'number'
+  const isPair = list.length > 0 && list.length <= 2 && list.every(each => typeof each === 'number')
   if (isPair) return { all: widthsOf(list, 'widths'), each: [] }
   return { all: null, each: list.map((entry, i) => widthsOf(entry, `widths[${i}]`)) }
 }

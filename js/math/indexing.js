@@ -67,16 +67,11 @@ function readEntries (given) {
   return given.map((entry, i) => {
     const name = `entry ${i}`
     if (Tensor.isTensor(entry)) return { slice: null, tensor: entry, list: null }
-    if (Array.isArray(entry)) checkFlat(name, entry[0])
+    const first = Array.isArray(entry) ? entry[0] : undefined
+    if (typeof first === 'boolean' || Array.isArray(first)) throw failure('ERR_ARGUMENT', `${name}[0] is ${show(first)}; an integer was expected, or instead of the list a tensor: tensor(list) makes a mask of booleans, and integers of several axes`)
     if (Array.isArray(entry) || dtypeOfArray(entry) !== undefined) return { slice: null, tensor: null, list: indicesOf(name, entry) }
     return { slice: parseSpec(entry, name), tensor: null, list: null }
   })
-}
-
-/** @param {string} name @param {unknown} first  of a list */
-function checkFlat (name, first) {
-  if (typeof first !== 'boolean' && !Array.isArray(first)) return
-  throw failure('ERR_ARGUMENT', `${name}[0] is ${show(first)}; an integer was expected, or instead of the list a tensor: tensor(list) makes a mask of booleans, and integers of several axes`)
 }
 
 /** Integers, or a mask, and where they stand. @typedef {{ layout: Layout, entry: number, axis: number, number: number }} Advanced axis: the first one of the view; number: of the tensor */
@@ -111,17 +106,6 @@ function checkMask (mask, entry, shape, d) {
   for (let k = 0; k < mask.shape.length; k++) {
     if (mask.shape[k] !== shape[d + k]) throw failure('ERR_SHAPE', `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${shape.slice(d, d + mask.shape.length).join(', ')}]`)
   }
-}
-
-/**
- * @param {readonly number[]} slice  of an index
- * @param {number} entry
- * @param {number} extent
- * @param {number} d
- */
-function checkIndex (slice, entry, extent, d) {
-  const index = slice[2]
-  if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `index ${index} of entry ${entry} is outside axis ${d} of ${extent} elements`)
 }
 
 /**
@@ -164,8 +148,8 @@ function planOf (layout, entries) {
       if (isMask(own)) checkMask(own, i, shape, d)
       advanced.push({ layout: own, entry: i, axis: v, number: d })
       for (let k = 0; k < named[i]; k++) axes.push(v + k)
-    } else if (slice[0] === INDEX) {
-      checkIndex(slice, i, shape[d], d)
+    } else if (slice[0] === INDEX && (slice[2] < -shape[d] || slice[2] >= shape[d])) {
+      throw failure('ERR_BOUNDS', `index ${slice[2]} of entry ${i} is outside axis ${d} of ${shape[d]} elements`)
     }
     const repeats = own === null ? 1 : named[i]
     for (let k = 0; k < 5 * repeats; k++) slices.push(slice[k % 5])
@@ -181,9 +165,7 @@ function planOf (layout, entries) {
 /** @typedef {Layout[]} Made temporary layouts; released by release */
 
 /** @param {Made} made */
-function release (made) {
-  for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
-}
+const release = made => made.forEach(({ storage }) => backend.release(storage))
 
 /**
  * @param {Made} made  gets it
@@ -250,13 +232,6 @@ function whereTrue (made, mask, factors) {
   const at = temporary(made, INT64, [countTrue(mask)])
   positions(at, mask, factors)
   return at
-}
-
-/** @param {readonly number[]} shape */
-function sizeOf (shape) {
-  let n = 1
-  for (let d = 0; d < shape.length; d++) n *= shape[d]
-  return n
 }
 
 /** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
@@ -361,7 +336,7 @@ function withIndicesFirst (layout, { at }, shape) {
 }
 
 /** @param {Plan} plan @param {readonly number[]} shape @returns {number[]} of a result whose indices are one axis, in front */
-const shapeOfItems = (plan, shape) => [sizeOf(shape), ...restOf(plan)]
+const shapeOfItems = (plan, shape) => [shape.reduce((n, extent) => n * extent, 1), ...restOf(plan)]
 
 // ---- The functions ----
 

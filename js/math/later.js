@@ -6,6 +6,7 @@
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
+const { sumOf } = require('../base/records')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
 const { callOnThread } = require('./calls/calls')
@@ -38,8 +39,7 @@ const isSame = (a, b) => a.storage === b.storage && a.dtype === b.dtype && a.off
  */
 function piecesOfCall ({ to, from, cut: { whole } }, nbytes) {
   const head = subLayout(to, to.shape.map(() => 0), to.shape.map((n, d) => whole !== null && whole.includes(d) ? 1 : n))
-  let most = to.size * itemsizes[to.dtype]
-  for (let i = 0; i < from.length; i++) most = Math.max(most, from[i].size * itemsizes[from[i].dtype])
+  const most = Math.max(nbytesOf(to), ...from.map(nbytesOf))
   const count = whole === null ? head.size : Math.floor(nbytes / (most / head.size))
   return new Pieces(head, Math.max(count, 1), isOutside(to) || !from.every(layout => !isOutside(layout)))
 }
@@ -139,7 +139,7 @@ const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signa
 async function runWhole (call, isFixed, signal) {
   const { to, from, also, run } = call
   if (isFixed) return onThread(() => { run(to, from, also) }, signal)
-  if (call.cut.whole === null && call.cut.isHere !== true && !backend.isWasm && bytesOf(call) >= APART_BYTES) return runApart(call, signal)
+  if (call.cut.whole === null && call.cut.isHere !== true && !backend.isWasm && bytesOfOperands(call) >= APART_BYTES) return runApart(call, signal)
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)
@@ -149,12 +149,7 @@ async function runWhole (call, isFixed, signal) {
 const nbytesOf = ({ size, dtype }) => size * itemsizes[dtype]
 
 /** @param {Call} call @returns {number} bytes of all operands' elements */
-function bytesOf ({ to, from, also }) {
-  let sum = nbytesOf(to)
-  for (let i = 0; i < from.length; i++) sum += nbytesOf(from[i])
-  for (let i = 0; i < also.length; i++) sum += nbytesOf(also[i])
-  return sum
-}
+const bytesOfOperands = ({ to, from, also }) => sumOf([to, ...from, ...also].map(nbytesOf))
 
 /**
  * Runs a call that cannot be cut on another thread, on copies of operands whose memory could move. They are counted as staged.
@@ -176,12 +171,12 @@ async function runApart ({ to, from, also, run }, signal) {
   try {
     const results = targets.map(copyOf)
     const sources = from.map(copyOf)
-    for (let i = 0; i < targets.length; i++) ffi.checkCopy({ dst: targets[i], src: targets[i], scaling: null, casting: UNSAFE })
-    for (let i = 0; i < from.length; i++) await copyPieces({ dst: sources[i], src: from[i], scaling: null, casting: 0 }, piecesOf(sources[i], from[i], from[i]), signal)
+    for (const target of targets) ffi.checkCopy({ dst: target, src: target, scaling: null, casting: UNSAFE })
+    for (const [i, src] of from.entries()) await copyPieces({ dst: sources[i], src, scaling: null, casting: 0 }, piecesOf(sources[i], src, src), signal)
     await onThread(() => { run(results[0], sources, results.slice(1)) }, signal)
-    for (let i = 0; i < targets.length; i++) await copyPieces({ dst: targets[i], src: results[i], scaling: null, casting: 0 }, piecesOf(targets[i], results[i], targets[i]), signal)
+    for (const [i, dst] of targets.entries()) await copyPieces({ dst, src: results[i], scaling: null, casting: 0 }, piecesOf(dst, results[i], dst), signal)
   } finally {
-    for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+    for (const { storage } of made) backend.release(storage)
   }
 }
 
@@ -207,7 +202,7 @@ async function run (call, signal) {
       pieces.advance(lengths)
     }
   } finally {
-    for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+    for (const { storage } of made) backend.release(storage)
   }
 }
 
@@ -248,11 +243,9 @@ function prepared (fn, args) {
  * @param {(storage: Storage, writes: number) => void} fn
  */
 function eachStorage (calls, fn) {
-  for (let i = 0; i < calls.length; i++) {
-    const { to, from, also } = calls[i]
-    fn(to.storage, 1)
-    for (let k = 0; k < also.length; k++) fn(also[k].storage, 1)
-    for (let k = 0; k < from.length; k++) fn(from[k].storage, 0)
+  for (const { to, from, also } of calls) {
+    for (const { storage } of [to, ...also]) fn(storage, 1)
+    for (const { storage } of from) fn(storage, 0)
   }
 }
 
@@ -273,7 +266,7 @@ async function runAll (calls, signal) {
   stats.inFlight++
   try {
     checkSignal(signal)
-    for (let i = 0; i < calls.length; i++) await run(calls[i], signal)
+    for (const call of calls) await run(call, signal)
     eachStorage(calls, ffi.checkIntact)
   } finally {
     stats.inFlight--
@@ -289,7 +282,7 @@ async function runAll (calls, signal) {
  */
 function disposeMade (result, made) {
   const list = Tensor.isTensor(result) ? [result] : Object.values(result)
-  for (let i = 0; i < list.length; i++) if (Tensor.isTensor(list[i]) && made.includes(Tensor.layoutOf(list[i]))) list[i].dispose()
+  for (const each of list) if (Tensor.isTensor(each) && made.includes(Tensor.layoutOf(each))) each.dispose()
 }
 
 /**

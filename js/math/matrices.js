@@ -213,43 +213,20 @@ function outer (x1, x2, opts) {
 
 /** What a contraction is computed with; dtype: that all operands are converted to; made: temporary layouts. @typedef {{ name: string, dtype: number, casting: number, accuracy: number, made: Layout[] }} How */
 
-/** @param {readonly string[]} labels @param {(label: string) => boolean} isWanted @returns {string[]} */
-function those (labels, isWanted) {
-  /** @type {string[]} */
-  const list = []
-  for (let i = 0; i < labels.length; i++) if (isWanted(labels[i])) list.push(labels[i])
-  return list
-}
-
-/** @param {readonly string[]} labels @param {string} label @returns {number} -1: it is not there */
-function placeOf (labels, label) {
-  for (let i = 0; i < labels.length; i++) if (labels[i] === label) return i
-  return -1
-}
-
 /** @param {Labelled} x @param {readonly string[]} order  all of its labels @returns {Layout} a view */
-const inOrder = ({ layout, labels }, order) => permuted(layout, order.map(label => placeOf(labels, label)))
+const inOrder = ({ layout, labels }, order) => permuted(layout, order.map(label => labels.indexOf(label)))
 
 /** @param {Labelled} x @param {readonly string[]} labels @returns {number[]} */
-const extentsOf = (x, labels) => labels.map(label => x.layout.shape[placeOf(x.labels, label)])
+const extentsOf = (x, labels) => labels.map(label => x.layout.shape[x.labels.indexOf(label)])
 
 /** @param {readonly number[]} extents */
-function product (extents) {
-  let n = 1
-  for (let i = 0; i < extents.length; i++) n *= extents[i]
-  return n
-}
+const product = extents => extents.reduce((n, extent) => n * extent, 1)
 
 /** @param {How} how @param {number} dtype @param {number[]} shape @returns {Layout} new bytes */
 function temporary ({ made }, dtype, shape) {
   const layout = allocated(denseLayout(dtype, shape))
   made.push(layout)
   return layout
-}
-
-/** @param {How} how */
-function release ({ made }) {
-  for (let i = 0; i < made.length; i++) freed(made[i])
 }
 
 /** @param {Layout} to @param {Layout} from @param {{ dtype: number, casting: number }} how */
@@ -289,21 +266,13 @@ function merged (layout, shape, how) {
  * @returns {Labelled}
  */
 function summed (x, isKept, how) {
-  const gone = those(x.labels, label => !isKept(label))
+  const gone = x.labels.filter(label => !isKept(label))
   if (gone.length === 0) return x
-  const labels = those(x.labels, isKept)
+  const labels = x.labels.filter(isKept)
   const to = temporary(how, how.dtype, extentsOf(x, labels))
-  sumInto(to, isNumbers(x.layout.dtype) ? x : converted(x, how), labels, gone, { dtype: how.dtype, casting: SAME_KIND })
+  const numbers = isNumbers(x.layout.dtype) ? x : { layout: copied(x.layout, how.dtype, how), labels: x.labels } // in the dtype in which operands meet
+  sumInto(to, numbers, labels, gone, { dtype: how.dtype, casting: SAME_KIND })
   return { layout: to, labels }
-}
-
-/**
- * @param {Labelled} x
- * @param {How} how
- * @returns {Labelled} a copy in the dtype in which operands meet
- */
-function converted ({ layout, labels }, how) {
-  return { layout: copied(layout, how.dtype, how), labels }
 }
 
 /**
@@ -314,17 +283,8 @@ function converted ({ layout, labels }, how) {
  * @param {{ dtype: number, casting: number }} how  dtype: that sums are computed in
  */
 function sumInto (to, x, labels, gone, { dtype, casting }) {
-  const from = inOrder(x, joinedLabels(labels, gone))
+  const from = inOrder(x, [...labels, ...gone])
   reduce(reductions.sum, to, from, gone.map((_, i) => labels.length + i), dtype, casting, 0)
-}
-
-/** @param {readonly string[]} a @param {readonly string[]} b @returns {string[]} */
-function joinedLabels (a, b) {
-  /** @type {string[]} */
-  const list = []
-  for (let i = 0; i < a.length; i++) list[i] = a[i]
-  for (let i = 0; i < b.length; i++) list[a.length + i] = b[i]
-  return list
 }
 
 /**
@@ -341,12 +301,12 @@ function contracted (x, y, isWanted, place, how) {
   const { dtype } = how
   const a = summed(x, label => isWanted(label) || y.labels.includes(label), how)
   const b = summed(y, label => isWanted(label) || x.labels.includes(label), how)
-  const inBoth = those(a.labels, label => b.labels.includes(label))
-  const batch = those(inBoth, isWanted)
-  const gone = those(inBoth, label => !isWanted(label))
-  const left = those(a.labels, label => !b.labels.includes(label))
-  const right = those(b.labels, label => !a.labels.includes(label))
-  const order = joinedLabels(joinedLabels(batch, left), right)
+  const inBoth = a.labels.filter(label => b.labels.includes(label))
+  const batch = inBoth.filter(isWanted)
+  const gone = inBoth.filter(label => !isWanted(label))
+  const left = a.labels.filter(label => !b.labels.includes(label))
+  const right = b.labels.filter(label => !a.labels.includes(label))
+  const order = [...batch, ...left, ...right]
   const batches = extentsOf(a, batch)
   const m = product(extentsOf(a, left))
   const k = product(extentsOf(a, gone))
@@ -357,8 +317,8 @@ function contracted (x, y, isWanted, place, how) {
   const to = inOrder(result, order)
   const casting = place === null ? SAME_KIND : how.casting
   if (gone.length === 0) {
-    let row = inOrder(a, joinedLabels(batch, left))
-    let column = inOrder(b, joinedLabels(batch, right))
+    let row = inOrder(a, [...batch, ...left])
+    let column = inOrder(b, [...batch, ...right])
     for (let i = 0; i < right.length; i++) row = unsqueezed(row, row.shape.length)
     for (let i = 0; i < left.length; i++) column = unsqueezed(column, batch.length)
     elementwise({ op: ops.multiply, asked: dtype, casting }, to, [row, column])
@@ -367,8 +327,8 @@ function contracted (x, y, isWanted, place, how) {
   const shape = joined(batches, [m, n])
   const direct = reshaped(to, shape)
   const made = direct ?? temporary(how, dtype, shape)
-  const from = merged(inOrder(a, joinedLabels(joinedLabels(batch, left), gone)), joined(batches, [m, k]), how)
-  const by = merged(inOrder(b, joinedLabels(joinedLabels(batch, gone), right)), joined(batches, [k, n]), how)
+  const from = merged(inOrder(a, [...batch, ...left, ...gone]), joined(batches, [m, k]), how)
+  const by = merged(inOrder(b, [...batch, ...gone, ...right]), joined(batches, [k, n]), how)
   multiplyMatrices(made, from, by, { dtype, casting: direct === null ? SAME_KIND : casting, accuracy: how.accuracy })
   if (direct === null) copyInto(to, /** @type {Layout} */ (reshaped(made, extents)), { dtype, casting })
   return result
@@ -401,9 +361,7 @@ function axesGiven (axes) {
 /** @param {number[]} axes @param {number} ndim @param {string} name @returns {number[]} from 0 on, each once */
 function checkedAxes (axes, ndim, name) {
   const list = axes.map(axis => inRange(axis, ndim))
-  for (let i = 0; i < list.length; i++) {
-    for (let k = 0; k < i; k++) if (list[i] === list[k]) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${list[i]}`)
-  }
+  for (const [i, axis] of list.entries()) if (list.indexOf(axis) < i) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${axis}`)
   return list
 }
 
@@ -435,11 +393,8 @@ function tensordot (x1, x2, opts) {
   const pairs = pairsOf(given, a, b)
   const dtype = productDtype([a, b], asked)
   const labels = a.shape.map((_, d) => `a${d}`)
-  const others = b.shape.map((_, d) => {
-    for (let i = 0; i < pairs.b.length; i++) if (pairs.b[i] === d) return labels[pairs.a[i]]
-    return `b${d}`
-  })
-  const order = joinedLabels(those(labels, label => !others.includes(label)), those(others, label => !labels.includes(label)))
+  const others = b.shape.map((_, d) => pairs.b.includes(d) ? labels[pairs.a[pairs.b.indexOf(d)]] : `b${d}`)
+  const order = [...labels.filter(label => !others.includes(label)), ...others.filter(label => !labels.includes(label))]
   return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', dtype, casting, accuracy, made: [] })
 }
 
@@ -479,7 +434,7 @@ function pairsOf (given, a, b) {
 function contraction (operands, output, out, how) {
   const shape = output.map(label => {
     for (let i = 0; i < operands.length; i++) {
-      const at = placeOf(operands[i].labels, label)
+      const at = operands[i].labels.indexOf(label)
       if (at >= 0) return operands[i].layout.shape[at]
     }
     return 1
@@ -495,23 +450,15 @@ function contraction (operands, output, out, how) {
         }
         x = contracted(x, operands[i], isWanted, i < last ? null : () => ({ to, labels: output }), how)
       }
-      if (last === 0) finishOne(to, x, output, how)
+      if (last === 0) {
+        const gone = x.labels.filter(label => !output.includes(label))
+        if (gone.length > 0) sumInto(to, x, output, gone, how)
+        else copyInto(to, inOrder(x, output), how)
+      }
     } finally {
-      release(how)
+      how.made.forEach(freed)
     }
   })
-}
-
-/**
- * @param {Layout} to
- * @param {Labelled} x
- * @param {readonly string[]} output
- * @param {How} how
- */
-function finishOne (to, x, output, how) {
-  const gone = those(x.labels, label => !output.includes(label))
-  if (gone.length > 0) sumInto(to, x, output, gone, how)
-  else copyInto(to, inOrder(x, output), how)
 }
 
 /**
@@ -542,14 +489,6 @@ function einsum (equation, ...operands) {
   return contraction(layouts.map((layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', dtype, casting, accuracy, made: [] })
 }
 
-/** @param {readonly string[]} labels @param {number} place @returns {string[]} */
-function without (labels, place) {
-  /** @type {string[]} */
-  const list = []
-  for (let i = 0; i < labels.length; i++) if (i !== place) list.push(labels[i])
-  return list
-}
-
 /**
  * Each label once; axes of one element are dropped where another operand has more.
  *
@@ -563,11 +502,11 @@ function simplified (layout, given, inputs, layouts) {
   let labels = given.slice()
   let view = layout
   for (let d = labels.length - 1; d >= 0; d--) {
-    const first = placeOf(labels, labels[d])
-    const isShort = view.shape[d] === 1 && isLonger(labels[d], inputs, layouts)
+    const first = labels.indexOf(labels[d])
+    const isShort = view.shape[d] === 1 && inputs.some((own, i) => own.some((label, k) => label === labels[d] && layouts[i].shape[k] !== 1)) // than another operand there
     if (isShort) {
       view = ffi.viewByList(opcodes.squeeze, view, [d])
-      labels = without(labels, d)
+      labels = labels.filter((_, i) => i !== d)
       d = labels.length // begins anew: what waited for it
       continue
     }
@@ -575,19 +514,10 @@ function simplified (layout, given, inputs, layouts) {
     if (view.shape[first] === 1 && view.shape[d] !== 1) continue // it is dropped when its turn comes
     view = ffi.viewByNumbers(opcodes.diagonal, view, 0, first, d)
     const label = labels[d]
-    labels = without(without(labels, d), first)
-    labels.push(label)
+    labels = [...labels.filter((_, i) => i !== d && i !== first), label]
     d = labels.length // begins anew
   }
   return { layout: view, labels }
-}
-
-/** @param {string} label @param {readonly (readonly string[])[]} inputs @param {readonly Layout[]} layouts @returns {boolean} an operand has more than one element there */
-function isLonger (label, inputs, layouts) {
-  for (let i = 0; i < inputs.length; i++) {
-    for (let d = 0; d < inputs[i].length; d++) if (inputs[i][d] === label && layouts[i].shape[d] !== 1) return true
-  }
-  return false
 }
 
 // ---- cosineSimilarity ----
@@ -639,7 +569,7 @@ function cosineSimilarity (x1, x2, opts) {
     elementwise({ op: ops.multiply, asked: NONE, casting: SAME_KIND }, lengths, [lengths, others])
     elementwise({ op: ops.divide, asked: NONE, casting }, to, [dots, lengths])
   } finally {
-    release(how)
+    how.made.forEach(freed)
   }
   return result()
 }

@@ -204,7 +204,11 @@ function searchsorted (x1, x2, opts) {
     const { x1: keys, x2: from } = lists.operandsOf(pair)
     const by = order === null ? null : operandOf(lists.tensorBeside(order, INT64), 'sorter')
     if (keys.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has ${keys.shape.length} axes; one was expected`)
-    if (by !== null) checkSorter(by, keys)
+    if (by !== null) {
+      const { kind, name } = dtypes[by.dtype]
+      if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `sorter is of ${name}; integers were expected`)
+      if (by.shape.length !== 1 || by.size !== keys.size) throw failure('ERR_SHAPE', `sorter has ${by.shape.length} axes and ${by.size} elements; as many as x1 has, ${keys.size}, were expected along one axis`)
+    }
     checkIndices(keys.size, index, out)
     const { to, result } = target(out, index, from.shape, casting)
     lists.count('searchsorted', pair.x1, keys)
@@ -215,13 +219,6 @@ function searchsorted (x1, x2, opts) {
     else refusable(out, to, () => run(rows.searchsorted_by, [to], [keys, by, from], { numbers }))
     return result()
   })
-}
-
-/** @param {Layout} sorter @param {Layout} keys */
-function checkSorter (sorter, keys) {
-  const { kind, name } = dtypes[sorter.dtype]
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `sorter is of ${name}; integers were expected`)
-  if (sorter.shape.length !== 1 || sorter.size !== keys.size) throw failure('ERR_SHAPE', `sorter has ${sorter.shape.length} axes and ${sorter.size} elements; as many as x1 has, ${keys.size}, were expected along one axis`)
 }
 
 /**

@@ -83,11 +83,7 @@ function scaleOf (isDivided, norm, n) {
 }
 
 /** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
-function withExtent (shape, axis, n) {
-  const list = shape.slice()
-  list[axis] = n
-  return list
-}
+const withExtent = (shape, axis, n) => shape.map((extent, d) => d === axis ? n : extent)
 
 /** @param {number} kind @param {number} n */
 const lengthOf = (kind, n) => kind === REAL ? Math.floor(n / 2) + 1 : n
