@@ -446,6 +446,7 @@ async function testRelease (folder, remote, PATH, { env, published }) {
   assert.equal(code, 0, text)
   assert.match(text, new RegExp(`^Version: ${RELEASED}, after ${VERSION}$`, 'm'))
   assert.match(text, new RegExp(`^ {2}the commit "release: ${RELEASED}", .* on main\n {2}the tag v${RELEASED}, and a push to origin$`, 'm'))
+  assert.doesNotMatch(text, /--provenance/)
 
   assert.equal(published.length, 1)
   const [{ versions, 'dist-tags': tags, _attachments: attachments }] = published
