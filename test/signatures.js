@@ -40,6 +40,9 @@ const options = (keys, more) => ({
   ...more
 })
 
+/** Options in whose place a number, or a list, is the axis. */
+const orAxis = keys => options(keys, { allow: ['a number', '[]', 'a list'] })
+
 const casting = word('casting', 'unsafe')
 const dynamism = word('dynamism', 'unbound')
 const order = word('order', 'F')
@@ -355,13 +358,13 @@ function ofMath ({ name, count, domain }) {
 
 const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
 const keepdims = flag('keepdims', true)
-const reducing = (make, keys) => options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, casting, out: out(make), ...keys })
+const reducing = (make, keys) => orAxis({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, casting, out: out(make), ...keys })
 const reduction = (make, keys) => [t('x', matrix), reducing(make, keys)]
 const along = axis('axis', 0, { optional, allow: ['null'] })
 const toFloats = { dtype: dtype('dtype', 'float64') }
 const counts = { dtype: dtype('dtype', 'int64') }
 const position = [t('x', matrix), reducing(() => zeros([1, 3], 'int64'), { axis: along, ...counts })]
-const cumulative = [t('x', matrix), options({ axis: axis('axis', 1), ...toFloats, includeInitial: flag('includeInitial', true), casting, out: out(() => zeros([2, 4])) })]
+const cumulative = [t('x', matrix), orAxis({ axis: axis('axis', 1), ...toFloats, includeInitial: flag('includeInitial', true), casting, out: out(() => zeros([2, 4])) })]
 
 const entry = (i, valid) => arg('slice')(`entry ${i}|step`, () => valid, { allow: ['[]', '[1]'], codes: ['ERR_DTYPE', 'ERR_SHAPE'] })
 
@@ -408,13 +411,13 @@ const MATH = {
   argmax: position,
   cumulativeSum: cumulative,
   cumulativeProd: cumulative,
-  softmax: [t('x', matrix), options({ axis: axis(), ...toFloats, casting, out: out() })],
-  logSoftmax: [t('x', matrix), options({ axis: axis(), ...toFloats, casting, out: out() })],
+  softmax: [t('x', matrix), orAxis({ axis: axis(), ...toFloats, casting, out: out() })],
+  logSoftmax: [t('x', matrix), orAxis({ axis: axis(), ...toFloats, casting, out: out() })],
   logSumExp: reduction(() => zeros([1, 3]), toFloats),
   vectorNorm: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, ord: number('ord', 3), ...toFloats, out: out(() => zeros([1, 3])) })],
   normalize: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), ord: number('ord', 1), eps: number('eps', 0.5), out: out() })],
-  median: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, out: out(() => zeros([1, 3])) })],
-  quantile: [t('x', matrix), arg('factor')('q', () => [0.25, 0.5]), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, method: word('method', 'lower'), out: out(() => zeros([2, 1, 3])) })],
+  median: [t('x', matrix), orAxis({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, out: out(() => zeros([1, 3])) })],
+  quantile: [t('x', matrix), arg('factor')('q', () => [0.25, 0.5]), orAxis({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, method: word('method', 'lower'), out: out(() => zeros([2, 1, 3])) })],
   nonzero: [t('x', matrix), options({ dtype: dtype('dtype', 'int64') })],
   index: [t('t', matrix), entry(0, [1, 0]), entry(1, [2, 0])],
   indexPut: [t('t', matrix), entry(0, [1, 0]), value(7)],
@@ -427,7 +430,7 @@ const MATH = {
   nms: [t('boxes', box), t('scores', () => zeros([1])), options({ iouThreshold: number('iouThreshold', 0.5), scoreThreshold: number('scoreThreshold', -1), limit: integer('limit', 1), classes: t('classes', () => zeros([1], 'int32')), dtype: dtype('dtype', 'int64') })],
   iou: [t('boxes1', box), t('boxes2', box), options({ casting, out: out(() => zeros([1, 1])) })],
   unletterbox: [t('boxes', box), any(() => place), options({ clip: flag('clip', true), casting, out: out(() => zeros([1, 4])) })],
-  oneHot: [t('indices', () => zeros([2], 'int32')), integer('n', 3), options({ axis: axis('axis', 1), dtype: dtype('dtype', 'float32'), out: out() })],
+  oneHot: [t('indices', () => zeros([2], 'int32')), integer('n', 3), orAxis({ axis: axis('axis', 1), dtype: dtype('dtype', 'float32'), out: out() })],
   fft: lineOf(spectrum(three)),
   ifft: lineOf(spectrum(three)),
   rfft: lineOf(spectrum(two)),
@@ -453,9 +456,9 @@ const MATH = {
   melFilterbank: [options({ sampleRate: number('sampleRate', 8), nFft: four, nMels: integer('nMels', 2, { outside: [0, -1] }), fMin: number('fMin', 0), fMax: number('fMax', 4), norm: word('norm', 'slaney', { allow: ['null'] }), scale: word('scale', 'htk'), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([2, 3])) })],
   logMelSpectrogram: [t('x', wave), options({ sampleRate: number('sampleRate', 8), nFft: four, hopLength: step, nMels: integer('nMels', 2, { outside: [0, -1] }), filters: t('filters', () => tensor([[1, 0, 0], [0, 1, 1]])), out: out(() => zeros([1, 2, 4])) })],
   diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })],
-  sort: [t('x', matrix), options({ axis: axis(), descending: flag('descending', true), stable: flag('stable', true), ...written() })],
-  argsort: [t('x', matrix), options({ axis: axis(), descending: flag('descending', true), stable: flag('stable', true), ...counts, ...written(() => zeros([2, 3], 'int64')) })],
-  topK: [t('x', matrix), integer('k', 1, { outside: [3, -1] }), options({ axis: axis(), largest: flag('largest', false), sorted: flag('sorted', false), ...counts })],
+  sort: [t('x', matrix), orAxis({ axis: axis(), descending: flag('descending', true), stable: flag('stable', true), ...written() })],
+  argsort: [t('x', matrix), orAxis({ axis: axis(), descending: flag('descending', true), stable: flag('stable', true), ...counts, ...written(() => zeros([2, 3], 'int64')) })],
+  topK: [t('x', matrix), integer('k', 1, { outside: [3, -1] }), orAxis({ axis: axis(), largest: flag('largest', false), sorted: flag('sorted', false), ...counts })],
   searchsorted: [values('x1', () => tensor([1, 2, 3])), values('x2', matrix), options({ side: word('side', 'right'), sorter: values('sorter', () => [0, 1, 2]), ...counts, ...written(() => zeros([2, 3], 'int64')) })],
   isin: [values('x1', matrix), values('x2', matrix), options({ invert: flag('invert', true), ...written(() => zeros([2, 3], 'bool')) })],
   uniqueAll: found,
@@ -477,12 +480,12 @@ const MATH = {
   nanmin: reduction(() => zeros([1, 3])),
   nanmax: reduction(() => zeros([1, 3])),
   matmul: [t('x1', matrix), t('x2', () => zeros([3, 4])), product(() => zeros([2, 4]))],
-  vecdot: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), accuracy, ...toFloats, ...written(() => zeros([3])) })],
+  vecdot: [t('x1', matrix), t('x2', matrix), orAxis({ axis: axis(), accuracy, ...toFloats, ...written(() => zeros([3])) })],
   tensordot: [t('x1', matrix), t('x2', () => zeros([3, 4])), options({ axes: integer('axes', 1, { outside: [3, -1] }), accuracy, ...toFloats, ...written(() => zeros([2, 4])) })],
   outer: [t('x1', () => tensor([1, 2])), t('x2', () => tensor([1, 2, 3])), options({ ...toFloats, ...written() })],
   einsum: [word('equation', 'ij,ij->j'), t('operand 0|equation|options', matrix), t('operand 1|equation|options', matrix), { ...product(() => zeros([3])), name: 'options|operand 2' }],
-  cosineSimilarity: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), eps: number('eps', 0.5), ...written(() => zeros([3])) })],
-  'linalg.cross': [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), ...toFloats, ...written() })],
+  cosineSimilarity: [t('x1', matrix), t('x2', matrix), orAxis({ axis: axis(), eps: number('eps', 0.5), ...written(() => zeros([3])) })],
+  'linalg.cross': [t('x1', matrix), t('x2', matrix), orAxis({ axis: axis('axis', 1), ...toFloats, ...written() })],
   'linalg.matrixPower': [t('x', square), integer('n', 2), options(written(square))],
   'linalg.trace': [t('x', matrix), options({ offset: integer('offset', 1), ...toFloats, ...written(toNumber) })],
   'linalg.vectorNorm': [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, ord: number('ord', 3), ...toFloats, out: out(() => zeros([1, 3])) })],

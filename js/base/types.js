@@ -78,6 +78,7 @@
  */
 
 /** @template D @typedef {unknown extends D ? true : false} IsAny */
+/** An axis, or axes; negative ones count from the end. @typedef {number | readonly number[]} Axes */
 /** A dtype's name where options may stand as well: what is no string says nothing about D. @template {DtypeName} D @typedef {`${D}`} NameOf */
 /** The dtype that was asked for, else another one; what the result is assigned to asks for none. @template D @template M @typedef {[D] extends [never] ? M : NoInfer<D>} Or */
 // A conditional type here would keep compilers from taking a Tensor<A> for a Tensor<A | B>.

@@ -214,7 +214,7 @@ function unletterbox (boxes, place, opts) {
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} indices  integers from 0 to n - 1
  * @param {number} n  classes
- * @param {OneHotOptions<E, O> | NameOf<E>} [opts]
+ * @param {OneHotOptions<E, O> | NameOf<E> | number} [opts]
  * @returns {Tensor<Or<O, Or<E, 'float32'>>>} indices' shape with an axis of n elements more
  * @throws {TypeError} ERR_DTYPE indices are not integers, ERR_ARGUMENT · {RangeError} ERR_BOUNDS an index or the axis is outside, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see PyTorch one_hot

@@ -143,7 +143,7 @@ const ALONG = known(['axis', 'dtype', 'out', 'casting'], 'axis')
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2
- * @param {CrossOptions<E, O> | NameOf<E>} [opts]
+ * @param {CrossOptions<E, O> | NameOf<E> | number} [opts]
  * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>}
  * @throws {TypeError} ERR_DTYPE bool and float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy linalg.cross

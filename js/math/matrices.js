@@ -157,7 +157,7 @@ function multiplyVectors (to, a, b, how) {
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2  with as many elements along the axis
- * @param {VecdotOptions<E, O> | NameOf<E>} [opts]
+ * @param {VecdotOptions<E, O> | NameOf<E> | number} [opts]
  * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>} the broadcast shape without the axis
  * @throws as matmul · {RangeError} ERR_BOUNDS axis outside
  * @see array API vecdot
@@ -531,7 +531,7 @@ function simplified (layout, given, inputs, layouts) {
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  real numbers
  * @param {Tensor<B>} x2  with as many elements along the axis
- * @param {CosineOptions<O>} [opts]
+ * @param {CosineOptions<O> | number} [opts]
  * @returns {Tensor<Or<O, Floated<Promote<A, B>>>>} the broadcast shape without the axis; integers give float32
  * @throws as vecdot · {TypeError} ERR_DTYPE complex numbers
  * @see PyTorch cosine_similarity

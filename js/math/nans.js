@@ -13,7 +13,7 @@ const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
 
-/** @import { DtypeName, Floated, NameOf, Or, Summed } from '../base/types' */
+/** @import { Axes, DtypeName, Floated, NameOf, Or, Summed } from '../base/types' */
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { ReductionOptions, SpreadOptions, TypedReductionOptions } from './reductions' */
 
@@ -134,7 +134,7 @@ function extreme (name, reduction, end, x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws as sum
  * @see NumPy nansum
@@ -152,7 +152,7 @@ function nansum (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws as sum
  * @see NumPy nanprod
@@ -170,7 +170,7 @@ function nanprod (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as mean · {TypeError} ERR_DTYPE complex numbers
  * @see NumPy nanmean
@@ -192,7 +192,7 @@ function nanmean (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as nanmean
  * @see NumPy nanvar
@@ -210,7 +210,7 @@ function nanvar (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as nanmean
  * @see NumPy nanstd
@@ -227,7 +227,7 @@ function nanstd (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O>} [opts]
+ * @param {ReductionOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as min
  * @see NumPy nanmin
@@ -244,7 +244,7 @@ function nanmin (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O>} [opts]
+ * @param {ReductionOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as min
  * @see NumPy nanmax

@@ -2,11 +2,11 @@
 // The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
 
 const { failure } = require('../base/errors')
-const { optionsOf, show, unknownOption, isPolluted } = require('../base/validate')
+const { optionsOf, ownFields, show, unknownOption, isPolluted } = require('../base/validate')
 const { atOnce, planned } = require('./calls/plan')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 
-/** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options */
+/** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options: 'axis' is taken, others are named in the error */
 
 /**
  * @param {string[]} list
@@ -62,7 +62,7 @@ function optionsAlong (opts, known) {
 }
 
 /**
- * Checks options. A string counts as { dtype }, undefined as {}.
+ * Checks options. A string counts as { dtype }, a number or a list of numbers as { axis } where that is what a number means, undefined as {}.
  *
  * @param {any} opts
  * @param {Known} known
@@ -71,6 +71,7 @@ function optionsAlong (opts, known) {
  */
 function optionsFor (opts, known) {
   if (opts === undefined) return optionsOf(undefined)
+  if (known.number === 'axis' && (typeof opts === 'number' || Array.isArray(opts))) return ownFields({ axis: opts })
   if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
   const options = optionsOf(opts)
   const names = planned() === null ? known.names : { ...known.names, signal: true } // of the asynchronous form

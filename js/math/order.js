@@ -86,7 +86,7 @@ const layoutOf = t => Tensor.writableOf(t)
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SortOptions<O>} [opts]
+ * @param {SortOptions<O> | number} [opts]
  * @returns {Tensor<Or<O, D>>} of x's shape; NaN are canonical
  * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see array API sort
@@ -115,7 +115,7 @@ function sort (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  real numbers or bool
- * @param {ArgsortOptions<E, O> | NameOf<E>} [opts]
+ * @param {ArgsortOptions<E, O> | NameOf<E> | number} [opts]
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x's shape; int32, or what dtype says
  * @throws as sort · {RangeError} ERR_BOUNDS the axis has more than 2^31 - 1 elements, and dtype is not 'int64'
  * @see array API argsort
@@ -149,7 +149,7 @@ function argsort (x, opts) {
  * @template {IndexName} [E=never]
  * @param {Tensor<D>} x  real numbers or bool
  * @param {number} k  from 0 to the elements along the axis
- * @param {TopKOptions<E> | NameOf<E>} [opts]  sorted: false allows any order
+ * @param {TopKOptions<E> | NameOf<E> | number} [opts]  sorted: false allows any order
  * @returns {{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>> }} with k elements along the axis
  * @throws as sort · {RangeError} ERR_BOUNDS k is outside, or as argsort
  * @see PyTorch topk

@@ -18,7 +18,7 @@ const { known, optionsAlong } = require('./options')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @import { AnyTensor, DtypeName, Floated, Or } from '../base/types' */
+/** @import { AnyTensor, Axes, DtypeName, Floated, Or } from '../base/types' */
 /** @import { ReductionOptions } from './reductions' */
 
 /** @template {DtypeName} [O=any] @typedef {Omit<ReductionOptions<O>, 'casting'>} MedianOptions */
@@ -162,7 +162,7 @@ function fill (to, values, places, meet) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {MedianOptions<O>} [opts]
+ * @param {MedianOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, Floated<D>>>} x's shape without the axes; integers give float32
  * @throws {TypeError} ERR_DTYPE float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside or repeated, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy median
@@ -184,7 +184,7 @@ function median (x, opts) {
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
  * @param {number | readonly number[] | AnyTensor} q  from 0 to 1; of a list, or a tensor with one axis, the result's first axis is that one
- * @param {QuantileOptions<O>} [opts]
+ * @param {QuantileOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, Floated<D>>>} x's shape without the axes; integers give float32
  * @throws as median · {RangeError} ERR_BOUNDS q is outside 0 to 1
  * @see NumPy quantile

@@ -23,7 +23,7 @@ const scalars = require('./scalars')
 const { reduced } = require('./reduce')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @import { AnyTensor, Casting, DtypeName, Floated, InputOf, NameOf, Or, RealOf, Summed } from '../base/types' */
+/** @import { AnyTensor, Axes, Casting, DtypeName, Floated, InputOf, NameOf, Or, RealOf, Summed } from '../base/types' */
 
 /**
  * @template {DtypeName} [O=any]
@@ -47,7 +47,7 @@ const { reduced } = require('./reduce')
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]  dtype: of the result, which x's has to cast to
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]  dtype: of the result, which x's has to cast to
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws {TypeError} ERR_DTYPE float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside or repeated, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
  * @see array API sum
@@ -65,7 +65,7 @@ function sum (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API prod
@@ -83,7 +83,7 @@ function prod (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API mean
@@ -101,7 +101,7 @@ function mean (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API var
@@ -119,7 +119,7 @@ function variance (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API std
@@ -136,7 +136,7 @@ function std (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O>} [opts]
+ * @param {ReductionOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as sum · {RangeError} ERR_SHAPE there are no elements along the axes
  * @see array API min
@@ -153,7 +153,7 @@ function min (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O>} [opts]
+ * @param {ReductionOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as min
  * @see array API max
@@ -169,7 +169,7 @@ function max (x, opts) {
  *
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x
- * @param {ReductionOptions<O>} [opts]
+ * @param {ReductionOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, 'bool'>>} bool; false of no elements
  * @throws as sum
  * @see array API any
@@ -185,7 +185,7 @@ function any (x, opts) {
  *
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x
- * @param {ReductionOptions<O>} [opts]
+ * @param {ReductionOptions<O> | Axes} [opts]
  * @returns {Tensor<Or<O, 'bool'>>} bool; true of no elements
  * @throws as sum
  * @see array API all
@@ -202,7 +202,7 @@ function all (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} int32, or what dtype says
  * @throws as sum · {RangeError} ERR_BOUNDS the axes have more than 2^31 - 1 elements, and dtype is not 'int64'
  * @see array API count_nonzero
@@ -219,7 +219,7 @@ function countNonzero (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  real numbers or bool
- * @param {IndexOptions<E, O> | NameOf<E>} [opts]  axis: where none is given the index counts all elements
+ * @param {IndexOptions<E, O> | NameOf<E> | number} [opts]  axis: where none is given the index counts all elements
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} int32, or what dtype says
  * @throws as countNonzero · {RangeError} ERR_SHAPE there are no elements along the axis
  * @see array API argmax
@@ -236,7 +236,7 @@ function argmax (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  real numbers or bool
- * @param {IndexOptions<E, O> | NameOf<E>} [opts]  as of argmax
+ * @param {IndexOptions<E, O> | NameOf<E> | number} [opts]  as of argmax
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} int32, or what dtype says
  * @throws as argmax
  * @see array API argmin
@@ -309,7 +309,7 @@ function cumulative (op, x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {CumulativeOptions<E, O> | NameOf<E>} [opts]  axis: needed where there are several; includeInitial: begins with 0
+ * @param {CumulativeOptions<E, O> | NameOf<E> | number} [opts]  axis: needed where there are several; includeInitial: begins with 0
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} of x's shape, one longer along the axis with includeInitial
  * @throws as sum
  * @see array API cumulative_sum
@@ -327,7 +327,7 @@ function cumulativeSum (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {CumulativeOptions<E, O> | NameOf<E>} [opts]  includeInitial: begins with 1
+ * @param {CumulativeOptions<E, O> | NameOf<E> | number} [opts]  includeInitial: begins with 1
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} of x's shape, one longer along the axis with includeInitial
  * @throws as sum
  * @see array API cumulative_prod

@@ -12,7 +12,7 @@ const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = requir
 const { known, optionsAlong } = require('./options')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
 
-/** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
+/** @import { AnyTensor, Axes, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { TypedReductionOptions } from './reductions' */
 
@@ -61,7 +61,7 @@ function along (op, x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {AlongOptions<E, O> | NameOf<E>} [opts]
+ * @param {AlongOptions<E, O> | NameOf<E> | number} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} of x's shape; integers give float32
  * @throws {TypeError} ERR_DTYPE float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see PyTorch softmax
@@ -79,7 +79,7 @@ function softmax (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {AlongOptions<E, O> | NameOf<E>} [opts]
+ * @param {AlongOptions<E, O> | NameOf<E> | number} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} of x's shape; integers give float32
  * @throws as softmax
  * @see PyTorch log_softmax
@@ -97,7 +97,7 @@ function logSoftmax (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes; integers give float32
  * @throws as softmax · {RangeError} ERR_BOUNDS an axis repeated
  * @see PyTorch logsumexp

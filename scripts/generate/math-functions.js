@@ -300,9 +300,9 @@ function laterTypesIn (file) {
     const options = params.at(-1)
     const isRest = options?.type.startsWith('...') === true // operands, then options
     if (options?.name !== 'opts' && !isRest) continue
-    const [given, asked] = options.type.split(' | NameOf<E>')
+    const [, given, others] = /^(.*?)((?: \| (?:NameOf<E>|Axes|number))*)$/.exec(options.type) // others: what may stand in the place of options
     if (isRest) Object.assign(options, { name: `...${options.name}`, type: `${given.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]` })
-    else options.type = `${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}`
+    else options.type = `${given} & { signal?: Signal | undefined }${others}`
     const generic = templates.length === 0 ? '' : `<${templates.join(', ')}>`
     found[name] = placed(`${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`)
   }
@@ -344,7 +344,7 @@ const functions = require('./functions')
 ${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => name), ...NAMESPACES].map(name => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, TensorData, Value } from '../base/types' */
+/** @import { AnyTensor, Axes, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, TensorData, Value } from '../base/types' */
 
 ${[...types.all].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
 

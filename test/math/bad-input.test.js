@@ -1,7 +1,7 @@
 'use strict'
 // Wrong values in every place of every function: a typed error that names the argument, and nothing has changed.
 const assert = require('node:assert/strict')
-const { tensor, zeros } = require('samebytes')
+const { ones, tensor, zeros } = require('samebytes')
 const { MATH, inMath, isAlias, namesIn, ofMath, validOf } = require('../signatures')
 const { acceptsRight, readsFirst, refusesAll } = require('../refusals')
 const { fails } = require('../setup')
@@ -78,10 +78,26 @@ describe('options of arithmetic', () => {
     refused(() => math.add(x, x, { signal: new AbortController().signal }), /^there is no option "signal"; /)
   })
 
-  it('are no axis, and no tensor', () => {
-    for (const name of ['sum', 'var', 'argmax', 'cumulativeSum', 'softmax', 'logSumExp', 'median']) refused(() => math[name](x, 0), 'options is 0; { axis: 0 } was expected')
-    refused(() => math.quantile(x, 0.5, 1), 'options is 1; { axis: 1 } was expected')
-    refused(() => math.mean(x, [0, 1]), 'options is an array; { axis } was expected')
+  it('are an axis, where a function has one and a number means nothing else', async () => {
+    const given = { topK: [x, 1], quantile: [x, 0.5], vecdot: [x, x], cosineSimilarity: [x, x], oneHot: [tensor([0, 1], 'int32'), 2] }
+    const result = value => value.values ?? value
+    const names = ['sum', 'prod', 'mean', 'std', 'var', 'min', 'max', 'any', 'all', 'countNonzero', 'argmax', 'argmin', 'cumulativeSum', 'cumulativeProd', 'softmax', 'logSoftmax', 'logSumExp', 'median', 'quantile', 'sort', 'argsort', 'topK', 'vecdot', 'cosineSimilarity', 'oneHot', 'nansum', 'nanprod', 'nanmean', 'nanvar', 'nanstd', 'nanmin', 'nanmax']
+    for (const name of names) {
+      const args = given[name] ?? [x]
+      for (const axis of [0, -1]) {
+        const wanted = result(math[name](...args, { axis })).toArray()
+        assert.deepEqual(result(math[name](...args, axis)).toArray(), wanted, name)
+        const later = math[`${name}Async`]
+        if (later !== undefined) assert.deepEqual(result(await later(...args, axis)).toArray(), wanted, name) // median and quantile have none
+      }
+    }
+    assert.equal(math.mean(x, [0, 1]).item(), math.mean(x).item())
+    assert.deepEqual(math.linalg.cross(ones([3, 2]), ones([3, 2]), 0).toArray(), math.linalg.cross(ones([3, 2]), ones([3, 2]), { axis: 0 }).toArray())
+    for (const name of ['cumulativeSum', 'softmax', 'sort', 'argmax']) refused(() => math[name](x, [0]), 'axis is an array; an integer was expected')
+    for (const axis of [2, 0.5, [0, 2]]) assert.throws(() => math.sum(x, axis), { name: 'RangeError', code: 'ERR_BOUNDS' })
+  })
+
+  it('are no other number, and no tensor', () => {
     refused(() => math.diff(x, 2), 'options is 2; { n: 2 } was expected')
     refused(() => math.vectorNorm(x, 1), 'options is 1; { ord: 1 } was expected')
     refused(() => math.exp(x, 0), 'options is 0; an object or a dtype was expected')
@@ -103,7 +119,7 @@ describe('options of arithmetic', () => {
     const { signal } = new AbortController()
     assert.deepEqual((await math.sumAsync(x, { signal, axis: 0 })).toArray(), [4, 6])
     await assert.rejects(math.sumAsync(x, { signal, dim: 0 }), { code: 'ERR_ARGUMENT', message: 'there is no option "dim"; axis was expected' })
-    await assert.rejects(math.sumAsync(x, 0), { code: 'ERR_ARGUMENT', message: 'options is 0; { axis: 0 } was expected' })
+    await assert.rejects(math.vectorNormAsync(x, 1), { code: 'ERR_ARGUMENT', message: 'options is 1; { ord: 1 } was expected' })
     await assert.rejects(math.addAsync(x, x, x), { code: 'ERR_ARGUMENT', message: /^options is a tensor/ })
     await assert.rejects(math.addAsync(x, x, null), { code: 'ERR_ARGUMENT', message: /^options is null/ })
   })
