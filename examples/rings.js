@@ -30,7 +30,7 @@ async function main (language) {
   try {
     const program = path.join(folder, 'ring')
     compile(language, program)
-    const ring = SharedRing.create(name, { slots: 4, shape: [100], dtype: 'int32' })
+    const ring = SharedRing.create(name, [100], { slots: 4, dtype: 'int32' })
     const start = (...args) => spawn(program, [...args, name, String(FRAMES)], { stdio: ['ignore', 'pipe', 'inherit'] })
     const reader = start('read')
     const closed = once(reader, 'close')

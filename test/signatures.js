@@ -203,7 +203,7 @@ const MORE = {
   fetchGguf: { keys: ['fetch', 'caches', 'signal', 'retries', 'idleTimeout'], call: opts => samebytes.fetchGguf('http://127.0.0.1:9/a', { retries: 0, ...opts }) },
   'SharedTensor.create': { keys: ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'], call: opts => samebytes.SharedTensor.create('a/b', [2], opts) },
   'SharedTensor.open': { keys: ['dtype', 'format', 'mode', 'shape', 'offset', 'guard'], call: opts => samebytes.SharedTensor.open('samebytes-there-is-none', opts) },
-  'SharedRing.create': { keys: ['dtype', 'slots', 'shape', 'readers', 'mode', 'ifExists', 'persist'], call: opts => samebytes.SharedRing.create('a/b', opts) },
+  'SharedRing.create': { keys: ['dtype', 'slots', 'readers', 'mode', 'ifExists', 'persist'], call: opts => samebytes.SharedRing.create('a/b', [2], opts) },
   'SharedRing.open': { keys: ['dtype'], call: opts => samebytes.SharedRing.open('samebytes-there-is-none', opts) },
   memoryMap: { keys: ['format', 'limit'], call: opts => inspect().memoryMap(opts), untrace: () => inspect().untrace() },
   serveMap: { keys: ['port', 'limit'], call: async opts => (await inspect().serveMap(opts)).close() },
@@ -218,7 +218,7 @@ const MORE = {
   }
 }
 
-const newRing = () => samebytes.SharedRing.create(`samebytes-options-${process.pid}`, { slots: 2, shape: [1], ifExists: 'replace' })
+const newRing = () => samebytes.SharedRing.create(`samebytes-options-${process.pid}`, [1], { slots: 2, ifExists: 'replace' })
 
 /** @param {any} shared  a SharedTensor or a ring @param {(shared: any) => unknown} use */
 async function withShared (shared, use) {

@@ -10,7 +10,7 @@ const UNPACKS = 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sy
 const BESIDE = `
 import array, json, sys
 import samebytes
-ring, shared = samebytes.Ring.open(sys.argv[1]), samebytes.SharedTensor.open(sys.argv[1] + '-t')
+ring, shared = samebytes.SharedRing.open(sys.argv[1]), samebytes.SharedTensor.open(sys.argv[1] + '-t')
 read = memoryview(next(ring.read()).array).cast('B').cast('i').tolist()
 memoryview(ring.next()).cast('B')[:] = memoryview(array.array('i', [7, 8, 9])).cast('B')
 ring.commit()
@@ -43,7 +43,7 @@ function install (wheel, site, { byPip = false } = {}) {
  * @returns {Promise<{ version: string, library: string }>} what Python says of itself
  */
 async function tryBeside ({ SharedRing, SharedTensor }, site, name) {
-  const made = SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int32' })
+  const made = SharedRing.create(name, [3], { slots: 2, dtype: 'int32' })
   made.write(5)
   made.dispose() // another process may write
   const ring = SharedRing.open(name)

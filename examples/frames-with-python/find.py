@@ -4,10 +4,10 @@ import json
 import sys
 
 import numpy as np
-from samebytes import Ring, SharedTensor
+from samebytes import SharedRing, SharedTensor
 
 name, grey_name, first = sys.argv[1:]
-ring = Ring.open(name)                     # frames of [height, width, 3]
+ring = SharedRing.open(name)                     # frames of [height, width, 3]
 grey = SharedTensor.open(grey_name).array  # [height, width]
 
 for frame, index, lost in ring.read(from_=int(first)):

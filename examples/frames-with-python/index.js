@@ -24,7 +24,7 @@ async function main () {
   const { values } = parseArgs({ options: { frames: { type: 'string', default: '300' }, kill: { type: 'string', default: '100' } } })
   const [count, kill] = [Number(values.frames), Number(values.kill)]
   const name = `samebytes-frames-${process.pid}`
-  const ring = SharedRing.create(name, { slots: 8, shape: [HEIGHT, WIDTH, 3], dtype: 'uint8' })
+  const ring = SharedRing.create(name, [HEIGHT, WIDTH, 3], { slots: 8, dtype: 'uint8' })
   const grey = SharedTensor.create(`${name}-grey`, [HEIGHT, WIDTH])
   const python = pythonPeer(name, `${name}-grey`)
   const unlink = () => {

@@ -20,7 +20,7 @@ class Pool {
     const int32 = { dtype: 'int32' }
     this.count = count
     this.size = size
-    this.jobs = SharedRing.create(`${name}-jobs`, { slots: 8, readers: size, shape: [JOB], dtype: 'int32' })
+    this.jobs = SharedRing.create(`${name}-jobs`, [JOB], { slots: 8, readers: size, dtype: 'int32' })
     this.progress = SharedTensor.create(`${name}-states`, [1 + count], int32)
     this.states = this.progress.tensor.data // 0: one that is added to; 1 + i: of job i, 0: nobody has it, n: worker n, -n: worker n has done it
     this.results = SharedTensor.create(`${name}-results`, [count], int32)

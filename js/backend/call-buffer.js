@@ -369,7 +369,7 @@ function invokeOn (opcode, to, from, a, b) {
  */
 function leave (error) {
   const { code, message } = /** @type {{ code?: string, message?: string }} */ (error ?? {})
-  const status = codes.indexOf(String(code))
+  const status = codes.indexOf(/** @type {any} */ (code))
   /** @type {any} */ const native = backend
   native.leaveText(status > 0 ? String(message) : 'JavaScript could not run (out of memory, or of stack)')
   return status > 0 ? status : codes.indexOf('ERR_MEMORY')

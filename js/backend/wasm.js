@@ -392,7 +392,7 @@ class Backend {
     f64[ARGS + 2] = claimed ? 1 : 0
     this.call(this.opcodes.storage_at)
     const status = this.frame.f64[STATUS] // memory may have grown
-    if (status !== 0) throw failure('ERR_' + this.tables.errors[status - 1][0], this.text())
+    if (status !== 0) throw failure(/** @type {import('../base/errors').ErrorCode} */ ('ERR_' + this.tables.errors[status - 1][0]), this.text())
   }
 
   /**

@@ -1,7 +1,7 @@
 'use strict'
 // The errors that samebytes throws. Codes and classes come from C's list.
 
-/** The `code` of errors: C's list, which a test compares. @typedef {'ERR_ARGUMENT' | 'ERR_SHAPE' | 'ERR_DTYPE' | 'ERR_BOUNDS' | 'ERR_CAST' | 'ERR_DISPOSED' | 'ERR_DETACHED' | 'ERR_STALE' | 'ERR_BUSY' | 'ERR_READ_ONLY' | 'ERR_ALIGNMENT' | 'ERR_OVERLAP' | 'ERR_MEMORY' | 'ERR_DEVICE' | 'ERR_UNSUPPORTED' | 'ERR_FORMAT' | 'ERR_NOT_FOUND' | 'ERR_MODEL' | 'ERR_IO' | 'ERR_EXISTS' | 'ERR_CUDA_CONTEXT_LOST'} ErrorCode */
+/** The `code` of errors: C's list, then what is of samebytes/nats alone; a test compares both. @typedef {'ERR_ARGUMENT' | 'ERR_SHAPE' | 'ERR_DTYPE' | 'ERR_BOUNDS' | 'ERR_CAST' | 'ERR_DISPOSED' | 'ERR_DETACHED' | 'ERR_STALE' | 'ERR_BUSY' | 'ERR_READ_ONLY' | 'ERR_ALIGNMENT' | 'ERR_OVERLAP' | 'ERR_MEMORY' | 'ERR_DEVICE' | 'ERR_UNSUPPORTED' | 'ERR_FORMAT' | 'ERR_NOT_FOUND' | 'ERR_MODEL' | 'ERR_IO' | 'ERR_EXISTS' | 'ERR_CUDA_CONTEXT_LOST' | 'ERR_NO_RESPONDERS' | 'ERR_TIMEOUT' | 'ERR_BUSY_REMOTE' | 'ERR_DISCONNECTED' | 'ERR_TOO_LARGE' | 'ERR_REMOTE' | 'ERR_CHECKSUM'} ErrorCode */
 
 /**
  * What samebytes throws where JavaScript has no class of its own for it; `code` is stable.
@@ -30,11 +30,12 @@ const classes = { ERR_ARGUMENT: TypeError, ERR_BOUNDS: RangeError, ERR_MEMORY: R
  * Learns C's list of errors: [code without ERR_, class name], in the order of its numbers.
  *
  * @param {[string, string][]} list
- * @returns {string[]} codes by status number
+ * @returns {ErrorCode[]} codes by status number; no error has the first
  */
 function learnErrors (list) {
   /** @type {Record<string, ErrorConstructor | typeof SamebytesError>} */
   const known = { TypeError, RangeError, SamebytesError }
+  /** @type {any[]} */
   const codes = ['OK']
   for (const [code, name] of list) {
     classes['ERR_' + code] = known[name]
@@ -64,9 +65,9 @@ function plain (text) {
 /**
  * Makes an error with its code; the class is the one of C's list. Its stack begins at the caller's line.
  *
- * @param {string} code
+ * @param {ErrorCode} code
  * @param {string} message  names the argument, what was given and what was expected; characters that nobody sees are escaped
- * @returns {Error & { code: string }}
+ * @returns {Error & { code: ErrorCode }}
  */
 function failure (code, message) {
   const Class = /** @type {any} */ (classes[code] ?? SamebytesError)

@@ -68,7 +68,7 @@ function boolean (name, value) {
  *
  * @param {string} name  the argument's name, for messages
  * @param {unknown} value
- * @param {string} [code]  of the error for other numbers
+ * @param {import('./errors').ErrorCode} [code]  of the error for other numbers
  * @returns {number}
  */
 function integer (name, value, code = 'ERR_BOUNDS') {
@@ -91,7 +91,7 @@ function integerFrom (name, value, least) {
 /**
  * @param {string} name
  * @param {unknown} value
- * @param {string} code
+ * @param {import('./errors').ErrorCode} code
  */
 function noInteger (name, value, code) {
   if (typeof value !== 'number') return failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
@@ -158,7 +158,7 @@ function copyOf (list, n) {
  *
  * @param {string} name
  * @param {unknown} list  an array or an integer typed array
- * @param {string} [code]
+ * @param {import('./errors').ErrorCode} [code]
  * @param {number} [most]  entries
  * @returns {number[]} a copy
  */
@@ -174,7 +174,7 @@ function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
 /**
  * @param {string} name
  * @param {unknown} list
- * @param {string} code
+ * @param {import('./errors').ErrorCode} code
  * @param {number} most
  * @returns {number[]}
  */

@@ -6,7 +6,7 @@ const { SamebytesError, failure } = require('../base/errors')
 
 const TEMPORARY = /^\.samebytes-[\w-]+\.tmp$/ // the names that atomic-write.js gives
 
-/** @type {Record<string, string>} */
+/** @type {Record<string, import('../base/errors').ErrorCode>} */
 const CODES = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_EXISTS' }
 
 /**

@@ -46,7 +46,6 @@ const words = lazyFile(() => require('./futex'))
  * @template {DtypeName} [D=any]
  * @typedef {object} RingOptions
  * @property {number} slots  frames kept at a time, at least 1
- * @property {Shape} shape  of a frame, elements
  * @property {D | undefined} [dtype]  'float32' unless told
  * @property {number | undefined} [readers]  loops over `read()` at a time, of all processes, that the writer waits for, at most 1024; 0 unless
  *   told: it waits for none
@@ -66,7 +65,7 @@ let own
  *
  * @template {DtypeName} [D=any]
  * @example
- * const camera = () => SharedRing.create('camera', { slots: 8, shape: [480, 640, 3], dtype: 'uint8' })
+ * const camera = () => SharedRing.create('camera', [480, 640, 3], { slots: 8, dtype: 'uint8' })
  * const watch = async see => {
  *   const ring = SharedRing.open('camera')
  *   for await (const { tensor, index } of ring.read()) {
@@ -128,14 +127,15 @@ class SharedRing {
    *
    * @template {DtypeName} [D=never]
    * @param {string} name  as of SharedTensor.create, at most 247 bytes
+   * @param {Shape} shape  of a frame, in elements
    * @param {RingOptions<D>} opts
    * @returns {SharedRing<Or<D, 'float32'>>}
    * @throws as SharedTensor.create · {RangeError} ERR_BOUNDS slots below 1, or readers outside 0 to 1024
    * @example
-   * const ring = () => SharedRing.create('levels', { slots: 64, shape: [2], ifExists: 'replace' })
+   * const ring = () => SharedRing.create('levels', [2], { slots: 64, ifExists: 'replace' })
    */
-  static create (name, opts) {
-    const { slots: given, shape, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts, ['slots', 'shape', 'dtype', 'readers', 'mode', 'ifExists', 'persist'], 'SharedRing.create')
+  static create (name, shape, opts) {
+    const { slots: given, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts, ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'], 'SharedRing.create')
     const { nameOf, checkPlatform, pause } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
@@ -538,7 +538,16 @@ class SharedRing {
    *   ring.dispose()
    * }
    */
-  dispose () {
+  dispose () { this.close() }
+
+  /**
+   * The same as dispose, as of files and buses, and of rings in Python.
+   *
+   * @throws nothing
+   * @example
+   * const forget = ring => ring.close()
+   */
+  close () {
     if (!own(this).#isOpen) return
     this.#isOpen = false
     this.#releaseRole()

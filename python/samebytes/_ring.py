@@ -1,4 +1,4 @@
-"""Ring: frames that one process writes and others read. docs/ring-protocol.md has the protocol."""
+"""SharedRing: frames that one process writes and others read. docs/ring-protocol.md has the protocol."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ def _open_both(name: str, dtype: Optional[str], writes: bool, owns: bool = False
     raise Error('ERR_STALE', f'{path} is replaced all the time')
 
 
-class Ring:
-    """Frames in shared memory that one process writes and others read, without locks: what Node has as `SharedRing`.
+class SharedRing:
+    """Frames in shared memory that one process writes and others read, without locks, as Node's SharedRing does.
 
-    >>> with Ring.open('camera') as ring:
+    >>> with SharedRing.open('camera') as ring:
     ...     for array, index, lost in ring.read():
     ...         copy = array.copy()
     ...         if ring.intact(index):
@@ -162,17 +162,17 @@ class Ring:
         self._end = weakref.finalize(self, self._use.close)
 
     @classmethod
-    def create(cls, name: str, slots: int, shape: Union[int, Sequence[int]], dtype: Any = 'float32', *, mode: int = 0o600,
-               if_exists: str = 'error', persist: bool = False, readers: int = 0) -> 'Ring':
+    def create(cls, name: str, shape: Union[int, Sequence[int]], dtype: Any = 'float32', *, slots: int, readers: int = 0,
+               mode: int = 0o600, if_exists: str = 'error', persist: bool = False) -> 'SharedRing':
         """Creates a ring without frames; the first to write becomes the writer.
 
-        slots: frames kept at a time. shape: of a frame. readers: loops over `read` at a time, of all processes, that the writer waits for, at
+        shape: of a frame. slots: frames kept at a time. readers: loops over `read` at a time, of all processes, that the writer waits for, at
         most 1024; 0: it waits for none. The others, and what is raised, as of SharedTensor.create; name: at most 247 bytes.
         """
         called, extents, kind, mode = name_of(name, _MOST_NAME), shape_of(shape), dtype_of(dtype), integer('mode', mode, 0, 0o777)
         slots, readers = integer('slots', slots, 1, 2 ** 63 - 1), integer('readers', readers, 0, _MOST_READERS)
         flags = flags_of(if_exists, persist) + readers * 65536
-        library = _library.need('Ring.create')
+        library = _library.need('SharedRing.create')
         handle = C.c_void_p()
 
         def make() -> None:
@@ -188,7 +188,7 @@ class Ring:
         return ring
 
     @classmethod
-    def open(cls, name: str, dtype: Any = None) -> 'Ring':
+    def open(cls, name: str, dtype: Any = None) -> 'SharedRing':
         """Opens an existing ring, to read or to write. dtype: as of SharedTensor.open. Raises Error: ERR_NOT_FOUND, ERR_FORMAT, ERR_DTYPE,
         ERR_IO, ERR_ARGUMENT."""
         called = name_of(name, _MOST_NAME)
@@ -198,7 +198,7 @@ class Ring:
     @staticmethod
     def unlink(name: str) -> None:
         """Removes both names; processes that have the ring open keep it. Raises Error: ERR_NOT_FOUND, ERR_IO."""
-        _library.need('Ring.unlink').call('ring_unlink', name_of(name, _MOST_NAME).encode())
+        _library.need('SharedRing.unlink').call('ring_unlink', name_of(name, _MOST_NAME).encode())
 
     @property
     def name(self) -> str:
@@ -376,14 +376,14 @@ class Ring:
         the names stay. A second close does nothing."""
         self._end()
 
-    def __enter__(self) -> 'Ring':
+    def __enter__(self) -> 'SharedRing':
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
     def __repr__(self) -> str:
-        return f'Ring({self._name!r}, {self._slots} slots of {list(self.shape)}, {self.dtype})'
+        return f'SharedRing({self._name!r}, {self._slots} slots of {list(self.shape)}, {self.dtype})'
 
 
 class _Use:

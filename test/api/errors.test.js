@@ -57,7 +57,10 @@ describe('the messages of errors', () => {
       assert.ok(rest.every(cell => /\w{2}/.test(cell)), code)
     }
     const [, union] = /@typedef \{(.*)\} ErrorCode \*\//.exec(read('js/base/errors.js'))
-    assert.deepEqual(union.replaceAll("'", '').split(' | '), listed().map(([code]) => code), 'the type ErrorCode')
+    const [, overNats] = read('docs/errors.md').split('\n## Over NATS\n')
+    const ofNats = [...overNats.matchAll(/^- `(ERR_\w+)`/gm)].map(([, code]) => code)
+    assert.equal(ofNats.length, 7)
+    assert.deepEqual(union.replaceAll("'", '').split(' | '), [...listed().map(([code]) => code), ...ofNats], 'the type ErrorCode')
     assert.deepEqual(Object.keys(CLASSES).sort(), listed().map(([code]) => code).sort())
   })
 

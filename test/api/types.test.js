@@ -45,7 +45,7 @@ function promotions () {
  *
  * @param {string} folder  of the declarations
  * @param {string[]} entries  its files, without .d.mts
- * @returns {{ name: string, signatures: { text: string, isExplained: boolean }[], isExplained: boolean }[]}
+ * @returns {{ name: string, signatures: { text: string, isExplained: boolean, isPromise: boolean }[], isExplained: boolean }[]}
  */
 function publicNames (folder, entries) {
   const files = entries.map(name => path.join(folder, `${name}.d.mts`))
@@ -61,7 +61,7 @@ function publicNames (folder, entries) {
     const declaration = symbol.valueDeclaration
     if (declaration === undefined || isIgnored(symbol) || name === 'SamebytesError.name') return // a type, or not for users
     const type = checker.getTypeOfSymbolAtLocation(symbol, declaration)
-    const signatures = type.getCallSignatures().map(signature => ({ text: checker.signatureToString(signature), isExplained: isExplained(signature) }))
+    const signatures = type.getCallSignatures().map(signature => ({ text: checker.signatureToString(signature), isExplained: isExplained(signature), isPromise: signature.getReturnType().symbol?.name === 'Promise' }))
     found.push({ name, signatures, isExplained: signatures.length > 0 || isExplained(symbol) })
     if (!(symbol.flags & ts.SymbolFlags.Class)) return
     const members = [...checker.getDeclaredTypeOfSymbol(symbol).getProperties(), ...type.getProperties()]
@@ -140,6 +140,21 @@ describe('types', function () {
       const functions = publicNames(path.join(scratch, 'node_modules', 'samebytes', 'types'), ['math']).filter(({ name }) => !name.endsWith('Async'))
       assert.ok(functions.length > 150, `${functions.length} functions`)
       assert.deepEqual(functions.filter(({ signatures }) => !signatures.every(({ isExplained }) => isExplained)).map(({ name }) => name), [])
+    })
+
+    it('say by their names what blocks: x computes and xAsync does not block; x waits and xSync blocks', () => {
+      const all = [...names, ...publicNames(path.join(scratch, 'node_modules', 'samebytes', 'types'), ['math', 'inspect', 'nats'])]
+      const functions = new Map(all.filter(({ signatures }) => signatures.length > 0).map(({ name, signatures }) => [name, signatures.map(({ isPromise }) => isPromise)]))
+      const wrong = []
+      for (const [name, promises] of functions) {
+        const [, base, ending] = /^(.*?)(Async|Sync)?$/.exec(name)
+        const twin = ending === undefined ? undefined : functions.get(base)
+        if (new Set(promises).size !== 1) wrong.push(`${name} gives promises and values`)
+        if (ending !== undefined && promises[0] !== (ending === 'Async')) wrong.push(`${name} ${promises[0] ? 'gives a promise' : 'blocks'}`)
+        if (ending !== undefined && twin?.[0] !== (ending === 'Sync')) wrong.push(`${name} stands beside ${twin === undefined ? 'nothing' : `${base}, which ${twin[0] ? 'gives a promise' : 'blocks'}`}`)
+      }
+      assert.ok(functions.size > 400, `${functions.size} functions`)
+      assert.deepEqual(wrong, [])
     })
 
     it('have a test for every public name', () => {

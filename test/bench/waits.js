@@ -103,7 +103,7 @@ async function woken (options) {
 /** Frames of 1 KiB there and back, each by a ring. */
 async function ringed (options) {
   const name = `sb-bench-ring-${process.pid}`
-  const [there, back] = ['a', 'b'].map(end => SharedRing.create(name + end, { slots: 8, shape: [256], ifExists: 'replace' }))
+  const [there, back] = ['a', 'b'].map(end => SharedRing.create(name + end, [256], { slots: 8, ifExists: 'replace' }))
   try {
     return await besides(name, `
       const { SharedRing } = require('samebytes')

@@ -82,7 +82,7 @@ describe('samebytes ls, rm and sweep', function () {
   it('removes both names of a ring, also where only one is left; and none while another process has it', async () => {
     const { SharedRing } = require('samebytes')
     const [name, half, used] = [fresh(), fresh(), fresh()]
-    await left(`for (const name of ['${name}', '${half}', '${used}']) require('samebytes').SharedRing.create(name, { slots: 2, shape: [2] })`)
+    await left(`for (const name of ['${name}', '${half}', '${used}']) require('samebytes').SharedRing.create(name, [2], { slots: 2 })`)
     fs.unlinkSync(`${FOLDER}/${half}`)
     const ring = SharedRing.open(used)
     ring.write(1)
@@ -90,7 +90,7 @@ describe('samebytes ls, rm and sweep', function () {
     assert.deepEqual([busy.code, /ERR_BUSY/.test(busy.stderr)], [1, true])
     assert.deepEqual(await json('rm', name, half), { removed: [name, half] })
     assert.deepEqual(fs.readdirSync(FOLDER).filter(each => each.includes(name) || each.includes(half)), [])
-    SharedRing.create(name, { slots: 2, shape: [2] }).dispose()
+    SharedRing.create(name, [2], { slots: 2 }).dispose()
     ring.dispose()
     assert.deepEqual(await json('rm', used), { removed: [used] })
     assert.deepEqual(fs.readdirSync(FOLDER).filter(each => each.includes(used)), [])

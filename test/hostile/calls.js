@@ -44,7 +44,7 @@ function clean () {
 const FILES = { 'a.npy': () => npyFiles().plain(), 'a.npz': () => npzFiles().plain(), 'a.safetensors': () => safetensorsFiles().plain(), 'a.gguf': () => ggufFiles().plain(), 'a.raw': () => Buffer.alloc(4096, 7) }
 const made = () => ({ a: zeros([2, 3]), b: tensor([1, 2, 3]) })
 const newShared = () => SharedTensor.create(null, [4], { dtype: 'int32' })
-const newRing = () => SharedRing.create(NAMES[1], { slots: 2, shape: [3], ifExists: 'replace' })
+const newRing = () => SharedRing.create(NAMES[1], [3], { slots: 2, ifExists: 'replace' })
 const fileOf = { a: made }
 const saving = () => options({ metadata: () => ({ a: 'b' }), signal: () => new AbortController().signal, onProgress: () => noop, ifExists: 'replace' })
 
@@ -86,7 +86,7 @@ const MORE = {
   'SharedTensor.wait': [[any(0), any(0), options({ timeout: 1, signal: () => new AbortController().signal })], newShared, (i, expected, opts, on) => on.wait(i, expected, opts)],
   'SharedTensor.notify': [[any(0), any(1)], newShared, (i, n, on) => on.notify(i, n)],
   'SharedTensor.tensor': [[], newShared, on => [on.toJSON(), on.tensor.toArray(), on.path, on.fd, on.dispose()]],
-  'SharedRing.create': [[any(NAMES[1]), options({ slots: 2, shape: () => [3], dtype: 'float32', mode: 0o600, ifExists: 'replace', persist: false })], null, (...args) => SharedRing.create(...args)],
+  'SharedRing.create': [[any(NAMES[1]), any(() => [3]), options({ slots: 2, dtype: 'float32', mode: 0o600, ifExists: 'replace', persist: false })], null, (...args) => SharedRing.create(...args)],
   'SharedRing.open': [[any(() => newRing().name), options({ dtype: 'float32' })], null, (...args) => SharedRing.open(...args)],
   'SharedRing.write': [[any(() => [1, 2, 3]), options({ scale: 2, bias: 1, axis: 0 })], newRing, (value, opts, on) => on.write(value, opts)],
   'SharedRing.next': [[], newRing, on => [on.next().fill(1), on.commit(), on.count]],

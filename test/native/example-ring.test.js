@@ -32,7 +32,7 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
       clean()
     })
     const start = (...args) => programPeer(path.join(folder, 'ring'), args)
-    const ringOf = () => SharedRing.create(fresh(), { slots: 4, shape: [500], dtype: 'int32' })
+    const ringOf = () => SharedRing.create(fresh(), [500], { slots: 4, dtype: 'int32' })
 
     it('writes frames that we read whole, and goes on after a Node that was killed inside one', async () => {
       const ring = ringOf()

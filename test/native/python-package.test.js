@@ -16,7 +16,7 @@ const wheel = require('../wheel')
 
 const PRELUDE = `sys.path.insert(0, ${JSON.stringify(pythonPath)})
 import time
-from samebytes import Error, Ring, SharedTensor
+from samebytes import Error, SharedRing, SharedTensor
 name = sys.argv[1]
 def code(fn):
   try: return fn()
@@ -42,12 +42,12 @@ describe('the Python package', function () {
     clean()
   })
   const peer = (source, name, before = '') => pythonPeer(before + PRELUDE + source, [name])
-  const ringOf = (more = {}) => SharedRing.create(fresh(), { slots: 4, shape: [2, 50], dtype: 'int32', ...more })
+  const ringOf = (more = {}) => SharedRing.create(fresh(), [2, 50], { slots: 4, dtype: 'int32', ...more })
   const ended = async child => assert.deepEqual(await child.exit, { code: 0, signal: null, errors: '' })
 
   it('writes frames that we read whole, each counted once', async () => {
     const ring = ringOf()
-    const writer = peer('ring = Ring.open(name)\nfor i in range(1000): ring.write(i)', ring.name)
+    const writer = peer('ring = SharedRing.open(name)\nfor i in range(1000): ring.write(i)', ring.name)
     let next = 0
     for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
       assert.equal(index, next + lost)
@@ -66,7 +66,7 @@ describe('the Python package', function () {
       if (before !== '') skipElsewhere(this)
       const ring = ringOf()
       const reader = peer(`
-ring, seen, torn, missed, after = Ring.open(name), 0, 0, 0, 0
+ring, seen, torn, missed, after = SharedRing.open(name), 0, 0, 0, 0
 say('ready')
 for array, index, lost in ring.read(from_=0):
   assert index == after + lost
@@ -90,7 +90,7 @@ say(seen > 0, torn)`, ring.name, before)
     const ring = ringOf({ slots: 1 })
     ring.write(3)
     const reader = peer(`
-ring = Ring.open(name)
+ring = SharedRing.open(name)
 frame = next(ring.read())
 say(frame.array[1, 49], frame.array.flags.writeable, ring.intact(0))
 input()
@@ -106,10 +106,10 @@ say(frame.array[1, 49], ring.intact(0))`, ring.name)
   it('that is killed inside a frame takes nothing with it, and the next one goes on', async () => {
     const ring = ringOf()
     const source = `
-ring = Ring.open(name)
+ring = SharedRing.open(name)
 ring.write(ring.count)
 ring.next()[:] = -1
-say(code(lambda: Ring.open(name).next()))
+say(code(lambda: SharedRing.open(name).next()))
 input()`
     for (let i = 0; i < 3; i++) {
       const writer = peer(source, ring.name)
@@ -128,7 +128,7 @@ input()`
     assert.equal(await writer.next(), 'inside')
     await writer.kill('SIGKILL')
     const after = peer(`
-with Ring.open(name) as ring:
+with SharedRing.open(name) as ring:
   frames = ring.read(timeout=20)
   say([next(frames).index, ring.write(1), next(frames).array[0, 0].item()])`, ring.name)
     assert.equal(await after.next(), '[0, 1, 1]')
@@ -142,10 +142,10 @@ with Ring.open(name) as ring:
 for dtype in input().split():
   with SharedTensor.create(name, (2, 3), dtype, if_exists='replace') as shared: say(shared.dtype)
   input()
-ring = Ring.create(name, 4, 3, 'float64', if_exists='replace')
-say(ring.write([1, 2, 3]), code(lambda: Ring.create(name, 4, 3)), Ring.create(name, 4, 3, 'float64', if_exists='open').count)
+ring = SharedRing.create(name, 3, 'float64', slots=4, if_exists='replace')
+say(ring.write([1, 2, 3]), code(lambda: SharedRing.create(name, 3, slots=4)), SharedRing.create(name, 3, 'float64', slots=4, if_exists='open').count)
 input()
-say(code(lambda: Ring.create(name, 5, 3, 'float64', if_exists='open')), Ring.unlink(name), code(lambda: Ring.open(name)))`, name)
+say(code(lambda: SharedRing.create(name, 3, 'float64', slots=5, if_exists='open')), SharedRing.unlink(name), code(lambda: SharedRing.open(name)))`, name)
     const { dtypes } = require('samebytes')
     maker.send(dtypes.join(' '))
     for (const dtype of dtypes) {
@@ -162,12 +162,12 @@ say(code(lambda: Ring.create(name, 5, 3, 'float64', if_exists='open')), Ring.unl
   })
 
   it('reads every frame of a ring with readers, whose writer waits for it, and waits likewise', async () => {
-    const made = peer("ring = Ring.create(name, 2, 3, 'int32', readers=1)\nsay(ring.readers, Ring.open(name).readers)", fresh())
+    const made = peer("ring = SharedRing.create(name, 3, 'int32', slots=2, readers=1)\nsay(ring.readers, SharedRing.open(name).readers)", fresh())
     assert.equal(await made.next(), '1 1')
     await ended(made)
     const ring = ringOf({ slots: 2, readers: 1 })
     const reader = peer(`
-ring, seen = Ring.open(name), 0
+ring, seen = SharedRing.open(name), 0
 frames = ring.read(0)
 say('there')
 for array, index, lost in frames:
@@ -188,10 +188,10 @@ say(ring.write(5, timeout=9))`, ring.name)
     assert.equal(await reader.next(), '300')
     await ended(reader)
     const closed = peer(`
-frames = (ring := Ring.open(name)).read()
+frames = (ring := SharedRing.open(name)).read()
 next(frames)
 ring.close() # inside of the loop
-writer = Ring.open(name)
+writer = SharedRing.open(name)
 say(writer.write(6), writer.write(7, timeout=20), list(frames))`, ring.name)
     assert.equal(await closed.next(), '301 302 []')
     await ended(closed)
@@ -199,7 +199,7 @@ say(writer.write(6), writer.write(7, timeout=20), list(frames))`, ring.name)
     const frames = slow.read()
     await frames.next()
     const writer = peer(`
-ring = Ring.open(name)
+ring = SharedRing.open(name)
 ring.write(1)
 try: ring.write(2, timeout=0.01)
 except TimeoutError as error: say(error)
@@ -233,7 +233,7 @@ shared.notify(1)`, shared.name)
     const ring = ringOf()
     const other = peer(`
 import signal, threading
-ring = Ring.open(name)
+ring = SharedRing.open(name)
 try: next(ring.read(timeout=0.05))
 except TimeoutError as error: say(error)
 threading.Timer(0.2, ring.close).start()
@@ -241,7 +241,7 @@ say(list(ring.read()), code(lambda: ring.count))
 def handle(*_): raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, handle)
 signal.setitimer(signal.ITIMER_REAL, 0.2)
-try: next(Ring.open(name).read())
+try: next(SharedRing.open(name).read())
 except KeyboardInterrupt: say('interrupted')`, ring.name)
     assert.equal(await other.next(), `the ring '${ring.name}' got no frame for 0.05 s`)
     assert.equal(await other.next(), '[] ERR_DISPOSED')
@@ -254,7 +254,7 @@ except KeyboardInterrupt: say('interrupted')`, ring.name)
     const ring = ringOf()
     const other = peer(`
 import threading
-ring = Ring.open(name)
+ring = SharedRing.open(name)
 ring._words.wake = lambda: None # too early
 threading.Timer(0.05, ring.close).start()
 say(list(ring.read()))`, ring.name)
@@ -272,7 +272,7 @@ def run():
     count = code(lambda: ring.count)
     if count != 1: return say(count)
 atexit.register(lambda: thread.join())
-ring = Ring.open(name) # is closed before that
+ring = SharedRing.open(name) # is closed before that
 ring.write(1)
 thread = threading.Thread(target=run, daemon=True)
 thread.start()`, ring.name)
@@ -287,7 +287,7 @@ thread.start()`, ring.name)
     const held = SharedTensor.create(name, [3], { dtype: 'float32' })
     const other = peer(`
 say([code(fn) for fn in [lambda: SharedTensor.open(''), lambda: SharedTensor.open(name + '-none'), lambda: SharedTensor.open(name, 'int32'), lambda: SharedTensor.create(name, 3),
-  lambda: SharedTensor.create(name, -1), lambda: SharedTensor.create(name, 1, 'float31'), lambda: SharedTensor.open(name).wait(0, 0), lambda: Ring.open(name), lambda: Ring.create(name + '-r', 0, 1),
+  lambda: SharedTensor.create(name, -1), lambda: SharedTensor.create(name, 1, 'float31'), lambda: SharedTensor.open(name).wait(0, 0), lambda: SharedRing.open(name), lambda: SharedRing.create(name + '-r', 1, slots=0),
   lambda: SharedTensor.open('/etc/hostname'), lambda: SharedTensor.open({'path': '/dev/shm/' + name, 'id': '1-2'})]])`, name)
     assert.deepEqual(JSON.parse((await other.next()).replaceAll("'", '"')), ['ERR_ARGUMENT', 'ERR_NOT_FOUND', 'ERR_DTYPE', 'ERR_EXISTS', 'ERR_SHAPE', 'ERR_DTYPE', 'ERR_DTYPE', 'ERR_NOT_FOUND', 'ERR_BOUNDS', 'ERR_FORMAT', 'ERR_STALE'])
     await ended(other)
@@ -301,9 +301,9 @@ say([code(fn) for fn in [lambda: SharedTensor.open(''), lambda: SharedTensor.ope
     const words = SharedTensor.create(name, [3], { dtype: 'int32' })
     const other = peer(`
 import os
-ring, words = Ring.open(${JSON.stringify(ring.name)}), SharedTensor.open(name)
-made = lambda *args, **more: code(lambda: Ring.create(name + '-r', *args, **more))
-say(made(2 ** 64 + 1, 1), made(4, 2 ** 64), made(4, None), made('4', 1), made(4, 1, readers=2.5), made(4, 1, mode=2 ** 32))
+ring, words = SharedRing.open(${JSON.stringify(ring.name)}), SharedTensor.open(name)
+made = lambda *args, **more: code(lambda: SharedRing.create(name + '-r', *args, **more))
+say(made(1, slots=2 ** 64 + 1), made(2 ** 64, slots=4), made(None, slots=4), made(1, slots='4'), made(1, slots=4, readers=2.5), made(1, slots=4, mode=2 ** 32))
 say(*[code(lambda: SharedTensor.create(name + '-t', shape)) for shape in [2 ** 64 + 1, [2 ** 64 + 1], 2.5]])
 say([it for it in sorted(os.listdir('/dev/shm')) if it.startswith(name + '-')])
 say(ring.intact(0), *[code(lambda: ring.intact(index)) for index in [2 ** 64, -1, 1.0]], *[code(lambda: ring.read(from_=index)) for index in [2 ** 64, -1, '0']])
@@ -345,13 +345,13 @@ say(code(lambda: SharedTensor.open(name)))`, held.name)
     assert.equal(lockFile(words.fd, LOCKS.exclusive), 0) // as one that is between its two segments
     const other = peer(`
 time.sleep = lambda _: None
-say(code(lambda: Ring.create(name, 4, 2, if_exists='open')), code(lambda: Ring.open(name)))
+say(code(lambda: SharedRing.create(name, 2, slots=4, if_exists='open')), code(lambda: SharedRing.open(name)))
 time.sleep = lambda _: say('waits') or input()
-ring = Ring.create(name, 4, 2, if_exists='open')
-say(ring.write(1), code(lambda: Ring.create(name, 4, 2, 'int8', if_exists='open')), code(lambda: Ring.create(name, 5, 2, if_exists='open')))`, name)
+ring = SharedRing.create(name, 2, slots=4, if_exists='open')
+say(ring.write(1), code(lambda: SharedRing.create(name, 2, 'int8', slots=4, if_exists='open')), code(lambda: SharedRing.create(name, 2, slots=5, if_exists='open')))`, name)
     assert.equal(await other.next(), 'ERR_EXISTS ERR_NOT_FOUND')
     assert.equal(await other.next(), 'waits')
-    const ring = SharedRing.create(name, { slots: 4, shape: [2], ifExists: 'replace' })
+    const ring = SharedRing.create(name, [2], { slots: 4, ifExists: 'replace' })
     other.send('')
     assert.equal(await other.next(), '0 ERR_DTYPE ERR_SHAPE')
     await ended(other)
@@ -363,8 +363,8 @@ say(ring.write(1), code(lambda: Ring.create(name, 4, 2, 'int8', if_exists='open'
     skipElsewhere(this)
     const ring = ringOf()
     const other = peer(`
-say([code(fn) for fn in [lambda: Ring.open(name).next(), lambda: SharedTensor.create(name + '-x', 1), lambda: Ring.unlink(name)]])
-try: Ring.open(name).write(1)
+say([code(fn) for fn in [lambda: SharedRing.open(name).next(), lambda: SharedTensor.create(name + '-x', 1), lambda: SharedRing.unlink(name)]])
+try: SharedRing.open(name).write(1)
 except Error as error: say(error)`, ring.name, BARE)
     assert.equal(await other.next(), "['ERR_UNSUPPORTED', 'ERR_UNSUPPORTED', 'ERR_UNSUPPORTED']")
     assert.match(await other.next(), /needs libsamebytes\.so\.1 \(\/nowhere is not there\); SAMEBYTES_LIBRARY names one$/)

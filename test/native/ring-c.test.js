@@ -28,7 +28,7 @@ describe('rings and C', function () {
   })
   const start = (program, ...args) => programPeer(path.join(folder, program), args)
   const peer = (...args) => start('ring-peer', ...args)
-  const ringOf = name => SharedRing.create(name, { slots: 4, shape: [2, 50], dtype: 'int32' })
+  const ringOf = name => SharedRing.create(name, [2, 50], { slots: 4, dtype: 'int32' })
 
   /** Every frame up to one, counted once; whole ones have their index in all elements. */
   async function readUpTo (ring, last) {
@@ -118,7 +118,7 @@ describe('rings and C', function () {
   }
 
   it('a writer waits for C programs that read, and a C program for us: nothing is lost', async () => {
-    const make = () => SharedRing.create(fresh(), { slots: 2, readers: 2, shape: [2, 50], dtype: 'int32' })
+    const make = () => SharedRing.create(fresh(), [2, 50], { slots: 2, readers: 2, dtype: 'int32' })
     const ring = make()
     const readers = [0, 1].map(() => start('ring-page', 'hold', ring.name, '300'))
     for (const reader of readers) assert.equal(await reader.next(), 'ready')
@@ -141,7 +141,7 @@ describe('rings and C', function () {
   })
 
   it('ring-page: a child that was forked has neither the role nor the place of its parent', async () => {
-    const ring = SharedRing.create(fresh(), { slots: 2, readers: 1, shape: [2, 50], dtype: 'int32' })
+    const ring = SharedRing.create(fresh(), [2, 50], { slots: 2, readers: 1, dtype: 'int32' })
     assert.deepEqual(await start('ring-page', 'fork', ring.name).exit, { code: 0, signal: null, errors: '' })
     assert.equal(ring.write(0), 1)
     ring.dispose()
@@ -152,7 +152,7 @@ describe('rings and C', function () {
     const opens = start('ring-page', 'open', name)
     for (let i = 1000; i >= 0; i--) {
       const mark = i || -1
-      const ring = SharedRing.create(name, { slots: 4, shape: [2], dtype: 'int32', ifExists: 'replace' })
+      const ring = SharedRing.create(name, [2], { slots: 4, dtype: 'int32', ifExists: 'replace' })
       const words = SharedTensor.open(`${name}.control`)
       ring.write(mark)
       words.tensor.set(BigInt.asUintN(64, BigInt(mark)), 9)
@@ -183,7 +183,7 @@ describe('rings and C', function () {
   })
 
   it('ring-page: who is killed while it comes leaves neither the role nor a place taken', async () => {
-    const ring = SharedRing.create(fresh(), { slots: 2, readers: 1, shape: [2, 50], dtype: 'int32' })
+    const ring = SharedRing.create(fresh(), [2, 50], { slots: 2, readers: 1, dtype: 'int32' })
     for (const what of ['write', 'hold']) assert.equal((await start('ring-page', what, ring.name, '1', 'die').exit).signal, 'SIGKILL')
     for (let i = 0; i < 5; i++) ring.write(i)
     ring.dispose()

@@ -33,7 +33,7 @@ describe('peers of a ring that are killed at random moments', function () {
   })
 
   const page = (...args) => programPeer(path.join(folder, 'ring-page'), args)
-  const python = (source, name) => pythonPeer(`sys.path.insert(0, ${JSON.stringify(pythonPath)})\nfrom samebytes import Ring\nring = Ring.open(sys.argv[1])\n${source}`, [name])
+  const python = (source, name) => pythonPeer(`sys.path.insert(0, ${JSON.stringify(pythonPath)})\nfrom samebytes import SharedRing\nring = SharedRing.open(sys.argv[1])\n${source}`, [name])
   const node = (source, name) => nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, { env: { RING: name } })
 
   /** They write frames full of their index without an end. */
@@ -62,7 +62,7 @@ for array, index, lost in ring.read():
   }
   const killed = async peer => assert.deepEqual(await peer.kill('SIGKILL'), { code: null, signal: 'SIGKILL', errors: '' })
   function ringOf (places = 0) {
-    rings.push(SharedRing.create(fresh(), { slots: places > 0 ? 3 : 4, readers: places, shape: [2, 5000], dtype: 'int32' }))
+    rings.push(SharedRing.create(fresh(), [2, 5000], { slots: places > 0 ? 3 : 4, readers: places, dtype: 'int32' }))
     return rings.at(-1)
   }
 
@@ -184,7 +184,7 @@ for array, index, lost in ring.read():
 
   it('writers at any moment of a frame: 12 kills, and a reader that nobody waits for goes on', async () => {
     const name = fresh()
-    const ring = SharedRing.create(name, { slots: 4, shape: [30000], dtype: 'int64' })
+    const ring = SharedRing.create(name, [30000], { slots: 4, dtype: 'int64' })
     const { next } = generator(7)
     const controller = new AbortController()
     const seen = { last: -1 }

@@ -8,8 +8,8 @@ const { nativeOnly, refuses, skipWithout } = require('../setup')
 const { FOLDER, clean, fresh } = require('../segments')
 const { node, python, endAll } = require('../other-process')
 
-const OPTIONS = "{ slots: 4, shape: [2], ifExists: 'open' }"
-const ring = (name, more = OPTIONS) => `things.r = require('samebytes').SharedRing.create('${name}', ${more})`
+const OPTIONS = "{ slots: 4, ifExists: 'open' }"
+const ring = (name, more = OPTIONS) => `things.r = require('samebytes').SharedRing.create('${name}', [2], ${more})`
 const namesOf = name => [name, `${name}.control`]
 const sweptOf = name => SharedTensor.sweep().filter(each => namesOf(name).includes(each)).sort()
 const thereOf = name => namesOf(name).filter(each => fs.existsSync(`${FOLDER}/${each}`))
@@ -40,7 +40,7 @@ describe('the owners of a ring', function () {
   it('are left as long as a process writes the ring, or has a place as a reader, however it opened it', async () => {
     const name = fresh()
     const [maker, writer, reader] = [node(), node(), node()]
-    await maker.run(ring(name, '{ slots: 4, shape: [2], readers: 2 }'))
+    await maker.run(ring(name, '{ slots: 4, readers: 2 }'))
     const open = `things.r = require('samebytes').SharedRing.open('${name}')`
     await writer.run(open)
     await reader.run(open)
@@ -64,8 +64,8 @@ describe('the owners of a ring', function () {
     await other.run(`
 import sys
 sys.path.insert(0, ${JSON.stringify(pythonPath)})
-from samebytes import Ring, SharedTensor
-things['r'] = Ring.create('${name}', 4, 2, if_exists='open')
+from samebytes import SharedRing, SharedTensor
+things['r'] = SharedRing.create('${name}', 2, slots=4, if_exists='open')
 t = SharedTensor.create('${plain}', 2, if_exists='open')
 things['a'] = t.array # whose mapping counts
 t.close()
@@ -90,7 +90,7 @@ t.close()
       assert.deepEqual(thereOf(name), [`${name}.control`])
       refuses(() => SharedRing.open(name), 'ERR_NOT_FOUND')
       if (ifExists === 'open') await maker.kill()
-      const made = SharedRing.create(name, { slots: 4, shape: [2], ifExists })
+      const made = SharedRing.create(name, [2], { slots: 4, ifExists })
       assert.equal(made.write(1), 0)
       assert.equal(SharedRing.open(name).count, 1)
       made.dispose()
@@ -102,7 +102,7 @@ t.close()
     const words = SharedTensor.create(`${name}.control`, [20], { dtype: 'uint64' })
     assert.equal(lockFile(words.fd, LOCKS.exclusive), 0)
     const { ino } = fs.statSync(words.path)
-    for (const ifExists of ['error', 'open']) refuses(() => SharedRing.create(name, { slots: 4, shape: [2], ifExists }), 'ERR_EXISTS')
+    for (const ifExists of ['error', 'open']) refuses(() => SharedRing.create(name, [2], { slots: 4, ifExists }), 'ERR_EXISTS')
     assert.equal(fs.statSync(words.path).ino, ino)
     words.dispose()
   })
@@ -112,9 +112,9 @@ t.close()
     const maker = node()
     await maker.run(`${ring(name)}.write(1)`)
     fs.unlinkSync(`${FOLDER}/${name}.control`)
-    for (const ifExists of ['error', 'open']) refuses(() => SharedRing.create(name, { slots: 4, shape: [2], ifExists }), 'ERR_EXISTS')
+    for (const ifExists of ['error', 'open']) refuses(() => SharedRing.create(name, [2], { slots: 4, ifExists }), 'ERR_EXISTS')
     await maker.kill()
-    refuses(() => SharedRing.create(name, { slots: 4, shape: [2] }), 'ERR_EXISTS')
-    assert.equal(SharedRing.create(name, { slots: 4, shape: [2], ifExists: 'open' }).count, 0)
+    refuses(() => SharedRing.create(name, [2], { slots: 4 }), 'ERR_EXISTS')
+    assert.equal(SharedRing.create(name, [2], { slots: 4, ifExists: 'open' }).count, 0)
   })
 })

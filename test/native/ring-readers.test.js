@@ -15,7 +15,7 @@ describe('SharedRing with readers', function () {
     clean()
   })
 
-  const ringOf = ({ slots = 3, readers = 2 } = {}) => SharedRing.create(fresh(), { slots, readers, shape: [2], dtype: 'int32' })
+  const ringOf = ({ slots = 3, readers = 2 } = {}) => SharedRing.create(fresh(), [2], { slots, readers, dtype: 'int32' })
   const peerOf = (ring, source) => nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, { env: { RING: ring.name } })
   const READER = 'for await (const { index, lost, tensor } of ring.read({ from: 0 })) await send([index, lost, tensor.get(1)])'
 
@@ -129,15 +129,15 @@ describe('SharedRing with readers', function () {
   })
 
   it('refuses what makes no sense', async () => {
-    const make = readers => () => SharedRing.create(fresh(), { slots: 2, readers, shape: [1] })
+    const make = readers => () => SharedRing.create(fresh(), [1], { slots: 2, readers })
     fails(make(-1), RangeError, 'ERR_BOUNDS', /^readers is -1; 0 to 1024 were expected$/)
     fails(make(1025), RangeError, 'ERR_BOUNDS', /1024/)
     fails(make('2'), TypeError, 'ERR_ARGUMENT', /readers/)
     const ring = ringOf()
-    fails(() => SharedRing.create(ring.name, { slots: 3, readers: 1, shape: [2], dtype: 'int32', ifExists: 'open' }), TypeError, 'ERR_ARGUMENT', /2 readers; 1 were expected/)
+    fails(() => SharedRing.create(ring.name, [2], { slots: 3, readers: 1, dtype: 'int32', ifExists: 'open' }), TypeError, 'ERR_ARGUMENT', /2 readers; 1 were expected/)
     fails(() => ring.writeAsync(1, { timeout: -1 }), RangeError, 'ERR_BOUNDS', /timeout/)
     fails(() => ring.nextAsync({ signal: 1 }), TypeError, 'ERR_ARGUMENT', /signal/)
-    assert.equal(await SharedRing.create(fresh(), { slots: 1, shape: [2] }).writeAsync([1, 2]), 0) // nobody is waited for
+    assert.equal(await SharedRing.create(fresh(), [2], { slots: 1 }).writeAsync([1, 2]), 0) // nobody is waited for
     ring.dispose()
   })
 

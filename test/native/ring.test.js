@@ -63,7 +63,7 @@ describe('SharedRing', function () {
   for (const dtype of ['float32', 'uint8', 'int64', 'bfloat16', 'complex64']) {
     it(`gives ${dtype} frames as they were written, without a copy`, async () => {
       const name = newName()
-      const ring = SharedRing.create(name, { slots: 3, shape: [2, 5], dtype })
+      const ring = SharedRing.create(name, [2, 5], { slots: 3, dtype })
       const other = SharedRing.open(name, dtype)
       assert.deepEqual([other.name, other.slots, other.shape, other.dtype, other.count], [name, 3, [2, 5], dtype, 0])
       for (let i = 0; i < 3; i++) {
@@ -89,7 +89,7 @@ describe('SharedRing', function () {
 
   it('shows a frame in place: what the writer does to a slot, a reader’s tensor has', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 2, shape: [4], dtype: 'int32' })
+    const ring = SharedRing.create(name, [4], { slots: 2, dtype: 'int32' })
     const other = SharedRing.open(name)
     ring.write([1, 2, 3, 4])
     const { value } = await other.read().next()
@@ -107,7 +107,7 @@ describe('SharedRing', function () {
 
   it('wakes a reader in another process for each frame: 300, one after the other', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 4, shape: [8], dtype: 'float64' })
+    const ring = SharedRing.create(name, [8], { slots: 4, dtype: 'float64' })
     const peer = peerOf(name, `
       const ring = SharedRing.open(name)
       await send('ready')
@@ -127,7 +127,7 @@ describe('SharedRing', function () {
 
   it('counts every frame once, read or lost, beside a writer that does not wait', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 8, shape: [4096], dtype: 'float64' })
+    const ring = SharedRing.create(name, [4096], { slots: 8, dtype: 'float64' })
     const peer = peerOf(name, `
       const ring = SharedRing.open(name)
       for (let i = 0; i < 20000; i++) {
@@ -153,7 +153,7 @@ describe('SharedRing', function () {
 
   it('tells a reader that is overtaken how much it lost, and lets it go on half a ring behind', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 4, shape: [], dtype: 'int32' })
+    const ring = SharedRing.create(name, [], { slots: 4, dtype: 'int32' })
     const other = SharedRing.open(name)
     const frames = other.read()
     const next = async () => {
@@ -182,7 +182,7 @@ describe('SharedRing', function () {
 
   it('begins with a frame that is to come, where it is told to', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 4, shape: [1], dtype: 'int32' })
+    const ring = SharedRing.create(name, [1], { slots: 4, dtype: 'int32' })
     const other = SharedRing.open(name)
     const pending = firstFrames(other, 1, { from: 6 })
     for (let i = 0; i < 7; i++) {
@@ -197,7 +197,7 @@ describe('SharedRing', function () {
   it('is two .npy files for NumPy, whose words are those of the table', async function () {
     skipWithout(this, 'NumPy')
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 5, shape: [3, 2], dtype: 'float32' })
+    const ring = SharedRing.create(name, [3, 2], { slots: 5, dtype: 'float32' })
     for (let i = 0; i < 7; i++) ring.write(i)
     ring.next().fill(100)
     const peer = pythonPeer(`
@@ -237,7 +237,7 @@ say(int(c[8]), float(f[7 % 5].sum()))
   it('is read by NumPy while it is written: what is intact is whole', async function () {
     skipWithout(this, 'NumPy')
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 4, shape: [20000], dtype: 'int64' })
+    const ring = SharedRing.create(name, [20000], { slots: 4, dtype: 'int64' })
     const peer = pythonPeer(`
 import numpy as np
 f = np.load(sys.argv[1], mmap_mode='r')
@@ -267,7 +267,7 @@ say(whole > 0, torn)
 
   it('has one writer at a time: in this process, in another, in a worker', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 2, shape: [1] })
+    const ring = SharedRing.create(name, [1], { slots: 2 })
     const other = SharedRing.open(name)
     ring.write([1])
     fails(() => other.next(), Error, 'ERR_BUSY', new RegExp(`process ${process.pid}`))
@@ -292,7 +292,7 @@ say(whole > 0, torn)
 
   it('gets another writer when the one before is collected, or its worker ends', async () => {
     const name = newName()
-    const other = SharedRing.create(name, { slots: 2, shape: [1] })
+    const other = SharedRing.create(name, [1], { slots: 2 })
     ;(() => SharedRing.open(name).write([1]))()
     const takes = () => {
       try {
@@ -322,7 +322,7 @@ say(whole > 0, torn)
 
   it('is mended on open, where a writer was killed between next() and commit()', async () => {
     const name = newName()
-    const reader = SharedRing.create(name, { slots: 3, shape: [4], dtype: 'int32' })
+    const reader = SharedRing.create(name, [4], { slots: 3, dtype: 'int32' })
     const peer = peerOf(name, `
       const ring = SharedRing.open(name)
       for (let i = 0; i < 5; i++) ring.write(i)
@@ -345,7 +345,7 @@ say(whole > 0, torn)
 
   it('is mended where the writer was killed after a frame was whole and before it was counted', async () => {
     const name = newName()
-    const reader = SharedRing.create(name, { slots: 3, shape: [1], dtype: 'int32' })
+    const reader = SharedRing.create(name, [1], { slots: 3, dtype: 'int32' })
     const peer = peerOf(name, `
       const ring = SharedRing.open(name)
       for (let i = 0; i < 4; i++) ring.write([i])
@@ -366,7 +366,7 @@ say(whole > 0, torn)
   it('ends a loop with its signal, and leaves nothing', async () => {
     const name = newName()
     const before = await quietMemory()
-    const ring = SharedRing.create(name, { slots: 2, shape: [1] })
+    const ring = SharedRing.create(name, [1], { slots: 2 })
     const controller = new AbortController()
     const pending = firstFrames(ring, 1, { signal: controller.signal })
     await turn()
@@ -380,7 +380,7 @@ say(whole > 0, torn)
   })
 
   it('goes on with a signal whose listener cannot be removed, and ends with one that throws', async () => {
-    const ring = SharedRing.create(newName(), { slots: 2, shape: [1] })
+    const ring = SharedRing.create(newName(), [1], { slots: 2 })
     const thrown = new Error('thrown by the signal')
     const fails = () => { throw thrown }
     const signal = { aborted: false, addEventListener () {}, removeEventListener: fails }
@@ -399,7 +399,7 @@ say(whole > 0, torn)
 
   it('ends its loops when it is disposed, and is ERR_DISPOSED afterwards', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 2, shape: [1] })
+    const ring = SharedRing.create(name, [1], { slots: 2 })
     const other = SharedRing.open(name)
     ring.write([1])
     const view = ring.next()
@@ -418,28 +418,30 @@ say(whole > 0, torn)
   })
 
   it('is there as before where it was to be replaced by what makes no sense', () => {
-    const ring = SharedRing.create(newName(), { slots: 4, shape: [2] })
+    const ring = SharedRing.create(newName(), [2], { slots: 4 })
     ring.write(7)
     for (const [more, code] of [[{ mode: 0o1777 }, 'ERR_BOUNDS'], [{ mode: '7' }, 'ERR_ARGUMENT'], [{ persist: 1 }, 'ERR_ARGUMENT'], [{ dtype: 'x' }, 'ERR_DTYPE'], [{ readers: -1 }, 'ERR_BOUNDS']]) {
-      assert.throws(() => SharedRing.create(ring.name, { slots: 4, shape: [2], ifExists: 'replace', ...more }), { code })
+      assert.throws(() => SharedRing.create(ring.name, [2], { slots: 4, ifExists: 'replace', ...more }), { code })
     }
     assert.equal(SharedRing.open(ring.name).count, 1)
-    ring.dispose()
+    ring.close()
+    fails(() => ring.count, Error, 'ERR_DISPOSED')
+    ring.dispose() // does nothing
   })
 
   it('refuses what makes no sense, and says what is wrong', async () => {
     const name = newName()
-    const good = { slots: 2, shape: [1] }
-    for (const [given, code] of [
+    const good = { slots: 2 }
+    for (const [given, code, shape = [1]] of [
       [undefined, 'ERR_ARGUMENT'], [{}, 'ERR_ARGUMENT'], [{ ...good, slots: 0 }, 'ERR_BOUNDS'], [{ ...good, slots: 1.5 }, 'ERR_BOUNDS'], [{ ...good, slots: '2' }, 'ERR_ARGUMENT'],
-      [{ ...good, slots: 2 ** 52 }, 'ERR_MEMORY'], [{ ...good, slots: 2 ** 53 - 1, shape: [2 ** 40] }, 'ERR_SHAPE'], [{ ...good, shape: [-2] }, 'ERR_SHAPE'], [{ ...good, shape: 'x' }, 'ERR_ARGUMENT'], [{ ...good, dtype: 'int33' }, 'ERR_DTYPE'],
+      [{ ...good, slots: 2 ** 52 }, 'ERR_MEMORY'], [{ ...good, slots: 2 ** 53 - 1 }, 'ERR_SHAPE', [2 ** 40]], [good, 'ERR_SHAPE', [-2]], [good, 'ERR_ARGUMENT', 'x'], [good, 'ERR_ARGUMENT', null], [{ ...good, shape: [1] }, 'ERR_ARGUMENT'], [{ ...good, dtype: 'int33' }, 'ERR_DTYPE'],
       [{ ...good, ifExists: 'no' }, 'ERR_ARGUMENT'], [{ ...good, mode: -1 }, 'ERR_BOUNDS'], [{ ...good, persist: 1 }, 'ERR_ARGUMENT']
     ]) {
-      assert.throws(() => SharedRing.create(name, given), error => error.code === code || assert.fail(`${JSON.stringify(given)}: ${error.stack}`))
+      assert.throws(() => SharedRing.create(name, shape, given), error => error.code === code || assert.fail(`${JSON.stringify(given)}: ${error.stack}`))
       fails(() => SharedRing.open(name), Error, 'ERR_NOT_FOUND')
     }
     for (const wrong of ['', 'a/b', 5, null, undefined, 'x'.repeat(248), '..']) {
-      fails(() => SharedRing.create(wrong, good), TypeError, 'ERR_ARGUMENT')
+      fails(() => SharedRing.create(wrong, [1], good), TypeError, 'ERR_ARGUMENT')
       fails(() => SharedRing.open(wrong), TypeError, 'ERR_ARGUMENT')
       fails(() => SharedRing.unlink(wrong), TypeError, 'ERR_ARGUMENT')
     }
@@ -450,8 +452,8 @@ say(whole > 0, torn)
     SharedTensor.create(name, [2])
     fails(() => SharedRing.open(name), Error, 'ERR_NOT_FOUND', /\.control is not there$/)
     SharedTensor.unlink(name)
-    const ring = SharedRing.create(name, good)
-    fails(() => SharedRing.create(name, good), Error, 'ERR_EXISTS')
+    const ring = SharedRing.create(name, [1], good)
+    fails(() => SharedRing.create(name, [1], good), Error, 'ERR_EXISTS')
     fails(() => ring.commit(), Error, 'ERR_STALE', /next\(\)/)
     for (const from of [-1, 0.5, NaN, '1', null]) assert.throws(() => ring.read({ from }), { code: typeof from === 'number' ? 'ERR_BOUNDS' : 'ERR_ARGUMENT' })
     for (const index of [-1, 0.5, NaN, '1', null, undefined, 2 ** 53]) assert.throws(() => ring.intact(index), { code: typeof index === 'number' ? 'ERR_BOUNDS' : 'ERR_ARGUMENT' })
@@ -465,13 +467,13 @@ say(whole > 0, torn)
 
   it('is opened where it is there, if it is the one that was asked for; or replaced, and who has the old one keeps it', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int16', ifExists: 'open' })
+    const ring = SharedRing.create(name, [3], { slots: 2, dtype: 'int16', ifExists: 'open' })
     ring.write(7)
-    const same = SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int16', ifExists: 'open' })
+    const same = SharedRing.create(name, [3], { slots: 2, dtype: 'int16', ifExists: 'open' })
     assert.equal(same.count, 1)
-    fails(() => SharedRing.create(name, { slots: 3, shape: [3], dtype: 'int16', ifExists: 'open' }), RangeError, 'ERR_SHAPE')
-    fails(() => SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int32', ifExists: 'open' }), TypeError, 'ERR_DTYPE')
-    const other = SharedRing.create(name, { slots: 4, shape: [2], ifExists: 'replace' })
+    fails(() => SharedRing.create(name, [3], { slots: 3, dtype: 'int16', ifExists: 'open' }), RangeError, 'ERR_SHAPE')
+    fails(() => SharedRing.create(name, [3], { slots: 2, dtype: 'int32', ifExists: 'open' }), TypeError, 'ERR_DTYPE')
+    const other = SharedRing.create(name, [2], { slots: 4, ifExists: 'replace' })
     assert.deepEqual([other.slots, other.count, SharedRing.open(name).slots], [4, 0, 4])
     ring.write(8)
     other.write(1)
@@ -511,7 +513,7 @@ say(whole > 0, torn)
 
   it('reads outside of nothing and ends nobody, whatever a peer writes to the control words', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 5, shape: [1000], dtype: 'float64' })
+    const ring = SharedRing.create(name, [1000], { slots: 5, dtype: 'float64' })
     const codes = await childJson(`${PRELUDE}
       const { openNpy, memory } = require('samebytes')
       const { generator } = require('./test/setup')
@@ -556,7 +558,7 @@ say(whole > 0, torn)
 
   it('leaves the loop its turns when a peer counts without end', async () => {
     const name = newName()
-    const ring = SharedRing.create(name, { slots: 5, shape: [1], dtype: 'int32' })
+    const ring = SharedRing.create(name, [1], { slots: 5, dtype: 'int32' })
     const peer = peerOf(name, `
       const { openNpy } = require('samebytes')
       const ring = SharedRing.open(name)
@@ -580,7 +582,7 @@ say(whole > 0, torn)
     let made = 0
     /** A ring that has frame 0, and another one over it. */
     function ringed (more) {
-      const ring = SharedRing.create(name + (made++ === 0 ? '' : made), { slots: 2, shape: [4096], dtype: 'uint8', ...more })
+      const ring = SharedRing.create(name + (made++ === 0 ? '' : made), [4096], { slots: 2, dtype: 'uint8', ...more })
       ring.write(7)
       return { ring, other: SharedRing.open(ring.name) }
     }
@@ -603,7 +605,7 @@ say(whole > 0, torn)
           write: ({ ring }) => ring.write(8),
           'the first write': ({ other }) => other.write(8),
           open: ({ ring }) => SharedRing.open(ring.name).name,
-          'open, by create': ({ ring }) => SharedRing.create(ring.name, { slots: 2, shape: [4096], dtype: 'uint8', ifExists: 'open' }).name,
+          'open, by create': ({ ring }) => SharedRing.create(ring.name, [4096], { slots: 2, dtype: 'uint8', ifExists: 'open' }).name,
           read: async ({ other }) => (await other.read().next()).value.index,
           'a frame, then intact': ({ other, frame }) => { const data = frame.data; const [first] = data; return [first, other.intact(0)] },
           dispose: ({ ring, other }) => { ring.dispose(); other.dispose(); return 'done' }
@@ -668,12 +670,12 @@ say(whole > 0, torn)
     const said = await childJson(PRELUDE + CUT + `
       const { Worker } = require('node:worker_threads')
       const main = async () => {
-        const worker = new Worker("const { SharedRing } = require('samebytes'); const ring = SharedRing.create(require('node:worker_threads').workerData, { slots: 2, shape: [4] }); ring.write(1); require('node:worker_threads').parentPort.postMessage(ring.controlPath); setInterval(() => {}, 1000)", { eval: true, workerData: name })
+        const worker = new Worker("const { SharedRing } = require('samebytes'); const ring = SharedRing.create(require('node:worker_threads').workerData, [4], { slots: 2 }); ring.write(1); require('node:worker_threads').parentPort.postMessage(ring.controlPath); setInterval(() => {}, 1000)", { eval: true, workerData: name })
         const path = await new Promise(resolve => worker.once('message', resolve))
         fs.truncateSync(path)
         await worker.terminate()
-        const last = SharedRing.create(name + '-2', { slots: 2, shape: [4] })
-        ;(() => { const lost = SharedRing.create(name + '-3', { slots: 2, shape: [4] }); lost.write(1); fs.truncateSync(lost.controlPath) })()
+        const last = SharedRing.create(name + '-2', [4], { slots: 2 })
+        ;(() => { const lost = SharedRing.create(name + '-3', [4], { slots: 2 }); lost.write(1); fs.truncateSync(lost.controlPath) })()
         for (let i = 0; i < 10; i++) { gc(); await turn() }
         last.write(1)
         fs.truncateSync(last.controlPath)
@@ -705,7 +707,7 @@ say(whole > 0, torn)
       failAllocation(n)
       let ring
       try {
-        ring = SharedRing.create(name, { slots: 2, shape: [2] })
+        ring = SharedRing.create(name, [2], { slots: 2 })
         ring.write([1, 2])
       } catch (error) {
         failures++

@@ -13,7 +13,7 @@ const COLUMNS = 6
 
 async function read (): Promise<void> {
   const name = `frames-${process.pid}`
-  const ring = SharedRing.create(name, { slots: AHEAD + 1, shape: [ROWS, COLUMNS], dtype: 'float32' })
+  const ring = SharedRing.create(name, [ROWS, COLUMNS], { slots: AHEAD + 1, dtype: 'float32' })
   try {
     const python = spawn(PYTHON, ['frames.py', ring.path, ring.controlPath], { stdio: ['pipe', 'pipe', 'inherit'] })
     const ended = once(python, 'close')

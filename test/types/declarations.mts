@@ -24,7 +24,7 @@ export const cudaArray = (t: Int8) => t.__cudaArrayInterface__
 
 export const token = (t: Int8) => share(t)
 export const segment = () => SharedTensor.create('x', [2])
-export const ring = () => SharedRing.create('x', { shape: [2], dtype: 'uint8', slots: 3 })
+export const ring = () => SharedRing.create('x', [2], { dtype: 'uint8', slots: 3 })
 export const frame = (f: Frame<'uint8'>) => f
 export const descriptor = () => cuda.share(zeros([2]))
 

@@ -67,14 +67,14 @@ const waited = made.wait(0, 5n, { timeout: 10, signal: new AbortController().sig
 is<Promise<'ok' | 'not-equal' | 'timed-out'>>()(waited)
 is<number>()(made.notify(0, 1))
 
-const ring = SharedRing.create('a', { slots: 4, shape: [2, 3], dtype: 'uint8', ifExists: 'open', mode: 0o600, persist: true })
+const ring = SharedRing.create('a', [2, 3], { slots: 4, dtype: 'uint8', ifExists: 'open', mode: 0o600, persist: true })
 is<SharedRing<'uint8'>>()(ring)
-is<SharedRing<'float32'>>()(SharedRing.create('a', { slots: 4, shape: 3 }))
+is<SharedRing<'float32'>>()(SharedRing.create('a', 3, { slots: 4 }))
 is<Tensor<'uint8'>>()(ring.next())
 is<number>()(ring.commit())
 is<number>()(ring.write([[1, 2, 3], [4, 5, 6]], { casting: 'unsafe' }))
 is<number>()(ring.count)
-is<number>()(SharedRing.create('a', { slots: 4, shape: [2, 3], readers: 2 }).readers)
+is<number>()(SharedRing.create('a', [2, 3], { slots: 4, readers: 2 }).readers)
 is<Promise<Tensor<'uint8'>>>()(ring.nextAsync({ timeout: 1, signal: new AbortController().signal }))
 is<Promise<number>>()(ring.writeAsync([[1, 2, 3], [4, 5, 6]], { casting: 'unsafe', timeout: 1 }))
 is<boolean>()(ring.intact(3))
@@ -85,10 +85,10 @@ is<SharedRing<'bfloat16'>>()(SharedRing.open('a', 'bfloat16'))
 is<SharedRing<any>>()(SharedRing.open('a'))
 is<SharedRing<any>>()(SharedRing.open('a', {}))
 is<void>()(SharedRing.unlink('a'))
-const ringOptions: RingOptions<'int16'> = { slots: 1, shape: [], dtype: 'int16' }
-is<SharedRing<'int16'>>()(SharedRing.create('a', ringOptions))
+const ringOptions: RingOptions<'int16'> = { slots: 1, dtype: 'int16' }
+is<SharedRing<'int16'>>()(SharedRing.create('a', [], ringOptions))
 
 // @ts-expect-error slots are needed
-SharedRing.create('a', { shape: [1] })
+SharedRing.create('a', [1], {})
 // @ts-expect-error made by create and open only
 new SharedRing()

@@ -77,7 +77,7 @@ async function compare (size) {
   const name = `samebytes-ways-${process.pid}`
   const server = await startServer({ jetstream: true, config: 'max_payload: 64MB' })
   const control = SharedTensor.create(`${name}-control`, [1], { dtype: 'int32' })
-  const ring = SharedRing.create(`${name}-ring`, { slots: 4, shape: [size], dtype: 'uint8' })
+  const ring = SharedRing.create(`${name}-ring`, [size], { slots: 4, dtype: 'uint8' })
   const listener = net.createServer()
   await new Promise(resolve => listener.listen(0, '127.0.0.1', resolve))
   const other = fork(__filename, ['peer', server.url, name, String(size), String(listener.address().port)])

@@ -98,7 +98,7 @@ const DEEDS = {
   },
   async 'words of a ring' (program, r) {
     if (!isNative) return
-    const ring = SharedRing.create(NAMES[1], { slots: r.between(1, 4), shape: [5], dtype: 'uint8', ifExists: 'replace' })
+    const ring = SharedRing.create(NAMES[1], [5], { slots: r.between(1, 4), dtype: 'uint8', ifExists: 'replace' })
     ring.write(1)
     const fd = fs.openSync(ring.controlPath, 'r+')
     const words = new BigUint64Array(1)

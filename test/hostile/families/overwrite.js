@@ -137,7 +137,7 @@ async function segments (program, r, rounds) {
 }
 
 async function rings (program, r, rounds) {
-  const made = SharedRing.create(NAMES[1], { slots: 3, shape: [50], dtype: 'uint8', ifExists: 'replace' })
+  const made = SharedRing.create(NAMES[1], [50], { slots: 3, dtype: 'uint8', ifExists: 'replace' })
   program.isOwn = error => ['AbortError', 'TimeoutError'].includes(error.name)
   await against(program, { file: r.next(4) ? made.controlPath : made.path }, async next => {
     for (let i = 0; i < rounds / 10; i++, next()) {

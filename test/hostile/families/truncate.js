@@ -174,7 +174,7 @@ async function cut (program, r) {
 
 async function ring (program, r) {
   const name = `sb-hostile-${process.pid}-r${count++}`
-  const made = SharedRing.create(name, { slots: r.between(1, 4), shape: [r.pick([1, 1000, 5000])], dtype: 'uint8' })
+  const made = SharedRing.create(name, [r.pick([1, 1000, 5000])], { slots: r.between(1, 4), dtype: 'uint8' })
   const opened = SharedRing.open(name)
   const all = [made, opened]
   const deeds = {

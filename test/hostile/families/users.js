@@ -58,7 +58,7 @@ const ofShm = name => ({
   open: r => { const made = SharedTensor.open(name, r.pick([{}, { mode: 'r', guard: true }, { format: 'raw', dtype: 'uint8', guard: true }])); made.tensor.clone(); made.dispose() },
   unlink: () => SharedTensor.unlink(name),
   list: () => SharedTensor.list(),
-  'ring: create': r => { const ring = SharedRing.create(name, { slots: 2, shape: [3], ifExists: r.pick([undefined, 'open', 'replace']) }); ring.write(1); ring.dispose() },
+  'ring: create': r => { const ring = SharedRing.create(name, [3], { slots: 2, ifExists: r.pick([undefined, 'open', 'replace']) }); ring.write(1); ring.dispose() },
   'ring: open': () => SharedRing.open(name).dispose(),
   'ring: unlink': () => SharedRing.unlink(name)
 })

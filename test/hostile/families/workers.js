@@ -114,7 +114,7 @@ const KILLED = `
 `
 
 async function processes (program, r) {
-  const ring = SharedRing.create(NAMES[1], { slots: 4, shape: [300], dtype: 'uint8', ifExists: 'replace' })
+  const ring = SharedRing.create(NAMES[1], [300], { slots: 4, dtype: 'uint8', ifExists: 'replace' })
   const child = spawn(process.execPath, ['-e', KILLED, NAMES[1], NAMES[0]], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   await new Promise(resolve => setTimeout(resolve, r.next(12)))

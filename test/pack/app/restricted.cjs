@@ -13,7 +13,7 @@ const things = {
     return (await sb.load(file)).toArray()
   },
   create: () => sb.SharedTensor.create('samebytes-test-restricted', [4]).dispose(),
-  ring: () => sb.SharedRing.create('samebytes-test-restricted', { slots: 2, shape: [1] }).dispose(),
+  ring: () => sb.SharedRing.create('samebytes-test-restricted', [1], { slots: 2 }).dispose(),
   list: () => sb.SharedTensor.list(),
   open: () => sb.openNpy(file),
   parse: () => sb.parseNpy(new Uint8Array(128))
