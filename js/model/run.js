@@ -95,23 +95,19 @@ class Run {
     /** a target's shape in this run is unknown before it */
     this.isOpen = false
     const { inputs, outputs } = method
-    /** @type {(Tensor | import('./signature').Strings | GpuOutput | undefined)[]} */
-    const read = []
-    for (let i = 0; i < inputs.length; i++) read.push(values[i] === undefined ? undefined : readOf(inputs[i], values[i]))
+    const read = inputs.map((input, i) => values[i] === undefined ? undefined : readOf(input, values[i]))
     // No code of the caller's runs from here on.
-    /** @type {Operand[]} */
-    this.operands = []
-    for (let i = 0; i < inputs.length; i++) {
+    this.operands = inputs.map((input, i) => {
       const value = read[i] ?? method.given[i]
-      if (value === undefined) throw failure('ERR_ARGUMENT', `${inputs[i].title} has no value: neither the call nor setInput gave one`)
-      const operand = operandOf(inputs[i], value)
-      if (operand.output !== null && !usesGpu(method.runtime.options)) throw onGpu(inputs[i])
-      this.operands.push(operand)
-    }
+      if (value === undefined) throw failure('ERR_ARGUMENT', `${input.title} has no value: neither the call nor setInput gave one`)
+      const operand = operandOf(input, value)
+      if (operand.output === null || usesGpu(method.runtime.options)) return operand
+      throw failure('ERR_DEVICE', `${input.title}: the output is on the GPU, which this module does not use (executionProviders: ['webgpu']); await toAsync('cpu') brings it to the CPU`)
+    })
     /** @type {Target[]} */
     this.targets = []
-    for (let k = 0; k < wanted.length; k++) {
-      const slot = outputs[wanted[k]]
+    for (const k of wanted) {
+      const slot = outputs[k]
       const tensor = targets[slot.index]
       if (tensor !== undefined) this.targets.push(new Target(slot, tensor, targetOf(slot, tensor)))
     }
@@ -121,18 +117,16 @@ class Run {
   /** Refuses inputs that a pending operation writes, and outputs that overlap inputs or other outputs. */
   #checkOthers () {
     const { operands, targets, method: { inputs } } = this
-    for (let i = 0; i < operands.length; i++) {
-      const { layout } = operands[i]
+    for (const [i, { layout }] of operands.entries()) {
       if (layout === null || layout.storage.optional === null || layout.storage.optional.written === 0) continue
       throw instance().failure('ERR_BUSY', `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`)
     }
-    for (let k = 0; k < targets.length; k++) {
-      const place = new ByteRange(targets[k].layout)
-      for (let i = 0; i < operands.length; i++) {
-        const { layout } = operands[i]
-        if (layout !== null && place.overlaps(new ByteRange(layout))) throw overlap(targets[k].slot, inputs[i])
-      }
-      for (let i = 0; i < k; i++) if (place.overlaps(new ByteRange(targets[i].layout))) throw overlap(targets[k].slot, targets[i].slot)
+    const others = operands.map(({ layout }, i) => ({ layout, slot: inputs[i] }))
+    for (const { slot, layout } of targets) {
+      const range = new ByteRange(layout)
+      const other = others.find(each => each.layout !== null && range.overlaps(new ByteRange(each.layout)))
+      if (other !== undefined) throw instance().failure('ERR_OVERLAP', `${slot.title} would be written over bytes of ${other.slot.title}`)
+      others.push({ layout, slot })
     }
   }
 
@@ -201,8 +195,8 @@ class Run {
   /** Makes outputs of results that stay on the GPU. @param {Record<string, any>} found @param {any[]} values  by output's index */
   #wrapOnGpu (found, values) {
     const { wanted, operands, method: { outputs, runtime, hold } } = this
-    for (let k = 0; k < wanted.length; k++) {
-      const { name, index } = outputs[wanted[k]]
+    for (const k of wanted) {
+      const { name, index } = outputs[k]
       const theirs = found[name]
       if (values[index] !== theirs || !isOnGpu(theirs)) continue
       const { gpuBuffer } = theirs
@@ -215,24 +209,17 @@ class Run {
   #checkIntact () {
     const { ffi } = instance()
     const { operands, targets, method: { inputs } } = this
-    for (let i = 0; i < operands.length; i++) {
-      const { layout } = operands[i]
+    for (const [i, { layout }] of operands.entries()) {
       if (layout !== null && ffi.isGuarded(layout.storage)) naming(inputs[i], () => ffi.checkIntact(layout.storage))
     }
-    for (let k = 0; k < targets.length; k++) {
-      const { slot, layout } = targets[k]
+    for (const { slot, layout } of targets) {
       if (ffi.isGuarded(layout.storage)) naming(slot, () => ffi.checkIntact(layout.storage))
     }
   }
 
   /** Is an input in shared memory, which not every onnxruntime reads? */
   #hasShared () {
-    const { operands } = this
-    for (let i = 0; i < operands.length; i++) {
-      const { layout } = operands[i]
-      if (layout !== null && isShared(layout)) return true
-    }
-    return false
+    return this.operands.some(({ layout }) => layout !== null && isShared(layout))
   }
 
   /** Has results copied into targets that this onnxruntime cannot write into. @param {import('./sessions').Abilities} abilities */
@@ -260,7 +247,7 @@ class Run {
   #runOnce () {
     const { method, targets } = this
     const feeds = this.#feeds()
-    if (targets.every(({ isCopied }) => isCopied)) return this.#runSession(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
+    if (targets.every(({ isCopied }) => isCopied)) return this.#runSession(feeds, this.wanted.length === method.outputs.length ? undefined : this.#names(), undefined)
     /** @type {Record<string, any>} */
     const fetches = {}
     if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
@@ -300,11 +287,7 @@ class Run {
   #runSession (feeds, fetches, options) {
     const { session, runtime } = this.method
     const run = () => fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
-    return runInTurn(session, runtime, run).catch(throwSessionError)
-  }
-
-  #wantsAll () {
-    return this.wanted.length === this.method.outputs.length
+    return runInTurn(session, runtime, run).catch(error => { throw new SessionError(error) })
   }
 
   #names () {
@@ -370,10 +353,9 @@ class Run {
   #valuesOf (found) {
     const { targets, wanted, method: { outputs } } = this
     /** @type {any[]} */
-    const values = []
-    for (let i = 0; i < outputs.length; i++) values.push(undefined)
-    for (let k = 0; k < wanted.length; k++) {
-      const slot = outputs[wanted[k]]
+    const values = outputs.map(() => undefined)
+    for (const k of wanted) {
+      const slot = outputs[k]
       const theirs = found[slot.name]
       const target = targets.length === 0 ? undefined : targets.find(each => each.slot === slot)
       values[slot.index] = target === undefined ? valueOf(slot, theirs) : written(target, theirs)
@@ -429,24 +411,6 @@ function copiedTo (target, theirs) {
   countCopy('run', data.byteLength)
   if (!slot.isInput) discard(theirs, layout.storage.buffer) // an input's bytes may be the caller's
   return tensor
-}
-
-/** @param {unknown} error  onnxruntime's */
-function throwSessionError (error) {
-  throw new SessionError(error)
-}
-
-/** @param {Slot} slot  of a method that would take the GPU's address for one of its own memory */
-function onGpu (slot) {
-  return instance().failure('ERR_DEVICE', `${slot.title}: the output is on the GPU, which this module does not use (executionProviders: ['webgpu']); await toAsync('cpu') brings it to the CPU`)
-}
-
-/**
- * @param {Slot} written
- * @param {Slot} other
- */
-function overlap (written, other) {
-  return instance().failure('ERR_OVERLAP', `${written.title} would be written over bytes of ${other.title}`)
 }
 
 /**
@@ -562,21 +526,11 @@ function feedOf ({ layout, strings, output }, abilities, isProxied) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }
   }
-  const { ffi: { backend }, dtypes } = instance()
-  if (isProxied || (abilities !== null && !abilities.readsShared && isShared(layout))) return stagedFeed(layout)
-  if (backend.isWasm) return new LiveFeed(layout)
-  return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data: typedArrayOf(layout), location: 'cpu' }
-}
-
-/**
- * A copy, counted as staged, for an onnxruntime that reads no SharedArrayBuffer, or takes inputs away.
- *
- * @param {Layout} layout
- */
-function stagedFeed (layout) {
-  const { countStaged, dtypes } = instance()
-  const data = typedArrayOf(layout).slice()
-  countStaged(data.byteLength)
+  const { ffi: { backend }, countStaged, dtypes } = instance()
+  const isCopied = isProxied || (abilities !== null && !abilities.readsShared && isShared(layout)) // of inputs that onnxruntime can't read, or takes away
+  if (backend.isWasm && !isCopied) return new LiveFeed(layout)
+  const data = isCopied ? typedArrayOf(layout).slice() : typedArrayOf(layout)
+  if (isCopied) countStaged(data.byteLength)
   return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data, location: 'cpu' }
 }
 

@@ -143,9 +143,7 @@ function naming (slot, fn) {
  */
 function fits (shape, declared) {
   if (declared === null || declared.length === 0) return true
-  if (shape.length !== declared.length) return false
-  for (let d = 0; d < shape.length; d++) if (typeof declared[d] === 'number' && declared[d] !== shape[d]) return false
-  return true
+  return shape.length === declared.length && shape.every((n, d) => typeof declared[d] !== 'number' || declared[d] === n)
 }
 
 /**
@@ -393,10 +391,9 @@ function targetOf (slot, t) {
  */
 function namedExtents (slots, shapes) {
   const named = new Map()
-  for (let i = 0; i < slots.length; i++) {
-    const { shape } = slots[i]
+  for (const [i, { shape }] of slots.entries()) {
     if (shape === null || shape.length !== shapes[i].length) continue
-    for (let d = 0; d < shape.length; d++) if (typeof shape[d] === 'string') named.set(/** @type {string} */ (shape[d]), shapes[i][d])
+    for (const [d, n] of shape.entries()) if (typeof n === 'string') named.set(n, shapes[i][d])
   }
   return named
 }
@@ -410,14 +407,8 @@ function namedExtents (slots, shapes) {
  */
 function expectedShape ({ shape }, named) {
   if (shape === null || shape.length === 0) return null
-  const dims = []
-  for (let d = 0; d < shape.length; d++) {
-    const n = shape[d]
-    const extent = typeof n === 'string' ? named.get(n) : n
-    if (typeof extent !== 'number') return null
-    dims.push(extent)
-  }
-  return dims
+  const dims = shape.map(n => typeof n === 'string' ? named.get(n) : n)
+  return dims.every(n => typeof n === 'number') ? /** @type {number[]} */ (dims) : null
 }
 
 /**
