@@ -176,7 +176,7 @@ static sb_status all_close(sb__binding *b) {
   return status;
 }
 
-static sb_status copy(sb__binding *b) {
+static sb_status copy_operands(sb__binding *b) {
   int64_t staged = 0;
   const sb_status status = sb_copy(T(0), T(1), (sb_casting)N(0), &staged);
   RESULT(0) = (double)staged;
@@ -394,7 +394,7 @@ static sb_status wait_check(sb__binding *b) {
 }
 
 /* Numbers: a word's first byte, how many to wake at most. The result is how many were. */
-static sb_status wake(sb__binding *b) {
+static sb_status wake_word(sb__binding *b) {
   void *word = NULL;
   int64_t woken = 0;
   sb_status status = sb__futex_at(T(0)->storage, N(0), &word);

@@ -95,7 +95,7 @@ sb_status sb__claim_new(sb__binding *b, sb_storage *storage, double *handle) {
   return SB_OK;
 }
 
-static sb__claim *find(const sb__binding *b, double handle) {
+static sb__claim *find_claim(const sb__binding *b, double handle) {
   if (!(handle >= 1 && handle < (double)(UINT64_C(1) << (SLOT_BITS + GENERATION_BITS))))
     return NULL;
   const uint64_t bits = (uint64_t)handle;
@@ -106,11 +106,11 @@ static sb__claim *find(const sb__binding *b, double handle) {
 }
 
 sb_storage *sb__claim_get(const sb__binding *b, double handle) {
-  const sb__claim *claim = find(b, handle);
+  const sb__claim *claim = find_claim(b, handle);
   return claim ? claim->storage : NULL;
 }
 
-static void drop(sb__binding *b, sb__claim *claim) {
+static void drop_claim(sb__binding *b, sb__claim *claim) {
   sb_storage *storage = claim->storage;
   *claim = (sb__claim){0, NULL};
   give_back_slot((uint32_t)(claim - b->claims));
@@ -118,16 +118,16 @@ static void drop(sb__binding *b, sb__claim *claim) {
 }
 
 sb_status sb__claim_drop(sb__binding *b, double handle) {
-  sb__claim *claim = find(b, handle);
+  sb__claim *claim = find_claim(b, handle);
   if (!claim)
     return sb__fail(SB_ERR_STALE, "the handle %s is not alive here", sb__digits_of(handle).text);
-  drop(b, claim);
+  drop_claim(b, claim);
   return SB_OK;
 }
 
 void sb__claims_drop_all(sb__binding *b) {
   for (uint32_t i = 0; i < b->claim_count; i++) {
-    if (b->claims[i].generation) drop(b, &b->claims[i]);
+    if (b->claims[i].generation) drop_claim(b, &b->claims[i]);
   }
   sb__free(b->claims);
   b->claims = NULL;

@@ -108,8 +108,8 @@ static void put_back(cache *c, sb__cuda_block *b) {
 }
 
 /* The best of the first bin that has one. any: whoever touched it last. */
-static sb__cuda_block *find(cache *c, size_t nbytes, bool is_small,
-                            const sb__cuda_raw_stream *stream, bool any) {
+static sb__cuda_block *find_block(cache *c, size_t nbytes, bool is_small,
+                                  const sb__cuda_raw_stream *stream, bool any) {
   for (int bin = bin_of(nbytes); bin < BINS; bin++) {
     sb__cuda_block *best = NULL;
     for (sb__cuda_block *b = c->bins[is_small][bin]; b; b = b->free_after) {
@@ -284,7 +284,7 @@ static sb_status settle(cache *c) {
 static sb__cuda_block *take_cached(cache *c, size_t nbytes, const sb__cuda_raw_stream *stream,
                                    bool any, sb__cuda_block **rest) {
   sb__lock_take(&c->lock);
-  sb__cuda_block *b = find(c, nbytes, nbytes <= SMALL, stream, any);
+  sb__cuda_block *b = find_block(c, nbytes, nbytes <= SMALL, stream, any);
   if (b) hand_out(c, b, nbytes, rest);
   sb__lock_drop(&c->lock);
   return b;

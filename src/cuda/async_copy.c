@@ -40,7 +40,7 @@ static sb_status begin_down(const sb__copy *c, const sb__cuda_raw_stream *raw,
   return status;
 }
 
-static sb_status begin(const sb__copy *c, sb__cuda_copying *out, int64_t *staged) {
+static sb_status begin_copy(const sb__copy *c, sb__cuda_copying *out, int64_t *staged) {
   if (!is_on_host(c->dst)) return sb__cuda_copy_run(c, false, false, staged);
   const sb__cuda_raw_stream raw = sb__cuda_raw_stream_for(out->device);
   sb_status status = sb__cuda_enter(raw.device);
@@ -84,7 +84,7 @@ sb_status sb__cuda_copy_begin(const sb__copy *c, sb__cuda_stream *stream, sb__cu
   memset(made, 0, sizeof *made);
   made->device = sb__cuda_target_device(c);
   sb__cuda_stream *was = sb__cuda_use_stream(stream ? stream : sb__cuda_stream_for(made->device));
-  sb_status status = begin(c, made, staged);
+  sb_status status = begin_copy(c, made, staged);
   if (!status) status = mark(made);
   if (status) wait_for_lane(made->device); /* the owner of the host's side may let go now */
   sb__cuda_use_stream(was);

@@ -30,7 +30,7 @@ static sb_status wait_for(int device, CUevent event) {
   return status;
 }
 
-static void finish(int device, wanted *w, sb_status status) {
+static void finish_work(int device, wanted *w, sb_status status) {
   if (w->is_pooled) sb__cuda_event_give(device, w->event);
   sb__cuda_event_unref(&w->owner);
   if (w->done) w->done(w->context, status, status ? sb_error_message() : "");
@@ -53,10 +53,10 @@ static wanted *next_of(waiter *mine) {
   return w;
 }
 
-static void run(sb__task *task) {
+static void run_waiter(sb__task *task) {
   waiter *mine = (waiter *)(void *)task;
   for (wanted *w = next_of(mine); w; w = next_of(mine)) {
-    finish(mine->device, w, wait_for(mine->device, w->event));
+    finish_work(mine->device, w, wait_for(mine->device, w->event));
   }
   sb__free(mine);
 }
@@ -85,16 +85,17 @@ static void join(wanted *w, int device, const void *key, waiter **fresh) {
 static sb_status wait_apart(wanted *w, int device, const void *key, bool *already) {
   waiter *fresh = sb__alloc(sizeof *fresh);
   if (fresh) {
-    *fresh = (waiter){.task.run = run, .device = device, .key = key};
+    *fresh = (waiter){.task.run = run_waiter, .device = device, .key = key};
     fresh->last = &fresh->first;
     join(w, device, key, &fresh);
     if (!fresh || sb__os_spawn_detached(&fresh->task)) return SB_OK;
-    run(&fresh->task); /* no thread to be had: this one stays until all that joined are done */
+    run_waiter(
+        &fresh->task); /* no thread to be had: this one stays until all that joined are done */
     return SB_OK;
   }
   const sb_status status = wait_for(device, w->event);
   w->done = NULL;
-  finish(device, w, status);
+  finish_work(device, w, status);
   *already = !status;
   return status;
 }

@@ -163,8 +163,8 @@ static sb_status copy_there(const sb__copy *c, const sb__cuda_raw_stream *stream
 
 /* ---- Up ---- */
 
-static sb_status send(const sb_tensor *dst, const sb_tensor *src, bool wait,
-                      const sb__cuda_raw_stream *stream) {
+static sb_status copy_to_device(const sb_tensor *dst, const sb_tensor *src, bool wait,
+                                const sb__cuda_raw_stream *stream) {
   sb_status status = sb__cuda_before(dst->storage, stream);
   if (!status) {
     status = sb__cuda_transfer(SB__CUDA_TO_DEVICE, address_of(dst), src->storage,
@@ -196,7 +196,7 @@ static sb_status up_then_convert(const sb__copy *c, bool wait, const sb__cuda_ra
   sb_tensor there;
   sb_status status = new_on(stream->device, c->src, c->src->dtype, &there);
   if (status) return status;
-  status = send(&there, c->src, wait, stream);
+  status = copy_to_device(&there, c->src, wait, stream);
   sb__copy rest = *c;
   rest.src = &there;
   if (!status) status = copy_there(&rest, stream, staged);
@@ -210,11 +210,11 @@ static sb_status convert_then_up(const sb__copy *c, bool must_fit,
   sb_status status = make_on_host(c, must_fit, staged, &here);
   if (status) return status;
   if (sb__cuda_is_alike(c->dst, &here)) {
-    status = send(c->dst, &here, true, stream);
+    status = copy_to_device(c->dst, &here, true, stream);
   } else {
     status = new_on(stream->device, &here, here.dtype, &there);
     if (!status) {
-      status = send(&there, &here, true, stream);
+      status = copy_to_device(&there, &here, true, stream);
       if (!status) status = copy_there(&(sb__copy){.dst = c->dst, .src = &there}, stream, NULL);
       sb_tensor_release(&there);
     }
@@ -226,7 +226,7 @@ static sb_status convert_then_up(const sb__copy *c, bool must_fit,
 static sb_status up(const sb__copy *c, bool must_fit, bool wait, const sb__cuda_raw_stream *stream,
                     int64_t *staged) {
   if (!must_fit && !c->scale && sb__cuda_is_alike(c->dst, c->src))
-    return send(c->dst, c->src, wait, stream);
+    return copy_to_device(c->dst, c->src, wait, stream);
   /* Fewer bytes cross the border where src comes as it is, and the device has the kernels. */
   if (!must_fit && is_dense(c->src) && sb_tensor_nbytes(c->src) <= sb_tensor_nbytes(c->dst)) {
     const sb_status status = up_then_convert(c, wait, stream, staged);

@@ -100,20 +100,20 @@ static void *by_name(void *library, const char *name) {
   return sb__os_symbol(library, name);
 }
 
-static void *find(void *library, get_procedure get, const char *name, int version) {
+static void *find_function(void *library, get_procedure get, const char *name, int version) {
   void *address = NULL;
   if (get && get(name, &address, version, 0) == 0 && address) return address;
   return by_name(library, name);
 }
 
 /* POSIX lets an address of data become one of a function. */
-static void put(void *place, void *address) { memcpy(place, &address, sizeof address); }
+static void put_address(void *place, void *address) { memcpy(place, &address, sizeof address); }
 
 static bool fill_table(void *library) {
   get_procedure get = NULL;
-  put(&get, sb__os_symbol(library, "cuGetProcAddress"));
+  put_address(&get, sb__os_symbol(library, "cuGetProcAddress"));
 #define X(name, since, parameters, required)                                                  \
- put(&sb__cu.name, find(library, get, #name, since));                                         \
+ put_address(&sb__cu.name, find_function(library, get, #name, since));                        \
  if (!sb__cu.name && required) {                                                              \
   sb__print(why, sizeof why,                                                                  \
             "the driver library has no %s; a driver of CUDA 10.0 or later is needed", #name); \

@@ -94,7 +94,7 @@ static entry *unlist(entry *x) {
   return let_go(x);
 }
 
-static entry *find(const uint8_t token[16]) {
+static entry *find_entry(const uint8_t token[16]) {
   entry *x = entries;
   while (x && memcmp(x->token, token, sizeof x->token) != 0) x = x->next;
   return x;
@@ -110,7 +110,7 @@ void sb__ipc_held(int64_t *count, int64_t *bytes) {
 sb_status sb__ipc_unshare(const char *socket_name, const uint8_t token[16]) {
   entry *x = NULL, *last = NULL;
   sb__lock_take(&lock);
-  if (name[0] && strcmp(name, socket_name) == 0) x = find(token);
+  if (name[0] && strcmp(name, socket_name) == 0) x = find_entry(token);
   if (x) last = unlist(x);
   sb__lock_drop(&lock);
   free_entry(last);
@@ -207,7 +207,7 @@ static bool answer_with(const peer *p) {
 /* One use of a token, for now; NULL: there is none. */
 static entry *borrow(const request *r) {
   sb__lock_take(&lock);
-  entry *x = find(r->token);
+  entry *x = find_entry(r->token);
   if (x && (x->generation != r->generation || x->uses == 0)) x = NULL;
   if (x) {
     x->uses--;
@@ -456,7 +456,7 @@ static bool send_request(const sb__opening *o, int connection, uint32_t operatio
 }
 
 /* An answer's length, as recv gives it, and a file descriptor that is the caller's, or -1. */
-static ssize_t receive(int connection, answer *a, int *file) {
+static ssize_t receive_answer(int connection, answer *a, int *file) {
   struct iovec part = {a, sizeof *a};
   union {
     struct cmsghdr header;
@@ -514,8 +514,8 @@ static sb_status check_answer(const sb__opening *o, ssize_t length, int why, con
 static void close_connection(void *context) { close((int)(intptr_t)context); }
 
 /* Maps what the answer says and confirms it. The connection is this function's. */
-static sb_status take(sb__opening *o, int connection, pid_t pid, const answer *a, int file,
-                      int device) {
+static sb_status map_answer(sb__opening *o, int connection, pid_t pid, const answer *a, int file,
+                            int device) {
   sb__vram vram = {
       .kind = (sb__vram_kind)a->kind, .device = device, .size = a->size, .offset = a->offset};
   void *context = (void *)(intptr_t)connection;
@@ -553,13 +553,13 @@ sb_status sb__ipc_open(sb__opening *o) {
   if (status) return status;
   status = connect_to(o, &pid);
   if (!status) {
-    if (send_request(o, o->connection, OPEN)) length = receive(o->connection, &a, &file);
+    if (send_request(o, o->connection, OPEN)) length = receive_answer(o->connection, &a, &file);
     why = errno;
     status = check_answer(o, length, why, &a, file);
   }
   const int connection = take_connection(o);
   if (!status) {
-    status = take(o, connection, pid, &a, file, device);
+    status = map_answer(o, connection, pid, &a, file, device);
   } else if (connection > 0) {
     close(connection);
   }

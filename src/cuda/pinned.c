@@ -278,7 +278,7 @@ void sb__cuda_unregister(sb__cuda_registration **registration) {
 }
 
 /* The one that has a whole range, and has a user more. */
-static sb__cuda_registration *hold(const char *data, size_t nbytes) {
+static sb__cuda_registration *hold_registration(const char *data, size_t nbytes) {
   if (!atomic_load(&registered)) return NULL;
   sb__lock_take(&lock);
   sb__cuda_registration *r = registrations;
@@ -294,7 +294,7 @@ sb__cuda_last_use *sb__cuda_pin(const sb_storage *storage, const void *data, siz
   *held = NULL;
   if (root && root->kind == SB__STORAGE_PAGE_LOCKED)
     return &((sb__cuda_memory *)root->context)->last_use;
-  *held = hold(data, nbytes);
+  *held = hold_registration(data, nbytes);
   return *held ? &(*held)->last_use : NULL;
 }
 

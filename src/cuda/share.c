@@ -169,7 +169,7 @@ static void free_segment(segment *s) {
 /* ---- Blocks, under the lock ---- */
 
 /* Takes nbytes off a free block; rest: a record for what is left of it, NULL'd where it was needed. */
-static block *take(block *b, size_t nbytes, block **rest) {
+static block *take_block(block *b, size_t nbytes, block **rest) {
   if (b->nbytes > nbytes) {
     block *r = *rest;
     *rest = NULL;
@@ -186,7 +186,7 @@ static block *find_room(int device, size_t nbytes, block **rest) {
   for (segment *s = segments; s; s = s->next) {
     if (s->device != device || !s->is_shared) continue;
     for (block *b = s->first; b; b = b->next) {
-      if (b->state == FREE && b->nbytes >= nbytes) return take(b, nbytes, rest);
+      if (b->state == FREE && b->nbytes >= nbytes) return take_block(b, nbytes, rest);
     }
   }
   return NULL;
@@ -264,7 +264,7 @@ static sb_status block_for(int device, size_t nbytes, bool own, block **out) {
     if (!status) {
       s->is_shared = together;
       sb__lock_take(&lock);
-      b = take(s->first, together ? rounded : s->size, &rest);
+      b = take_block(s->first, together ? rounded : s->size, &rest);
       s->next = segments;
       segments = s;
       sb__lock_drop(&lock);

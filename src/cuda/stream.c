@@ -23,7 +23,7 @@ static SB_THREAD_LOCAL sb__cuda_stream *current;
 /* ---- Streams ---- */
 
 /* One that nobody holds any more, or a new one. In its device's context. */
-static sb_status take(int device, sb__cuda_stream **out) {
+static sb_status take_stream(int device, sb__cuda_stream **out) {
   sb__lock_take(&lock);
   sb__cuda_stream *made = unused[device];
   if (made) unused[device] = made->next;
@@ -50,7 +50,7 @@ static sb_status take(int device, sb__cuda_stream **out) {
 sb_status sb__cuda_stream_new(int64_t device, sb__cuda_stream **out) {
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = take((int)device, out);
+  status = take_stream((int)device, out);
   sb__cuda_leave();
   return status;
 }
@@ -71,7 +71,7 @@ sb_status sb__cuda_stream_wrap(int64_t device, uint64_t number, sb__cuda_stream 
   sb__lock_take(&lock);
   *out = held_already((int)device, stream);
   sb__lock_drop(&lock);
-  if (!*out && stream) status = take((int)device, &shadow);
+  if (!*out && stream) status = take_stream((int)device, &shadow);
   sb__cuda_leave();
   if (status || *out) return status;
   sb__lock_take(&lock);

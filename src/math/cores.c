@@ -37,7 +37,7 @@ static const sb__plan_dim *along(const walk *w) {
 }
 
 /* Copies cores between their places and memory where they follow each other. */
-static void move(const walk *w, int32_t k, int64_t count, char *there, char *here) {
+static void move_cores(const walk *w, int32_t k, int64_t count, char *there, char *here) {
   const sb__core_operand *operand = &w->f->operand[k];
   const sb_tensor *t = w->places[k].tensor;
   const sb__plan_dim *dim = along(w);
@@ -91,12 +91,12 @@ static void run_box(walk *w, int64_t i, char *scratch) {
     const bool is_beside = call.count == 1 || dim->step[k] == p->nbytes;
     call.data[k] = p->is_direct && is_beside ? there[k] : scratch + p->at;
     if (call.data[k] != there[k] && !f->operand[k].is_written)
-      move(w, k, call.count, there[k], call.data[k]);
+      move_cores(w, k, call.count, there[k], call.data[k]);
   }
   const int problem = f->run(&call);
   if (problem) atomic_store(&w->problem, problem);
   for (int32_t k = 0; k < f->count && f->operand[k].is_written; k++)
-    if (call.data[k] != there[k]) move(w, k, call.count, there[k], call.data[k]);
+    if (call.data[k] != there[k]) move_cores(w, k, call.count, there[k], call.data[k]);
 }
 
 static void run_part(void *context, int i) {
@@ -141,7 +141,7 @@ static void choose_boxes(walk *w) {
   }
 }
 
-static sb_status run(walk *w) {
+static sb_status run_cores(walk *w) {
   char small[8192] __attribute__((aligned(ALIGNED)));
   const int64_t cost = w->f->cost > 0 ? w->f->cost : 1;
   const int64_t worth =
@@ -253,7 +253,7 @@ static sb_status run_separated(walk *w) {
     p->is_direct = is_direct(&f->operand[k], p);
   }
   merge(w);
-  return run(w);
+  return run_cores(w);
 }
 
 sb_status sb__cores_run(const sb__cores *f, sb_casting casting, int64_t *staged, int *problem) {

@@ -86,7 +86,8 @@ static void add_complex(sb_complex128 *x, sb_complex128 *carry, int64_t n, int64
 }
 
 /* Copies between a tile and its place: n elements of each of some lines along the last dimension of the outputs. */
-static void move(const walk *w, char *tile, char *place, int64_t n, int64_t lines, bool writes) {
+static void move_tile(const walk *w, char *tile, char *place, int64_t n, int64_t lines,
+                      bool writes) {
   const int32_t k = writes ? 0 : 1;
   const sb_dtype dtype = writes ? w->to_dtype : w->from_dtype;
   const int64_t size = sb_dtype_itemsize(dtype);
@@ -108,7 +109,7 @@ static void move(const walk *w, char *tile, char *place, int64_t n, int64_t line
   sb__run_job(&job);
 }
 
-static void start(const walk *w, void *carry, int64_t lines) {
+static void start_carry(const walk *w, void *carry, int64_t lines) {
   double *real = carry;
   uint64_t *whole = carry;
   for (int64_t i = 0; i < lines; i++) {
@@ -123,17 +124,17 @@ static void run_lines(const walk *w, char *to, char *from, int64_t lines) {
   char tile[TILE * 8] __attribute__((aligned(64)));
   char carry[WIDEST * 16] __attribute__((aligned(64)));
   const int64_t rows = (int64_t)sizeof tile / sb_dtype_itemsize(w->how->load) / lines;
-  if (w->how->load != SB_COMPLEX128) start(w, carry, lines);
+  if (w->how->load != SB_COMPLEX128) start_carry(w, carry, lines);
   for (int64_t done = 0; done < w->n; done += rows) {
     const int64_t n = least(rows, w->n - done);
-    move(w, tile, from + done * w->from_step, n, lines, false);
+    move_tile(w, tile, from + done * w->from_step, n, lines, false);
     if (w->how->load == SB_COMPLEX128)
       add_complex((void *)tile, (void *)carry, n, lines, w->is_product, done == 0);
     else if (w->how->load == SB_FLOAT64)
       add_reals((void *)tile, (void *)carry, n, lines, w->is_product);
     else
       add_integers((void *)tile, (void *)carry, n, lines, w->is_product);
-    move(w, tile, to + done * w->to_step, n, lines, true);
+    move_tile(w, tile, to + done * w->to_step, n, lines, true);
   }
 }
 

@@ -68,7 +68,7 @@ WRITE(write_doubles, double, sb__canonical)
 
 static bool is_double(sb_dtype dtype) { return dtype == SB_FLOAT64 || dtype == SB_COMPLEX128; }
 
-static void fill(double *x, int64_t from, int64_t to) {
+static void fill_zeros(double *x, int64_t from, int64_t to) {
   if (from < to) memset(x + from, 0, (size_t)(to - from) * sizeof *x);
 }
 
@@ -156,8 +156,8 @@ static void read_line(const transform *f, const char *line, double *re, double *
   const int64_t count = least(f->length, wanted);
   if (f->kind == SB__FFT_REAL && f->is_halved) {
     read_pairs(f, line, count / 2, re, im);
-    fill(re, count / 2, half);
-    fill(im, count / 2, half);
+    fill_zeros(re, count / 2, half);
+    fill_zeros(im, count / 2, half);
     if (count % 2)
       read_real(f, line + (count - 1) * sb_dtype_itemsize(f->from), 1,
                 f->window ? f->window + count - 1 : NULL, re + count / 2);
@@ -167,10 +167,10 @@ static void read_line(const transform *f, const char *line, double *re, double *
     read_pairs(f, line, count, re, im);
   else {
     read_real(f, line, count, f->window, re);
-    fill(im, 0, count);
+    fill_zeros(im, 0, count);
   }
-  fill(re, count, wanted);
-  fill(im, count, wanted);
+  fill_zeros(re, count, wanted);
+  fill_zeros(im, count, wanted);
   if (f->is_conjugate)
     for (int64_t i = 0; i < count; i++) im[i] = -im[i];
   if (f->kind != SB__FFT_HERMITIAN) return;
@@ -227,7 +227,7 @@ static int64_t core_bytes(const transform *f, bool is_written) {
   return count * sb_dtype_itemsize(f->to);
 }
 
-static int run(const sb__cores_call *call) {
+static int transform_lines(const sb__cores_call *call) {
   const transform *f = call->context;
   double *re = (double *)(void *)call->scratch, *im = re + f->lines * f->stride;
   double *scratch = im + f->lines * f->stride;
@@ -246,7 +246,7 @@ static int run(const sb__cores_call *call) {
 
 /* ---- Calls ---- */
 
-static sb_status make(transform *f) {
+static sb_status make_plan(transform *f) {
   const int64_t size = f->is_halved ? f->n / 2 : f->n;
   sb_status status = sb__fft_plan_make(size, &f->plan);
   if (status || !f->is_halved) return status;
@@ -264,14 +264,15 @@ static int64_t cost_of(int64_t n) {
 /* Runs the transform over lines of `from`, which are f->n long at most. */
 static sb_status run_lines(transform *f, const sb_tensor *to, const sb_tensor *from,
                            int64_t *staged) {
-  sb__cores cores = {.name = "fft", .count = 2, .run = run, .context = f, .cost = cost_of(f->n)};
+  sb__cores cores = {
+      .name = "fft", .count = 2, .run = transform_lines, .context = f, .cost = cost_of(f->n)};
   int problem;
   cores.operand[0] =
       (sb__core_operand){.tensor = to, .dtype = f->to, .axes = 1, .is_written = true};
   cores.operand[1] = (sb__core_operand){.tensor = from, .dtype = f->from, .axes = 1};
   /* without lines a plan is not worth its time, which may be hours */
   if (!sb_tensor_numel(to)) return sb__cores_run(&cores, SB_CASTING_UNSAFE, staged, &problem);
-  sb_status status = make(f);
+  sb_status status = make_plan(f);
   if (status) return status;
   const bool is_short = !f->plan.chirp && f->plan.smooth.rows.n == 1;
   f->lines = is_short ? SB__FFT_GROUP : 1;

@@ -21,7 +21,7 @@ typedef struct matrices {
 } matrices;
 
 /* Room for n float64s, off what is left of a call's scratch. */
-static void *take(char **room, int64_t n) {
+static void *take_doubles(char **room, int64_t n) {
   char *at = *room;
   *room += (n + 7) / 8 * 64;
   return at;
@@ -76,7 +76,7 @@ static int64_t side(const sb_tensor *t, int32_t from_last) { return t->shape[t->
 /* Begins a call for the source a, of matrices.
  *
  * Errors  SB_ERR_DTYPE bool, float8 · SB_ERR_SHAPE · SB_ERR_MEMORY its sides have no product */
-static sb_status begin(const char *name, const sb_tensor *a, bool is_square, linalg_call *c) {
+static sb_status begin_call(const char *name, const sb_tensor *a, bool is_square, linalg_call *c) {
   sb_dtype computed;
   const sb_status status = sb__computed_in(name, a->dtype, &computed);
   if (status) return status;
@@ -101,8 +101,8 @@ static sb_status begin(const char *name, const sb_tensor *a, bool is_square, lin
 /* The next operand; rows or columns of -1: its core has one axis, or none.
  *
  * Errors  SB_ERR_SHAPE · SB_ERR_CAST */
-static sb_status add(linalg_call *c, const sb_tensor *t, bool is_real, bool is_written,
-                     int64_t rows, int64_t columns, sb_casting casting) {
+static sb_status add_operand(linalg_call *c, const sb_tensor *t, bool is_real, bool is_written,
+                             int64_t rows, int64_t columns, sb_casting casting) {
   const int32_t axes = (rows >= 0) + (columns >= 0);
   const bool is_complex = c->is_complex && !is_real;
   const sb_dtype computed = is_complex ? SB_COMPLEX128 : SB_FLOAT64;
@@ -121,8 +121,8 @@ static sb_status add(linalg_call *c, const sb_tensor *t, bool is_real, bool is_w
 }
 
 /* elements: of the source's type, for each call of run; those of the arrays that it takes, and what it has beside them */
-static sb_status run(linalg_call *c, int64_t elements, int (*of_real)(const sb__cores_call *),
-                     int (*of_complex)(const sb__cores_call *), int64_t *staged) {
+static sb_status run_call(linalg_call *c, int64_t elements, int (*of_real)(const sb__cores_call *),
+                          int (*of_complex)(const sb__cores_call *), int64_t *staged) {
   int problem;
   const int64_t most = c->s.m > c->s.n ? c->s.m : c->s.n;
   if (elements > MOST_ELEMENTS)
@@ -146,103 +146,103 @@ static sb_status run(linalg_call *c, int64_t elements, int (*of_real)(const sb__
 sb_status sb__solve(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b, sb_casting casting,
                     int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("solve", a, true, &c);
+  sb_status status = begin_call("solve", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.n;
   c.is_complex |= sb_dtype_kind(b->dtype) == SB_COMPLEX;
   c.s.k = b->ndim ? side(b, 1) : 0;
   if (c.s.k > MOST_SIDE)
     return sb__fail(SB_ERR_MEMORY, "solve has no room for %lld columns", (long long)c.s.k);
-  status = add(&c, to, false, true, n, c.s.k, casting);
-  if (!status) status = add(&c, a, false, false, n, n, casting);
-  if (!status) status = add(&c, b, false, false, n, c.s.k, casting);
-  return status ? status : run(&c, n * n + n, run_solve_real, run_solve_complex, staged);
+  status = add_operand(&c, to, false, true, n, c.s.k, casting);
+  if (!status) status = add_operand(&c, a, false, false, n, n, casting);
+  if (!status) status = add_operand(&c, b, false, false, n, c.s.k, casting);
+  return status ? status : run_call(&c, n * n + n, run_solve_real, run_solve_complex, staged);
 }
 
 sb_status sb__inv(const sb_tensor *to, const sb_tensor *a, sb_casting casting, int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("inv", a, true, &c);
+  sb_status status = begin_call("inv", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.k = c.s.n;
   c.s.is_inverse = true;
-  status = add(&c, to, false, true, n, n, casting);
-  if (!status) status = add(&c, a, false, false, n, n, casting);
-  return status ? status : run(&c, n * n + n, run_solve_real, run_solve_complex, staged);
+  status = add_operand(&c, to, false, true, n, n, casting);
+  if (!status) status = add_operand(&c, a, false, false, n, n, casting);
+  return status ? status : run_call(&c, n * n + n, run_solve_real, run_solve_complex, staged);
 }
 
 sb_status sb__det(const sb_tensor *to, const sb_tensor *a, sb_casting casting, int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("det", a, true, &c);
+  sb_status status = begin_call("det", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.n;
-  status = add(&c, to, false, true, -1, -1, casting);
-  if (!status) status = add(&c, a, false, false, n, n, casting);
-  return status ? status : run(&c, n * n + n, run_det_real, run_det_complex, staged);
+  status = add_operand(&c, to, false, true, -1, -1, casting);
+  if (!status) status = add_operand(&c, a, false, false, n, n, casting);
+  return status ? status : run_call(&c, n * n + n, run_det_real, run_det_complex, staged);
 }
 
 sb_status sb__slogdet(const sb_tensor *sign, const sb_tensor *log, const sb_tensor *a,
                       int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("slogdet", a, true, &c);
+  sb_status status = begin_call("slogdet", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.n;
-  status = add(&c, sign, false, true, -1, -1, SB_CASTING_SAME_KIND);
-  if (!status) status = add(&c, log, true, true, -1, -1, SB_CASTING_SAME_KIND);
-  if (!status) status = add(&c, a, false, false, n, n, SB_CASTING_SAFE);
-  return status ? status : run(&c, n * n + n, run_slogdet_real, run_slogdet_complex, staged);
+  status = add_operand(&c, sign, false, true, -1, -1, SB_CASTING_SAME_KIND);
+  if (!status) status = add_operand(&c, log, true, true, -1, -1, SB_CASTING_SAME_KIND);
+  if (!status) status = add_operand(&c, a, false, false, n, n, SB_CASTING_SAFE);
+  return status ? status : run_call(&c, n * n + n, run_slogdet_real, run_slogdet_complex, staged);
 }
 
 sb_status sb__matrix_power(const sb_tensor *to, const sb_tensor *a, int64_t power,
                            sb_casting casting, int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("matrixPower", a, true, &c);
+  sb_status status = begin_call("matrixPower", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.n;
   c.s.power = power;
-  status = add(&c, to, false, true, n, n, casting);
-  if (!status) status = add(&c, a, false, false, n, n, casting);
-  return status ? status : run(&c, 2 * n * n + n, run_power_real, run_power_complex, staged);
+  status = add_operand(&c, to, false, true, n, n, casting);
+  if (!status) status = add_operand(&c, a, false, false, n, n, casting);
+  return status ? status : run_call(&c, 2 * n * n + n, run_power_real, run_power_complex, staged);
 }
 
 sb_status sb__cholesky(const sb_tensor *to, const sb_tensor *a, bool is_upper, sb_casting casting,
                        int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("cholesky", a, true, &c);
+  sb_status status = begin_call("cholesky", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.n;
   c.s.is_upper = is_upper;
-  status = add(&c, to, false, true, n, n, casting);
-  if (!status) status = add(&c, a, false, false, n, n, casting);
-  return status ? status : run(&c, n * n, run_cholesky_real, run_cholesky_complex, staged);
+  status = add_operand(&c, to, false, true, n, n, casting);
+  if (!status) status = add_operand(&c, a, false, false, n, n, casting);
+  return status ? status : run_call(&c, n * n, run_cholesky_real, run_cholesky_complex, staged);
 }
 
 sb_status sb__qr(const sb_tensor *q, const sb_tensor *r, const sb_tensor *a, int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("qr", a, false, &c);
+  sb_status status = begin_call("qr", a, false, &c);
   if (status) return status;
   const int64_t m = c.s.m, n = c.s.n, count = least(m, n);
   c.s.k = q->ndim ? side(q, 1) : 0;
   if (c.s.k != m && c.s.k != count)
     return sb__fail(SB_ERR_SHAPE, "qr: q has %lld columns", (long long)c.s.k);
-  status = add(&c, q, false, true, m, c.s.k, SB_CASTING_SAME_KIND);
-  if (!status) status = add(&c, r, false, true, c.s.k, n, SB_CASTING_SAME_KIND);
-  if (!status) status = add(&c, a, false, false, m, n, SB_CASTING_SAFE);
+  status = add_operand(&c, q, false, true, m, c.s.k, SB_CASTING_SAME_KIND);
+  if (!status) status = add_operand(&c, r, false, true, c.s.k, n, SB_CASTING_SAME_KIND);
+  if (!status) status = add_operand(&c, a, false, false, m, n, SB_CASTING_SAFE);
   const int64_t elements = m * n + count * m + count + SB__REFLECTOR_SCRATCH(m > n ? m : n);
-  return status ? status : run(&c, elements, run_qr_real, run_qr_complex, staged);
+  return status ? status : run_call(&c, elements, run_qr_real, run_qr_complex, staged);
 }
 
 sb_status sb__eigh(const sb_tensor *values, const sb_tensor *vectors, const sb_tensor *a,
                    sb_casting casting, int64_t *staged) {
   linalg_call c;
-  sb_status status = begin(vectors ? "eigh" : "eigvalsh", a, true, &c);
+  sb_status status = begin_call(vectors ? "eigh" : "eigvalsh", a, true, &c);
   if (status) return status;
   const int64_t n = c.s.n;
   c.s.has_vectors = vectors != NULL;
-  status = add(&c, values, true, true, -1, n, casting);
-  if (!status && vectors) status = add(&c, vectors, false, true, n, n, casting);
-  if (!status) status = add(&c, a, false, false, n, n, casting);
+  status = add_operand(&c, values, true, true, -1, n, casting);
+  if (!status && vectors) status = add_operand(&c, vectors, false, true, n, n, casting);
+  if (!status) status = add_operand(&c, a, false, false, n, n, casting);
   const int64_t elements = 2 * n * n + 4 * n + SB__REFLECTOR_SCRATCH(n);
-  return status ? status : run(&c, elements, run_eigh_real, run_eigh_complex, staged);
+  return status ? status : run_call(&c, elements, run_eigh_real, run_eigh_complex, staged);
 }
 
 /* Elements that a decomposition takes, with k columns of the factor of the greater side. */
@@ -254,7 +254,7 @@ static int64_t decomposed(const matrices *s, int64_t k) {
 sb_status sb__svd(const sb_tensor *u, const sb_tensor *values, const sb_tensor *v,
                   const sb_tensor *a, sb_casting casting, int64_t *staged) {
   linalg_call c;
-  sb_status status = begin(u ? "svd" : "svdvals", a, false, &c);
+  sb_status status = begin_call(u ? "svd" : "svdvals", a, false, &c);
   if (status) return status;
   const int64_t m = c.s.m, n = c.s.n, q = least(m, n);
   c.s.has_vectors = u != NULL;
@@ -263,23 +263,24 @@ sb_status sb__svd(const sb_tensor *u, const sb_tensor *values, const sb_tensor *
   if (u && m < n) c.s.k = v->ndim > 1 ? side(v, 2) : 0;
   if (c.s.k != q && c.s.k != m && c.s.k != n)
     return sb__fail(SB_ERR_SHAPE, "svd: a factor has %lld columns", (long long)c.s.k);
-  if (u) status = add(&c, u, false, true, m, m < n ? m : c.s.k, casting);
-  if (!status) status = add(&c, values, true, true, -1, q, casting);
-  if (!status && u) status = add(&c, v, false, true, m < n ? c.s.k : n, n, casting);
-  if (!status) status = add(&c, a, false, false, m, n, casting);
-  return status ? status
-                : run(&c, decomposed(&c.s, u ? c.s.k : 0), run_svd_real, run_svd_complex, staged);
+  if (u) status = add_operand(&c, u, false, true, m, m < n ? m : c.s.k, casting);
+  if (!status) status = add_operand(&c, values, true, true, -1, q, casting);
+  if (!status && u) status = add_operand(&c, v, false, true, m < n ? c.s.k : n, n, casting);
+  if (!status) status = add_operand(&c, a, false, false, m, n, casting);
+  return status
+             ? status
+             : run_call(&c, decomposed(&c.s, u ? c.s.k : 0), run_svd_real, run_svd_complex, staged);
 }
 
 sb_status sb__pinv(const sb_tensor *to, const sb_tensor *a, double rtol, sb_casting casting,
                    int64_t *staged) {
   linalg_call c;
-  sb_status status = begin("pinv", a, false, &c);
+  sb_status status = begin_call("pinv", a, false, &c);
   if (status) return status;
   c.s.rtol = rtol;
-  status = add(&c, to, false, true, c.s.n, c.s.m, casting);
-  if (!status) status = add(&c, a, false, false, c.s.m, c.s.n, casting);
+  status = add_operand(&c, to, false, true, c.s.n, c.s.m, casting);
+  if (!status) status = add_operand(&c, a, false, false, c.s.m, c.s.n, casting);
   return status ? status
-                : run(&c, decomposed(&c.s, least(c.s.m, c.s.n)), run_pinv_real, run_pinv_complex,
-                      staged);
+                : run_call(&c, decomposed(&c.s, least(c.s.m, c.s.n)), run_pinv_real,
+                           run_pinv_complex, staged);
 }

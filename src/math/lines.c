@@ -31,7 +31,7 @@ static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size;
 static int64_t rounded(int64_t nbytes) { return parts_of(nbytes, 64) * 64; }
 
 /* Copies a box between its place and memory where lines follow each other. Operand 0 is written, 1 is read. */
-static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *memory) {
+static void move_box(const walk *w, const int64_t *n, int32_t k, char *place, char *memory) {
   const sb_tensor *t = w->tensor[k];
   const int32_t kept = w->kept.ndim, skipped = w->axis - kept;
   sb_tensor there = {.dtype = t->dtype}, here = {.dtype = w->call.load};
@@ -72,12 +72,12 @@ static void run_box(const walk *w, int64_t i, char *scratch) {
   c.made = scratch;
   c.lines = w->is_direct ? place[0] : scratch + w->made;
   c.from = w->reads_direct ? place[1] : c.lines;
-  if (c.n && !w->reads_direct) move(w, n, 1, place[1], c.lines);
+  if (c.n && !w->reads_direct) move_box(w, n, 1, place[1], c.lines);
   if (c.op == SB__REDUCE_quantile)
     sb__select_lines(&c);
   else
     sb__softmax_lines(&c);
-  if (!w->is_direct) move(w, n, 0, place[0], w->is_in_place ? c.lines : c.made);
+  if (!w->is_direct) move_box(w, n, 0, place[0], w->is_in_place ? c.lines : c.made);
 }
 
 static void run_part(void *context, int i) {
@@ -131,7 +131,7 @@ static void choose_boxes(walk *w) {
   if (w->call.op == SB__REDUCE_log_softmax) w->made = rounded(nbytes);
 }
 
-static sb_status run(walk *w, const char *name) {
+static sb_status run_lines(walk *w, const char *name) {
   char small[8192] __attribute__((aligned(64)));
   char *memory = NULL;
   choose_boxes(w);
@@ -213,7 +213,7 @@ sb_status sb__math_lines(int64_t op, const sb_tensor *to, const sb_tensor *from,
     w.tensor[1] = &copy;
   }
   merge(&w);
-  status = run(&w, how.name);
+  status = run_lines(&w, how.name);
   if (w.tensor[1] == &copy) sb_tensor_release(&copy);
   return status;
 }

@@ -57,8 +57,9 @@ static int64_t distance(int64_t x) { return x < 0 ? -x : x; }
 
 /* ---- Converting and packing ---- */
 
-static void move(sb_dtype to_dtype, char *to, const int64_t to_strides[2], sb_dtype from_dtype,
-                 const char *from, const int64_t from_strides[2], int64_t rows, int64_t columns) {
+static void move_block(sb_dtype to_dtype, char *to, const int64_t to_strides[2],
+                       sb_dtype from_dtype, const char *from, const int64_t from_strides[2],
+                       int64_t rows, int64_t columns) {
   sb_tensor target = {.dtype = to_dtype, .ndim = 2}, origin = {.dtype = from_dtype, .ndim = 2};
   const sb_tensor *tensors[] = {&target, &origin};
   sb__plan plan;
@@ -77,7 +78,7 @@ static void move(sb_dtype to_dtype, char *to, const int64_t to_strides[2], sb_dt
 static void stage(const product *p, const source *s, const char *from, int64_t count, int64_t n,
                   bool is_along, char *to) {
   const int64_t strides[2] = {is_along ? n : 1, is_along ? 1 : count};
-  move(p->made, to, strides, s->dtype, from, (const int64_t[2]){s->line, s->k}, count, n);
+  move_block(p->made, to, strides, s->dtype, from, (const int64_t[2]){s->line, s->k}, count, n);
   if (!p->is_conjugated || s != &p->a) return;
   for (int64_t i = 1; i < 2 * count * n; i += 2) {
     if (p->itemsize == 4)
@@ -256,8 +257,8 @@ static void run_task(const product *p, int64_t i, char *scratch) {
   }
   (!p->is_thin ? run_packed : p->is_along ? run_dots : run_columns)(p, &t);
   if (!p->is_c_direct)
-    move(p->c_dtype, there, (const int64_t[2]){p->c_row, p->c_column}, p->made, t.c,
-         (const int64_t[2]){c_columns / p->parts, 1}, t.rows, t.columns / p->parts);
+    move_block(p->c_dtype, there, (const int64_t[2]){p->c_row, p->c_column}, p->made, t.c,
+               (const int64_t[2]){c_columns / p->parts, 1}, t.rows, t.columns / p->parts);
 }
 
 static void run_part(void *context, int i) {
@@ -359,7 +360,7 @@ static void choose_scratch(product *p) {
   p->nbytes = rounded(at, ALIGNED);
 }
 
-static sb_status run(product *p) {
+static sb_status multiply(product *p) {
   char small[8192] __attribute__((aligned(ALIGNED)));
   int64_t threads = sb__threads_now();
   double work = (double)p->m * (double)p->n * (double)p->k / (double)p->parts;
@@ -393,7 +394,7 @@ static sb_status run_long_dot(product *p) {
   q.k = SB__MATMUL_BLOCK;
   q.b.line = SB__MATMUL_BLOCK * p->b.k;
   q.a_each = SB__MATMUL_BLOCK * p->a.k;
-  sb_status status = run(&q);
+  sb_status status = multiply(&q);
   if (!status && rest) {
     q.a.data += blocks * q.a_each * q.a.itemsize;
     q.b.data += blocks * q.b.line * q.b.itemsize;
@@ -401,14 +402,14 @@ static sb_status run_long_dot(product *p) {
     q.n = 1;
     q.k = rest;
     atomic_store(&q.next, 0);
-    status = run(&q);
+    status = multiply(&q);
   }
   const int64_t count = blocks + (rest != 0);
   for (int64_t i = 1; i < count && !status; i++)
     p->tiles->combine(sums, 0, sums + i * p->itemsize, 0, 1, 1,
                       (sb__matmul_place){false, i + 1 == count});
   const int64_t strides[2] = {1, 1};
-  if (!status) move(p->c_dtype, p->c, strides, p->made, sums, strides, 1, 1);
+  if (!status) move_block(p->c_dtype, p->c, strides, p->made, sums, strides, 1, 1);
   sb__free_aligned(sums);
   return status;
 }
@@ -542,7 +543,7 @@ static sb_status run_product(product *p, sb__matmul_type type) {
     const sb_status status = copy_rows(p, &copy);
     if (status) return status;
   }
-  const sb_status status = run(p);
+  const sb_status status = multiply(p);
   if (copy.storage) sb_tensor_release(&copy);
   return status;
 }

@@ -79,8 +79,8 @@ static void frame_axis(frame *f, int mode, int32_t d, int64_t before, int64_t ex
   }
 }
 
-static sb_status check(const sb_tensor *to, const sb_tensor *inside, const int64_t *before,
-                       int mode) {
+static sb_status check_pad(const sb_tensor *to, const sb_tensor *inside, const int64_t *before,
+                           int mode) {
   bool fits = to->ndim == inside->ndim;
   for (int32_t d = 0; fits && d < to->ndim; d++) {
     fits =
@@ -116,7 +116,7 @@ sb_status sb__pad(const sb_tensor *to, const sb_tensor *from, const int64_t *bef
   frame f = {.value = {.dtype = to->dtype, .ndim = to->ndim}};
   sb_complex128 item;
   if (count != to->ndim) return sb__fail(SB_ERR_SHAPE, "pad: the shapes do not fit");
-  sb_status status = check(to, from, before, mode);
+  sb_status status = check_pad(to, from, before, mode);
   if (!status) status = sb__item_of(value, to->dtype, (char *)&item);
   if (status) return status;
   narrow(to, from, before, &f.box);
@@ -164,7 +164,7 @@ sb_status sb__resize_within(const sb_tensor *to, const sb_tensor *from, const sb
     before[rows + i] = place[i];
     inside.shape[rows + i] = place[2 + i];
   }
-  sb_status status = check(to, &inside, before, CONSTANT);
+  sb_status status = check_pad(to, &inside, before, CONSTANT);
   if (!status) status = sb__check_target(to);
   if (status) return status;
   narrow(to, &inside, before, &f.box);

@@ -80,22 +80,22 @@ static void collapse(const walk *w, const room *m, int depth, int64_t outputs) {
 
 /* The longest box that begins at element `at` of the reduction and has at most `left` elements. Sets extents; returns how many. */
 static int64_t box_at(const walk *w, int64_t at, int64_t left, int64_t *extent, const char **from) {
-  int64_t run = 1, rest = at;
+  int64_t run_reduction = 1, rest = at;
   int32_t d = w->ndim - 1;
   for (int32_t e = 0; e < w->ndim; e++) extent[e] = 1;
-  while (d > 0 && rest % w->n[d] == 0 && run * w->n[d] <= left) {
-    run *= extent[d] = w->n[d];
+  while (d > 0 && rest % w->n[d] == 0 && run_reduction * w->n[d] <= left) {
+    run_reduction *= extent[d] = w->n[d];
     rest /= w->n[d--];
   }
   if (d >= 0) {
-    extent[d] = least(w->n[d] - rest % w->n[d], left / run);
-    run *= extent[d];
+    extent[d] = least(w->n[d] - rest % w->n[d], left / run_reduction);
+    run_reduction *= extent[d];
   }
   for (; d >= 0; d--) {
     *from += rest % w->n[d] * w->step[d];
     rest /= w->n[d];
   }
-  return run;
+  return run_reduction;
 }
 
 /* Copies elements first to first + n of all outputs of a box into the tile, as rows or as columns. */
@@ -405,7 +405,7 @@ static int64_t make_room(const walk *w, char *base, room *m) {
   return at;
 }
 
-static sb_status run(walk *w) {
+static sb_status run_reduction(walk *w) {
   char small[8192] __attribute__((aligned(64)));
   room rooms[SB__MOST_PARTS];
   char *memory = NULL;
@@ -561,7 +561,7 @@ sb_status sb__math_reduce(int64_t op, const sb_tensor *to, const sb_tensor *from
   if (!status) {
     w.from = sb_tensor_data(is_copied ? &copy : from);
     w.to = sb_tensor_data(to);
-    status = run(&w);
+    status = run_reduction(&w);
   }
   if (is_copied) sb_tensor_release(&copy);
   return status;

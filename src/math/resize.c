@@ -502,7 +502,7 @@ static void plan_rows(image *m) {
   sb__plan_make(2, store, false, &m->store);
 }
 
-static sb_status run(image *m) {
+static sb_status run_resize(image *m) {
   const double across = m->is_exact ? 0 : (double)m->columns.from * (double)m->rows.most;
   const double cost =
       (across + (double)m->columns.to * (double)m->columns.most) * (double)m->channels;
@@ -517,7 +517,7 @@ static sb_status run(image *m) {
   return SB_OK;
 }
 
-static sb_status check(const image *m, const sb_tensor *factors) {
+static sb_status check_image(const image *m, const sb_tensor *factors) {
   const sb_tensor *to = m->to, *from = m->from;
   bool fits = to->ndim == from->ndim && to->ndim >= 2;
   for (int32_t d = 0; fits && d < m->batches; d++) fits = to->shape[d] == from->shape[d];
@@ -544,7 +544,7 @@ static sb_status run_separated(image *m, int method, bool is_wide) {
   if (status) return status;
   status = make_axis(&m->columns, method, is_wide, m->is_double);
   if (status) goto fail_columns;
-  status = run(m);
+  status = run_resize(m);
   drop_axis(&m->columns);
 fail_columns:
   drop_axis(&m->rows);
@@ -577,7 +577,7 @@ sb_status sb__resize(const sb_tensor *to, const sb_tensor *from, const sb_tensor
              .is_weighted = call->alpha && call->method != NEAREST,
              .axis = call->axis};
   sb_tensor copy;
-  sb_status status = check(&m, factors);
+  sb_status status = check_image(&m, factors);
   if (!status) status = sb__check_cast(call->dtype, to->dtype, call->casting);
   if (!status) status = choose_dtype(&m, call->method, factors);
   if (!status) status = sb__check_target(to);

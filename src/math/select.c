@@ -30,7 +30,7 @@ static int64_t middle(int64_t a, int64_t b, int64_t c) {
 }
 
 /* Puts keys below a limit first. Returns how many. No branch depends on a key. */
-static __attribute__((noinline)) int64_t part(int64_t *x, int64_t n, int64_t limit) {
+static __attribute__((noinline)) int64_t partition_keys(int64_t *x, int64_t n, int64_t limit) {
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
     const int64_t key = x[i];
@@ -52,8 +52,8 @@ static void arrange(int64_t *x, int64_t first, int64_t end, const int64_t *ranks
       return;
     }
     const int64_t pivot = middle(y[0], y[n / 2], y[n - 1]);
-    const int64_t below = first + part(y, n, pivot);
-    const int64_t above = below + part(x + below, end - below, pivot + 1);
+    const int64_t below = first + partition_keys(y, n, pivot);
+    const int64_t above = below + partition_keys(x + below, end - below, pivot + 1);
     int64_t low = 0, high = count;
     while (low < count && ranks[low] < below) low++;
     while (high > low && ranks[high - 1] >= above) high--;

@@ -110,7 +110,7 @@ static int64_t length_of(const sb_tensor *t, int64_t axes) {
 /* Passes over a line that sorting takes, and as many again for threads to be worth it. */
 static int64_t cost_of(const lines *l) { return l->n * (l->order.is_wide ? 32 : 16); }
 
-static sb_status begin(const char *name, const sb_tensor *from, int64_t axes, lines *l) {
+static sb_status begin_sort(const char *name, const sb_tensor *from, int64_t axes, lines *l) {
   if (axes < 0 || axes > from->ndim)
     return sb__fail(SB_ERR_SHAPE, "%s: %lld axes of %d", name, (long long)axes, from->ndim);
   l->n = length_of(from, axes);
@@ -136,7 +136,7 @@ sb_status sb__sort(const sb_tensor *to, const sb_tensor *from, int64_t axes, boo
                    sb_casting casting, int64_t *staged) {
   lines l = {0};
   int problem;
-  sb_status status = begin("sort", from, axes, &l);
+  sb_status status = begin_sort("sort", from, axes, &l);
   if (!status) status = check_length("sort", to, axes, l.n);
   if (!status) status = sb__check_cast(from->dtype, to->dtype, casting);
   if (status) return status;
@@ -156,7 +156,7 @@ sb_status sb__argsort(const sb_tensor *to, const sb_tensor *from, bool descendin
                       sb_casting casting, int64_t *staged) {
   lines l = {.is_short = sb__index_dtype(to) == SB_INT32};
   int problem;
-  sb_status status = begin("argsort", from, 1, &l);
+  sb_status status = begin_sort("argsort", from, 1, &l);
   if (!status) status = check_length("argsort", to, 1, l.n);
   if (status) return status;
   if (descending) l.order.flip = UINT64_MAX;
@@ -175,7 +175,7 @@ sb_status sb__top_k(const sb_tensor *values, const sb_tensor *indices, const sb_
                     bool largest, int64_t *staged) {
   lines l = {.is_short = sb__index_dtype(indices) == SB_INT32};
   int problem;
-  sb_status status = begin("topK", from, 1, &l);
+  sb_status status = begin_sort("topK", from, 1, &l);
   if (!status && values->ndim < 1) status = check_length("topK", values, 1, 1);
   if (!status) l.k = values->shape[values->ndim - 1];
   if (!status) status = check_length("topK", indices, 1, l.k);
@@ -207,7 +207,7 @@ sb_status sb__rank(const sb_tensor *order, const sb_tensor *ranks, const sb_tens
   int64_t found = 0;
   lines l = {.is_short = order->dtype == SB_INT32, .found = &found};
   int problem;
-  sb_status status = begin("unique", from, from->ndim, &l);
+  sb_status status = begin_sort("unique", from, from->ndim, &l);
   if (!status) status = check_length("unique", order, order->ndim, l.n);
   if (!status) status = check_length("unique", ranks, ranks->ndim, l.n);
   if (!status && order->dtype != ranks->dtype)

@@ -195,8 +195,8 @@ static bool is_moved_each(const walk *w, const int64_t *n, int32_t k) {
 }
 
 /* Copies a tile between its place and memory of this thread. */
-static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *memory,
-                 bool writes) {
+static void move_tile(const walk *w, const int64_t *n, int32_t k, char *place, char *memory,
+                      bool writes) {
   sb_tensor there, here;
   sb__plan plan;
   if (is_moved_each(w, n, k)) {
@@ -232,7 +232,7 @@ static void gather(const walk *w, gathered *g, const int64_t *n, int32_t k, cons
   g->from = place;
   memcpy(g->n, n, nbytes);
   for (int32_t d = 0; d < w->ndim; d++) one[d] = 1;
-  move(w, s->is_constant ? one : n, k, (char *)(uintptr_t)place, memory, false);
+  move_tile(w, s->is_constant ? one : n, k, (char *)(uintptr_t)place, memory, false);
   if (s->is_constant) sb__repeat(memory, memory, s->size, w->piece);
 }
 
@@ -294,7 +294,7 @@ static void run_tile(const walk *w, part *p, const int64_t *n, char *const place
     if (k && !w->side[k].is_direct) gather(w, &p->gathered[k], n, k, place[k], memory[k]);
   }
   run_loop(w, n, at);
-  if (!w->side[0].is_direct) move(w, n, 0, place[0], memory[0], true);
+  if (!w->side[0].is_direct) move_tile(w, n, 0, place[0], memory[0], true);
 }
 
 /* All tiles of one part. */

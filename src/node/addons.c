@@ -16,7 +16,7 @@ typedef struct offer {
 static SB_THREAD_LOCAL offer *offers; /* of environments of this thread that have not ended */
 static atomic_uint_fast64_t last_number;
 
-static offer *find(uint64_t environment) {
+static offer *find_offer(uint64_t environment) {
   offer *o = offers;
   while (o && o->shown.environment != environment) o = o->next;
   if (!o) {
@@ -27,8 +27,8 @@ static offer *find(uint64_t environment) {
 }
 
 /* A function of JavaScript's that throws nothing; NULL where it could not run. */
-static napi_value run(const offer *o, napi_ref function, size_t count,
-                      const napi_value *arguments) {
+static napi_value call_javascript(const offer *o, napi_ref function, size_t count,
+                                  const napi_value *arguments) {
   napi_env env = o->owner->env;
   napi_value undefined = NULL, callee = NULL, result = NULL, ignored = NULL;
   napi_get_undefined(env, &undefined);
@@ -49,7 +49,7 @@ static sb_status failure_of(const offer *o, double status) {
 /* ---- The table's own functions ---- */
 
 /* Addons read and write what they get. */
-static sb_status lend(const offer *o, uint32_t number, sb_tensor *out) {
+static sb_status pin_for_addon(const offer *o, uint32_t number, sb_tensor *out) {
   sb__binding *b = &o->owner->binding;
   sb_status status = sb__read_operand(b);
   if (!status) status = sb__check_host("the tensor", b->operands[0].storage);
@@ -57,7 +57,7 @@ static sb_status lend(const offer *o, uint32_t number, sb_tensor *out) {
 }
 
 static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flags, sb_tensor *out) {
-  const offer *o = find(environment);
+  const offer *o = find_offer(environment);
   if (!o) return SB_ERR_STALE;
   if (flags & ~SB_READ_ONLY) {
     return sb__fail(SB_ERR_ARGUMENT, "flags is %u; 0 or SB_READ_ONLY was expected",
@@ -70,16 +70,16 @@ static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flag
   if (napi_open_handle_scope(env, &scope) != napi_ok)
     return sb__fail(SB_ERR_MEMORY, "no memory for a scope");
   napi_get_boolean(env, flags != 0, &arguments[1]);
-  napi_value result = run(o, o->lend, 2, arguments);
+  napi_value result = call_javascript(o, o->lend, 2, arguments);
   if (result) napi_get_value_double(env, result, &number);
   sb_status status =
-      number < 0 ? failure_of(o, result ? -number : 0) : lend(o, (uint32_t)number, out);
+      number < 0 ? failure_of(o, result ? -number : 0) : pin_for_addon(o, (uint32_t)number, out);
   if (number >= 0 && status) { /* it was not lent after all */
     char text[256];
     strncpy(text, sb_error_message(), sizeof text - 1);
     text[sizeof text - 1] = 0;
     arguments[0] = result;
-    run(o, o->lend, 1, arguments); /* takes it back */
+    call_javascript(o, o->lend, 1, arguments); /* takes it back */
     status = sb__fail(status, "%s", text);
   }
   napi_close_handle_scope(env, scope);
@@ -135,7 +135,7 @@ static sb_status claim(sb__binding *b, sb_storage *storage) {
 }
 
 static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *out) {
-  const offer *o = find(environment);
+  const offer *o = find_offer(environment);
   if (!o) return SB_ERR_STALE;
   sb__binding *b = &o->owner->binding;
   napi_env env = o->owner->env;
@@ -150,7 +150,7 @@ static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *o
     return sb__fail(SB_ERR_MEMORY, "no memory for a scope");
   const napi_value arguments[] = {sb__number(env, (double)number), sb__number(env, t->dynamism),
                                   sb__number(env, t->flags & SB_READ_ONLY)};
-  napi_value result = run(o, o->make, 3, arguments);
+  napi_value result = call_javascript(o, o->make, 3, arguments);
   napi_valuetype type = napi_undefined;
   double failure = 0;
   if (result) napi_typeof(env, result, &type);
@@ -168,12 +168,12 @@ static napi_value error_of(uint64_t environment, sb_status status, const char *w
   char text[512];
   strncpy(text, words ? words : sb_error_message(), sizeof text - 1);
   text[sizeof text - 1] = 0;
-  const offer *o = find(environment);
+  const offer *o = find_offer(environment);
   if (!o) return NULL;
   napi_env env = o->owner->env;
   napi_value arguments[2] = {sb__number(env, status), NULL};
   if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &arguments[1]) != napi_ok) return NULL;
-  return run(o, o->fail, 2, arguments);
+  return call_javascript(o, o->fail, 2, arguments);
 }
 
 static const sb_table table = {.size = sizeof(sb_table),

@@ -39,7 +39,7 @@ typedef struct offload {
 
 /* ---- On the pool ---- */
 
-static sb_status run(const sb__copy *copy, const atomic_bool *stop, bool *done) {
+static sb_status copy_in_pieces(const sb__copy *copy, const atomic_bool *stop, bool *done) {
   const int64_t to = sb_dtype_itemsize(copy->dst->dtype),
                 from = sb_dtype_itemsize(copy->src->dtype);
   return sb__copy_in_pieces(copy, PIECE_BYTES / (to > from ? to : from), stop, done);
@@ -49,10 +49,10 @@ static void copy_all(offload *c) {
   bool ready = true;
   if (c->staged.storage) {
     const sb__copy away = {.dst = &c->staged, .src = c->copy.src, .casting = SB_CASTING_SAFE};
-    c->status = run(&away, &c->stop, &ready);
+    c->status = copy_in_pieces(&away, &c->stop, &ready);
     c->copy.src = &c->staged;
   }
-  if (ready && !c->status) c->status = run(&c->copy, &c->stop, &c->finished);
+  if (ready && !c->status) c->status = copy_in_pieces(&c->copy, &c->stop, &c->finished);
 }
 
 static void compute(offload *c) {
@@ -81,7 +81,7 @@ static void execute(napi_env env, void *data) {
 
 /* ---- On the environment's thread ---- */
 
-static void hold(offload *c, const sb_tensor *t) {
+static void hold_operand(offload *c, const sb_tensor *t) {
   sb_tensor *mine = &c->operands[c->count];
   sb_storage *borrowed = &c->borrowed[c->count++];
   sb_tensor_copy_layout(t, mine);
@@ -152,11 +152,11 @@ static offload *new_copy(sb__environment *e, bool scaled) {
   const sb__copy asked = sb__copy_of(&e->binding, scaled);
   offload *c = new_offload(e);
   if (!c) return NULL;
-  hold(c, asked.dst);
-  hold(c, asked.src);
+  hold_operand(c, asked.dst);
+  hold_operand(c, asked.src);
   if (scaled) {
-    hold(c, asked.scale);
-    hold(c, asked.bias);
+    hold_operand(c, asked.scale);
+    hold_operand(c, asked.bias);
   }
   c->copy = (sb__copy){&c->operands[0], &c->operands[1], NULL, NULL, asked.axis, asked.casting};
   if (scaled) c->copy.scale = &c->operands[2], c->copy.bias = &c->operands[3];
@@ -179,13 +179,13 @@ static offload *new_call(sb__environment *e, const sb__export *export) {
   c->call->claims = NULL;
   c->call->claim_count = 0;
   for (const char *s = export->signature; *s == 'w' || *s == 't'; s++) {
-    hold(c, &e->binding.operands[c->count]);
+    hold_operand(c, &e->binding.operands[c->count]);
     c->call->operands[c->count - 1] = c->operands[c->count - 1];
   }
   return c;
 }
 
-static sb_status start(napi_env env, offload *c, napi_value done) {
+static sb_status queue_work(napi_env env, offload *c, napi_value done) {
   napi_value name = NULL;
   const bool started =
       napi_create_string_utf8(env, "samebytes", NAPI_AUTO_LENGTH, &name) == napi_ok &&
@@ -197,10 +197,10 @@ static sb_status start(napi_env env, offload *c, napi_value done) {
 
 /* Queues it, and reports: it is the environment's then, or was freed. The results are a number to stop it by and the bytes that are
  * copied away first. */
-static void begin(napi_env env, offload *c, sb_status status, napi_value done) {
+static void begin_work(napi_env env, offload *c, sb_status status, napi_value done) {
   sb__environment *e = c->owner;
   sb__binding *b = &e->binding;
-  if (!status) status = start(env, c, done);
+  if (!status) status = queue_work(env, c, done);
   if (status) {
     free_offload(env, c);
   } else {
@@ -236,7 +236,7 @@ napi_value sb__node_copy(napi_env env, napi_callback_info info) {
     status = sb_tensor_empty(src->dtype, src->ndim, src->shape, &c->staged);
     b->frame[SB__FRAME_SCRATCH] = (double)sb__scratch_end();
   }
-  begin(env, c, status, arguments[1]);
+  begin_work(env, c, status, arguments[1]);
   return NULL;
 }
 
@@ -257,7 +257,7 @@ napi_value sb__node_compute(napi_env env, napi_callback_info info) {
   offload *c = status ? NULL : new_call(e, export);
   if (c) c->scratch = scratch;
   if (c)
-    begin(env, c, SB_OK, arguments[1]);
+    begin_work(env, c, SB_OK, arguments[1]);
   else
     sb__report(b, status ? status : SB_ERR_MEMORY);
   return NULL;

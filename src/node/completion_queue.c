@@ -32,7 +32,7 @@ sb__environment *sb__queue_owner(const sb__completion_queue *q) {
 }
 
 /* Under the lock. */
-static void wake(sb__completion_queue *q) {
+static void wake_loop(sb__completion_queue *q) {
   if (!q->function || q->is_called) return;
   q->is_called = napi_call_threadsafe_function(q->function, NULL, napi_tsfn_nonblocking) == napi_ok;
   if (!q->is_called) q->function = NULL; /* it is closing: the environment ends */
@@ -47,7 +47,7 @@ bool sb__queue_push(sb__completion_queue *q, sb__completion *completion, bool at
     *at = completion;
     if (!completion->next) q->last = &completion->next;
     q->count++;
-    wake(q);
+    wake_loop(q);
   }
   sb__lock_drop(&q->lock);
   return is_taken;
@@ -93,7 +93,7 @@ static void tell_finished(napi_env env, napi_value ignored, void *context, void 
   }
   if (!is_pending) return;
   sb__lock_take(&q->lock); /* the runtime reports what was thrown, then the others are told */
-  if (q->first) wake(q);
+  if (q->first) wake_loop(q);
   sb__lock_drop(&q->lock);
 }
 
@@ -133,7 +133,7 @@ static napi_value listen(napi_env env, napi_callback_info info) {
   e->wake = function;
   sb__lock_take(&q->lock);
   q->function = function;
-  if (q->first) wake(q);
+  if (q->first) wake_loop(q);
   sb__lock_drop(&q->lock);
   return NULL;
 }

@@ -52,7 +52,7 @@ static void free_expected(expected *x) {
   sb__free(x);
 }
 
-static void drop(sb__completion *completion) { free_expected(expected_of(completion)); }
+static void drop_completion(sb__completion *completion) { free_expected(expected_of(completion)); }
 
 /* On the completion thread of a device. */
 static void is_done(void *context, sb_status status, const char *message) {
@@ -64,7 +64,7 @@ static void is_done(void *context, sb_status status, const char *message) {
   if (!sb__queue_push(x->queue, &x->completion, false)) free_expected(x);
 }
 
-static void tell(sb__completion *completion, sb__environment *e) {
+static void report_work(sb__completion *completion, sb__environment *e) {
   expected *x = expected_of(completion);
   napi_value done = NULL, undefined = NULL;
   x->is_told = true;
@@ -90,7 +90,7 @@ static expected *new_expected(sb__environment *e, napi_value done) {
     sb__free(x);
     return NULL;
   }
-  x->completion = (sb__completion){.tell = tell, .drop = drop};
+  x->completion = (sb__completion){.tell = report_work, .drop = drop_completion};
   x->queue = sb__queue_ref(e->queue);
   x->id = ++e->expected_made;
   x->next = e->expected;
@@ -181,7 +181,7 @@ napi_value sb__node_cuda_when(napi_env env, napi_callback_info info) {
 
 /* ---- Copies ---- */
 
-static void hold(expected *x, int i, const sb_tensor *t) {
+static void hold_operand(expected *x, int i, const sb_tensor *t) {
   if (t->storage->kind == SB__STORAGE_BORROWED) return;
   x->held[i] = sb_storage_ref(t->storage);
   atomic_fetch_add(&x->held[i]->in_flight, 1);
@@ -206,8 +206,8 @@ napi_value sb__node_cuda_copy(napi_env env, napi_callback_info info) {
   if (!status) {
     const sb_storage *there =
         SB__ON_DEVICE(copy.dst->storage) ? copy.dst->storage : copy.src->storage;
-    hold(x, 0, copy.dst);
-    hold(x, 1, copy.src);
+    hold_operand(x, 0, copy.dst);
+    hold_operand(x, 1, copy.src);
     status = sb__cuda_copy_begin(&copy, sb__cuda_stream_for(there->device), &copying, &staged);
   }
   if (!status && copying) {

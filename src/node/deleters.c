@@ -33,7 +33,7 @@ static void free_deleter(js_deleter *d) {
   sb__free(d);
 }
 
-static void drop(sb__completion *completion) { free_deleter(deleter_of(completion)); }
+static void drop_deleter(sb__completion *completion) { free_deleter(deleter_of(completion)); }
 
 static void delete_function(napi_env env, js_deleter *d) {
   if (d->function) napi_delete_reference(env, d->function);
@@ -41,7 +41,7 @@ static void delete_function(napi_env env, js_deleter *d) {
 }
 
 /* On a later turn. */
-static void tell(sb__completion *completion, sb__environment *e) {
+static void call_deleter(sb__completion *completion, sb__environment *e) {
   js_deleter *d = deleter_of(completion);
   napi_env env = e->env;
   napi_value address = NULL, undefined = NULL, function = NULL;
@@ -62,7 +62,7 @@ static void tell(sb__completion *completion, sb__environment *e) {
 static js_deleter *new_deleter(sb__environment *e, napi_value function) {
   js_deleter *d = sb__queue_listen(e) ? sb__alloc(sizeof *d) : NULL;
   if (!d) return NULL;
-  *d = (js_deleter){.completion = {.tell = tell, .drop = drop}};
+  *d = (js_deleter){.completion = {.tell = call_deleter, .drop = drop_deleter}};
   if (napi_create_reference(e->env, function, 1, &d->function) != napi_ok) {
     sb__free(d);
     return NULL;

@@ -40,7 +40,7 @@ static napi_value refuse(napi_env env, const char *why) {
 }
 
 /* open(core): takes what the core's addon gives as `core`. */
-static napi_value open(napi_env env, napi_callback_info info) {
+static napi_value open_arithmetic(napi_env env, napi_callback_info info) {
   static const napi_type_tag tag = SB__CORE_TAG;
   napi_value value = NULL;
   size_t count = 1;
@@ -66,7 +66,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
     napi_set_named_property(env, exports, "tables", tables);
   if (napi_create_string_utf8(env, sb__algorithm_tables(), NAPI_AUTO_LENGTH, &tables) == napi_ok)
     napi_set_named_property(env, exports, "algorithms", tables);
-  if (napi_create_function(env, "open", NAPI_AUTO_LENGTH, open, NULL, &function) == napi_ok)
+  if (napi_create_function(env, "open", NAPI_AUTO_LENGTH, open_arithmetic, NULL, &function) ==
+      napi_ok)
     napi_set_named_property(env, exports, "open", function);
   return exports;
 }

@@ -17,7 +17,7 @@ static napi_value throw_memory(napi_env env, const char *what) {
 /* ---- Calls ---- */
 
 /* call() runs the row that the frame names, which is sooner read there than from an argument. */
-static napi_value call(napi_env env, napi_callback_info info) {
+static napi_value call_row(napi_env env, napi_callback_info info) {
   uint32_t opcode = 0;
   environment *e = sb__enter(env, info, 0, NULL);
   memcpy(&opcode, e->binding.frame + SB__FRAME_ROW, sizeof opcode);
@@ -138,14 +138,14 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   return e;
 }
 
-static void keep(napi_env env, void *data, void *hint) { (void)env, (void)data, (void)hint; }
+static void keep_record(napi_env env, void *data, void *hint) { (void)env, (void)data, (void)hint; }
 
 /* A window on the word that says whether there was any fault of a guarded mapping; none where the runtime refuses. */
 static void give_faults(environment *e, napi_value exports) {
   napi_value faults = NULL;
   if (!e->no_external_buffers &&
-      napi_create_external_arraybuffer(e->env, sb__os_faults(), sizeof(int), keep, NULL, &faults) ==
-          napi_ok) {
+      napi_create_external_arraybuffer(e->env, sb__os_faults(), sizeof(int), keep_record, NULL,
+                                       &faults) == napi_ok) {
     napi_set_named_property(e->env, exports, "faults", faults);
   }
 }
@@ -155,7 +155,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
     const char *name;
     napi_callback function;
   } functions[] = {
-      {"call", call},
+      {"call", call_row},
       {"about", about},
       {"setDefault", set_default},
 #ifdef SB_TEST

@@ -14,14 +14,14 @@ typedef struct pin {
 
 static pin *pin_at(sb__completion *completion) { return (pin *)(void *)completion; }
 
-static void drop(sb__completion *completion) {
+static void drop_pin(sb__completion *completion) {
   pin *p = pin_at(completion);
   sb__queue_unref(p->queue);
   sb__free(p);
 }
 
 /* Calls the listener, who asks for the numbers of all that were unpinned. */
-static void tell(sb__completion *completion, sb__environment *e) {
+static void report_unpinned(sb__completion *completion, sb__environment *e) {
   napi_value undefined = NULL, listener = NULL;
   completion->next = e->unpinned;
   e->unpinned = completion;
@@ -36,7 +36,7 @@ static void unpin(void *data, void *context) {
   (void)data;
   sb_storage_unref(&p->base);
   sb_storage_unref(&p->kept);
-  if (!sb__queue_push(p->queue, &p->completion, true)) drop(&p->completion);
+  if (!sb__queue_push(p->queue, &p->completion, true)) drop_pin(&p->completion);
 }
 
 sb_status sb__pin(sb__environment *e, uint32_t number, sb_tensor *out) {
@@ -46,7 +46,9 @@ sb_status sb__pin(sb__environment *e, uint32_t number, sb_tensor *out) {
   const sb_tensor *t = &e->binding.operands[0];
   pin *p = sb__alloc(sizeof *p);
   if (!p) return sb__fail(SB_ERR_MEMORY, "no memory for a loan");
-  *p = (pin){.completion = {.tell = tell, .drop = drop}, .queue = e->queue, .number = number};
+  *p = (pin){.completion = {.tell = report_unpinned, .drop = drop_pin},
+             .queue = e->queue,
+             .number = number};
   sb_storage *base = t->storage->kind == SB__STORAGE_BORROWED ? NULL : t->storage;
   status = sb__storage_pin(t->storage->data, t->storage->nbytes, base, unpin, p, &storage);
   if (status) {
@@ -78,7 +80,7 @@ int64_t sb__pin_number(const sb__environment *e, const sb_storage *storage) {
 /* One that was told, or will be; NULL: there is none. */
 static sb__completion *pop_unpinned(sb__environment *e) {
   sb__completion *c = e->unpinned;
-  if (!c) return sb__queue_pop(e, tell);
+  if (!c) return sb__queue_pop(e, report_unpinned);
   e->unpinned = c->next;
   return c;
 }
@@ -92,7 +94,7 @@ napi_value sb__node_returned(napi_env env, napi_callback_info info) {
     sb__completion *c = pop_unpinned(e);
     if (!c) break;
     args[++n] = pin_at(c)->number;
-    drop(c);
+    drop_pin(c);
   }
   args[0] = n;
   return sb__number(env, n);
@@ -115,5 +117,5 @@ napi_value sb__node_on_returned(napi_env env, napi_callback_info info) {
 void sb__pins_end(sb__environment *e) {
   if (e->listener) napi_delete_reference(e->env, e->listener);
   e->listener = NULL;
-  while (e->unpinned) drop(pop_unpinned(e));
+  while (e->unpinned) drop_pin(pop_unpinned(e));
 }

@@ -129,12 +129,12 @@ napi_value sb__node_vram_held(napi_env env, napi_callback_info info) {
 
 static sb__opening *opening_of(sb__work_item *item) { return &((asking *)(void *)item)->opening; }
 
-static sb_status ask(sb__work_item *item) { return sb__ipc_open(opening_of(item)); }
+static sb_status ask_owner(sb__work_item *item) { return sb__ipc_open(opening_of(item)); }
 
 static void hang_up(sb__work_item *item) { sb__ipc_stop(opening_of(item)); }
 
 /* The claim, its handle and what else is known of it are the results. */
-static sb_status tell(sb__work_item *item, sb__environment *e) {
+static sb_status put_opened(sb__work_item *item, sb__environment *e) {
   sb__opening *o = opening_of(item);
   double *results = &e->binding.frame[SB__FRAME_RESULTS];
   const sb_status status = sb__claim_new(&e->binding, o->storage, &results[0]);
@@ -164,7 +164,8 @@ napi_value sb__node_vram_open(napi_env env, napi_callback_info info) {
     return NULL;
   }
   memset(a, 0, sizeof *a);
-  a->item = (sb__work_item){.run = ask, .stop = hang_up, .tell = tell, .free = free_asking};
+  a->item =
+      (sb__work_item){.run = ask_owner, .stop = hang_up, .tell = put_opened, .free = free_asking};
   a->opening.generation = (uint64_t)sb__number_of(env, arguments[3]);
   a->opening.offset = (uint64_t)sb__number_of(env, arguments[4]);
   a->opening.nbytes = (uint64_t)sb__number_of(env, arguments[5]);

@@ -41,7 +41,7 @@ static void free_waiting(waiting *w) {
   sb__free(w);
 }
 
-static void drop(sb__completion *completion) { free_waiting(waiting_of(completion)); }
+static void drop_waiting(sb__completion *completion) { free_waiting(waiting_of(completion)); }
 
 /* On a thread of its own. */
 static void sleep_for(sb__task *task) {
@@ -50,7 +50,7 @@ static void sleep_for(sb__task *task) {
   if (!sb__queue_push(w->queue, &w->completion, false)) free_waiting(w);
 }
 
-static void tell(sb__completion *completion, sb__environment *e) {
+static void report_wait(sb__completion *completion, sb__environment *e) {
   waiting *w = waiting_of(completion);
   napi_value done = NULL, how = NULL, undefined = NULL;
   leave(e, w);
@@ -71,7 +71,7 @@ static int64_t end_of(double ms) {
   return sb__os_now() + (ms > 0 ? (int64_t)(ms * 1e6) : 0);
 }
 
-static sb_status begin(sb__environment *e, double ms, napi_value done) {
+static sb_status begin_wait(sb__environment *e, double ms, napi_value done) {
   sb__binding *b = &e->binding;
   void *word = NULL;
   sb_status status = sb__futex_at(b->operands[0].storage, b->numbers[0], &word);
@@ -86,7 +86,7 @@ static sb_status begin(sb__environment *e, double ms, napi_value done) {
     return sb__fail(SB_ERR_MEMORY, "no memory for a wait");
   }
   w->task.run = sleep_for;
-  w->completion = (sb__completion){.tell = tell, .drop = drop};
+  w->completion = (sb__completion){.tell = report_wait, .drop = drop_waiting};
   w->queue = sb__queue_ref(e->queue);
   w->storage = sb_storage_ref(b->operands[0].storage);
   w->word = word;
@@ -120,7 +120,7 @@ napi_value sb__node_wait(napi_env env, napi_callback_info info) {
   sb__run(b, SB__OPCODE_wait_check);
   if (b->frame[SB__FRAME_STATUS] != 0 || b->frame[SB__FRAME_RESULTS] != SB__TIMED_OUT || ms == 0)
     return NULL;
-  sb__report(b, begin(e, ms, arguments[1]));
+  sb__report(b, begin_wait(e, ms, arguments[1]));
   return NULL;
 }
 
