@@ -1,23 +1,23 @@
 'use strict'
 // Values in lent memory: a tensor's bytes, or those of a record as a .safetensors file. Written there, and read as tensors over it.
 
+const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const { countCopy, isOnDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { Part } = require('../files/byte-source')
+const { copyIn, copyOut } = require('../files/native-bytes')
+const { readFully } = require('../files/read-file')
 const { entriesOf, safetensorsHeader } = require('../files/writers')
 const { denseLayout } = require('../layout/layouts')
-const { fromBlob } = require('../tensor/blob')
 const { fromBytes } = require('../tensor/creation')
 const { Tensor, wrap } = require('../tensor/tensor')
-const messages = require('./messages')
 
-const { backend, Layout } = ffi
+const { Layout } = ffi
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** @typedef {Pick<Source, 'place'>} Memory */
+/** A mapped file with its descriptor, from a byte on. @typedef {{ fd: number, at: number, place: Source['place'] }} Memory */
 
 /**
  * A value as it lies in lent memory.
@@ -27,6 +27,11 @@ const { backend, Layout } = ffi
  * @property {boolean} isOnCpu
  * @property {(memory: Memory) => void} write  copies it to the beginning of the memory, counted
  */
+
+const STEP = 2 ** 18 // bytes that are read or written at a time
+
+/** for bytes that are read or written; used by one call at a time @type {Uint8Array | null} */
+let own = null
 
 const uint8 = dtypeOf('uint8').index
 
@@ -67,13 +72,46 @@ function contentOfRecord (record) {
 
 /** @param {Memory} memory @param {number} at  byte @param {Tensor} t */
 function copyInto (memory, at, t) {
-  const { dtype, shape, size } = Tensor.attachedOf(t)
-  const target = over(/** @type {Storage} */ (memory.place(at, size * dtypes[dtype].itemsize, 1)), dtype, shape, 0)
+  const layout = Tensor.attachedOf(t)
+  const { dtype, shape } = layout
+  const nbytes = nbytesOf(layout)
+  if (ffi.isContiguous(layout)) return writeTo(memory.fd, memory.at + at, layout, nbytes)
+  const target = over(/** @type {Storage} */ (memory.place(at, nbytes, 1)), dtype, shape, 0)
   try {
     copyTo(target, t)
   } finally {
     target.dispose()
   }
+}
+
+/**
+ * Writes a contiguous layout to a file: the first touch of new pages costs more in a mapping.
+ *
+ * @param {number} fd
+ * @param {number} at  of the file
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {number} nbytes  of it
+ */
+function writeTo (fd, at, layout, nbytes) {
+  for (let from = 0; from < nbytes;) {
+    const bytes = (own ??= new Uint8Array(STEP)).subarray(0, Math.min(STEP, nbytes - from))
+    copyOut(layout, from, bytes)
+    for (let done = 0; done < bytes.length;) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + from + done)
+    from += bytes.length
+  }
+  countCopy('host', nbytes)
+}
+
+/** @param {Tensor} target  contiguous @param {number} fd  whose beginning has its bytes */
+function readFrom (target, fd) {
+  const layout = Tensor.writableOf(target)
+  const nbytes = nbytesOf(layout)
+  for (let from = 0; from < nbytes; from += STEP) {
+    const bytes = (own ??= new Uint8Array(STEP)).subarray(0, Math.min(STEP, nbytes - from))
+    readFully(fd, bytes, from)
+    copyIn(layout, from, bytes)
+  }
+  countCopy('host', nbytes)
 }
 
 /**
@@ -98,7 +136,7 @@ function copyTo (target, source) {
 /**
  * What was written to lent memory, as one tensor that is sent as a message's bytes.
  *
- * @param {Memory} memory
+ * @param {Pick<Source, 'place'>} memory
  * @param {Value} value  that was written
  * @param {number} nbytes  of its content
  * @returns {Tensor} of uint8 for a record
@@ -110,39 +148,4 @@ function tensorOver (memory, value, nbytes) {
   return over(storage, dtype, shape, 0)
 }
 
-/**
- * The tensors of a record that was written to a segment.
- *
- * @param {InstanceType<typeof import('../sharing/segments').Segment>} segment
- * @param {number} nbytes
- * @param {() => void} unused  is called when no tensor and no buffer is over the segment, also where this throws
- * @returns {Record<string, Tensor>} over the segment
- * @throws as messages.decode
- */
-function recordOver (segment, nbytes, unused) {
-  const address = backend.addressOf(/** @type {Storage} */ (segment.storage))
-  const whole = fromBlob(BigInt(address), [nbytes], { dtype: 'uint8', deleter: unused })
-  try {
-    return messages.decodeLent(new Kept(segment, nbytes, Tensor.layoutOf(whole).storage))
-  } finally {
-    whole.dispose()
-  }
-}
-
-/** The beginning of a segment, whose parts keep a storage. */
-class Kept extends Part {
-  #storage
-
-  /** @param {Source} segment @param {number} nbytes @param {Storage} storage  of these bytes */
-  constructor (segment, nbytes, storage) {
-    super(segment, 0, nbytes)
-    this.#storage = storage
-  }
-
-  /** @param {number} from @param {number} nbytes @param {number} alignment @override */
-  place (from, nbytes, alignment) {
-    return from % alignment === 0 ? /** @type {any} */ (backend).partOf(this.#storage, from, nbytes) : null
-  }
-}
-
-module.exports = { contentOf, over, copyTo, tensorOver, recordOver }
+module.exports = { contentOf, over, copyTo, readFrom, tensorOver }

@@ -10,15 +10,14 @@ const { countSent } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { beginUse, endUse } = require('../copy/async')
 const { Part } = require('../files/byte-source')
-const { fromBlob } = require('../tensor/blob')
 const { Tensor } = require('../tensor/tensor')
 const { log, now } = require('../runtime/host')
 const { lazyFile } = require('../runtime/lazy')
 const { tensorsOf } = require('./batches')
 const { HeaderBlock, STATUS } = require('./headers')
-const { contentOf, over, copyTo, tensorOver, recordOver } = require('./host-content')
+const { contentOf, over, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
-const { pool, page } = require('./host-pool')
+const { newSealed, page } = require('./host-tickets')
 const messages = require('./messages')
 
 const { backend } = ffi
@@ -27,8 +26,8 @@ const segments = lazyFile(() => require('../sharing/segments'))
 /** @typedef {import('./inbox').Core} Core */
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./host-content').Content} Content */
-/** @typedef {import('./host-pool').Segment} Segment */
-/** @typedef {import('./host-pool').Ticket} Ticket */
+/** @typedef {import('./host-tickets').Segment} Segment */
+/** @typedef {import('./host-tickets').Ticket} Ticket */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 const AWAY_MS = 5000 // for which bytes are sent to who did not take a descriptor
@@ -128,7 +127,7 @@ function roomFor (out) {
   return Tensor.isTensor(out) || least < messages.SMALL ? least : contentOf(out).nbytes + RECORD_ROOM
 }
 
-/** Bytes that are lent. isOurs: a segment of the pool. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
+/** Bytes that are lent. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
 
 /** @param {Value} value @param {Content} content @returns {Lent | null} */
 function lend (value, content) {
@@ -148,22 +147,40 @@ function lendInPlace (value, nbytes) {
 /** @param {Value} value @param {Content} content @returns {Lent | null} */
 function lendCopy (value, content) {
   const { nbytes } = content
-  const segment = pool.take(nbytes)
-  if (segment === null) return null
-  const ticket = write(segment, { writes: false, at: 0, nbytes })
-  if (ticket === null) {
-    pool.give(segment)
-    return null
-  }
+  const area = newArea(nbytes, false)
+  if (area === null) return null
+  const { segment, ticket } = area
   try {
-    content.write(segment)
+    content.write({ fd: segment.fd, at: 0, place: segment.place.bind(segment) })
     const isDense = Tensor.isTensor(value) && ffi.isContiguous(Tensor.attachedOf(value))
     return { segment, isOurs: true, ticket, source: isDense ? null : tensorOver(segment, value, nbytes) }
   } catch (error) { // the value's bytes are gone, such as those of a file that was cut
-    ticket.close()
-    pool.give(segment)
+    closeArea(area)
     throw error
   }
+}
+
+/** A segment of our own, and a ticket for all of it. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
+
+/** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no ticket */
+function newArea (nbytes, writes) {
+  let segment
+  try {
+    segment = newSealed(nbytes)
+  } catch (error) {
+    log('no segment for another process: %s', error)
+    return null
+  }
+  const ticket = write(segment, { writes, at: 0, nbytes })
+  if (ticket !== null) return { segment, ticket, nbytes }
+  segment.close()
+  return null
+}
+
+/** Somebody who still reads or writes there keeps the memory. @param {Area} area */
+function closeArea ({ segment, ticket }) {
+  ticket.close()
+  segment.close()
 }
 
 /** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Ticket | null} */
@@ -176,7 +193,6 @@ function write (segment, part) {
   }
 }
 
-/** Where a reply may be written. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
 /** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
 
 /** A request that is sent by descriptor, until it has settled. */
@@ -230,22 +246,10 @@ class Offer {
    * @returns {HeaderBlock}
    */
   headersFor (reply) {
-    const area = this.#area()
+    const area = this.#terms.reply < messages.SMALL ? null : newArea(this.#terms.reply, true)
     this.#sent.set(reply, area)
     const isLent = this.#lent !== null || area !== null
     return new HeaderBlock(this.#kind, { [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
-  }
-
-  /** @returns {Area | null} */
-  #area () {
-    const nbytes = this.#terms.reply
-    if (nbytes < messages.SMALL) return null
-    const segment = pool.take(nbytes)
-    if (segment === null) return null
-    const ticket = write(segment, { writes: true, at: 0, nbytes: segment.size })
-    if (ticket !== null) return { segment, ticket, nbytes: segment.size }
-    pool.give(segment)
-    return null
   }
 
   /**
@@ -263,7 +267,7 @@ class Offer {
     const isWritten = headers.get(PAGE.toLowerCase()) === WRITTEN
     if (isWritten) return null // `result` takes it
     this.#sent.delete(reply)
-    if (area !== null) giveArea(area)
+    if (area !== null) closeArea(area)
     if (headers.get(PAGE.toLowerCase()) === REFUSED) return this.#leave()
     if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
     if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
@@ -326,88 +330,71 @@ class Offer {
     if (this.#source !== null) endUse(this.#storage, 0)
   }
 
-  /** Ends it. Memory that somebody may still use is not used again. Called once, when no bytes of `source` are sent any more. */
+  /** Ends it. Called once, when no bytes of `source` are sent any more. */
   end () {
-    const isQuiet = this.#sent.size === 0
-    for (const area of this.#sent.values()) if (area !== null) dropArea(area)
+    for (const area of this.#sent.values()) if (area !== null) closeArea(area)
     this.#sent.clear()
     if (this.#lent === null) return
     const { segment, isOurs, ticket } = this.#lent
     ticket.close()
     this.#source?.dispose()
-    if (isOurs) isQuiet ? pool.give(segment) : pool.drop(segment)
+    if (isOurs) segment.close()
   }
 }
 
-/** @param {Area} area */
-function giveArea ({ segment, ticket }) {
-  ticket.close()
-  pool.give(segment)
-}
-
-/** @param {Area} area */
-function dropArea ({ segment, ticket }) {
-  ticket.close()
-  pool.drop(segment)
-}
-
 /**
- * @param {Area} area  that was written
+ * @param {Area} area  that was written; is closed
  * @param {Map<string, string>} headers
  * @param {Value | undefined} out
  * @param {number} maxBytes
- * @returns {{ made: Value, nbytes: number }}
+ * @returns {{ made: Value, nbytes: number }} made: out; or over the area's bytes, which it keeps
  */
 function readArea (area, headers, out, maxBytes) {
-  let isKept = false
   try {
     const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
     const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
     if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
     if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
-    isKept = out === undefined
-    if (kind === null) return { made: recordIn(area, nbytes, out), nbytes }
-    const { dtype, shape } = kind
-    if (out === undefined) return { made: lentTensor(area, dtype, shape), nbytes }
-    messages.checkTarget(out, dtype.name, shape)
-    const source = over(/** @type {Storage} */ (area.segment.place(0, nbytes, 1)), dtype.index, shape, 0)
-    try {
-      copyTo(/** @type {Tensor} */ (out), source)
-    } finally {
-      source.dispose()
-    }
-    return { made: out, nbytes }
+    const made = kind === null ? messages.decodeLent(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
+    return { made: out === undefined ? accounted(made) : made, nbytes }
   } finally {
-    if (!isKept) giveArea(area)
+    closeArea(area)
   }
+}
+
+/**
+ * @param {Segment} segment
+ * @param {{ dtype: import('../backend/dtypes').Dtype, shape: number[], nbytes: number }} kind
+ * @param {Value | undefined} out
+ * @returns {Value}
+ */
+function tensorIn (segment, { dtype, shape, nbytes }, out) {
+  if (out !== undefined) messages.checkTarget(out, dtype.name, shape)
+  if (out !== undefined && ffi.isContiguous(Tensor.attachedOf(/** @type {Tensor} */ (out)))) {
+    readFrom(/** @type {Tensor} */ (out), segment.fd)
+    return out
+  }
+  const there = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), dtype.index, shape, 0)
+  if (out === undefined) return there
+  try {
+    copyTo(/** @type {Tensor} */ (out), there)
+    return out
+  } finally {
+    there.dispose()
+  }
+}
+
+/** V8 hears how much a reply keeps of a segment that is closed: a program may leave it to be collected. @param {Value} value */
+function accounted (value) {
+  for (const t of tensorsOf(value)) {
+    const { storage } = Tensor.layoutOf(t)
+    if (storage.kind === 'native') /** @type {any} */ (backend).addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+  }
+  return value
 }
 
 /** @param {string | undefined} text  of a header @returns {number} NaN: it is none */
 const sizeOf = text => /^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN
-
-/**
- * @param {Area} area
- * @param {number} nbytes  that were written
- * @param {Value | undefined} out
- * @returns {Value} out; or over the segment, as of lentTensor
- */
-function recordIn ({ segment, ticket }, nbytes, out) {
-  if (out !== undefined) return messages.decodeLent(new Part(segment, 0, nbytes), out, copyTo)
-  ticket.close()
-  return recordOver(segment, nbytes, () => pool.give(segment))
-}
-
-/**
- * @param {Area} area
- * @param {import('../backend/dtypes').Dtype} dtype
- * @param {number[]} shape
- * @returns {Tensor} over the segment, which is used again when no tensor and no buffer is over it
- */
-function lentTensor ({ segment, ticket }, dtype, shape) {
-  ticket.close()
-  const address = backend.addressOf(/** @type {Storage} */ (segment.storage))
-  return fromBlob(BigInt(address), shape, { dtype: dtype.name, deleter: () => pool.give(segment) })
-}
 
 // ---- The service ----
 
@@ -423,10 +410,14 @@ function accept (headers, { maxBytes }) {
     const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
     const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), { writes: false, maxBytes })
     if (found === null) return null
-    if (kind === null) return messages.decodeLent(found)
-    const { dtype, shape, nbytes } = kind
-    const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
-    return storage === null ? null : over(storage, dtype.index, shape, ffi.READ_ONLY)
+    try {
+      if (kind === null) return messages.decodeLent(found)
+      const { dtype, shape, nbytes } = kind
+      const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
+      return storage === null ? null : over(storage, dtype.index, shape, ffi.READ_ONLY)
+    } finally {
+      found.close()
+    }
   } catch (error) {
     log('a descriptor is refused: %s', error)
     return null
@@ -450,8 +441,13 @@ function put (headers, result) {
   const { nbytes } = content
   if (nbytes < messages.SMALL || !content.isOnCpu) return null
   const found = borrow(headers.get(PAGE.toLowerCase()), what, { writes: true, maxBytes: Infinity })
-  if (found === null || found.size < nbytes) return null
-  content.write(found)
+  if (found === null) return null
+  try {
+    if (found.size < nbytes) return null
+    content.write(found)
+  } finally {
+    found.close()
+  }
   countSent('host', nbytes)
   return { ...messages.kindFields(result), [PAGE]: WRITTEN, ...!Tensor.isTensor(result) && { [SIZE]: String(nbytes) } }
 }
