@@ -43,17 +43,12 @@ const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
  * @returns {Content}
  * @throws {TypeError} ERR_DTYPE a record with complex128 · ERR_DISPOSED, ERR_DETACHED
  */
-const contentOf = value => Tensor.isTensor(value) ? contentOfTensor(value) : contentOfRecord(value)
-
-/** @param {Tensor} t @returns {Content} */
-function contentOfTensor (t) {
-  const layout = Tensor.attachedOf(t)
-  return { nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), write: memory => copyInto(memory, 0, t) }
-}
-
-/** @param {Record<string, Tensor>} record @returns {Content} */
-function contentOfRecord (record) {
-  const specs = entriesOf(record).map(([name, t]) => {
+function contentOf (value) {
+  if (Tensor.isTensor(value)) {
+    const layout = Tensor.attachedOf(value)
+    return { nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), write: memory => copyInto(memory, 0, value) }
+  }
+  const specs = entriesOf(value).map(([name, t]) => {
     const layout = Tensor.attachedOf(t)
     return { name, dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), t }
   })
@@ -70,13 +65,23 @@ function contentOfRecord (record) {
   }
 }
 
-/** @param {Memory} memory @param {number} at  byte @param {Tensor} t */
+/**
+ * Contiguous bytes are written by the descriptor: the first touch of new pages costs more in a mapping.
+ *
+ * @param {Memory} memory
+ * @param {number} at  byte
+ * @param {Tensor} t
+ */
 function copyInto (memory, at, t) {
   const layout = Tensor.attachedOf(t)
-  const { dtype, shape } = layout
   const nbytes = nbytesOf(layout)
-  if (ffi.isContiguous(layout)) return writeTo(memory.fd, memory.at + at, layout, nbytes)
-  const target = over(/** @type {Storage} */ (memory.place(at, nbytes, 1)), dtype, shape, 0)
+  if (ffi.isContiguous(layout)) {
+    return inSteps(nbytes, (bytes, from) => {
+      copyOut(layout, from, bytes)
+      for (let done = 0; done < bytes.length;) done += fs.writeSync(memory.fd, bytes, done, bytes.length - done, memory.at + at + from + done)
+    })
+  }
+  const target = tensorOver(/** @type {Storage} */ (memory.place(at, nbytes, 1)), layout.dtype, layout.shape)
   try {
     copyTo(target, t)
   } finally {
@@ -84,44 +89,30 @@ function copyInto (memory, at, t) {
   }
 }
 
-/**
- * Writes a contiguous layout to a file: the first touch of new pages costs more in a mapping.
- *
- * @param {number} fd
- * @param {number} at  of the file
- * @param {InstanceType<typeof Layout>} layout
- * @param {number} nbytes  of it
- */
-function writeTo (fd, at, layout, nbytes) {
-  for (let from = 0; from < nbytes;) {
-    const bytes = (own ??= new Uint8Array(STEP)).subarray(0, Math.min(STEP, nbytes - from))
-    copyOut(layout, from, bytes)
-    for (let done = 0; done < bytes.length;) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + from + done)
-    from += bytes.length
-  }
-  countCopy('host', nbytes)
-}
-
 /** @param {Tensor} target  contiguous @param {number} fd  whose beginning has its bytes */
 function readFrom (target, fd) {
   const layout = Tensor.writableOf(target)
-  const nbytes = nbytesOf(layout)
-  for (let from = 0; from < nbytes; from += STEP) {
-    const bytes = (own ??= new Uint8Array(STEP)).subarray(0, Math.min(STEP, nbytes - from))
+  inSteps(nbytesOf(layout), (bytes, from) => {
     readFully(fd, bytes, from)
     copyIn(layout, from, bytes)
-  }
+  })
+}
+
+/** A counted copy, a step at a time. @param {number} nbytes @param {(bytes: Uint8Array, from: number) => void} copy */
+function inSteps (nbytes, copy) {
+  own ??= new Uint8Array(STEP)
+  for (let from = 0; from < nbytes; from += STEP) copy(own.subarray(0, Math.min(STEP, nbytes - from)), from)
   countCopy('host', nbytes)
 }
 
 /**
  * @param {Storage} storage
- * @param {number} dtype
- * @param {readonly number[]} shape
- * @param {number} flags
+ * @param {number} [dtype]  uint8 unless told, and all bytes of the storage
+ * @param {readonly number[]} [shape]
+ * @param {number} [flags]
  * @returns {Tensor} over it
  */
-function over (storage, dtype, shape, flags) {
+function tensorOver (storage, dtype = uint8, shape = [storage.nbytes], flags = 0) {
   const bare = denseLayout(dtype, /** @type {number[]} */ (shape))
   return wrap(new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags))
 }
@@ -133,19 +124,4 @@ function copyTo (target, source) {
   countCopy('host', nbytesOf(layout))
 }
 
-/**
- * What was written to lent memory, as one tensor that is sent as a message's bytes.
- *
- * @param {Pick<Source, 'place'>} memory
- * @param {Value} value  that was written
- * @param {number} nbytes  of its content
- * @returns {Tensor} of uint8 for a record
- */
-function tensorOver (memory, value, nbytes) {
-  const storage = /** @type {Storage} */ (memory.place(0, nbytes, 1))
-  if (!Tensor.isTensor(value)) return over(storage, uint8, [nbytes], 0)
-  const { dtype, shape } = Tensor.attachedOf(value)
-  return over(storage, dtype, shape, 0)
-}
-
-module.exports = { contentOf, over, copyTo, readFrom, tensorOver }
+module.exports = { contentOf, copyTo, readFrom, tensorOver }

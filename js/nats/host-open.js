@@ -14,29 +14,9 @@ const { TICKET_BYTES, TICKETS } = require('./host-tickets')
 const { GUARDS } = ffi
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOCTTY } = fs.constants
 
-/** What a message says of a page of tickets. @typedef {{ pid: number, fd: number, id: string }} Place */
-/** @typedef {{ slot: number, writes: boolean, fd: number, id: string, at: number, nbytes: number }} Ticket */
-
 const PAGE = /^(\d{1,10}) (\d{1,10}) (\d{1,20}-\d{1,20})$/
 const TICKET = /^[0-9a-f]{32} (\d{1,4}) ([rw]) (\d{1,10}) (\d{1,20}-\d{1,20}) (\d{1,15}) (\d{1,15})$/
 const MOST_INTEGER = 2 ** 31 - 1
-
-/** @param {string | undefined} text  of Tensor-Host @returns {Place | null} */
-function placeOf (text) {
-  const parts = PAGE.exec(text ?? '')
-  if (parts === null) return null
-  const [pid, fd] = [Number(parts[1]), Number(parts[2])]
-  return pid > 0 && pid <= MOST_INTEGER && fd <= MOST_INTEGER ? { pid, fd, id: parts[3] } : null
-}
-
-/** @param {string | undefined} text @returns {Ticket | null} */
-function ticketOf (text) {
-  const parts = TICKET.exec(text ?? '')
-  if (parts === null) return null
-  const [slot, fd, at, nbytes] = [parts[1], parts[3], parts[5], parts[6]].map(Number)
-  if (slot >= TICKETS || fd > MOST_INTEGER || nbytes === 0) return null
-  return { slot, writes: parts[2] === 'w', fd, id: parts[4], at, nbytes }
-}
 
 /**
  * Opens what another process has open, if it is a sealed segment of this user.
@@ -67,7 +47,7 @@ const isIt = (stat, id) => stat.isFile() && `${stat.dev}-${stat.ino}` === id && 
 /**
  * Is the ticket in the other process' page?
  *
- * @param {Place} place
+ * @param {{ pid: number, fd: number, id: string }} page
  * @param {number} slot
  * @param {string} text
  */
@@ -81,22 +61,6 @@ function isInPage ({ pid, fd, id }, slot, text) {
   } finally {
     fs.closeSync(page)
   }
-}
-
-/**
- * Maps what another process lends.
- *
- * @param {number} pid
- * @param {Ticket} ticket  that was found in the process' page
- * @returns {Borrowed | null} null: it cannot be mapped, or is too short
- */
-function mapped (pid, { fd, id, writes, at, nbytes }) {
-  const own = openSealed(pid, fd, id, writes)
-  if (own < 0) return null
-  const file = new MappedFile(`/proc/${pid}/fd/${fd}`, { mode: writes ? 1 : 0, guard: GUARDS.none }, 'host', own)
-  if (file.storage !== null && at + nbytes <= file.size) return new Borrowed(file, at, nbytes)
-  file.close()
-  return null
 }
 
 /** A part of a mapping, which is closed with it; tensors over its bytes keep them. */
@@ -117,16 +81,25 @@ class Borrowed extends Part {
  * @returns {Borrowed | null} the caller's to close
  */
 function borrow (where, what, { writes, maxBytes }) {
-  const place = placeOf(where)
-  const ticket = ticketOf(what)
-  if (place === null || ticket === null || ticket.writes !== writes || ticket.nbytes > maxBytes) return null
+  const page = PAGE.exec(where ?? '')
+  const ticket = TICKET.exec(what ?? '')
+  if (page === null || ticket === null) return null
+  const [pid, pageFd] = [page[1], page[2]].map(Number)
+  const [slot, fd, at, nbytes] = [ticket[1], ticket[3], ticket[5], ticket[6]].map(Number)
+  if (pid === 0 || Math.max(pid, pageFd, fd) > MOST_INTEGER || slot >= TICKETS) return null
+  if ((ticket[2] === 'w') !== writes || nbytes === 0 || nbytes > maxBytes) return null
   try {
-    if (!isInPage(place, ticket.slot, /** @type {string} */ (what))) return null
-    return mapped(place.pid, ticket)
+    if (!isInPage({ pid, fd: pageFd, id: page[3] }, slot, ticket[0])) return null
+    const own = openSealed(pid, fd, ticket[4], writes)
+    if (own < 0) return null
+    const file = new MappedFile(`/proc/${pid}/fd/${fd}`, { mode: writes ? 1 : 0, guard: GUARDS.none }, 'host', own)
+    if (file.storage !== null && at + nbytes <= file.size) return new Borrowed(file, at, nbytes)
+    file.close()
+    return null
   } catch (error) {
-    log('a segment of process %d cannot be used: %s', place.pid, error)
+    log('a segment of process %d cannot be used: %s', pid, error)
     return null
   }
 }
 
-module.exports = { openSealed, borrow }
+module.exports = { borrow }

@@ -40,25 +40,20 @@ class TicketPage {
    * @throws ERR_MEMORY · ERR_IO
    */
   write ({ fd, id }, { writes, at, nbytes }) {
-    const page = this.#page()
+    if (this.#segment === null) {
+      this.#segment = newSealed(TICKETS * TICKET_BYTES)
+      this.text = [process.pid, this.#segment.fd, this.#segment.id].join(' ')
+    }
+    const page = this.#segment
     const slot = this.#free.pop()
     if (slot === undefined) return null
     const text = [randomBytes(16).toString('hex'), slot, writes ? 'w' : 'r', fd, id, at, nbytes].join(' ')
     fs.writeSync(page.fd, text.padEnd(TICKET_BYTES), slot * TICKET_BYTES, 'latin1')
-    return { text, close: () => this.#erase(slot) }
-  }
-
-  #page () {
-    if (this.#segment !== null) return this.#segment
-    this.#segment = newSealed(TICKETS * TICKET_BYTES)
-    this.text = [process.pid, this.#segment.fd, this.#segment.id].join(' ')
-    return this.#segment
-  }
-
-  /** @param {number} slot  once */
-  #erase (slot) {
-    fs.writeSync(/** @type {Segment} */ (this.#segment).fd, ''.padEnd(TICKET_BYTES), slot * TICKET_BYTES, 'latin1')
-    this.#free.push(slot)
+    const close = () => { // once
+      fs.writeSync(page.fd, ''.padEnd(TICKET_BYTES), slot * TICKET_BYTES, 'latin1')
+      this.#free.push(slot)
+    }
+    return { text, close }
   }
 }
 

@@ -13,9 +13,9 @@ const { Part } = require('../files/byte-source')
 const { Tensor } = require('../tensor/tensor')
 const { log, now } = require('../runtime/host')
 const { lazyFile } = require('../runtime/lazy')
-const { tensorsOf } = require('./batches')
+const { nbytesOf, tensorsOf } = require('./batches')
 const { HeaderBlock, STATUS } = require('./headers')
-const { contentOf, over, copyTo, readFrom, tensorOver } = require('./host-content')
+const { contentOf, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
 const { newSealed, page } = require('./host-tickets')
 const messages = require('./messages')
@@ -48,22 +48,19 @@ let known
 
 /** What processes of one host have in common that can open each other's segments. @returns {string | null} null: there are no segments */
 function hostId () {
-  if (known === undefined) known = findHostId()
-  return known
-}
-
-function findHostId () {
+  if (known !== undefined) return known
+  known = null
   if (backend.isWasm || process.platform !== 'linux' || process.versions.deno !== undefined) return null
   try {
     if (parseInt(fs.readFileSync('/proc/self/stat', 'latin1')) !== process.pid) return null // /proc is another namespace's
     const spaces = ['pid', 'user'].map(name => fs.readlinkSync(`/proc/self/ns/${name}`))
     const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
     const parts = [boot, fs.statSync('/dev/shm').dev, /** @type {() => number} */ (process.geteuid)(), ...spaces]
-    return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 24)
+    known = createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 24)
   } catch (error) {
     log('the host has no name: %s', error)
-    return null
   }
+  return known
 }
 
 /** Where services of this host listen. @param {string} subject @returns {string | null} */
@@ -74,15 +71,8 @@ function subjectOfHost (subject) {
 
 /** What a bus has learned. @typedef {{ away: Map<string, number>, sizes: Map<string, number> }} State away: subjects that take no descriptors, until when; sizes: bytes of replies, by subject and method */
 
-/** @type {WeakMap<Core, State>} */
-const states = new WeakMap()
-
 /** @param {Core} core @returns {State} */
-function stateOf (core) {
-  let state = states.get(core)
-  if (state === undefined) states.set(core, state = { away: new Map(), sizes: new Map() })
-  return state
-}
+const stateOf = core => (core.host ??= { away: new Map(), sizes: new Map() })
 
 /** @template V @param {Map<string, V>} map @param {string} key @param {V} value */
 function remember (map, key, value) {
@@ -105,8 +95,12 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   const to = subjectOfHost(subject)
   if (to === null) return null
   const key = `${method ?? ''} ${subject}`
-  const reply = out === undefined ? stateOf(core).sizes.get(key) ?? 0 : roomFor(out)
-  if (leastBytes(value) < messages.SMALL && reply < messages.SMALL) return null
+  let reply = stateOf(core).sizes.get(key) ?? 0
+  if (out !== undefined) {
+    reply = nbytesOf(out)
+    if (!Tensor.isTensor(out) && reply >= messages.SMALL) reply = contentOf(out).nbytes + RECORD_ROOM
+  }
+  if (nbytesOf(value) < messages.SMALL && reply < messages.SMALL) return null
   const content = contentOf(value)
   if (!content.isOnCpu) return null
   const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_ROOM
@@ -118,42 +112,31 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, lent)
 }
 
-/** Bytes of a value's tensors. @param {Value} value */
-const leastBytes = value => tensorsOf(value).reduce((n, t) => n + messages.leastBytes(t), 0)
-
-/** Bytes that a reply into `out` takes. @param {Value} out */
-function roomFor (out) {
-  const least = leastBytes(out)
-  return Tensor.isTensor(out) || least < messages.SMALL ? least : contentOf(out).nbytes + RECORD_ROOM
-}
-
 /** Bytes that are lent. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
 
-/** @param {Value} value @param {Content} content @returns {Lent | null} */
+/**
+ * In place where a sealed segment of this process has the bytes, else a copy.
+ *
+ * @param {Value} value
+ * @param {Content} content
+ * @returns {Lent | null} null: there is no memory, or no ticket
+ */
 function lend (value, content) {
-  return (Tensor.isTensor(value) ? lendInPlace(value, content.nbytes) : null) ?? lendCopy(value, content)
-}
-
-/** @param {Tensor} value @param {number} nbytes @returns {Lent | null} null: it is in no sealed segment of this process */
-function lendInPlace (value, nbytes) {
-  const layout = Tensor.attachedOf(value)
-  if (!ffi.isContiguous(layout) || !backend.isFixed(layout.storage)) return null
-  const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
-  if (there === null) return null
-  const ticket = write(there.segment, { writes: false, at: there.at, nbytes })
-  return ticket === null ? null : { segment: there.segment, isOurs: false, ticket, source: null }
-}
-
-/** @param {Value} value @param {Content} content @returns {Lent | null} */
-function lendCopy (value, content) {
   const { nbytes } = content
+  const layout = Tensor.isTensor(value) ? Tensor.attachedOf(value) : null
+  const isDense = layout !== null && ffi.isContiguous(layout)
+  if (isDense && backend.isFixed(layout.storage)) {
+    const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
+    const ticket = there && newTicket(there.segment, { writes: false, at: there.at, nbytes })
+    if (there && ticket) return { segment: there.segment, isOurs: false, ticket, source: null }
+  }
   const area = newArea(nbytes, false)
   if (area === null) return null
   const { segment, ticket } = area
   try {
     content.write({ fd: segment.fd, at: 0, place: segment.place.bind(segment) })
-    const isDense = Tensor.isTensor(value) && ffi.isContiguous(Tensor.attachedOf(value))
-    return { segment, isOurs: true, ticket, source: isDense ? null : tensorOver(segment, value, nbytes) }
+    const storage = isDense ? null : /** @type {Storage} */ (segment.place(0, nbytes, 1))
+    return { segment, isOurs: true, ticket, source: storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]) }
   } catch (error) { // the value's bytes are gone, such as those of a file that was cut
     closeArea(area)
     throw error
@@ -164,16 +147,14 @@ function lendCopy (value, content) {
 
 /** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no ticket */
 function newArea (nbytes, writes) {
-  let segment
   try {
-    segment = newSealed(nbytes)
+    const segment = newSealed(nbytes)
+    const ticket = newTicket(segment, { writes, at: 0, nbytes })
+    if (ticket !== null) return { segment, ticket, nbytes }
+    segment.close()
   } catch (error) {
     log('no segment for another process: %s', error)
-    return null
   }
-  const ticket = write(segment, { writes, at: 0, nbytes })
-  if (ticket !== null) return { segment, ticket, nbytes }
-  segment.close()
   return null
 }
 
@@ -184,7 +165,7 @@ function closeArea ({ segment, ticket }) {
 }
 
 /** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Ticket | null} */
-function write (segment, part) {
+function newTicket (segment, part) {
   try {
     return page.write(segment, part)
   } catch (error) {
@@ -261,31 +242,25 @@ class Offer {
    */
   heard (reply, headers) {
     const area = this.#sent.get(reply)
-    if (area === undefined) return null
-    const error = headers.get('tensor-error')
-    if (error === 'ERR_TIMEOUT') return null // the service may still read
-    const isWritten = headers.get(PAGE.toLowerCase()) === WRITTEN
-    if (isWritten) return null // `result` takes it
+    if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
+    const answer = headers.get(PAGE.toLowerCase())
+    if (answer === WRITTEN) return null // `result` takes it
     this.#sent.delete(reply)
     if (area !== null) closeArea(area)
-    if (headers.get(PAGE.toLowerCase()) === REFUSED) return this.#leave()
+    if (answer === REFUSED) return this.#leave()
     if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
     if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
-    return this.#grow(headers.get(NEEDED.toLowerCase()))
+    const needed = sizeOf(headers.get(NEEDED.toLowerCase()))
+    if (this.#hasGrown || !(needed <= this.#core.maxBytes)) return null
+    this.#hasGrown = true
+    this.#terms.reply = needed
+    return 'again'
   }
 
   /** Sends bytes for a while. @returns {Next} */
   #leave () {
     remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS)
     return 'bytes'
-  }
-
-  /** @param {string | undefined} text  bytes that the reply needs @returns {Next} */
-  #grow (text) {
-    if (text === undefined || this.#hasGrown || !/^\d{1,15}$/.test(text) || Number(text) > this.#core.maxBytes) return null
-    this.#hasGrown = true
-    this.#terms.reply = Number(text)
-    return 'again'
   }
 
   /**
@@ -306,9 +281,23 @@ class Offer {
     }
     if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not lent')
     this.#sent.delete(reply)
-    const { made, nbytes } = readArea(area, headers, out, this.#core.maxBytes)
-    remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
-    return made
+    const { maxBytes } = this.#core
+    try {
+      const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
+      const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
+      if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
+      if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
+      const made = kind === null ? messages.decodeLent(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
+      // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
+      for (const t of out === undefined ? tensorsOf(made) : []) {
+        const { storage } = Tensor.layoutOf(t)
+        if (storage.kind === 'native') /** @type {any} */ (backend).addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+      }
+      remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
+      return made
+    } finally {
+      closeArea(area)
+    }
   }
 
   /** Further attempts send bytes, if they can. */
@@ -343,26 +332,6 @@ class Offer {
 }
 
 /**
- * @param {Area} area  that was written; is closed
- * @param {Map<string, string>} headers
- * @param {Value | undefined} out
- * @param {number} maxBytes
- * @returns {{ made: Value, nbytes: number }} made: out; or over the area's bytes, which it keeps
- */
-function readArea (area, headers, out, maxBytes) {
-  try {
-    const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
-    const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
-    if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
-    if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
-    const made = kind === null ? messages.decodeLent(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
-    return { made: out === undefined ? accounted(made) : made, nbytes }
-  } finally {
-    closeArea(area)
-  }
-}
-
-/**
  * @param {Segment} segment
  * @param {{ dtype: import('../backend/dtypes').Dtype, shape: number[], nbytes: number }} kind
  * @param {Value | undefined} out
@@ -374,7 +343,7 @@ function tensorIn (segment, { dtype, shape, nbytes }, out) {
     readFrom(/** @type {Tensor} */ (out), segment.fd)
     return out
   }
-  const there = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), dtype.index, shape, 0)
+  const there = tensorOver(/** @type {Storage} */ (segment.place(0, nbytes, 1)), dtype.index, shape)
   if (out === undefined) return there
   try {
     copyTo(/** @type {Tensor} */ (out), there)
@@ -382,15 +351,6 @@ function tensorIn (segment, { dtype, shape, nbytes }, out) {
   } finally {
     there.dispose()
   }
-}
-
-/** V8 hears how much a reply keeps of a segment that is closed: a program may leave it to be collected. @param {Value} value */
-function accounted (value) {
-  for (const t of tensorsOf(value)) {
-    const { storage } = Tensor.layoutOf(t)
-    if (storage.kind === 'native') /** @type {any} */ (backend).addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
-  }
-  return value
 }
 
 /** @param {string | undefined} text  of a header @returns {number} NaN: it is none */
@@ -414,7 +374,7 @@ function accept (headers, { maxBytes }) {
       if (kind === null) return messages.decodeLent(found)
       const { dtype, shape, nbytes } = kind
       const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
-      return storage === null ? null : over(storage, dtype.index, shape, ffi.READ_ONLY)
+      return storage === null ? null : tensorOver(storage, dtype.index, shape, ffi.READ_ONLY)
     } finally {
       found.close()
     }
@@ -437,14 +397,13 @@ const isLent = headers => headers.has(DATA.toLowerCase())
 function put (headers, result) {
   const what = headers.get(REPLY.toLowerCase())
   if (what === undefined) return null
-  const content = contentOf(result)
-  const { nbytes } = content
-  if (nbytes < messages.SMALL || !content.isOnCpu) return null
+  const { nbytes, isOnCpu, write } = contentOf(result)
+  if (nbytes < messages.SMALL || !isOnCpu) return null
   const found = borrow(headers.get(PAGE.toLowerCase()), what, { writes: true, maxBytes: Infinity })
   if (found === null) return null
   try {
     if (found.size < nbytes) return null
-    content.write(found)
+    write(found)
   } finally {
     found.close()
   }
@@ -466,4 +425,4 @@ function needed (headers, result) {
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = { hostId, subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }
+module.exports = { subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }
