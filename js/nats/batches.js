@@ -16,20 +16,17 @@ const { Tensor } = require('../tensor/tensor')
  * @property {number} rows  extent along the batch's axis
  */
 
-/** Requests that will run together. @template {Waiting} R */
-class Group {
-  /** @param {string | null} key @param {number} due */
-  constructor (key, due) {
-    this.key = key
-    /** when it runs at the latest, in milliseconds of `now` */
-    this.due = due
-    this.rows = 0
-    /** takes no more */
-    this.isFull = key === null
-    /** @type {R[]} */
-    this.requests = []
-  }
-}
+/**
+ * Requests that will run together.
+ *
+ * @template {Waiting} R
+ * @typedef {object} Requests
+ * @property {string | null} key
+ * @property {number} due  when it runs at the latest, in milliseconds of `now`
+ * @property {number} rows
+ * @property {boolean} isFull  it takes no more
+ * @property {R[]} requests
+ */
 
 /**
  * Groups of waiting requests, in the order of their first ones.
@@ -37,47 +34,39 @@ class Group {
  * @template {Waiting} R
  */
 class Batches {
-  #max
-  #wait
-  /** @type {Group<R>[]} */
+  #limits
+  /** @type {Requests<R>[]} */
   #groups = []
-  /** groups that take more, by key @type {Map<string, Group<R>>} */
+  /** groups that take more, by key @type {Map<string, Requests<R>>} */
   #open = new Map()
   #size = 0
 
   /** @param {{ max: number, wait: number }} limits  max: rows of a batch; wait: milliseconds that a batch waits to be full */
-  constructor ({ max, wait }) {
-    this.#max = max
-    this.#wait = wait
-  }
+  constructor (limits) { this.#limits = limits }
 
   /** Requests that wait. */
   get size () { return this.#size }
 
   /** @param {R} request @param {number} now  milliseconds */
   add (request, now) {
-    const group = this.#groupFor(request, now)
-    group.requests.push(request)
-    group.rows += request.rows
-    this.#size++
-    if (group.rows >= this.#max) this.#close(group)
-  }
-
-  /** @param {R} request @param {number} now @returns {Group<R>} */
-  #groupFor ({ key, rows }, now) {
-    const open = key === null ? undefined : this.#open.get(key)
-    if (open !== undefined) {
-      if (open.rows + rows <= this.#max) return open
-      this.#close(open)
+    const { key, rows } = request
+    let group = key === null ? undefined : this.#open.get(key)
+    if (group !== undefined && group.rows + rows > this.#limits.max) {
+      this.#close(group)
+      group = undefined
     }
-    /** @type {Group<R>} */
-    const group = new Group(key, now + this.#wait)
-    this.#groups.push(group)
-    if (key !== null) this.#open.set(key, group)
-    return group
+    if (group === undefined) {
+      group = { key, due: now + this.#limits.wait, rows: 0, isFull: key === null, requests: [] }
+      this.#groups.push(group)
+      if (key !== null) this.#open.set(key, group)
+    }
+    group.requests.push(request)
+    group.rows += rows
+    this.#size++
+    if (group.rows >= this.#limits.max) this.#close(group)
   }
 
-  /** @param {Group<R>} group */
+  /** @param {Requests<R>} group */
   #close (group) {
     group.isFull = true
     if (group.key !== null && this.#open.get(group.key) === group) this.#open.delete(group.key)
@@ -99,11 +88,7 @@ class Batches {
   }
 
   /** When `take` has a group. @returns {number} Infinity: nothing waits */
-  get due () {
-    let due = Infinity
-    for (const group of this.#groups) due = Math.min(due, group.isFull ? -Infinity : group.due)
-    return due
-  }
+  get due () { return this.#groups.reduce((due, group) => Math.min(due, group.isFull ? -Infinity : group.due), Infinity) }
 }
 
 /**
@@ -115,9 +100,7 @@ class Batches {
  * @param {readonly number[]} shape
  * @param {number} axis
  */
-function keyOf (method, name, dtype, shape, axis) {
-  return JSON.stringify([method, name, dtype, shape.map((n, d) => d === axis ? -1 : n)])
-}
+const keyOf = (method, name, dtype, shape, axis) => JSON.stringify([method, name, dtype, shape.map((n, d) => d === axis ? -1 : n)])
 
 /** @param {number} axis @param {number} ndim @returns {number} from 0; -1: there is no such axis */
 function axisOf (axis, ndim) {
@@ -145,9 +128,7 @@ const batchFor = (dtype, shape, axis, rows) => empty(shape.with(axis, rows), { d
  * @param {number} rows
  * @returns {Value}
  */
-function rowsOf (result, axis, at, rows) {
-  return mapTensors(result, t => t.narrow(axis, at, rows))
-}
+const rowsOf = (result, axis, at, rows) => mapTensors(result, t => t.narrow(axis, at, rows))
 
 /**
  * @param {Value} value
@@ -161,6 +142,9 @@ function mapTensors (value, fn) {
 
 /** @param {Value} value @returns {AnyTensor[]} */
 const tensorsOf = value => Tensor.isTensor(value) ? [value] : Object.values(value)
+
+/** @param {Value} value */
+const nbytesOf = value => tensorsOf(value).reduce((n, t) => n + t.nbytes, 0)
 
 /**
  * @param {any} value
@@ -197,4 +181,4 @@ function checkResult (result, axis, rows) {
   return result
 }
 
-module.exports = { Batches, keyOf, axisOf, batchFor, rowsOf, mapTensors, tensorsOf, isValue, ownValue, checkResult }
+module.exports = { Batches, keyOf, axisOf, batchFor, rowsOf, mapTensors, tensorsOf, nbytesOf, isValue, ownValue, checkResult }

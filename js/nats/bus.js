@@ -23,10 +23,11 @@ const { subscribe } = require('./subscription')
  * @property {import('./link').Link} link
  * @property {number} maxBytes  of a message that is received
  * @property {number} maxPending  bytes that the queue of a subscription holds
- * @property {string} id  of this publisher
  * @property {Sequences} seqs
  * @property {() => boolean} isConnected
- * @property {(subject: string) => string} seqOf  the next Tensor-Seq
+ * @property {import('./inbox').Inbox} [inbox]  made when it is first needed, as these are:
+ * @property {Map<string, import('./replicas').Steering>} [steerings]  by subject
+ * @property {import('./host').State} [host]
  */
 
 const KEY = Symbol('samebytes bus')
@@ -45,17 +46,15 @@ class Sequences {
     this.id = id
   }
 
-  /** The value that `next` will give. @param {string} subject */
+  /** The Tensor-Seq of the next message. @param {string} subject */
   peek (subject) { return `${this.id}:${(this.#counts.get(subject) ?? 0) + 1}` }
 
-  /** @param {string} subject @returns {string} Tensor-Seq */
-  next (subject) {
-    const seq = this.peek(subject)
+  /** Counts a message. @param {string} subject */
+  add (subject) {
     const count = (this.#counts.get(subject) ?? 0) + 1
     this.#counts.delete(subject)
     this.#counts.set(subject, count)
     if (this.#counts.size > MOST_SUBJECTS) this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
-    return seq
   }
 }
 
@@ -181,14 +180,6 @@ class TensorBus {
   static coreOf (bus) { return own(bus).#core }
 }
 
-/** @param {unknown} connection */
-function checkConnection (connection) {
-  const it = /** @type {any} */ (connection)
-  if (it === null || typeof it !== 'object' || METHODS.some(name => typeof it[name] !== 'function')) {
-    throw failure('ERR_ARGUMENT', `connection is ${show(connection)}; a connection of @nats-io/transport-node was expected`)
-  }
-}
-
 /**
  * Tensors over a connection, which stays the caller's to close.
  *
@@ -201,36 +192,22 @@ function checkConnection (connection) {
  * const busOf = async connect => tensors(await connect({ servers: 'localhost' }))
  */
 function tensors (connection, opts) {
-  checkConnection(connection)
+  if (connection === null || typeof connection !== 'object' || METHODS.some(name => typeof connection[name] !== 'function')) {
+    throw failure('ERR_ARGUMENT', `connection is ${show(connection)}; a connection of @nats-io/transport-node was expected`)
+  }
   const { maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0), maxPending = MAX_PENDING } = optionsOf(opts, ['maxBytes', 'maxPending'], 'tensors')
   const link = linkOf(connection)
-  const id = randomBytes(9).toString('base64url')
-  const seqs = new Sequences(id)
   const bus = new /** @type {any} */ (TensorBus)(KEY, {
     connection,
     link,
     maxBytes: integerFrom('maxBytes', maxBytes, 1),
     maxPending: integerFrom('maxPending', maxPending, 1),
-    id,
-    seqs,
-    isConnected: () => link.isConnected && !connection.isClosed(),
-    seqOf: (/** @type {string} */ subject) => seqs.next(subject)
+    seqs: new Sequences(randomBytes(9).toString('base64url')),
+    isConnected: () => link.isConnected && !connection.isClosed()
   })
   for (const each of made) if (each.deref() === undefined) made.delete(each)
   made.add(new WeakRef(bus))
   return bus
-}
-
-/** @returns {TensorBus} the only one whose connection is not closed */
-function onlyBus () {
-  const found = []
-  for (const each of made) {
-    const bus = each.deref()
-    if (bus === undefined || bus.connection.isClosed()) made.delete(each)
-    else found.push(bus)
-  }
-  if (found.length === 1) return found[0]
-  throw failure('ERR_ARGUMENT', `there are ${found.length} buses with a connection; options with bus were expected, or bus.serve()`)
 }
 
 /**
@@ -247,8 +224,11 @@ function onlyBus () {
  * const copies = bus => serve(x => x.clone(), 'copies', { bus })
  */
 async function serveOn (target, subject, options) {
-  const { bus = onlyBus(), ...others } = optionsOf(options)
-  return serve(TensorBus.coreOf(bus), target, subject, others)
+  const { bus, ...others } = optionsOf(options)
+  if (bus !== undefined) return serve(TensorBus.coreOf(bus), target, subject, others)
+  const all = [...made].flatMap(each => each.deref() ?? []).filter(each => !each.connection.isClosed())
+  if (all.length !== 1) throw failure('ERR_ARGUMENT', `there are ${all.length} buses with a connection; options with bus were expected, or bus.serve()`)
+  return serve(TensorBus.coreOf(all[0]), target, subject, others)
 }
 
 module.exports = { TensorBus, tensors, serve: serveOn }

@@ -69,7 +69,14 @@ class Frames {
   /** @returns {Uint8Array} where the next bytes go */
   target () {
     if (this.#own !== null) return this.#own.bytes.subarray(this.#own.have)
-    if (SLAB - this.#end < LEAST_ROOM) this.#renew()
+    if (SLAB - this.#end < LEAST_ROOM) {
+      const slab = newSlab()
+      slab.set(this.#slab.subarray(this.#start, this.#end))
+      this.#slab = slab
+      this.#end -= this.#start
+      this.#at -= this.#start
+      this.#start = 0
+    }
     return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#room, MOST_READ)))
   }
 
@@ -80,24 +87,17 @@ class Frames {
     this.#free.push(buffer)
   }
 
-  #renew () {
-    const slab = newSlab()
-    slab.set(this.#slab.subarray(this.#start, this.#end))
-    this.#slab = slab
-    this.#end -= this.#start
-    this.#at -= this.#start
-    this.#start = 0
-  }
-
   /** @param {number} n  bytes that were read into the target */
   took (n) {
-    if (this.#own === null) {
-      this.#end += n
-      this.#scan()
-      return
+    if (this.#own !== null) {
+      this.#own.have += n
+      return this.#complete()
     }
-    this.#own.have += n
-    this.#complete()
+    this.#end += n
+    this.#room = SLAB
+    this.#at = this.#start
+    while (this.#at < this.#end && this.#advance());
+    this.#handOn()
   }
 
   /** Hands on a message in memory of its own that is complete. */
@@ -105,9 +105,14 @@ class Frames {
     const own = /** @type {Own} */ (this.#own)
     if (own.have < own.bytes.length) return
     this.#own = null
-    if (own.rest > 0) {
-      this.#cut(own.bytes.subarray(0, own.line), own.bytes.subarray(own.line), own.rest)
-      return
+    if (own.rest > 0) { // it comes without its payload
+      this.counts.cut++
+      this.#skipped = own.rest
+      const words = Buffer.from(own.bytes.subarray(0, own.line)).toString('latin1').trim().split(/[ \t]+/)
+      const names = words.slice(1, (words[0].length === 4 ? -2 : -1))
+      const text = Buffer.from(own.bytes.subarray(own.line)).toString('latin1') // headers, or nothing
+      const block = `${text.startsWith('NATS/1.0') && text.endsWith('\r\n\r\n') ? text.slice(0, -2) : 'NATS/1.0\r\n'}${CUT}: ${own.rest - 2}\r\n\r\n`
+      return this.#emit(new Uint8Array(Buffer.from(`HMSG ${names.join(' ')} ${block.length} ${block.length}\r\n${block}\r\n`, 'latin1')))
     }
     this.counts.inPlace++
     this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
@@ -116,13 +121,6 @@ class Frames {
   }
 
   /** Hands on what is complete in the slab. */
-  #scan () {
-    this.#room = SLAB
-    this.#at = this.#start
-    while (this.#at < this.#end && this.#advance());
-    this.#handOn()
-  }
-
   #handOn () {
     if (this.#at > this.#start) this.#emit(this.#slab.subarray(this.#start, this.#at))
     this.#start = this.#at
@@ -130,39 +128,30 @@ class Frames {
 
   /** @returns {boolean} false: more bytes are needed */
   #advance () {
-    if (this.#skipped > 0) return this.#skip()
+    if (this.#skipped > 0) {
+      this.#handOn()
+      const n = Math.min(this.#skipped, this.#end - this.#at)
+      this.#skipped -= n
+      if (this.#at + n === this.#end) this.#end = this.#at // nobody was given these bytes
+      else this.#start = this.#at += n
+      return true
+    }
     const end = this.#slab.indexOf(LF, this.#at) + 1
     const isWhole = end > 0 && end <= this.#end
     const kind = this.#slab[this.#at] | SPACE
     if (!this.#isInLine && (kind === M || kind === H)) {
-      if (isWhole) return this.#message(end, kind === H)
+      if (isWhole) {
+        const [size, headers] = sizesOf(this.#slab, this.#at, end, kind === H)
+        if (size < 0) this.#at = end // the client's parser refuses the line
+        else if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
+        else if (end + size + 2 > this.#end) this.#begin(end, size + 2, size, headers)
+        else this.#at = end + size + 2
+        return true
+      }
       if (this.#end - this.#at <= MOST_LINE) return false
     } // a longer line is none that servers send: the client's parser refuses it
     this.#isInLine = !isWhole
     this.#at = isWhole ? end : this.#end
-    return true
-  }
-
-  #skip () {
-    this.#handOn()
-    const n = Math.min(this.#skipped, this.#end - this.#at)
-    this.#skipped -= n
-    if (this.#at + n === this.#end) this.#end = this.#at // nobody was given these bytes
-    else this.#start = this.#at += n
-    return true
-  }
-
-  /**
-   * @param {number} end  of the control line
-   * @param {boolean} hasHeaders
-   * @returns {true}
-   */
-  #message (end, hasHeaders) {
-    const [size, headers] = sizesOf(this.#slab, this.#at, end, hasHeaders)
-    if (size < 0) this.#at = end // the client's parser refuses the line
-    else if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
-    else if (end + size + 2 > this.#end) this.#begin(end, size + 2, size, headers)
-    else this.#at = end + size + 2
     return true
   }
 
@@ -177,8 +166,14 @@ class Frames {
   #begin (end, kept, size, headers) {
     this.#handOn()
     const line = end - this.#at
-    let bytes = this.#newBytes(line + kept, line + headers)
-    if (bytes === null) bytes = new Uint8Array(line) // the message is cut
+    let bytes
+    try {
+      const buffer = this.#newBuffer(line + kept + ALIGNMENT - 1)
+      const address = backend.isWasm ? 0 : /** @type {any} */ (backend).locate(buffer)
+      bytes = new Uint8Array(buffer, -(address + line + headers) & (ALIGNMENT - 1), line + kept) // the payload lies at a multiple of 64
+    } catch {
+      bytes = new Uint8Array(line) // there is no memory: the message is cut
+    }
     const have = Math.min(this.#end - this.#at, bytes.length)
     bytes.set(this.#slab.subarray(this.#at, this.#at + have))
     this.counts.copied += have
@@ -187,44 +182,12 @@ class Frames {
     this.#complete()
   }
 
-  /**
-   * @param {number} nbytes
-   * @param {number} at  byte that is to lie at a multiple of 64
-   * @returns {Uint8Array | null} null: there is no memory
-   */
-  #newBytes (nbytes, at) {
-    try {
-      const buffer = this.#buffer(nbytes + ALIGNMENT - 1)
-      const address = backend.isWasm ? 0 : /** @type {any} */ (backend).locate(buffer)
-      return new Uint8Array(buffer, -(address + at) & (ALIGNMENT - 1), nbytes)
-    } catch {
-      return null
-    }
-  }
-
   /** @param {number} nbytes @returns {ArrayBufferLike} */
-  #buffer (nbytes) {
+  #newBuffer (nbytes) {
     const i = this.#free.findIndex(({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes)
     if (i < 0) return Buffer.allocUnsafeSlow(nbytes).buffer
     this.counts.reused++
     return this.#free.splice(i, 1)[0]
-  }
-
-  /**
-   * Hands on a message without its payload.
-   *
-   * @param {Uint8Array} line
-   * @param {Uint8Array} headers  empty: none are kept
-   * @param {number} rest  bytes to be thrown away
-   */
-  #cut (line, headers, rest) {
-    this.counts.cut++
-    this.#skipped = rest
-    const words = Buffer.from(line).toString('latin1').trim().split(/[ \t]+/)
-    const names = words.slice(1, (words[0].length === 4 ? -2 : -1))
-    const text = Buffer.from(headers).toString('latin1')
-    const block = `${text.startsWith('NATS/1.0') && text.endsWith('\r\n\r\n') ? text.slice(0, -2) : 'NATS/1.0\r\n'}${CUT}: ${rest - 2}\r\n\r\n`
-    this.#emit(new Uint8Array(Buffer.from(`HMSG ${names.join(' ')} ${block.length} ${block.length}\r\n${block}\r\n`, 'latin1')))
   }
 }
 
@@ -263,4 +226,4 @@ function numberBefore (bytes, from, i) {
   return [i < last && bytes[i] <= SPACE && Number.isSafeInteger(value) ? value : -1, i]
 }
 
-module.exports = { Frames, SLAB, CUT }
+module.exports = { Frames, CUT }

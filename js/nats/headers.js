@@ -28,9 +28,7 @@ class HeaderBlock {
 
   /** @param {(Record<string, string | number | undefined> | undefined)[]} all  fields; undefined: no such field */
   constructor (...all) {
-    for (const fields of all) {
-      for (const name of Object.keys(fields ?? {})) if (fields?.[name] !== undefined) this.set(name, String(fields[name]))
-    }
+    for (const [name, value] of all.flatMap(fields => Object.entries(fields ?? {}))) if (value !== undefined) this.set(name, String(value))
   }
 
   /**
@@ -85,16 +83,13 @@ const malformed = reason => failure('ERR_FORMAT', `the message's headers ${reaso
 function blockOf (message) {
   const inner = typeof message.size === 'function' ? message : message.msg // which those of JetStream and of services have
   if (typeof inner?.size !== 'function') throw failure('ERR_ARGUMENT', `message is ${show(message)}; one that the client received was expected`)
-  const { data, subject, reply, size } = sized(inner)
-  const length = size - Buffer.byteLength(subject) - Buffer.byteLength(reply) - data.length
+  const { data, subject, reply } = inner
+  const length = inner.size() - Buffer.byteLength(subject) - Buffer.byteLength(reply ?? '') - data.length
   if (length === 0) return new Uint8Array(0)
   if (length > MOST_BYTES) throw failure('ERR_TOO_LARGE', `the message's headers have ${length} bytes; ${MOST_BYTES} are read`)
   if (length < 0 || length > data.byteOffset) throw malformed('are not where they should be: its subject is not UTF-8')
   return new Uint8Array(data.buffer, data.byteOffset - length, length)
 }
-
-/** @param {any} message  of the client */
-const sized = message => ({ data: message.data, subject: message.subject, reply: message.reply ?? '', size: message.size() })
 
 /**
  * Reads a header block.
@@ -115,21 +110,15 @@ function parseBlock (block) {
   if (lines.length > MOST_FIELDS + 1) throw failure('ERR_TOO_LARGE', `the message has more than ${MOST_FIELDS} headers`)
   const status = /** @type {string} */ (lines[0]).slice(FIRST_LINE.length).trim()
   if (status !== '') fields.set(STATUS, status.split(' ', 1)[0])
-  for (let i = 1; i < lines.length; i++) addField(fields, lines[i])
+  for (const line of lines.slice(1)) {
+    const colon = line.indexOf(':')
+    if (colon < 1) throw malformed(`have the line ${show(line.slice(0, 40))}, which is no field`)
+    const name = line.slice(0, colon).toLowerCase()
+    if (name === PADDING.toLowerCase()) continue
+    if (!fields.has(name)) fields.set(name, line.slice(colon + 1).trim())
+    else if (name.startsWith('tensor-')) throw malformed(`have ${name} twice`)
+  }
   return fields
-}
-
-/**
- * @param {Map<string, string>} fields
- * @param {string} line
- */
-function addField (fields, line) {
-  const colon = line.indexOf(':')
-  if (colon < 1) throw malformed(`have the line ${show(line.slice(0, 40))}, which is no field`)
-  const name = line.slice(0, colon).toLowerCase()
-  if (name === PADDING.toLowerCase()) return
-  if (!fields.has(name)) fields.set(name, line.slice(colon + 1).trim())
-  else if (name.startsWith('tensor-')) throw malformed(`have ${name} twice`)
 }
 
 /**
@@ -141,4 +130,4 @@ function addField (fields, line) {
  */
 const readHeaders = message => parseBlock(blockOf(message))
 
-module.exports = { HeaderBlock, STATUS, MOST_BYTES, blockOf, parseBlock, readHeaders }
+module.exports = { HeaderBlock, STATUS, parseBlock, readHeaders }

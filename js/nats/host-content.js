@@ -1,23 +1,23 @@
 'use strict'
 // Values in lent memory: a tensor's bytes, or those of a record as a .safetensors file. Written there, and read as tensors over it.
 
+const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const { countCopy, isOnDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { Part } = require('../files/byte-source')
+const { copyIn, copyOut } = require('../files/native-bytes')
+const { readFully } = require('../files/read-file')
 const { entriesOf, safetensorsHeader } = require('../files/writers')
 const { denseLayout } = require('../layout/layouts')
-const { fromBlob } = require('../tensor/blob')
 const { fromBytes } = require('../tensor/creation')
 const { Tensor, wrap } = require('../tensor/tensor')
-const messages = require('./messages')
 
-const { backend, Layout } = ffi
+const { Layout } = ffi
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** @typedef {Pick<Source, 'place'>} Memory */
+/** A mapped file with its descriptor, from a byte on. @typedef {{ fd: number, at: number, place: Source['place'] }} Memory */
 
 /**
  * A value as it lies in lent memory.
@@ -27,6 +27,11 @@ const { backend, Layout } = ffi
  * @property {boolean} isOnCpu
  * @property {(memory: Memory) => void} write  copies it to the beginning of the memory, counted
  */
+
+const STEP = 2 ** 18 // bytes that are read or written at a time
+
+/** for bytes that are read or written; used by one call at a time @type {Uint8Array | null} */
+let own = null
 
 const uint8 = dtypeOf('uint8').index
 
@@ -38,17 +43,12 @@ const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
  * @returns {Content}
  * @throws {TypeError} ERR_DTYPE a record with complex128 · ERR_DISPOSED, ERR_DETACHED
  */
-const contentOf = value => Tensor.isTensor(value) ? contentOfTensor(value) : contentOfRecord(value)
-
-/** @param {Tensor} t @returns {Content} */
-function contentOfTensor (t) {
-  const layout = Tensor.attachedOf(t)
-  return { nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), write: memory => copyInto(memory, 0, t) }
-}
-
-/** @param {Record<string, Tensor>} record @returns {Content} */
-function contentOfRecord (record) {
-  const specs = entriesOf(record).map(([name, t]) => {
+function contentOf (value) {
+  if (Tensor.isTensor(value)) {
+    const layout = Tensor.attachedOf(value)
+    return { nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), write: memory => copyInto(memory, 0, value) }
+  }
+  const specs = entriesOf(value).map(([name, t]) => {
     const layout = Tensor.attachedOf(t)
     return { name, dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), t }
   })
@@ -65,10 +65,23 @@ function contentOfRecord (record) {
   }
 }
 
-/** @param {Memory} memory @param {number} at  byte @param {Tensor} t */
+/**
+ * Contiguous bytes are written by the descriptor: the first touch of new pages costs more in a mapping.
+ *
+ * @param {Memory} memory
+ * @param {number} at  byte
+ * @param {Tensor} t
+ */
 function copyInto (memory, at, t) {
-  const { dtype, shape, size } = Tensor.attachedOf(t)
-  const target = over(/** @type {Storage} */ (memory.place(at, size * dtypes[dtype].itemsize, 1)), dtype, shape, 0)
+  const layout = Tensor.attachedOf(t)
+  const nbytes = nbytesOf(layout)
+  if (ffi.isContiguous(layout)) {
+    return inSteps(nbytes, (bytes, from) => {
+      copyOut(layout, from, bytes)
+      for (let done = 0; done < bytes.length;) done += fs.writeSync(memory.fd, bytes, done, bytes.length - done, memory.at + at + from + done)
+    })
+  }
+  const target = tensorOver(/** @type {Storage} */ (memory.place(at, nbytes, 1)), layout.dtype, layout.shape)
   try {
     copyTo(target, t)
   } finally {
@@ -76,14 +89,30 @@ function copyInto (memory, at, t) {
   }
 }
 
+/** @param {Tensor} target  contiguous @param {number} fd  whose beginning has its bytes */
+function readFrom (target, fd) {
+  const layout = Tensor.writableOf(target)
+  inSteps(nbytesOf(layout), (bytes, from) => {
+    readFully(fd, bytes, from)
+    copyIn(layout, from, bytes)
+  })
+}
+
+/** A counted copy, a step at a time. @param {number} nbytes @param {(bytes: Uint8Array, from: number) => void} copy */
+function inSteps (nbytes, copy) {
+  own ??= new Uint8Array(STEP)
+  for (let from = 0; from < nbytes; from += STEP) copy(own.subarray(0, Math.min(STEP, nbytes - from)), from)
+  countCopy('host', nbytes)
+}
+
 /**
  * @param {Storage} storage
- * @param {number} dtype
- * @param {readonly number[]} shape
- * @param {number} flags
+ * @param {number} [dtype]  uint8 unless told, and all bytes of the storage
+ * @param {readonly number[]} [shape]
+ * @param {number} [flags]
  * @returns {Tensor} over it
  */
-function over (storage, dtype, shape, flags) {
+function tensorOver (storage, dtype = uint8, shape = [storage.nbytes], flags = 0) {
   const bare = denseLayout(dtype, /** @type {number[]} */ (shape))
   return wrap(new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags))
 }
@@ -95,54 +124,4 @@ function copyTo (target, source) {
   countCopy('host', nbytesOf(layout))
 }
 
-/**
- * What was written to lent memory, as one tensor that is sent as a message's bytes.
- *
- * @param {Memory} memory
- * @param {Value} value  that was written
- * @param {number} nbytes  of its content
- * @returns {Tensor} of uint8 for a record
- */
-function tensorOver (memory, value, nbytes) {
-  const storage = /** @type {Storage} */ (memory.place(0, nbytes, 1))
-  if (!Tensor.isTensor(value)) return over(storage, uint8, [nbytes], 0)
-  const { dtype, shape } = Tensor.attachedOf(value)
-  return over(storage, dtype, shape, 0)
-}
-
-/**
- * The tensors of a record that was written to a segment.
- *
- * @param {InstanceType<typeof import('../sharing/segments').Segment>} segment
- * @param {number} nbytes
- * @param {() => void} unused  is called when no tensor and no buffer is over the segment, also where this throws
- * @returns {Record<string, Tensor>} over the segment
- * @throws as messages.decode
- */
-function recordOver (segment, nbytes, unused) {
-  const address = backend.addressOf(/** @type {Storage} */ (segment.storage))
-  const whole = fromBlob(BigInt(address), [nbytes], { dtype: 'uint8', deleter: unused })
-  try {
-    return messages.decodeLent(new Kept(segment, nbytes, Tensor.layoutOf(whole).storage))
-  } finally {
-    whole.dispose()
-  }
-}
-
-/** The beginning of a segment, whose parts keep a storage. */
-class Kept extends Part {
-  #storage
-
-  /** @param {Source} segment @param {number} nbytes @param {Storage} storage  of these bytes */
-  constructor (segment, nbytes, storage) {
-    super(segment, 0, nbytes)
-    this.#storage = storage
-  }
-
-  /** @param {number} from @param {number} nbytes @param {number} alignment @override */
-  place (from, nbytes, alignment) {
-    return from % alignment === 0 ? /** @type {any} */ (backend).partOf(this.#storage, from, nbytes) : null
-  }
-}
-
-module.exports = { contentOf, over, copyTo, tensorOver, recordOver }
+module.exports = { contentOf, copyTo, readFrom, tensorOver }

@@ -10,15 +10,14 @@ const { countSent } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { beginUse, endUse } = require('../copy/async')
 const { Part } = require('../files/byte-source')
-const { fromBlob } = require('../tensor/blob')
 const { Tensor } = require('../tensor/tensor')
 const { log, now } = require('../runtime/host')
 const { lazyFile } = require('../runtime/lazy')
-const { tensorsOf } = require('./batches')
+const { nbytesOf, tensorsOf } = require('./batches')
 const { HeaderBlock, STATUS } = require('./headers')
-const { contentOf, over, copyTo, tensorOver, recordOver } = require('./host-content')
+const { contentOf, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
-const { pool, page } = require('./host-pool')
+const { newSealed, page } = require('./host-tickets')
 const messages = require('./messages')
 
 const { backend } = ffi
@@ -27,8 +26,8 @@ const segments = lazyFile(() => require('../sharing/segments'))
 /** @typedef {import('./inbox').Core} Core */
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./host-content').Content} Content */
-/** @typedef {import('./host-pool').Segment} Segment */
-/** @typedef {import('./host-pool').Ticket} Ticket */
+/** @typedef {import('./host-tickets').Segment} Segment */
+/** @typedef {import('./host-tickets').Ticket} Ticket */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 const AWAY_MS = 5000 // for which bytes are sent to who did not take a descriptor
@@ -49,22 +48,19 @@ let known
 
 /** What processes of one host have in common that can open each other's segments. @returns {string | null} null: there are no segments */
 function hostId () {
-  if (known === undefined) known = findHostId()
-  return known
-}
-
-function findHostId () {
+  if (known !== undefined) return known
+  known = null
   if (backend.isWasm || process.platform !== 'linux' || process.versions.deno !== undefined) return null
   try {
     if (parseInt(fs.readFileSync('/proc/self/stat', 'latin1')) !== process.pid) return null // /proc is another namespace's
     const spaces = ['pid', 'user'].map(name => fs.readlinkSync(`/proc/self/ns/${name}`))
     const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
     const parts = [boot, fs.statSync('/dev/shm').dev, /** @type {() => number} */ (process.geteuid)(), ...spaces]
-    return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 24)
+    known = createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 24)
   } catch (error) {
     log('the host has no name: %s', error)
-    return null
   }
+  return known
 }
 
 /** Where services of this host listen. @param {string} subject @returns {string | null} */
@@ -75,15 +71,8 @@ function subjectOfHost (subject) {
 
 /** What a bus has learned. @typedef {{ away: Map<string, number>, sizes: Map<string, number> }} State away: subjects that take no descriptors, until when; sizes: bytes of replies, by subject and method */
 
-/** @type {WeakMap<Core, State>} */
-const states = new WeakMap()
-
 /** @param {Core} core @returns {State} */
-function stateOf (core) {
-  let state = states.get(core)
-  if (state === undefined) states.set(core, state = { away: new Map(), sizes: new Map() })
-  return state
-}
+const stateOf = core => (core.host ??= { away: new Map(), sizes: new Map() })
 
 /** @template V @param {Map<string, V>} map @param {string} key @param {V} value */
 function remember (map, key, value) {
@@ -106,8 +95,12 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   const to = subjectOfHost(subject)
   if (to === null) return null
   const key = `${method ?? ''} ${subject}`
-  const reply = out === undefined ? stateOf(core).sizes.get(key) ?? 0 : roomFor(out)
-  if (leastBytes(value) < messages.SMALL && reply < messages.SMALL) return null
+  let reply = stateOf(core).sizes.get(key) ?? 0
+  if (out !== undefined) {
+    reply = nbytesOf(out)
+    if (!Tensor.isTensor(out) && reply >= messages.SMALL) reply = contentOf(out).nbytes + RECORD_ROOM
+  }
+  if (nbytesOf(value) < messages.SMALL && reply < messages.SMALL) return null
   const content = contentOf(value)
   if (!content.isOnCpu) return null
   const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_ROOM
@@ -119,55 +112,60 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, lent)
 }
 
-/** Bytes of a value's tensors. @param {Value} value */
-const leastBytes = value => tensorsOf(value).reduce((n, t) => n + messages.leastBytes(t), 0)
+/** Bytes that are lent. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
 
-/** Bytes that a reply into `out` takes. @param {Value} out */
-function roomFor (out) {
-  const least = leastBytes(out)
-  return Tensor.isTensor(out) || least < messages.SMALL ? least : contentOf(out).nbytes + RECORD_ROOM
-}
-
-/** Bytes that are lent. isOurs: a segment of the pool. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
-
-/** @param {Value} value @param {Content} content @returns {Lent | null} */
+/**
+ * In place where a sealed segment of this process has the bytes, else a copy.
+ *
+ * @param {Value} value
+ * @param {Content} content
+ * @returns {Lent | null} null: there is no memory, or no ticket
+ */
 function lend (value, content) {
-  return (Tensor.isTensor(value) ? lendInPlace(value, content.nbytes) : null) ?? lendCopy(value, content)
-}
-
-/** @param {Tensor} value @param {number} nbytes @returns {Lent | null} null: it is in no sealed segment of this process */
-function lendInPlace (value, nbytes) {
-  const layout = Tensor.attachedOf(value)
-  if (!ffi.isContiguous(layout) || !backend.isFixed(layout.storage)) return null
-  const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
-  if (there === null) return null
-  const ticket = write(there.segment, { writes: false, at: there.at, nbytes })
-  return ticket === null ? null : { segment: there.segment, isOurs: false, ticket, source: null }
-}
-
-/** @param {Value} value @param {Content} content @returns {Lent | null} */
-function lendCopy (value, content) {
   const { nbytes } = content
-  const segment = pool.take(nbytes)
-  if (segment === null) return null
-  const ticket = write(segment, { writes: false, at: 0, nbytes })
-  if (ticket === null) {
-    pool.give(segment)
-    return null
+  const layout = Tensor.isTensor(value) ? Tensor.attachedOf(value) : null
+  const isDense = layout !== null && ffi.isContiguous(layout)
+  if (isDense && backend.isFixed(layout.storage)) {
+    const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
+    const ticket = there && newTicket(there.segment, { writes: false, at: there.at, nbytes })
+    if (there && ticket) return { segment: there.segment, isOurs: false, ticket, source: null }
   }
+  const area = newArea(nbytes, false)
+  if (area === null) return null
+  const { segment, ticket } = area
   try {
-    content.write(segment)
-    const isDense = Tensor.isTensor(value) && ffi.isContiguous(Tensor.attachedOf(value))
-    return { segment, isOurs: true, ticket, source: isDense ? null : tensorOver(segment, value, nbytes) }
+    content.write({ fd: segment.fd, at: 0, place: segment.place.bind(segment) })
+    const storage = isDense ? null : /** @type {Storage} */ (segment.place(0, nbytes, 1))
+    return { segment, isOurs: true, ticket, source: storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]) }
   } catch (error) { // the value's bytes are gone, such as those of a file that was cut
-    ticket.close()
-    pool.give(segment)
+    closeArea(area)
     throw error
   }
 }
 
+/** A segment of our own, and a ticket for all of it. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
+
+/** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no ticket */
+function newArea (nbytes, writes) {
+  try {
+    const segment = newSealed(nbytes)
+    const ticket = newTicket(segment, { writes, at: 0, nbytes })
+    if (ticket !== null) return { segment, ticket, nbytes }
+    segment.close()
+  } catch (error) {
+    log('no segment for another process: %s', error)
+  }
+  return null
+}
+
+/** Somebody who still reads or writes there keeps the memory. @param {Area} area */
+function closeArea ({ segment, ticket }) {
+  ticket.close()
+  segment.close()
+}
+
 /** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Ticket | null} */
-function write (segment, part) {
+function newTicket (segment, part) {
   try {
     return page.write(segment, part)
   } catch (error) {
@@ -176,7 +174,6 @@ function write (segment, part) {
   }
 }
 
-/** Where a reply may be written. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
 /** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
 
 /** A request that is sent by descriptor, until it has settled. */
@@ -230,22 +227,10 @@ class Offer {
    * @returns {HeaderBlock}
    */
   headersFor (reply) {
-    const area = this.#area()
+    const area = this.#terms.reply < messages.SMALL ? null : newArea(this.#terms.reply, true)
     this.#sent.set(reply, area)
     const isLent = this.#lent !== null || area !== null
     return new HeaderBlock(this.#kind, { [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
-  }
-
-  /** @returns {Area | null} */
-  #area () {
-    const nbytes = this.#terms.reply
-    if (nbytes < messages.SMALL) return null
-    const segment = pool.take(nbytes)
-    if (segment === null) return null
-    const ticket = write(segment, { writes: true, at: 0, nbytes: segment.size })
-    if (ticket !== null) return { segment, ticket, nbytes: segment.size }
-    pool.give(segment)
-    return null
   }
 
   /**
@@ -257,31 +242,25 @@ class Offer {
    */
   heard (reply, headers) {
     const area = this.#sent.get(reply)
-    if (area === undefined) return null
-    const error = headers.get('tensor-error')
-    if (error === 'ERR_TIMEOUT') return null // the service may still read
-    const isWritten = headers.get(PAGE.toLowerCase()) === WRITTEN
-    if (isWritten) return null // `result` takes it
+    if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
+    const answer = headers.get(PAGE.toLowerCase())
+    if (answer === WRITTEN) return null // `result` takes it
     this.#sent.delete(reply)
-    if (area !== null) giveArea(area)
-    if (headers.get(PAGE.toLowerCase()) === REFUSED) return this.#leave()
+    if (area !== null) closeArea(area)
+    if (answer === REFUSED) return this.#leave()
     if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
     if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
-    return this.#grow(headers.get(NEEDED.toLowerCase()))
+    const needed = sizeOf(headers.get(NEEDED.toLowerCase()))
+    if (this.#hasGrown || !(needed <= this.#core.maxBytes)) return null
+    this.#hasGrown = true
+    this.#terms.reply = needed
+    return 'again'
   }
 
   /** Sends bytes for a while. @returns {Next} */
   #leave () {
     remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS)
     return 'bytes'
-  }
-
-  /** @param {string | undefined} text  bytes that the reply needs @returns {Next} */
-  #grow (text) {
-    if (text === undefined || this.#hasGrown || !/^\d{1,15}$/.test(text) || Number(text) > this.#core.maxBytes) return null
-    this.#hasGrown = true
-    this.#terms.reply = Number(text)
-    return 'again'
   }
 
   /**
@@ -302,9 +281,23 @@ class Offer {
     }
     if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not lent')
     this.#sent.delete(reply)
-    const { made, nbytes } = readArea(area, headers, out, this.#core.maxBytes)
-    remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
-    return made
+    const { maxBytes } = this.#core
+    try {
+      const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
+      const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
+      if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
+      if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
+      const made = kind === null ? messages.decodeLent(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
+      // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
+      for (const t of out === undefined ? tensorsOf(made) : []) {
+        const { storage } = Tensor.layoutOf(t)
+        if (storage.kind === 'native') /** @type {any} */ (backend).addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+      }
+      remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
+      return made
+    } finally {
+      closeArea(area)
+    }
   }
 
   /** Further attempts send bytes, if they can. */
@@ -326,88 +319,42 @@ class Offer {
     if (this.#source !== null) endUse(this.#storage, 0)
   }
 
-  /** Ends it. Memory that somebody may still use is not used again. Called once, when no bytes of `source` are sent any more. */
+  /** Ends it. Called once, when no bytes of `source` are sent any more. */
   end () {
-    const isQuiet = this.#sent.size === 0
-    for (const area of this.#sent.values()) if (area !== null) dropArea(area)
+    for (const area of this.#sent.values()) if (area !== null) closeArea(area)
     this.#sent.clear()
     if (this.#lent === null) return
     const { segment, isOurs, ticket } = this.#lent
     ticket.close()
     this.#source?.dispose()
-    if (isOurs) isQuiet ? pool.give(segment) : pool.drop(segment)
+    if (isOurs) segment.close()
   }
 }
 
-/** @param {Area} area */
-function giveArea ({ segment, ticket }) {
-  ticket.close()
-  pool.give(segment)
-}
-
-/** @param {Area} area */
-function dropArea ({ segment, ticket }) {
-  ticket.close()
-  pool.drop(segment)
-}
-
 /**
- * @param {Area} area  that was written
- * @param {Map<string, string>} headers
+ * @param {Segment} segment
+ * @param {{ dtype: import('../backend/dtypes').Dtype, shape: number[], nbytes: number }} kind
  * @param {Value | undefined} out
- * @param {number} maxBytes
- * @returns {{ made: Value, nbytes: number }}
+ * @returns {Value}
  */
-function readArea (area, headers, out, maxBytes) {
-  let isKept = false
+function tensorIn (segment, { dtype, shape, nbytes }, out) {
+  if (out !== undefined) messages.checkTarget(out, dtype.name, shape)
+  if (out !== undefined && ffi.isContiguous(Tensor.attachedOf(/** @type {Tensor} */ (out)))) {
+    readFrom(/** @type {Tensor} */ (out), segment.fd)
+    return out
+  }
+  const there = tensorOver(/** @type {Storage} */ (segment.place(0, nbytes, 1)), dtype.index, shape)
+  if (out === undefined) return there
   try {
-    const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
-    const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
-    if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
-    if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
-    isKept = out === undefined
-    if (kind === null) return { made: recordIn(area, nbytes, out), nbytes }
-    const { dtype, shape } = kind
-    if (out === undefined) return { made: lentTensor(area, dtype, shape), nbytes }
-    messages.checkTarget(out, dtype.name, shape)
-    const source = over(/** @type {Storage} */ (area.segment.place(0, nbytes, 1)), dtype.index, shape, 0)
-    try {
-      copyTo(/** @type {Tensor} */ (out), source)
-    } finally {
-      source.dispose()
-    }
-    return { made: out, nbytes }
+    copyTo(/** @type {Tensor} */ (out), there)
+    return out
   } finally {
-    if (!isKept) giveArea(area)
+    there.dispose()
   }
 }
 
 /** @param {string | undefined} text  of a header @returns {number} NaN: it is none */
 const sizeOf = text => /^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN
-
-/**
- * @param {Area} area
- * @param {number} nbytes  that were written
- * @param {Value | undefined} out
- * @returns {Value} out; or over the segment, as of lentTensor
- */
-function recordIn ({ segment, ticket }, nbytes, out) {
-  if (out !== undefined) return messages.decodeLent(new Part(segment, 0, nbytes), out, copyTo)
-  ticket.close()
-  return recordOver(segment, nbytes, () => pool.give(segment))
-}
-
-/**
- * @param {Area} area
- * @param {import('../backend/dtypes').Dtype} dtype
- * @param {number[]} shape
- * @returns {Tensor} over the segment, which is used again when no tensor and no buffer is over it
- */
-function lentTensor ({ segment, ticket }, dtype, shape) {
-  ticket.close()
-  const address = backend.addressOf(/** @type {Storage} */ (segment.storage))
-  return fromBlob(BigInt(address), shape, { dtype: dtype.name, deleter: () => pool.give(segment) })
-}
 
 // ---- The service ----
 
@@ -423,10 +370,14 @@ function accept (headers, { maxBytes }) {
     const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
     const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), { writes: false, maxBytes })
     if (found === null) return null
-    if (kind === null) return messages.decodeLent(found)
-    const { dtype, shape, nbytes } = kind
-    const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
-    return storage === null ? null : over(storage, dtype.index, shape, ffi.READ_ONLY)
+    try {
+      if (kind === null) return messages.decodeLent(found)
+      const { dtype, shape, nbytes } = kind
+      const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
+      return storage === null ? null : tensorOver(storage, dtype.index, shape, ffi.READ_ONLY)
+    } finally {
+      found.close()
+    }
   } catch (error) {
     log('a descriptor is refused: %s', error)
     return null
@@ -446,12 +397,16 @@ const isLent = headers => headers.has(DATA.toLowerCase())
 function put (headers, result) {
   const what = headers.get(REPLY.toLowerCase())
   if (what === undefined) return null
-  const content = contentOf(result)
-  const { nbytes } = content
-  if (nbytes < messages.SMALL || !content.isOnCpu) return null
+  const { nbytes, isOnCpu, write } = contentOf(result)
+  if (nbytes < messages.SMALL || !isOnCpu) return null
   const found = borrow(headers.get(PAGE.toLowerCase()), what, { writes: true, maxBytes: Infinity })
-  if (found === null || found.size < nbytes) return null
-  content.write(found)
+  if (found === null) return null
+  try {
+    if (found.size < nbytes) return null
+    write(found)
+  } finally {
+    found.close()
+  }
   countSent('host', nbytes)
   return { ...messages.kindFields(result), [PAGE]: WRITTEN, ...!Tensor.isTensor(result) && { [SIZE]: String(nbytes) } }
 }
@@ -470,4 +425,4 @@ function needed (headers, result) {
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = { hostId, subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }
+module.exports = { subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }

@@ -3,6 +3,7 @@
 // would read headers in quadratic time, and cannot be cancelled.
 
 const { failure } = require('../base/errors')
+const { refused } = require('./link')
 const { peer } = require('./peers')
 
 /** @typedef {import('./bus').Core} Core */
@@ -17,19 +18,11 @@ const { peer } = require('./peers')
  * @property {(subject: string) => boolean} sendsTo  does it send to the subject?
  */
 
-/** @type {WeakMap<Core, Inbox>} */
-const inboxes = new WeakMap()
-
 /** @param {Core} core @returns {Inbox} */
-function inboxOf (core) {
-  let inbox = inboxes.get(core)
-  if (inbox === undefined) inboxes.set(core, inbox = new Inbox(core))
-  return inbox
-}
+const inboxOf = core => (core.inbox ??= new Inbox(core))
 
 class Inbox {
   #core
-  #connection
   #prefix
   /** @type {any} */
   #subscription = null
@@ -41,9 +34,7 @@ class Inbox {
 
   /** @param {Core} core */
   constructor (core) {
-    const { connection } = core
     this.#core = core
-    this.#connection = connection
     core.link.follow({
       lost: () => this.#each(waiter => waiter.dropped()),
       restored: () => this.#each(waiter => waiter.restored()),
@@ -51,13 +42,8 @@ class Inbox {
       closed: () => this.#fail(closed())
     })
     // The connection's prefix, if users may only receive there; clients that do not tell it have the usual one.
-    this.#prefix = peer('transport-node').createInbox(connection.options?.inboxPrefix)
+    this.#prefix = peer('transport-node').createInbox(core.connection.options?.inboxPrefix)
   }
-
-  /** Is the connection up? */
-  get isConnected () { return this.#core.isConnected() }
-  /** Handlers that are there. */
-  get size () { return this.#handlers.size }
 
   /**
    * @param {(message: any) => void} handler  throws nothing
@@ -65,7 +51,12 @@ class Inbox {
    * @throws ERR_DISCONNECTED the connection was closed
    */
   open (handler) {
-    this.#subscribe()
+    const callback = (/** @type {any} */ error, /** @type {any} */ message) => error ? this.#refused(error) : this.#handlers.get(message.subject)?.(message)
+    try {
+      this.#subscription ??= this.#core.connection.subscribe(`${this.#prefix}.*`, { callback })
+    } catch (error) {
+      throw closed(error)
+    }
     const subject = `${this.#prefix}.${(this.#next++).toString(36)}`
     this.#handlers.set(subject, handler)
     return subject
@@ -77,20 +68,11 @@ class Inbox {
   /** @param {Waiter} waiter */
   join (waiter) {
     this.#waiters.add(waiter)
-    if (this.#connection.isClosed()) waiter.failed(closed())
+    if (this.#core.connection.isClosed()) waiter.failed(closed())
   }
 
   /** @param {Waiter} waiter */
   leave (waiter) { this.#waiters.delete(waiter) }
-
-  #subscribe () {
-    if (this.#subscription !== null) return
-    try {
-      this.#subscription = this.#connection.subscribe(`${this.#prefix}.*`, { callback: (/** @type {any} */ error, /** @type {any} */ message) => error ? this.#refused(error) : this.#handlers.get(message.subject)?.(message) })
-    } catch (error) {
-      throw closed(error)
-    }
-  }
 
   /** @param {Error} cause  the server allows no subscription */
   #refused (cause) {
@@ -111,19 +93,10 @@ class Inbox {
    *
    * @param {() => void} done
    */
-  whenSent (done) {
-    this.#core.link.flush().then(done, done)
-  }
-}
-
-/** @param {string} what @param {any} cause  of the client */
-function refused (what, cause) {
-  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', replica: undefined, cause })
+  whenSent (done) { this.#core.link.flush().then(done, done) }
 }
 
 /** @param {unknown} [cause] */
-function closed (cause) {
-  return Object.assign(failure('ERR_DISCONNECTED', 'the connection was closed'), { cause })
-}
+const closed = cause => Object.assign(failure('ERR_DISCONNECTED', 'the connection was closed'), { cause })
 
-module.exports = { inboxOf, closed, refused }
+module.exports = { Inbox, inboxOf, closed }

@@ -3,7 +3,7 @@
 
 const { now } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
-const { axisOf, keyOf, mapTensors, tensorsOf } = require('./batches')
+const { axisOf, keyOf, nbytesOf, tensorsOf } = require('./batches')
 const { HeaderBlock } = require('./headers')
 const host = require('./host')
 const messages = require('./messages')
@@ -28,7 +28,7 @@ class MessageJob {
   /** of a record, read when it came @type {Record<string, import('../tensor/tensor').Tensor> | null} */
   #record = null
   /** @type {Record<string, Kind>} */
-  #kinds = {}
+  kinds = {}
 
   /**
    * @param {Core} core
@@ -44,8 +44,10 @@ class MessageJob {
     this.#terms = terms
     this.#lent = lent
     this.method = headers.get('tensor-method') ?? ''
-    this.nbytes = lent === null ? data.length : tensorsOf(lent).reduce((n, t) => n + t.nbytes, 0)
-    this.expiresAt = expiryOf(headers.get('tensor-deadline'))
+    this.nbytes = lent === null ? data.length : nbytesOf(lent)
+    const ms = Number(headers.get('tensor-deadline') ?? NaN)
+    /** milliseconds of `now` */
+    this.expiresAt = Number.isNaN(ms) ? Infinity : now() + ms
     /** @type {string | null} */
     this.key = null
     this.rows = 0
@@ -55,38 +57,38 @@ class MessageJob {
   /** Finds out which requests it may run with. @param {number} axis */
   #sort (axis) {
     const isRecord = this.#headers.has('tensor-format')
-    const kinds = isRecord ? this.#kindsOfRecord() : kindsOfTensor(this.#headers, this.nbytes)
+    if (isRecord && this.#lent === null) this.#record = /** @type {any} */ (this.#decoded())
+    const kinds = isRecord ? kindsOfRecord(/** @type {any} */ (this.#lent ?? this.#record)) : kindsOfTensor(this.#headers, this.nbytes)
     if (kinds === null) return
     const all = Object.entries(kinds)
     if (isRecord && all.length === 1 && all[0][0] === '') return // in a batch it would be a tensor without a name
     const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
     const [rows] = extents
     if (extents.size !== 1 || rows === undefined) return
-    this.#kinds = kinds
+    this.kinds = kinds
     this.rows = rows
     this.key = all.map(([name, { dtype, shape }]) => keyOf(this.method, name, dtype, shape, axisOf(axis, shape.length))).sort().join()
   }
 
-  /** @returns {Record<string, Kind>} */
-  #kindsOfRecord () {
-    /** @type {any} */
-    const record = this.#lent ?? (this.#record = /** @type {any} */ (messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes })))
-    return Object.fromEntries(Object.entries(record).map(([name, { dtype, shape }]) => [name, { dtype, shape }]))
-  }
-
-  kinds () { return this.#kinds }
+  /** @param {Value} [out] @returns {Value} the message's */
+  #decoded (out) { return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out }) }
 
   /** @returns {Value} */
-  read () {
-    return this.#record ?? this.#takeLent() ?? messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes })
-  }
+  read () { return this.#record ?? this.#takeLent() ?? this.#decoded() }
 
   /** @param {Value} out @returns {Value} */
   readInto (out) {
     const lent = this.#takeLent()
-    if (lent !== null) return copyInto(out, lent)
-    if (this.#record !== null) for (const t of tensorsOf(this.#record)) t.dispose()
-    return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out })
+    if (lent === null) {
+      for (const t of tensorsOf(this.#record ?? {})) t.dispose()
+      return this.#decoded(out)
+    }
+    const targets = Tensor.isTensor(out) ? { '': out } : out // of the same kind
+    for (const [name, t] of Object.entries(Tensor.isTensor(lent) ? { '': lent } : lent)) {
+      host.copyTo(targets[name], t)
+      t.dispose()
+    }
+    return out
   }
 
   /** @returns {Value | null} the reader's to dispose */
@@ -111,7 +113,7 @@ class MessageJob {
     }
   }
 
-  /** @param {unknown} error */
+  /** @param {{ code?: unknown, message: string }} error */
   fail (error) {
     this.expire()
     refuse(this.#core, this.#reply, error, this.#terms.replica, this.#needed)
@@ -123,21 +125,8 @@ class MessageJob {
   }
 }
 
-/** @param {Value} out  of the same kind @param {Value} lent  is disposed */
-function copyInto (out, lent) {
-  mapTensors(lent, (t, name) => {
-    host.copyTo(name === '' && Tensor.isTensor(out) ? out : /** @type {any} */ (out)[name], t)
-    t.dispose()
-    return t
-  })
-  return out
-}
-
-/** @param {string | undefined} text  of Tensor-Deadline @returns {number} milliseconds of `now` */
-function expiryOf (text) {
-  const ms = text === undefined ? Infinity : Number(text)
-  return Number.isNaN(ms) ? Infinity : now() + ms
-}
+/** @param {Record<string, import('../tensor/tensor').Tensor>} record @returns {Record<string, Kind>} */
+const kindsOfRecord = record => Object.fromEntries(Object.entries(record).map(([name, { dtype, shape }]) => [name, { dtype, shape }]))
 
 /**
  * What a message says of its tensor; decoding says what is wrong with it otherwise.

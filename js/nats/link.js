@@ -19,6 +19,11 @@ const links = new WeakMap()
 /** @param {string} [why] */
 const disconnected = (why = 'the connection was lost') => failure('ERR_DISCONNECTED', `${why}; what was pending may or may not have arrived`)
 
+/** The server does not allow it. @param {string} what  it does @param {any} cause  of the client */
+function refused (what, cause) {
+  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause })
+}
+
 class Link {
   /** @type {Set<Follower>} */
   #followers = new Set()
@@ -37,31 +42,28 @@ class Link {
   /** Ends with the connection; throws nothing. */
   async #watch () {
     try {
-      for await (const status of this.connection.status()) {
-        if (status.type === 'disconnect') this.#lose()
-        else if (status.type === 'reconnect') this.#restore()
-        else if (status.type === 'error') this.#refuse(status.error)
-        else if (status.type === 'close') break
+      for await (const { type, error } of this.connection.status()) {
+        if (type === 'disconnect') this.#lose()
+        else if (type === 'close') break
+        else if (type === 'error' && error?.operation === 'publish') this.#tell(({ refused }) => refused?.(error.subject, error))
+        else if (type === 'reconnect') {
+          this.isConnected = true
+          this.#tell(({ restored }) => restored?.())
+        }
       }
     } catch {} // the connection is gone
     this.#lose()
-    for (const { closed } of [...this.#followers]) closed?.()
+    this.#tell(({ closed }) => closed?.())
   }
 
   #lose () {
     this.isConnected = false
-    for (const { lost } of [...this.#followers]) lost?.()
+    this.#tell(({ lost }) => lost?.())
   }
 
-  #restore () {
-    this.isConnected = true
-    for (const { restored } of [...this.#followers]) restored?.()
-  }
-
-  /** @param {any} error */
-  #refuse (error) {
-    if (error?.operation !== 'publish') return
-    for (const { refused } of [...this.#followers]) refused?.(error.subject, error)
+  /** @param {(follower: Follower) => void} tell */
+  #tell (tell) {
+    for (const follower of [...this.#followers]) tell(follower)
   }
 
   /** @param {Follower} follower @returns {() => void} ends that */
@@ -84,10 +86,7 @@ class Link {
    * @returns {Promise<R>}
    */
   guarded (promise) {
-    return new Promise((resolve, reject) => {
-      const leave = this.follow({ lost () { leave(); reject(disconnected()) } })
-      promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
-    })
+    return this.#following(promise, reject => ({ lost: () => reject(disconnected()) }))
   }
 
   /**
@@ -99,10 +98,24 @@ class Link {
    * @returns {Promise<R>}
    */
   permitted (subject, promise) {
+    return this.#following(promise, reject => ({
+      refused (name, error) {
+        if (name === subject) reject(refused(`refuses to take '${subject}'`, error))
+      }
+    }))
+  }
+
+  /**
+   * A promise that a follower may reject.
+   *
+   * @template R
+   * @param {Promise<R>} promise
+   * @param {(reject: (error: Error) => void) => Follower} followerFor
+   * @returns {Promise<R>}
+   */
+  #following (promise, followerFor) {
     return new Promise((resolve, reject) => {
-      /** @param {string} name @param {Error} error */
-      const refuse = (name, error) => { if (name === subject) reject(Object.assign(failure('ERR_REMOTE', `the server refuses to take '${subject}': ${error.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause: error })) }
-      const leave = this.follow({ refused: refuse })
+      const leave = this.follow(followerFor(error => { leave(); reject(error) }))
       promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
     })
   }
@@ -114,14 +127,12 @@ class Link {
    * @throws ERR_DISCONNECTED as a rejection
    */
   flushSoon () {
-    if (this.#flushing === null) {
-      this.#flushing = new Promise((resolve, reject) => {
-        queueMicrotask(() => {
-          this.#flushing = null
-          this.flush().then(resolve, reject)
-        })
+    this.#flushing ??= new Promise((resolve, reject) => {
+      queueMicrotask(() => {
+        this.#flushing = null
+        this.flush().then(resolve, reject)
       })
-    }
+    })
     return this.#flushing
   }
 
@@ -145,11 +156,9 @@ class Link {
  * @returns {Link}
  */
 function linkOf (connection) {
-  const known = links.get(connection)
-  if (known !== undefined) return known
-  const link = new Link(connection)
-  links.set(connection, link)
+  let link = links.get(connection)
+  if (link === undefined) links.set(connection, link = new Link(connection))
   return link
 }
 
-module.exports = { Link, linkOf, disconnected }
+module.exports = { Link, linkOf, disconnected, refused }

@@ -56,7 +56,20 @@ const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
  * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_BUSY something writes it · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
  */
 function encode (value, { isBody = false, fields } = {}) {
-  return Tensor.isTensor(value) ? encodeTensor(value, isBody, fields) : encodeRecord(value, fields)
+  if (!Tensor.isTensor(value)) {
+    if (value === null || typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) {
+      throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor, or tensors by name, was expected`)
+    }
+    const payload = toSafetensorsBytes(value)
+    return { headers: new HeaderBlock(RECORD, fields), payload, storage: null }
+  }
+  const layout = Tensor.attachedOf(tensorGiven(value, 'value'))
+  const { storage } = layout
+  if ((storage.optional?.written ?? 0) > 0) throw busy('tensor')
+  const headers = new HeaderBlock(isBody ? RECORD : kindFields(value), fields)
+  const stays = ffi.isContiguous(layout) && layout.size > 0 && storage.kind !== 'wasm' // whose memory moves when it grows
+  const payload = stays ? readBytes(layout, 0, nbytesOf(layout), bytes => bytes) : copyOfBytes(value)
+  return { headers, payload, storage: stays ? storage : null }
 }
 
 /**
@@ -65,38 +78,28 @@ function encode (value, { isBody = false, fields } = {}) {
  * @param {any} value
  * @returns {Record<string, string>}
  */
-const kindFields = value => Tensor.isTensor(value) ? { 'Tensor-Dtype': value.dtype, 'Tensor-Shape': value.shape.join(',') } : RECORD
-
-/**
- * @param {Tensor} t
- * @param {boolean} isBody
- * @param {Record<string, string | number | undefined>} [fields]
- * @returns {Encoded}
- */
-function encodeTensor (t, isBody, fields) {
-  const layout = Tensor.attachedOf(tensorGiven(t, 'value'))
-  if ((layout.storage.optional?.written ?? 0) > 0) throw busy('tensor')
-  const kind = isBody ? RECORD : { 'Tensor-Dtype': dtypes[layout.dtype].name, 'Tensor-Shape': layout.shape.join(',') }
-  const headers = new HeaderBlock(kind, fields)
-  const stays = ffi.isContiguous(layout) && layout.size > 0 && staysInPlace(layout.storage)
-  const payload = stays ? bytesOfLayout(layout) : copyOfBytes(t)
-  return { headers, payload, storage: stays ? layout.storage : null }
+function kindFields (value) {
+  if (!Tensor.isTensor(value)) return RECORD
+  const { dtype, shape } = Tensor.attachedOf(value)
+  return { 'Tensor-Dtype': dtypes[dtype].name, 'Tensor-Shape': shape.join(',') }
 }
 
-/** Do a storage's bytes stay at their address while it is in use? WASM memory moves when it grows. @param {Storage} storage */
-const staysInPlace = storage => storage.kind !== 'wasm'
-
-/** @param {InstanceType<typeof ffi.Layout>} layout  contiguous */
-const bytesOfLayout = layout => readBytes(layout, 0, layout.size * dtypes[layout.dtype].itemsize, bytes => bytes)
+/** @param {InstanceType<typeof ffi.Layout>} layout */
+const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
 
 /** @param {Tensor} t @returns {Uint8Array} row-major */
 function copyOfBytes (t) {
   const layout = Tensor.attachedOf(t)
-  const nbytes = layout.size * dtypes[layout.dtype].itemsize
+  const nbytes = nbytesOf(layout)
   if (nbytes === 0) return new Uint8Array(0)
   countCopy('nats', nbytes)
   if (ffi.isContiguous(layout)) return readBytes(layout, 0, nbytes, bytes => bytes.slice())
-  const bytes = new Uint8Array(newBuffer(nbytes))
+  let bytes
+  try {
+    bytes = new Uint8Array(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} bytes for a message could not be allocated`)
+  }
   const target = fromBytes(bytes, layout.shape, { dtype: dtypes[layout.dtype].name, copy: false })
   try {
     target.copyFrom(t)
@@ -104,29 +107,6 @@ function copyOfBytes (t) {
     target.dispose()
   }
   return bytes
-}
-
-/** @param {number} nbytes */
-function newBuffer (nbytes) {
-  try {
-    return new ArrayBuffer(nbytes)
-  } catch {
-    throw failure('ERR_MEMORY', `${nbytes} bytes for a message could not be allocated`)
-  }
-}
-
-/**
- * @param {any} record
- * @param {Record<string, string | number | undefined>} [fields]
- * @returns {Encoded}
- */
-function encodeRecord (record, fields) {
-  if (record === null || typeof record !== 'object' || Array.isArray(record) || ArrayBuffer.isView(record)) {
-    throw failure('ERR_ARGUMENT', `value is ${show(record)}; a tensor, or tensors by name, was expected`)
-  }
-  const payload = toSafetensorsBytes(record)
-  const headers = new HeaderBlock(RECORD, fields)
-  return { headers, payload, storage: null }
 }
 
 /**
@@ -149,14 +129,6 @@ function outgoing (value, options) {
   countCopy('nats', payload.length)
   return { headers, payload: payload.slice(), storage: null, release () {} }
 }
-
-/**
- * Bytes that a value's payload has at least, without making it: what is too large anyway is not copied first.
- *
- * @param {any} value
- * @returns {number}
- */
-const leastBytes = value => Tensor.isTensor(value) ? value.size * value.itemsize : 0
 
 // ---- Read ----
 
@@ -182,7 +154,13 @@ function decodeParts (fields, data, { maxBytes = Infinity, out } = {}) {
   if (data.length > maxBytes) throw failure('ERR_TOO_LARGE', `the message has ${data.length} bytes; maxBytes is ${maxBytes}`)
   const cut = fields.get(CUT.toLowerCase())
   if (cut !== undefined) throw failure('ERR_TOO_LARGE', `the message had ${cut.slice(0, 16)} bytes, which the transport did not take`)
-  return isRecord(fields) ? decodeRecord(data, out) : decodeTensor(fields, data, out)
+  if (isRecord(fields)) return decodeRecord(data, out)
+  const { dtype, shape, nbytes } = kindOf(fields)
+  if (nbytes !== data.length) throw malformed(`has ${data.length} bytes; ${dtype.name} [${shape.join(', ')}] has ${nbytes}`)
+  if (out === undefined) return over(data, dtype, shape)
+  checkTarget(out, dtype.name, shape)
+  fill(out, data)
+  return out
 }
 
 /** @param {Map<string, string>} fields @throws ERR_FORMAT it is in a format that is not read */
@@ -190,32 +168,6 @@ function isRecord (fields) {
   const format = fields.get('tensor-format')
   if (format !== undefined && format !== SAFETENSORS) throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)
   return format !== undefined
-}
-
-/**
- * @param {Map<string, string>} fields
- * @param {Uint8Array} data
- * @param {any} out
- */
-function decodeTensor (fields, data, out) {
-  const { dtype, shape } = specOf(fields, data.length)
-  if (out !== undefined) {
-    checkTarget(out, dtype.name, shape)
-    fill(out, data)
-    return out
-  }
-  return over(data, dtype, shape)
-}
-
-/**
- * @param {Map<string, string>} fields
- * @param {number} nbytes  of the payload
- * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
- */
-function specOf (fields, nbytes) {
-  const { dtype, shape, nbytes: told } = kindOf(fields)
-  if (told !== nbytes) throw malformed(`has ${nbytes} bytes; ${dtype.name} [${shape.join(', ')}] has ${told}`)
-  return { dtype, shape }
 }
 
 /**
@@ -231,18 +183,11 @@ function kindOf (fields) {
   if (name === undefined || text === undefined) throw malformed('has no headers Tensor-Dtype and Tensor-Shape')
   const dtype = byName.get(name)
   if (dtype === undefined) throw malformed(`is of dtype ${show(name.slice(0, 40))}, which is none of samebytes'`)
-  const shape = shapeOfText(text)
+  if (text !== '' && !SHAPE.test(text)) throw malformed(`has the shape ${show(text.slice(0, 40))}; '2,3' and the like was expected`)
+  const shape = text === '' ? [] : text.split(',').map(Number)
+  if (shape.length > MOST_AXES) throw malformed(`has ${shape.length} axes; ${MOST_AXES} are possible`)
   const size = shape.reduce((n, extent) => n * extent, 1) // exact, or larger than any message
   return { dtype, shape, nbytes: size * dtype.itemsize }
-}
-
-/** @param {string} text  of Tensor-Shape @returns {number[]} */
-function shapeOfText (text) {
-  if (text === '') return []
-  if (!SHAPE.test(text)) throw malformed(`has the shape ${show(text.slice(0, 40))}; '2,3' and the like was expected`)
-  const shape = text.split(',').map(Number)
-  if (shape.length > MOST_AXES) throw malformed(`has ${shape.length} axes; ${MOST_AXES} are possible`)
-  return shape
 }
 
 /**
@@ -267,10 +212,15 @@ function over (data, dtype, shape) {
   const bytes = owned(data)
   try {
     return fromBytes(bytes, shape, { dtype: dtype.name, copy: 'if-needed' })
-  } catch (/** @type {any} */ error) {
-    if (error?.code === 'ERR_SHAPE' || error?.code === 'ERR_BOUNDS') throw Object.assign(malformed(`has a shape that no tensor has: [${shape.join(', ')}]`), { cause: error }) // 0 elements, huge axes
-    throw error
+  } catch (error) {
+    throw unshaped(error, `[${shape.join(', ')}]`)
   }
+}
+
+/** An error of making a tensor: that of a shape with 0 elements and huge axes is the message's fault. @param {any} error @param {string} [what] */
+function unshaped (error, what = error?.message) {
+  if (error?.code !== 'ERR_SHAPE' && error?.code !== 'ERR_BOUNDS') return error
+  return Object.assign(malformed(`has a shape that no tensor has: ${what}`), { cause: error })
 }
 
 /**
@@ -362,54 +312,35 @@ function checkHeader (bytes) {
  * @returns {TensorRecord}
  */
 function readRecord (open, out, fill) {
-  const file = parsed(open)
+  let file
+  try {
+    file = open()
+  } catch (/** @type {any} */ error) {
+    throw error?.code === 'ERR_FORMAT' ? Object.assign(malformed(`is no .safetensors body: ${error.message}`), { cause: error }) : error
+  }
+  /** @type {[string, Tensor][]} */
+  const made = []
   try {
     if (file.size > MOST_NAMES) throw malformed(`has ${file.size} tensors; ${MOST_NAMES} are read`)
-    return out === undefined ? recordOf(file) : fillRecord(file, out, fill)
+    if (out === undefined) {
+      for (const name of file.keys()) made.push([name, file.get(name)])
+      return Object.fromEntries(made)
+    }
+    if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) throw malformed(`has tensors by name; out is ${show(out)}`)
+    const infos = [...file.keys()].map(name => file.info(name))
+    const targets = infos.map(({ name }) => {
+      if (!Object.hasOwn(out, name)) throw failure('ERR_NOT_FOUND', `out has no tensor ${show(name)}, which the message has`)
+      return out[name] // once: it may be a getter
+    })
+    infos.forEach(({ name, dtype, shape }, i) => checkTarget(targets[i], dtype, shape, `out.${name}`))
+    infos.forEach((info, i) => fill(targets[i], info, file))
+    return out
+  } catch (error) {
+    for (const [, t] of made) t.dispose() // they would keep the bytes until they are collected
+    throw out === undefined ? unshaped(error) : error
   } finally {
     file.close()
   }
 }
 
-/** @param {() => TensorFile} open */
-function parsed (open) {
-  try {
-    return open()
-  } catch (/** @type {any} */ error) {
-    if (error?.code !== 'ERR_FORMAT') throw error
-    throw Object.assign(malformed(`is no .safetensors body: ${error.message}`), { cause: error })
-  }
-}
-
-/** @param {TensorFile} file @returns {TensorRecord} */
-function recordOf (file) {
-  /** @type {[string, Tensor][]} */
-  const made = []
-  try {
-    for (const name of file.keys()) made.push([name, file.get(name)])
-  } catch (/** @type {any} */ error) { // the others would keep the bytes until they are collected
-    for (const [, t] of made) t.dispose()
-    if (error?.code === 'ERR_SHAPE' || error?.code === 'ERR_BOUNDS') throw Object.assign(malformed(`has a shape that no tensor has: ${error.message}`), { cause: error }) // 0 elements, a huge axis
-    throw error
-  }
-  return Object.fromEntries(made)
-}
-
-/**
- * @param {TensorFile} file
- * @param {any} out
- * @param {(target: Tensor, info: TensorInfo, file: TensorFile) => void} fill
- */
-function fillRecord (file, out, fill) {
-  if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) throw malformed(`has tensors by name; out is ${show(out)}`)
-  const infos = [...file.keys()].map(name => file.info(name))
-  const targets = infos.map(({ name }) => {
-    if (!Object.hasOwn(out, name)) throw failure('ERR_NOT_FOUND', `out has no tensor ${show(name)}, which the message has`)
-    return out[name] // once: it may be a getter
-  })
-  infos.forEach(({ name, dtype, shape }, i) => checkTarget(targets[i], dtype, shape, `out.${name}`))
-  infos.forEach((info, i) => fill(targets[i], info, file))
-  return out
-}
-
-module.exports = { SMALL, encode, kindFields, isRecord, outgoing, leastBytes, decode, decodeParts, decodeLent, kindOf, checkTarget, readHeaders }
+module.exports = { SMALL, encode, kindFields, isRecord, outgoing, decode, decodeParts, decodeLent, kindOf, checkTarget, readHeaders }

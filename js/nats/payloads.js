@@ -1,7 +1,6 @@
 'use strict'
 // Which payloads nobody writes to until they are sent: the transport sends these where they lie, and packs all others as the client does.
 
-const { failure } = require('../base/errors')
 const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { fix } = require('../backend/pins')
 
@@ -35,14 +34,4 @@ function stays (payload) {
   return true
 }
 
-/**
- * A program may have transferred or shrunk the buffer of a payload that waited for its turn: the client would throw later, and never send again.
- *
- * @param {Uint8Array} payload
- * @throws ERR_DETACHED
- */
-function checkThere (payload) {
-  if (isStable(payload) && payload.length === 0) throw failure('ERR_DETACHED', 'the tensor\'s buffer was transferred away or shrunk before it was sent')
-}
-
-module.exports = { markStable, isStable, stays, checkThere }
+module.exports = { markStable, isStable, stays }

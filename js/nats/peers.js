@@ -6,18 +6,13 @@ const { failure } = require('../base/errors')
 /** Found ones by name. @type {Map<string, any>} */
 const found = new Map()
 
-/**
- * Each by a literal name: bundlers and tracers of files (@vercel/nft) follow no other.
- *
- * @param {string} name
- * @returns {any}
- */
-function required (name) {
-  if (name === 'transport-node') return require('@nats-io/transport-node')
-  if (name === 'jetstream') return require('@nats-io/jetstream')
-  if (name === 'services') return require('@nats-io/services')
+/** Each by a literal name: bundlers and tracers of files (@vercel/nft) follow no other. @type {Record<string, () => any>} */
+const required = {
+  'transport-node': () => require('@nats-io/transport-node'),
+  jetstream: () => require('@nats-io/jetstream'),
+  services: () => require('@nats-io/services'),
   // @ts-ignore A file of the package, without declarations.
-  return require('@nats-io/transport-node/lib/node_transport.js')
+  'transport-node/lib/node_transport.js': () => require('@nats-io/transport-node/lib/node_transport.js')
 }
 
 /**
@@ -26,13 +21,10 @@ function required (name) {
  * @throws ERR_UNSUPPORTED if it is not installed
  */
 function peer (name) {
-  const before = found.get(name)
-  if (before !== undefined) return before
   const [folder] = name.split('/')
   try {
-    const exported = required(name)
-    found.set(name, exported)
-    return exported
+    if (!found.has(name)) found.set(name, required[name]())
+    return found.get(name)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
     throw failure('ERR_UNSUPPORTED', `@nats-io/${folder} is not installed; npm install @nats-io/${folder}`)

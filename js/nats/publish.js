@@ -3,12 +3,12 @@
 
 const { failure } = require('../base/errors')
 const { show, optionsOf } = require('../base/validate')
-const { signalOf, checkSignal } = require('../base/signals')
-const { outgoing, leastBytes } = require('./messages')
+const { signalOf, checkSignal, unlessAborted } = require('../base/signals')
+const { Tensor } = require('../tensor/tensor')
+const { outgoing } = require('./messages')
 const { peer } = require('./peers')
 
 /** @typedef {import('./bus').Core} Core */
-/** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {ReturnType<typeof outgoing>} Outgoing */
 
 /**
@@ -32,36 +32,26 @@ const STREAM_MS = 5000 // that a stream may take to acknowledge
  */
 async function publish (core, subject, value, options) {
   const { stream, id, signal: given } = optionsOf(options, ['stream', 'id', 'signal'], 'bus.publish')
-  const wanted = streamOf(stream, id)
+  if (id !== undefined && (typeof id !== 'string' || id === '')) throw failure('ERR_ARGUMENT', `id is ${show(id)}; a string was expected`)
+  const isName = typeof stream === 'string' && stream !== ''
+  const isStored = isName || stream === true
+  if (!isStored && stream !== undefined && stream !== false) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; true or a stream's name was expected`)
   const signal = signalOf(given)
   checkSignal(signal)
   core.link.check()
-  checkSize(core, leastBytes(value))
+  if (Tensor.isTensor(value)) checkSize(core, value.nbytes) // what is too large anyway is not copied first
   const message = outgoing(value)
   let sent
   try {
     message.headers.set('Tensor-Seq', core.seqs.peek(subject)) // now: a record's getters may have published
     checkSize(core, message.payload.length + message.headers.encode().length)
-    core.seqOf(subject)
-    sent = wanted === null ? send(core, subject, message) : store(core, subject, message, wanted, id)
+    core.seqs.add(subject)
+    sent = isStored ? store(core, subject, message, isName ? stream : undefined, id) : send(core, subject, message)
   } catch (error) {
     message.release()
     throw error
   }
-  await unlessAborted(released(sent, message), signal)
-}
-
-/**
- * @param {unknown} stream
- * @param {unknown} id
- * @returns {{ name: string | undefined } | null} null: no stream
- */
-function streamOf (stream, id) {
-  if (id !== undefined && (typeof id !== 'string' || id === '')) throw failure('ERR_ARGUMENT', `id is ${show(id)}; a string was expected`)
-  if (stream === undefined || stream === false) return null
-  if (stream === true) return { name: undefined }
-  if (typeof stream !== 'string' || stream === '') throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; true or a stream's name was expected`)
-  return { name: stream }
+  await unlessAborted(signal, sent.finally(message.release))
 }
 
 /**
@@ -72,18 +62,6 @@ function streamOf (stream, id) {
 function checkSize ({ connection }, nbytes) {
   const most = connection.info?.max_payload ?? Infinity
   if (nbytes > most) throw failure('ERR_TOO_LARGE', `the message has ${nbytes} bytes with its headers; the server takes ${most} (its max_payload). The object store takes more`)
-}
-
-/**
- * @param {Promise<void>} sent
- * @param {Outgoing} message
- */
-async function released (sent, message) {
-  try {
-    await sent
-  } finally {
-    message.release()
-  }
 }
 
 /**
@@ -120,10 +98,10 @@ function refusal (connection, error) {
  * @param {Core} core
  * @param {string} subject
  * @param {Outgoing} message
- * @param {{ name: string | undefined }} stream
+ * @param {string | undefined} name  of the stream
  * @param {string | undefined} id
  */
-async function store ({ connection, link }, subject, { headers, payload, storage }, { name }, id = `${headers.get('Tensor-Seq')}:${subject}`) {
+async function store ({ connection, link }, subject, { headers, payload, storage }, name, id = `${headers.get('Tensor-Seq')}:${subject}`) {
   link.jetstream ??= peer('jetstream').jetstream(connection)
   const options = { headers, msgID: id, timeout: STREAM_MS, retries: ATTEMPTS, ...(name !== undefined && { expect: { streamName: name } }) }
   const acknowledged = link.permitted(subject, link.guarded(link.jetstream.publish(subject, payload, options)))
@@ -144,30 +122,12 @@ async function store ({ connection, link }, subject, { headers, payload, storage
 function streamFailure (subject, error) {
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error // ours
   const { name, message } = error
-  const made = name === 'JetStreamNotEnabled' || name === 'NoRespondersError'
-    ? failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
-    : name === 'TimeoutError'
-      ? failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
-      : GONE.test(`${name}: ${message}`)
-        ? failure('ERR_DISCONNECTED', message)
-        : Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
+  let made
+  if (name === 'JetStreamNotEnabled' || name === 'NoRespondersError') made = failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
+  else if (name === 'TimeoutError') made = failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
+  else if (GONE.test(`${name}: ${message}`)) made = failure('ERR_DISCONNECTED', message)
+  else made = Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
   return Object.assign(made, { cause: error })
 }
 
-/**
- * A promise that rejects with a signal's reason when that aborts.
- *
- * @template R
- * @param {Promise<R>} promise
- * @param {Signal | undefined} signal
- * @returns {Promise<R>}
- */
-function unlessAborted (promise, signal) {
-  if (signal === undefined) return promise
-  return new Promise((resolve, reject) => {
-    const leave = signal.follow(() => reject(signal.reason))
-    promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
-  })
-}
-
-module.exports = { publish, unlessAborted, refusal }
+module.exports = { publish, refusal }

@@ -14,9 +14,6 @@ const callOf = subject => `${subject}.replica`
 /** Subject of one replica. @param {string} subject @param {string} id */
 const subjectOfReplica = (subject, id) => `${callOf(subject)}.${id}`
 
-/** @param {string | undefined} id  as a message says */
-const isId = id => id !== undefined && /^[\w-]{1,64}$/.test(id)
-
 /** The replicas of one subject that answered lately, while requests are sent to them alone. */
 class Steering {
   /** when it ends */
@@ -44,29 +41,15 @@ class Steering {
   }
 }
 
-/** Steerings of one bus, by subject. */
-class Steerings {
-  /** @type {Map<string, Steering>} */
-  #all = new Map()
-
-  /** @param {string} subject @returns {Steering | undefined} */
-  find (subject) { return this.#all.get(subject) }
-
-  /** @param {string} subject @returns {Steering} */
-  of (subject) {
-    let found = this.#all.get(subject)
-    if (found === undefined) {
-      this.#dropOld()
-      this.#all.set(subject, found = new Steering())
-    }
-    return found
-  }
-
-  #dropOld () {
-    if (this.#all.size < MOST_SUBJECTS) return
-    for (const [subject, { until }] of this.#all) if (until < now()) this.#all.delete(subject)
-    if (this.#all.size >= MOST_SUBJECTS) this.#all.clear()
-  }
+/** @param {import('./bus').Core} core @param {string} subject @returns {Steering} of the bus, made if there is none */
+function steeringOf (core, subject) {
+  const all = (core.steerings ??= new Map())
+  let found = all.get(subject)
+  if (found !== undefined) return found
+  if (all.size >= MOST_SUBJECTS) for (const [each, { until }] of all) if (until < now()) all.delete(each)
+  if (all.size >= MOST_SUBJECTS) all.clear()
+  all.set(subject, found = new Steering())
+  return found
 }
 
-module.exports = { Steerings, callOf, subjectOfReplica, isId }
+module.exports = { Steering, steeringOf, callOf, subjectOfReplica }

@@ -5,7 +5,7 @@ const { failure } = require('../base/errors')
 const { HeaderBlock } = require('./headers')
 const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
-const { checkThere } = require('./payloads')
+const { isStable } = require('./payloads')
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
@@ -23,18 +23,17 @@ const LONGEST_TEXT = 512 // of an error, characters
 function post ({ connection }, subject, reply, headers, payload) {
   const most = connection.info?.max_payload ?? Infinity
   const nbytes = payload?.length ?? 0
-  if (nbytes > most - HEADER_ROOM) checkSize(nbytes + (headers?.encode().length ?? 0), most)
-  if (payload !== undefined) checkThere(payload)
+  if (nbytes > most - HEADER_ROOM) {
+    const all = nbytes + (headers?.encode().length ?? 0)
+    if (all > most) throw failure('ERR_TOO_LARGE', `the message has ${all} bytes with its headers; the server takes ${most}`)
+  }
+  // A program may have transferred or shrunk the buffer of a payload that waited for its turn: the client would throw later, and never send again.
+  if (payload?.length === 0 && isStable(payload)) throw failure('ERR_DETACHED', 'the tensor\'s buffer was transferred away or shrunk before it was sent')
   try {
     connection.publish(subject, payload, { headers, reply })
   } catch (error) {
     throw connection.isClosed() ? closed(error) : Object.assign(failure('ERR_DISCONNECTED', `the client does not send: ${/** @type {Error} */ (error).message}`), { cause: error })
   }
-}
-
-/** @param {number} nbytes @param {number} most */
-function checkSize (nbytes, most) {
-  if (nbytes > most) throw failure('ERR_TOO_LARGE', `the message has ${nbytes} bytes with its headers; the server takes ${most}`)
 }
 
 /**
@@ -65,16 +64,15 @@ function answer (core, reply, value, replica) {
  *
  * @param {Core} core
  * @param {string} reply
- * @param {unknown} error
+ * @param {{ code?: unknown, message: string }} error
  * @param {string} replica
  * @param {Record<string, string>} [fields]  other headers
  */
-function refuse (core, reply, error, replica, fields) {
-  const { code, message } = /** @type {any} */ (error ?? {})
+function refuse (core, reply, { code, message }, replica, fields) {
   const own = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : 'ERR_REMOTE'
   const headers = new HeaderBlock({
     'Nats-Service-Error-Code': STATUSES[own] ?? '500',
-    'Nats-Service-Error': textOf(message ?? error),
+    'Nats-Service-Error': message.replace(/[^\x20-\x7e]+/g, ' ').slice(0, LONGEST_TEXT),
     'Tensor-Error': own,
     'Tensor-Replica': replica,
     ...fields
@@ -86,14 +84,5 @@ function refuse (core, reply, error, replica, fields) {
 
 /** Numbers of failures that callers tell apart; others are 500. @type {Record<string, string>} */
 const STATUSES = { ERR_BUSY_REMOTE: '503', ERR_TIMEOUT: '504', ERR_FORMAT: '400', ERR_TOO_LARGE: '413' }
-
-/** @param {unknown} text @returns {string} one line */
-function textOf (text) {
-  try {
-    return String(text).replace(/[^\x20-\x7e]+/g, ' ').slice(0, LONGEST_TEXT)
-  } catch {
-    return 'an error without a text'
-  }
-}
 
 module.exports = { answer, refuse, post }

@@ -2,7 +2,8 @@
 // Requests: sent, and sent again while the caller still waits. Models are pure, so a repeated request does no harm.
 
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
+const { signalOf, checkSignal } = require('../base/signals')
+const { integerFrom, optionsOf, show } = require('../base/validate')
 const { now } = require('../runtime/host')
 const { beginUse, endUse, busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
@@ -11,10 +12,9 @@ const { STATUS, readHeaders } = require('./headers')
 const host = require('./host')
 const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
-const { Steerings, callOf, subjectOfReplica, isId } = require('./replicas')
+const { steeringOf, callOf, subjectOfReplica } = require('./replicas')
 const { isStable } = require('./payloads')
 const { post } = require('./replies')
-const { LONGEST_MS, checkOptions } = require('./request-options')
 const { subjectOf } = require('./subjects')
 
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
@@ -32,20 +32,12 @@ const { subjectOf } = require('./subjects')
  * @property {import('../base/types').Signal | undefined} [signal]
  */
 
+const DEADLINE_MS = 5000
+const LONGEST_MS = 2 ** 31 - 1 // of a timer
 const FIRST_PAUSE_MS = 10 // before another attempt where nobody took the last one; doubled each time
 const LONGEST_PAUSE_MS = 250
 const CALL_MS = 250 // that replicas have to say that they are there
 const NO_BYTES = new Uint8Array(0)
-
-/** @type {WeakMap<Core, Steerings>} */
-const steerings = new WeakMap()
-
-/** @param {Core} core @returns {Steerings} */
-function steeringsOf (core) {
-  let found = steerings.get(core)
-  if (found === undefined) steerings.set(core, found = new Steerings())
-  return found
-}
 
 /** Why the last attempt brought no reply, as codes of errors. @typedef {'ERR_TIMEOUT' | 'ERR_NO_RESPONDERS' | 'ERR_BUSY_REMOTE' | 'ERR_DISCONNECTED'} Why */
 
@@ -59,8 +51,8 @@ const TEXTS = {
 
 /** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again'} Event */
 
-/** @param {Event} event @returns {event is Why} */
-const isWhy = event => event in TEXTS
+/** @param {Event} event @returns {Why} */
+const whyOf = event => event in TEXTS ? /** @type {Why} */ (event) : 'ERR_DISCONNECTED'
 
 /** One request, until it settles. */
 class Request {
@@ -134,7 +126,7 @@ class Request {
     /** @type {Why} */
     let why = 'ERR_TIMEOUT'
     for (let sent = 0; !this.#isSettled && sent < attempts && this.#left > 0;) {
-      if (!this.#inbox.isConnected) {
+      if (!this.#core.isConnected()) {
         why = 'ERR_DISCONNECTED'
         if (attempts === 1) break
         await this.#wait(this.#left)
@@ -193,8 +185,8 @@ class Request {
     }
     this.#send(replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica), this.#open())
     const why = await this.#wait(until - now())
-    if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) steeringsOf(this.#core).of(this.#subject).forget(replica)
-    return isWhy(why) ? why : 'ERR_DISCONNECTED'
+    if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) steeringOf(this.#core, this.#subject).forget(replica)
+    return whyOf(why)
   }
 
   /** @returns {string} subject of a new attempt's reply */
@@ -219,7 +211,7 @@ class Request {
       if (this.#isSettled) return 'ERR_TIMEOUT'
       if (why === 'again') continue
       if (why === 'bytes' || why === 'ERR_TIMEOUT') offer.close()
-      return why === 'bytes' || isWhy(why) ? why : 'ERR_DISCONNECTED'
+      return why === 'bytes' ? why : whyOf(why)
     }
   }
 
@@ -237,65 +229,60 @@ class Request {
   }
 
   /**
-   * The replica to send to.
+   * The replica to send to: after a timeout all are asked which of them answer, and it is the first that did.
    *
    * @param {boolean} isLate  an attempt has timed out
    * @returns {Promise<string | undefined>} undefined: let the server choose
    */
   async #replica (isLate) {
-    const steering = steeringsOf(this.#core).find(this.#subject)
-    const known = steering?.pick()
+    const known = this.#core.steerings?.get(this.#subject)?.pick()
     if (known !== undefined || !isLate) return known
-    return await this.#call()
-  }
-
-  /** Asks which replicas answer. @returns {Promise<string | undefined>} the first */
-  async #call () {
     let isAsking = true
     const reply = this.#inbox.open(message => {
-      const id = idOf(message)
-      if (id !== undefined) steeringsOf(this.#core).of(this.#subject).learn(id)
+      try {
+        const id = readHeaders(message).get('tensor-replica')
+        if (id !== undefined && /^[\w-]{1,64}$/.test(id)) steeringOf(this.#core, this.#subject).learn(id)
+      } catch {} // it says nothing that is understood
       if (isAsking) this.#wake?.('called')
     })
     setTimeout(() => this.#inbox.close(reply), CALL_MS).unref()
     post(this.#core, callOf(this.#subject), reply, undefined)
     await this.#wait(Math.min(CALL_MS, this.#left))
     isAsking = false
-    return steeringsOf(this.#core).find(this.#subject)?.pick()
+    return this.#core.steerings?.get(this.#subject)?.pick()
   }
 
   // ---- What happens meanwhile ----
 
   /** @param {any} message @param {string} reply */
   #arrived (message, reply) {
-    const isLast = this.#replies.at(-1) === reply
+    /** @param {Event} why  earlier attempts end no wait */
+    const lost = why => { if (this.#replies.at(-1) === reply) this.#wake?.(why) }
     try {
       const headers = readHeaders(message)
       const code = headers.get('nats-service-error-code')
       const next = this.#offer?.heard(reply, headers) ?? null
-      if (next !== null) this.#lost(next, isLast)
-      else if (headers.get(STATUS) === '503') this.#lost('ERR_NO_RESPONDERS', isLast)
-      else if (code === undefined) this.#succeeded(headers, message.data, reply)
-      else if (code === '503') this.#lost('ERR_BUSY_REMOTE', isLast)
-      else if (headers.get('tensor-error') === 'ERR_TIMEOUT') this.#lost('ERR_TIMEOUT', isLast)
-      else this.failed(remoteError(this.#subject, code, headers))
+      if (next !== null) lost(next)
+      else if (headers.get(STATUS) === '503') lost('ERR_NO_RESPONDERS')
+      else if (code === undefined) this.#end(() => this.#resolve(this.#valueOf(headers, message.data, reply)), this.#sent > 1)
+      else if (code === '503') lost('ERR_BUSY_REMOTE')
+      else if (headers.get('tensor-error') === 'ERR_TIMEOUT') lost('ERR_TIMEOUT')
+      else {
+        const remoteCode = headers.get('tensor-error') ?? code
+        const text = headers.get('nats-service-error') ?? remoteCode
+        const replica = headers.get('tensor-replica')
+        this.failed(Object.assign(failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`), { remoteCode, replica }))
+      }
     } catch (error) {
       this.failed(/** @type {Error} */ (error))
     }
   }
 
-  /** @param {Event} why @param {boolean} isLast */
-  #lost (why, isLast) {
-    if (isLast) this.#wake?.(why)
-  }
-
-  /** @param {Map<string, string>} headers @param {Uint8Array} data @param {string} reply */
-  #succeeded (headers, data, reply) {
+  /** What a reply gives. @param {Map<string, string>} headers @param {Uint8Array} data @param {string} reply */
+  #valueOf (headers, data, reply) {
     const { out, returned } = this.#options
-    this.#end(() => {
-      const made = this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })
-      this.#resolve(returned ?? made)
-    }, this.#sent > 1)
+    const made = this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })
+    return returned ?? made
   }
 
   dropped () { this.#wake?.('ERR_DISCONNECTED') }
@@ -339,30 +326,30 @@ class Request {
   }
 }
 
-/** @param {any} message @returns {string | undefined} */
-function idOf (message) {
-  try {
-    const id = readHeaders(message).get('tensor-replica')
-    return isId(id) ? id : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * @param {string} subject
- * @param {string} code  the service framework's
- * @param {Map<string, string>} headers
- */
-function remoteError (subject, code, headers) {
-  const replica = headers.get('tensor-replica')
-  const remoteCode = headers.get('tensor-error') ?? code
-  const text = headers.get('nats-service-error') ?? remoteCode
-  return Object.assign(failure('ERR_REMOTE', `${subject}: the service failed: ${text}`), { remoteCode, replica })
-}
-
 /** @param {Value} value */
 const storagesOf = value => tensorsOf(value).map(t => Tensor.attachedOf(t).storage)
+
+/** @param {string} name @param {unknown} value @param {number} least @returns {number} */
+function milliseconds (name, value, least) {
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; milliseconds were expected`)
+  if (!(value >= least && value <= LONGEST_MS)) throw failure('ERR_BOUNDS', `${name} is ${value}; ${least} to ${LONGEST_MS} milliseconds were expected`)
+  return value
+}
+
+/** @param {unknown} given  RequestOptions */
+function checkOptions (given) {
+  const { deadline = DEADLINE_MS, attempts = 1, out: returned, method, signal } = optionsOf(given, ['deadline', 'attempts', 'out', 'method', 'signal'], 'bus.request')
+  const out = /** @type {Value | undefined} */ (ownValue(returned))
+  const limits = { deadline: milliseconds('deadline', deadline, 1), attempts: integerFrom('attempts', attempts, 1) }
+  if (out !== undefined && !isValue(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor or a record of tensors was expected`)
+  for (const t of tensorsOf(out ?? {})) {
+    const layout = Tensor.attachedOf(t)
+    if (t.isReadOnly) throw failure('ERR_READ_ONLY', 'out is read-only')
+    if ((layout.storage.optional?.busy ?? 0) > 0) throw busy('tensor')
+  }
+  if (method !== undefined && (typeof method !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(method))) throw failure('ERR_ARGUMENT', `method is ${show(method)}; a name of ASCII characters was expected`)
+  return { ...limits, out, returned, method, signal: signalOf(signal) }
+}
 
 /**
  * Sends a tensor or a record of tensors to a service, and resolves with its reply.
@@ -380,9 +367,8 @@ async function request (core, subject, value, given) {
   const options = checkOptions(given)
   for (const storage of storagesOf(own)) if ((storage.optional?.written ?? 0) > 0) throw busy('source')
   if (core.connection.isClosed()) throw closed()
-  const { signal } = options
-  if (signal !== undefined && signal.look()) throw signal.reason
+  checkSignal(options.signal)
   return await new Request(core, to, own, options).start()
 }
 
-module.exports = { request }
+module.exports = { milliseconds, request }

@@ -19,9 +19,9 @@ const { Batches, batchFor, axisOf, checkResult, mapTensors, rowsOf, tensorsOf } 
  * @property {number} expiresAt  milliseconds of `now`
  * @property {() => Value} read  what was sent, as views of the message where it can be
  * @property {(out: Value) => Value} readInto  writes it into views of a batch
- * @property {() => Record<string, { dtype: string, shape: readonly number[] }>} kinds  by name in a record, '' for one tensor
+ * @property {Record<string, { dtype: string, shape: readonly number[] }>} kinds  by name in a record, '' for one tensor
  * @property {(result: Value) => boolean} succeed  sends a result; true: in place, so that its bytes must stay as they are until it was sent
- * @property {(error: unknown) => void} fail
+ * @property {(error: { code: unknown, message: string }) => void} fail
  * @property {() => void} expire  nobody waits for it any more
  */
 
@@ -31,10 +31,7 @@ const MOST_STUCK = 4 // runs that took too long and have not settled
 
 class Runs {
   #call
-  #axis
-  #maxQueued
-  #maxBytes
-  #timeout
+  #limits
   #whenSent
   #stats
   /** @type {Batches<Job>} */
@@ -55,22 +52,19 @@ class Runs {
    * @param {() => Promise<void>} whenSent  resolves when results that were sent in place may change
    * @param {Stats} stats
    */
-  constructor (call, { max, wait, axis, maxQueued, maxBytes, timeout }, whenSent, stats) {
+  constructor (call, limits, whenSent, stats) {
     this.#call = call
-    this.#axis = axis
-    this.#maxQueued = maxQueued
-    this.#maxBytes = maxBytes
-    this.#timeout = timeout
+    this.#limits = limits
     this.#whenSent = whenSent
     this.#stats = stats
-    this.#batches = new Batches({ max, wait })
+    this.#batches = new Batches(limits)
   }
 
   /** Requests that wait. */
   get queued () { return this.#batches.size }
 
   /** Is there no room for a request? */
-  get isFull () { return this.#batches.size >= this.#maxQueued || this.#bytes >= this.#maxBytes }
+  get isFull () { return this.#batches.size >= this.#limits.maxQueued || this.#bytes >= this.#limits.maxBytes }
 
   /** @param {Job} job  while there is room */
   add (job) {
@@ -123,9 +117,18 @@ class Runs {
     if (this.#isRunning) return
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#stuck >= MOST_STUCK) return this.#refuseStuck()
+    const isStuck = this.#stuck >= MOST_STUCK // nothing can run until a run settles: a service that ends does not wait for that
+    if (isStuck && !this.#isDraining) return
     for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) {
-      const live = jobs.filter(job => this.#isLive(job))
+      if (isStuck) {
+        this.#fail(jobs, failure('ERR_BUSY_REMOTE', 'the replica ends, and its runs do not'))
+        continue
+      }
+      const time = now()
+      const live = jobs.filter(job => job.expiresAt > time)
+      const late = jobs.filter(job => job.expiresAt <= time)
+      this.#stats.expired += late.length
+      for (const job of late) job.expire()
       if (live.length === 0) continue
       this.#isRunning = true
       this.#perform(live).catch(error => this.#fail(live, error)).then(() => {
@@ -138,38 +141,32 @@ class Runs {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  /** Nothing can run until a stuck run settles: a service that ends does not wait for that. */
-  #refuseStuck () {
-    if (!this.#isDraining) return
-    for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) this.#fail(jobs, failure('ERR_BUSY_REMOTE', 'the replica ends, and its runs do not'))
-    for (const resolve of this.#idle.splice(0)) resolve()
-  }
-
-  /** @param {Job} job */
-  #isLive (job) {
-    if (job.expiresAt > now()) return true
-    this.#stats.expired++
-    job.expire()
-    return false
-  }
-
   /** Runs requests together and answers them. @param {Job[]} jobs @returns {Promise<void>} throws nothing */
   async #perform (jobs) {
     const input = this.#inputOf(jobs)
     if (input === null) return
     const { good, value, rows } = input
-    this.#stats.begin(rows)
+    this.#stats.batches++
+    this.#stats.rows += Math.max(1, rows)
     const from = now()
     const held = tensorsOf(value) // the function may change the record
     let isStuck = false
     try {
-      const running = start(this.#call, value, good[0].method)
-      const outcome = await within(running, this.#timeout)
-      this.#stats.end(now() - from, good.length)
+      const method = good[0].method === '' ? undefined : good[0].method
+      const running = (async () => this.#call(value, { method }))()
+      const outcome = await within(running, this.#limits.timeout)
+      this.#stats.runTime += now() - from
+      this.#stats.ran += good.length
       if (outcome === LATE) {
         isStuck = true
-        this.#leaveBehind(running, held)
-        throw failure('ERR_TIMEOUT', `a run took longer than ${this.#timeout} ms`)
+        this.#stuck++
+        const end = () => { // until then its memory is kept
+          this.#stuck--
+          disposeAll(held)
+          this.#turn()
+        }
+        running.then(end, end)
+        throw failure('ERR_TIMEOUT', `a run took longer than ${this.#limits.timeout} ms`)
       }
       await this.#answer(good, outcome, rows)
     } catch (error) {
@@ -179,17 +176,6 @@ class Runs {
     }
   }
 
-  /** Keeps the memory of a run until it settles. @param {Promise<unknown>} running @param {AnyTensor[]} held */
-  #leaveBehind (running, held) {
-    this.#stuck++
-    const end = () => {
-      this.#stuck--
-      disposeAll(held)
-      this.#turn()
-    }
-    running.then(end, end)
-  }
-
   /**
    * Reads requests, of several straight into their rows of a batch. Those that cannot be read fail alone.
    *
@@ -197,67 +183,43 @@ class Runs {
    * @returns {{ good: Job[], value: Value, rows: number } | null} rows: -1 where they do not count; null: none can be read
    */
   #inputOf (jobs) {
-    if (jobs.length === 1) return this.#inputOfOne(jobs[0])
-    let batch
+    const [{ key, rows: rowsOfOne }] = jobs
+    if (jobs.length === 1) {
+      const value = this.#orFail(jobs, () => jobs[0].read())
+      return value === null ? null : { good: jobs, value, rows: key === null ? -1 : rowsOfOne }
+    }
+    const { axis } = this.#limits
+    const batch = this.#orFail(jobs, () => {
+      const n = jobs.reduce((sum, job) => sum + job.rows, 0)
+      const made = Object.entries(jobs[0].kinds).map(([name, { dtype, shape }]) => [name, batchFor(dtype, shape, axisOf(axis, shape.length), n)])
+      return made.length === 1 && made[0][0] === '' ? made[0][1] : Object.fromEntries(made)
+    })
+    if (batch === null) return null
+    const good = []
+    let rows = 0
+    for (const job of jobs) {
+      const out = rowsOf(batch, axis, rows, job.rows)
+      if (this.#orFail([job], () => job.readInto(out)) !== null) {
+        good.push(job)
+        rows += job.rows
+      }
+      disposeAll(tensorsOf(out))
+    }
+    if (good.length === jobs.length) return { good, value: batch, rows }
+    const first = good.length === 0 ? null : rowsOf(batch, axis, 0, rows)
+    const value = first && mapTensors(first, t => t.isContiguous() ? t.view() : t.clone())
+    for (const all of [first ?? {}, batch]) disposeAll(tensorsOf(all))
+    return value && { good, value, rows }
+  }
+
+  /** @param {Job[]} jobs  which fail with what fn throws @param {() => Value} fn @returns {Value | null} */
+  #orFail (jobs, fn) {
     try {
-      batch = this.#memoryFor(jobs)
+      return fn()
     } catch (error) {
       this.#fail(jobs, error)
       return null
     }
-    const good = []
-    let rows = 0
-    for (const job of jobs) {
-      if (!this.#read(job, batch, rows)) continue
-      good.push(job)
-      rows += job.rows
-    }
-    if (good.length === 0) {
-      dispose(batch)
-      return null
-    }
-    return { good, value: good.length === jobs.length ? batch : this.#first(batch, rows), rows }
-  }
-
-  /** @param {Job} job */
-  #inputOfOne (job) {
-    try {
-      return { good: [job], value: job.read(), rows: job.key === null ? -1 : job.rows }
-    } catch (error) {
-      this.#fail([job], error)
-      return null
-    }
-  }
-
-  /** @param {Job[]} jobs  of one key @returns {Value} */
-  #memoryFor (jobs) {
-    const rows = jobs.reduce((n, job) => n + job.rows, 0)
-    const kinds = jobs[0].kinds()
-    const made = Object.entries(kinds).map(([name, { dtype, shape }]) => /** @type {[string, AnyTensor]} */ ([name, batchFor(dtype, shape, axisOf(this.#axis, shape.length), rows)]))
-    return made.length === 1 && made[0][0] === '' ? made[0][1] : Object.fromEntries(made)
-  }
-
-  /** @param {Job} job @param {Value} batch @param {number} at @returns {boolean} was it read? */
-  #read (job, batch, at) {
-    const out = rowsOf(batch, this.#axis, at, job.rows)
-    try {
-      job.readInto(out)
-      return true
-    } catch (error) {
-      this.#fail([job], error)
-      return false
-    } finally {
-      dispose(out)
-    }
-  }
-
-  /** @param {Value} batch @param {number} rows @returns {Value} its first rows, contiguous; the batch is disposed */
-  #first (batch, rows) {
-    const all = rowsOf(batch, this.#axis, 0, rows)
-    const made = mapTensors(all, t => t.isContiguous() ? t.view() : t.clone())
-    dispose(all)
-    dispose(batch)
-    return made
   }
 
   /**
@@ -266,17 +228,18 @@ class Runs {
    * @param {number} rows
    */
   async #answer (jobs, outcome, rows) {
-    const result = checkResult(outcome, this.#axis, rows)
+    const { axis } = this.#limits
+    const result = checkResult(outcome, axis, rows)
     let at = 0
     let isInPlace = false
     for (const job of jobs) {
-      const own = jobs.length === 1 ? result : rowsOf(result, this.#axis, at, job.rows)
+      const own = jobs.length === 1 ? result : rowsOf(result, axis, at, job.rows)
       try {
         if (job.succeed(own)) isInPlace = true
       } catch (error) {
         this.#fail([job], error)
       } finally {
-        if (own !== result) dispose(own)
+        if (own !== result) disposeAll(tensorsOf(own))
       }
       at += job.rows
     }
@@ -286,22 +249,12 @@ class Runs {
   /** @param {Job[]} jobs @param {unknown} error */
   #fail (jobs, error) {
     const told = toldBy(error)
-    this.#stats.failed(jobs.length, told)
+    this.#stats.failed(jobs.length, told.message)
     for (const job of jobs) job.fail(told)
   }
 }
 
 const LATE = Symbol('a run that takes too long')
-
-/**
- * @param {Call} call
- * @param {Value} value
- * @param {string} method
- * @returns {Promise<unknown>}
- */
-async function start (call, value, method) {
-  return await call(value, { method: method === '' ? undefined : method })
-}
 
 /**
  * @param {Promise<unknown>} promise
@@ -319,9 +272,6 @@ async function within (promise, ms) {
     clearTimeout(timer)
   }
 }
-
-/** @param {Value} value */
-const dispose = value => disposeAll(tensorsOf(value))
 
 /** @param {AnyTensor[]} held */
 function disposeAll (held) {
@@ -357,22 +307,10 @@ class Stats {
   runTime = 0
   lastError = ''
 
-  /** @param {number} rows */
-  begin (rows) {
-    this.batches++
-    this.rows += Math.max(1, rows)
-  }
-
-  /** @param {number} ms @param {number} requests */
-  end (ms, requests) {
-    this.runTime += ms
-    this.ran += requests
-  }
-
-  /** @param {number} requests @param {unknown} error */
-  failed (requests, error) {
+  /** @param {number} requests @param {string} text */
+  failed (requests, text) {
     this.errors += requests
-    this.lastError = String(/** @type {any} */ (error)?.message ?? error)
+    this.lastError = text
   }
 }
 

@@ -4,17 +4,19 @@
 
 const { failure } = require('../base/errors')
 const { integer, integerFrom, optionsOf, receiver, show } = require('../base/validate')
+const { Module } = require('../model/module')
+const { Tensor } = require('../tensor/tensor')
 const host = require('./host')
-const { inboxOf, closed, refused } = require('./inbox')
+const { inboxOf, closed } = require('./inbox')
 const { MessageJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
+const { refused } = require('./link')
 const { peer } = require('./peers')
 const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
-const { milliseconds } = require('./request-options')
+const { milliseconds } = require('./request')
 const { Runs, Stats } = require('./runs')
 const { patternOf, takesAnswers } = require('./subjects')
-const { callOfTarget } = require('./targets')
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
@@ -106,36 +108,29 @@ class TensorService {
    */
   static async start (core, subject, call, limits) {
     const service = new TensorService(KEY, core, subject, call, limits)
-    await service.#start()
-    return service
-  }
-
-  async #start () {
-    const { connection } = this.#core
-    const { name, version, queue, isBatched, max, wait, axis } = this.#limits
+    const { connection } = core
+    const { name, version, queue, isBatched, max, wait, axis } = limits
     if (connection.isClosed()) throw closed()
     const { Svcm } = peer('services')
     try {
-      this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
-      this.#framework.stopped.then(() => this.#ended())
-      this.#framework.addEndpoint('run', { subject: this.#subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) this.#take(message) } })
-      this.#subscribe(subjectOfReplica(this.#subject, this.id), message => this.#take(message))
-      const ofHost = host.subjectOfHost(this.#subject)
-      if (ofHost !== null) this.#subscribe(ofHost, message => this.#take(message), queue)
-      this.#subscribe(callOf(this.#subject), message => this.#tell(message))
-      await this.#core.link.flush()
-      if (this.#framework.isStopped) throw await this.#whyNot()
+      service.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => service.#report(endpoint) })
+      service.#framework.stopped.then(() => service.#ended())
+      service.#framework.addEndpoint('run', { subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) service.#take(message) } })
+      service.#subscribe(subjectOfReplica(subject, service.id), message => service.#take(message))
+      const ofHost = host.subjectOfHost(subject)
+      if (ofHost !== null) service.#subscribe(ofHost, message => service.#take(message), queue)
+      service.#subscribe(callOf(subject), message => service.#tell(message))
+      await core.link.flush()
+      if (service.#framework.isStopped) { // the server refused one of its subscriptions
+        const cause = await service.#framework.stopped
+        throw cause instanceof Error && !connection.isClosed() ? refused(`allows no service of ${subject}`, cause) : closed(cause)
+      }
+      return service
     } catch (error) {
-      this.#framework?.stop().catch(() => {}) // else it would answer when the connection is back
-      this.#ended()
+      service.#framework?.stop().catch(() => {}) // else it would answer when the connection is back
+      service.#ended()
       throw connection.isClosed() ? closed(error) : error
     }
-  }
-
-  /** Why it stopped when it had just begun: the server refused one of its subscriptions. @returns {Promise<Error>} */
-  async #whyNot () {
-    const cause = await this.#framework.stopped
-    return cause instanceof Error && !this.#core.connection.isClosed() ? refused(`allows no service of ${this.#subject}`, cause) : closed(cause)
   }
 
   /** @param {string} subject @param {(message: any) => void} handler @param {string} [queue] */
@@ -150,28 +145,22 @@ class TensorService {
     const { reply, data } = message
     if (!takesAnswers(reply ?? '')) return // nobody waits for an answer
     this.#stats.requests++
-    if (this.#runs.isFull) return this.#refuseBusy(reply)
+    if (this.#runs.isFull) {
+      this.#stats.busy++
+      return refuse(this.#core, reply, failure('ERR_BUSY_REMOTE', `the replica's queue is full: ${this.#runs.queued} requests wait`), this.id)
+    }
     try {
       const headers = readHeaders(message)
       const lent = host.isLent(headers) ? host.accept(headers, this.#core) : null
-      if (lent === null && host.isLent(headers)) return this.#askForBytes(reply)
+      if (lent === null && host.isLent(headers)) { // the descriptor cannot be used
+        this.#stats.requests-- // it will come again
+        return post(this.#core, reply, undefined, new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }))
+      }
       this.#runs.add(new MessageJob(this.#core, { headers, data, reply, lent }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }))
-    } catch (error) {
-      this.#stats.failed(1, error)
+    } catch (/** @type {any} */ error) {
+      this.#stats.failed(1, error.message)
       refuse(this.#core, reply, error, this.id)
     }
-  }
-
-  /** The descriptor of a request cannot be used. @param {string} reply */
-  #askForBytes (reply) {
-    this.#stats.requests-- // it will come again
-    post(this.#core, reply, undefined, new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }))
-  }
-
-  /** @param {string} reply */
-  #refuseBusy (reply) {
-    this.#stats.busy++
-    refuse(this.#core, reply, failure('ERR_BUSY_REMOTE', `the replica's queue is full: ${this.#runs.queued} requests wait`), this.id)
   }
 
   /** Answers who asks which replicas there are. @param {any} message */
@@ -255,19 +244,10 @@ class TensorService {
   }
 
   /** What `await using` calls: drain(). */
-  async [ASYNC_DISPOSE] () {
-    return own(this).drain()
-  }
+  async [ASYNC_DISPOSE] () { return own(this).drain() }
 }
 
 // ---- Arguments ----
-
-/** @param {unknown} subject @returns {string} */
-function subjectOfService (subject) {
-  const pattern = patternOf(subject)
-  if (!pattern.endsWith('>')) return pattern
-  throw failure('ERR_ARGUMENT', `subject is ${show(pattern)}; one that does not end with > was expected, because replicas have subjects below it`)
-}
 
 /** @param {string} name @param {unknown} value */
 function word (name, value) {
@@ -275,29 +255,38 @@ function word (name, value) {
   throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; letters, digits, - and _ were expected`)
 }
 
-/** @param {unknown} version */
-function versionOf (version) {
-  if (typeof version === 'string' && /^\d+\.\d+\.\d+(-[-.\w]+)?(\+[-.\w]+)?$/.test(version)) return version
-  throw failure('ERR_ARGUMENT', `version is ${show(version)}; one such as '1.0.0' was expected`)
-}
-
-/** @param {unknown} batch */
-function batchOf (batch) {
-  if (batch === undefined) return { isBatched: false, max: 1, wait: 0, axis: 0 }
-  const { max, wait = 0, axis = 0 } = optionsOf(batch, ['max', 'wait', 'axis'], 'batch')
-  return { isBatched: true, max: integerFrom('batch.max', max, 1), wait: milliseconds('batch.wait', wait, 0), axis: integer('batch.axis', axis) }
-}
-
 /** @param {string} subject @param {unknown} given */
 function limitsOf (subject, given) {
   const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version'], 'bus.serve')
-  return {
-    ...batchOf(batch),
+  const { max, wait = 0, axis = 0 } = batch === undefined ? { max: 1 } : optionsOf(batch, ['max', 'wait', 'axis'], 'batch')
+  const limits = {
+    isBatched: batch !== undefined,
+    max: integerFrom('batch.max', max, 1),
+    wait: milliseconds('batch.wait', wait, 0),
+    axis: integer('batch.axis', axis),
     queue: word('queue', queue),
     maxQueued: integerFrom('maxQueued', maxQueued, 1),
     timeout: timeout === undefined ? Infinity : milliseconds('timeout', timeout, 1),
-    name: word('name', name),
-    version: versionOf(version)
+    name: word('name', name)
+  }
+  if (typeof version === 'string' && /^\d+\.\d+\.\d+(-[-.\w]+)?(\+[-.\w]+)?$/.test(version)) return { ...limits, version }
+  throw failure('ERR_ARGUMENT', `version is ${show(version)}; one such as '1.0.0' was expected`)
+}
+
+/**
+ * @param {any} target
+ * @returns {import('./runs').Call}
+ * @throws {TypeError} ERR_ARGUMENT neither a function nor a Module
+ */
+function callOfTarget (target) {
+  if (typeof target === 'function') return (value, context) => target(value, context)
+  if (!(target instanceof Module)) throw failure('ERR_ARGUMENT', `target is ${show(target)}; a function of tensors or a Module was expected`)
+  return async (value, { method }) => { // a tensor is the only input; the only output comes back as a tensor, several by name. Records have both by name
+    const isOne = Tensor.isTensor(value)
+    const [input] = target.meta(method).inputs
+    const results = await target.run(isOne ? { [input?.name]: value } : value, { method })
+    const [first, ...others] = Object.values(results)
+    return isOne && others.length === 0 ? first : results
   }
 }
 
@@ -312,7 +301,8 @@ function limitsOf (subject, given) {
  */
 async function serve (core, target, subject, given) {
   const call = callOfTarget(target)
-  const to = subjectOfService(subject)
+  const to = patternOf(subject)
+  if (to.endsWith('>')) throw failure('ERR_ARGUMENT', `subject is ${show(to)}; one that does not end with > was expected, because replicas have subjects below it`)
   return await TensorService.start(core, to, call, limitsOf(to, given))
 }
 

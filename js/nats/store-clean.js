@@ -21,8 +21,23 @@ const { Reading } = require('./store-reading')
 async function cleanStore (store, age, signal) {
   const waits = new Waits(store.core, store.timeout, signal)
   try {
-    const found = await quietChunks(store, waits, age)
-    if (found.size > 0) await leaveNamed(store, waits, found)
+    const root = `$O.${store.bucket}.C.`
+    /** of the last chunk, by nuid @type {Map<string, number>} */
+    const times = new Map()
+    const reading = new Reading(store, waits, { filter: `${root}>`, isLastOnly: true, isHeadersOnly: true, take (data, seq, { subject, time }) { times.set(subject.slice(root.length), time) } })
+    await reading.run()
+    const isOld = (/** @type {[nuid: string, time: number]} */ [nuid, time]) => !nuid.includes('.') && time <= reading.created - age // by the server's clock
+    const found = new Set([...times].filter(isOld).map(([nuid]) => nuid))
+    const named = new Reading(store, waits, {
+      filter: `$O.${store.bucket}.M.>`,
+      isLastOnly: true,
+      take (data, seq, { subject }) { // takes out what objects have
+        const nuid = nuidNamed(data)
+        if (nuid === null) throw failure('ERR_FORMAT', `what the store says under ${show(subject)} is not understood: nobody knows which chunks are its`)
+        found.delete(nuid)
+      }
+    })
+    if (found.size > 0) await named.run()
     let count = 0
     for (const nuid of found) {
       waits.check()
@@ -33,26 +48,6 @@ async function cleanStore (store, age, signal) {
   } finally {
     waits.close()
   }
-}
-
-/** Whose last chunk is that old, by the server's clock. @param {StoreParts} store @param {Waits} waits @param {number} age @returns {Promise<Set<string>>} nuids */
-async function quietChunks (store, waits, age) {
-  const root = `$O.${store.bucket}.C.`
-  /** @type {Map<string, number>} */
-  const times = new Map()
-  const reading = new Reading(store, waits, { filter: `${root}>`, isLastOnly: true, isHeadersOnly: true, take (data, seq, { subject, time }) { times.set(subject.slice(root.length), time) } })
-  await reading.run()
-  return new Set([...times].filter(([nuid, time]) => !nuid.includes('.') && time <= reading.created - age).map(([nuid]) => nuid))
-}
-
-/** Takes out what objects have. @param {StoreParts} store @param {Waits} waits @param {Set<string>} nuids */
-async function leaveNamed (store, waits, nuids) {
-  const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq, /** @type {{ subject: string }} */ { subject }) => {
-    const nuid = nuidNamed(data)
-    if (nuid === null) throw failure('ERR_FORMAT', `what the store says under ${show(subject)} is not understood: nobody knows which chunks are its`)
-    nuids.delete(nuid)
-  }
-  await new Reading(store, waits, { filter: `$O.${store.bucket}.M.>`, isLastOnly: true, take }).run()
 }
 
 module.exports = { cleanStore }

@@ -8,8 +8,6 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { countStaged } = require('../backend/storage')
-const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile } = require('../files/atomic-write')
 const { MappedFile } = require('../files/mapped-file')
 const { systemError, withFileName } = require('../files/system-errors')
@@ -17,9 +15,8 @@ const { openSync } = require('../runtime/host')
 const { callback } = require('../files/transfers')
 const { unless } = require('../sharing/shared-tensor')
 const { infoOf } = require('./store-meta')
-const { bytesTensor } = require('./store-targets')
-const { copyIn } = require('../files/native-bytes')
-const { Digest } = require('./digest')
+const { tensorOver } = require('./host-content')
+const { Arriving } = require('./store-targets')
 
 const { backend, GUARDS } = ffi
 const { LOCKS } = fileCalls
@@ -73,20 +70,15 @@ function lockedFile (place, flags = 0) {
       const errno = fileCalls.lockFile(fd, LOCKS.exclusive)
       if (errno === EAGAIN) break
       if (errno !== 0) throw Object.assign(failure('ERR_IO', `${place} could not be locked (errno ${errno})`), { errno: -errno })
-      isKept = isAt(fd, place) // else whoever had it gave it another name, or removed it
+      const { dev, ino } = fs.fstatSync(fd, { bigint: true })
+      const there = fs.lstatSync(place, { bigint: true, throwIfNoEntry: false })
+      isKept = there?.dev === dev && there.ino === ino // else whoever had it gave it another name, or removed it
       if (isKept) return fd
     } finally {
       if (!isKept) fs.closeSync(fd)
     }
   }
   throw Object.assign(failure('ERR_BUSY', `another get() writes ${place}`), { path: place })
-}
-
-/** Is it the open file that has the name? @param {number} fd @param {string} place */
-function isAt (fd, place) {
-  const { dev, ino } = fs.fstatSync(fd, { bigint: true })
-  const there = fs.lstatSync(place, { bigint: true, throwIfNoEntry: false })
-  return there !== undefined && there.dev === dev && there.ino === ino
 }
 
 /**
@@ -119,7 +111,10 @@ class ResumedFile {
     try {
       this.sideFd = lockedFile(side)
       this.progress = this.found(meta.size)
-      if (this.progress.at === 0) this.begin()
+      if (this.progress.at > 0) return
+      this.fd = renewed(this.fd, this.part)
+      this.sideFd = renewed(this.sideFd, this.side)
+      fs.writeSync(this.sideFd, this.line, 0)
     } catch (error) {
       this.close()
       throw error
@@ -138,12 +133,6 @@ class ResumedFile {
     } catch {
       return none
     }
-  }
-
-  begin () {
-    this.fd = renewed(this.fd, this.part)
-    this.sideFd = renewed(this.sideFd, this.side)
-    fs.writeSync(this.sideFd, this.line, 0)
   }
 
   /** All before is written. One call of the system, which is done or not. @param {number} at @param {number} seq */
@@ -177,45 +166,29 @@ class ResumedFile {
   }
 }
 
-/** @param {number} fd @param {number} size  that the file is to have */
-function mappedForWriting (fd, size) {
-  const errno = fileCalls.reserveFile(fd, size)
-  if (errno !== 0) throw Object.assign(failure('ERR_IO', `${size} bytes could not be reserved (errno ${errno})`), { errno: -errno })
-  return bytesTensor(fileCalls.mapFile(fd, size, true, GUARDS.wanted))
-}
-
 /** @implements {Target} */
-class FileTarget {
-  /** @param {Meta} meta @param {string} file @param {string | undefined} resume  the side file's path */
-  constructor (meta, file, resume) {
+class FileTarget extends Arriving {
+  /** @param {Meta} meta @param {string} filename @param {string | undefined} resume  the side file's path */
+  constructor (meta, filename, resume) {
     if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'an object is written to a file through a mapping, which needs the native addon')
-    this.meta = meta
-    this.path = file
-    this.isDone = false
-    this.file = withFileName(file, () => resume === undefined ? new NewFile(file) : new ResumedFile(file, resume, meta))
+    const file = withFileName(filename, () => resume === undefined ? new NewFile(filename) : new ResumedFile(filename, resume, meta))
     try {
-      this.bytes = mappedForWriting(this.file.fd, meta.size)
-      this.hash = new Digest([this.bytes])
+      const errno = fileCalls.reserveFile(file.fd, meta.size)
+      if (errno !== 0) throw Object.assign(failure('ERR_IO', `${meta.size} bytes could not be reserved (errno ${errno})`), { errno: -errno })
+      super(meta, tensorOver(fileCalls.mapFile(file.fd, meta.size, true, GUARDS.wanted)))
     } catch (error) {
-      this.file.discard(error)
-      throw systemError(error, file)
+      file.discard(error)
+      throw systemError(error, filename)
     }
-    this.layout = Tensor.layoutOf(this.bytes)
-    this.at = this.file.progress.at
-    this.seq = this.file.progress.seq
+    this.filename = filename
+    this.file = file
+    this.isDone = false
+    this.at = file.progress.at
+    this.seq = file.progress.seq
   }
 
-  /** @param {Uint8Array} bytes @param {number} seq */
-  write (bytes, seq) {
-    copyIn(this.layout, this.at, bytes)
-    countStaged(bytes.length)
-    this.at += bytes.length
-    this.seq = seq
-    this.file.note(this.at, seq)
-    this.hash.reach(this.at)
-  }
-
-  digest () { return this.hash.end(this.meta.size) }
+  /** @override */
+  note () { this.file.note(this.at, this.seq) }
 
   async finish () {
     try {
@@ -223,18 +196,17 @@ class FileTarget {
       ffi.checkIntact(this.layout.storage)
       this.file.publish()
     } catch (error) {
-      throw systemError(error, this.path)
+      throw systemError(error, this.filename)
     }
     this.isDone = true
     this.bytes.dispose()
     return infoOf(this.meta)
   }
 
-  /** @param {any} error */
+  /** @param {any} [error] @override */
   discard (error) {
     if (this.isDone) return
-    this.hash.drop()
-    this.bytes.dispose()
+    super.discard()
     this.file.discard(error)
   }
 }
@@ -249,7 +221,7 @@ function mappedBytes (file) {
   const source = new MappedFile(file, { mode: 0, guard: GUARDS.wanted }, 'store.put')
   try {
     if (source.size === 0) throw failure('ERR_FORMAT', `${show(file)} is empty`)
-    return { bytes: bytesTensor(/** @type {any} */ (source.place(0, source.size, 1))), source }
+    return { bytes: tensorOver(/** @type {any} */ (source.place(0, source.size, 1))), source }
   } catch (error) {
     source.close()
     throw error

@@ -31,58 +31,6 @@ const { FileTarget } = require('./store-files')
 
 const ATTEMPTS = 3 // where objects are replaced while they are read
 
-/** @param {Meta} meta @param {Getting} how @returns {Target} */
-function targetOf (meta, how) {
-  if (how.file !== undefined) return new FileTarget(meta, how.file, how.resume)
-  return how.out === undefined ? new BlockTarget(meta, how) : new TensorTarget(meta, how, how.out)
-}
-
-/**
- * @param {StoreParts} store
- * @param {Waits} waits
- * @param {string} name
- * @param {number} maxBytes
- * @returns {Promise<Meta>}
- */
-async function metaOf (store, waits, name, maxBytes) {
-  const meta = await waits.orAborted(readMeta(store, name))
-  if (meta === null || meta.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
-  if (meta.size > maxBytes) throw failure('ERR_TOO_LARGE', `${show(name)} has ${meta.size} bytes; maxBytes is ${maxBytes}`)
-  if (meta.size === 0) throw failure('ERR_FORMAT', `${show(name)} is empty`)
-  return meta
-}
-
-/**
- * Reads what a target has not got yet.
- *
- * @param {StoreParts} store
- * @param {Waits} waits
- * @param {Meta} meta
- * @param {Target} target
- * @param {Getting['onProgress']} onProgress
- */
-async function receive (store, waits, meta, target, onProgress) {
-  const { name, nuid, size } = meta
-  const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
-    if (target.at + data.length > size) throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
-    target.write(data, seq)
-    onProgress?.({ done: target.at, total: size })
-  }
-  if (target.at < size) await new Reading(store, waits, { filter: chunkSubject(store.bucket, nuid), after: target.seq, take }).run()
-  if (target.at < size) throw await missing(store, waits, meta, target.at)
-  const digest = await waits.orAborted(target.digest())
-  waits.progress()
-  if (digest !== meta.digest) throw failure('ERR_CHECKSUM', `${show(name)} has the digest ${meta.digest}; its chunks have ${digest}`)
-}
-
-/** Why chunks are missing. @param {StoreParts} store @param {Waits} waits @param {Meta} meta @param {number} at */
-async function missing (store, waits, { name, nuid, size }, at) {
-  const now = await waits.orAborted(readMeta(store, name))
-  return now?.nuid === nuid && !now.deleted
-    ? failure('ERR_CHECKSUM', `${show(name)}: ${at} of its ${size} bytes are in the store`)
-    : failure('ERR_STALE', `${show(name)} was ${now === null || now.deleted ? 'deleted' : 'replaced'} while it was read`)
-}
-
 /**
  * @param {StoreParts} store
  * @param {string} name
@@ -90,11 +38,33 @@ async function missing (store, waits, { name, nuid, size }, at) {
  * @param {Waits} waits
  */
 async function attempt (store, name, how, waits) {
-  const meta = await metaOf(store, waits, name, how.maxBytes)
+  const { file, out, maxBytes, onProgress } = how
+  const meta = await waits.orAborted(readMeta(store, name))
+  if (meta === null || meta.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
+  const { nuid, size } = meta
+  if (size > maxBytes) throw failure('ERR_TOO_LARGE', `${show(name)} has ${size} bytes; maxBytes is ${maxBytes}`)
+  if (size === 0) throw failure('ERR_FORMAT', `${show(name)} is empty`)
   waits.check()
-  const target = targetOf(meta, how)
+  /** @type {Target} */
+  let target
+  if (file !== undefined) target = new FileTarget(meta, file, how.resume)
+  else target = out === undefined ? new BlockTarget(meta, how) : new TensorTarget(meta, how, out)
   try {
-    await receive(store, waits, meta, target, how.onProgress)
+    const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
+      if (target.at + data.length > size) throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
+      target.write(data, seq)
+      onProgress?.({ done: target.at, total: size })
+    }
+    if (target.at < size) await new Reading(store, waits, { filter: chunkSubject(store.bucket, nuid), after: target.seq, take }).run()
+    if (target.at < size) {
+      const now = await waits.orAborted(readMeta(store, name))
+      const isGone = now === null || now.deleted
+      if (isGone || now.nuid !== nuid) throw failure('ERR_STALE', `${show(name)} was ${isGone ? 'deleted' : 'replaced'} while it was read`)
+      throw failure('ERR_CHECKSUM', `${show(name)}: ${target.at} of its ${size} bytes are in the store`)
+    }
+    const digest = await waits.orAborted(target.digest())
+    waits.progress()
+    if (digest !== meta.digest) throw failure('ERR_CHECKSUM', `${show(name)} has the digest ${meta.digest}; its chunks have ${digest}`)
     waits.check()
     return await target.finish()
   } catch (error) {
@@ -136,8 +106,10 @@ async function listObjects (store, signal) {
   /** @type {Map<string, Meta>} */
   const found = new Map()
   const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
-    const meta = parsed(() => parseMeta(data, seq, store.bucket))
-    if (meta !== null) found.set(meta.name, meta)
+    try {
+      const meta = parseMeta(data, seq, store.bucket)
+      found.set(meta.name, meta)
+    } catch {} // it is none of ours, such as a link, and left out
   }
   try {
     await new Reading(store, waits, { filter: `$O.${store.bucket}.M.>`, isLastOnly: true, take }).run()
@@ -145,15 +117,6 @@ async function listObjects (store, signal) {
     waits.close()
   }
   return [...found.values()].filter(meta => !meta.deleted).map(infoOf).sort((a, b) => a.name < b.name ? -1 : 1)
-}
-
-/** Objects that are none of ours, such as links, are left out. @param {() => Meta} parse */
-function parsed (parse) {
-  try {
-    return parse()
-  } catch {
-    return null
-  }
 }
 
 module.exports = { getObject, listObjects }

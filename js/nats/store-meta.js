@@ -74,11 +74,7 @@ function parseMeta (data, revision, bucket) {
     throw failure('ERR_FORMAT', `what the store says of an object is no JSON: ${error.message}`)
   }
   if (given === null || typeof given !== 'object') throw failure('ERR_FORMAT', `what the store says of an object is ${show(given)}`)
-  return checkedMeta(given, revision, bucket)
-}
-
-/** @param {any} given @param {number} revision @param {string} bucket @returns {Meta} */
-function checkedMeta ({ name, nuid = '', size = 0, chunks = 0, digest = '', deleted = false, mtime, options }, revision, bucket) {
+  const { name, nuid = '', size = 0, chunks = 0, digest = '', deleted = false, mtime, options } = given
   const isCount = (/** @type {unknown} */ n) => Number.isSafeInteger(n) && /** @type {number} */ (n) >= 0
   if (typeof name !== 'string') throw failure('ERR_FORMAT', `what the store says of an object has the name ${show(name)}`)
   const base = { name, bucket, revision, mtime: typeof mtime === 'string' ? mtime : '' }
@@ -119,18 +115,13 @@ const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({ name, siz
 function storeError (error, what) {
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error
   const number = error?.code
-  const text = `${what}: ${error?.message ?? error}`
-  const made = failure(codeOf(error, number), text)
-  return Object.assign(made, { cause: error }, made.code === 'ERR_REMOTE' ? { remoteCode: number } : {})
-}
-
-/** @param {any} error @param {unknown} number */
-function codeOf (error, number) {
-  if (number === NO_STREAM || number === NO_MESSAGE) return 'ERR_NOT_FOUND'
-  if (FULL.has(/** @type {number} */ (number))) return 'ERR_TOO_LARGE'
-  if (/Closed|Draining|Connection/.test(error?.name)) return 'ERR_DISCONNECTED'
-  if (/Timeout/.test(error?.name)) return 'ERR_TIMEOUT'
-  return error?.name === 'JetStreamNotEnabled' ? 'ERR_NO_RESPONDERS' : 'ERR_REMOTE'
+  let code = 'ERR_REMOTE'
+  if (number === NO_STREAM || number === NO_MESSAGE) code = 'ERR_NOT_FOUND'
+  else if (FULL.has(number)) code = 'ERR_TOO_LARGE'
+  else if (/Closed|Draining|Connection/.test(error?.name)) code = 'ERR_DISCONNECTED'
+  else if (/Timeout/.test(error?.name)) code = 'ERR_TIMEOUT'
+  else if (error?.name === 'JetStreamNotEnabled') code = 'ERR_NO_RESPONDERS'
+  return Object.assign(failure(code, `${what}: ${error?.message ?? error}`), { cause: error }, code === 'ERR_REMOTE' && { remoteCode: number })
 }
 
 /** Does the server not allow it to this user? @param {any} error  of the client @returns {boolean} */
@@ -194,8 +185,8 @@ async function purgeChunks (store, nuid) {
 
 /** Deletes chunks. @param {StoreParts} store @param {string} nuid @returns {Promise<number>} how many */
 async function purgeAll (store, nuid) {
-  const { jsm, stream, bucket } = store
-  const { purged } = await repeated(store, `the chunks of ${nuid} in ${bucket}`, () => jsm.streams.purge(stream, { filter: chunkSubject(bucket, nuid) }))
+  const filter = chunkSubject(store.bucket, nuid)
+  const { purged } = await repeated(store, `the chunks of ${nuid} in ${store.bucket}`, () => store.jsm.streams.purge(store.stream, { filter }))
   return purged
 }
 
@@ -205,8 +196,8 @@ async function purgeAll (store, nuid) {
  * @returns {Promise<number>} chunks that are stored
  */
 async function countChunks (store, nuid) {
+  const subject = chunkSubject(store.bucket, nuid)
   const { jsm, stream, bucket } = store
-  const subject = chunkSubject(bucket, nuid)
   const { state } = await repeated(store, `the chunks of ${nuid} in ${bucket}`, () => jsm.streams.info(stream, { subjects_filter: subject }))
   return state.subjects?.[subject] ?? 0
 }
@@ -233,4 +224,4 @@ async function repeated ({ core, timeout }, what, act) {
   }
 }
 
-module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, purgeAll, countChunks }
+module.exports = { streamOf, objectName, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, purgeAll, countChunks }

@@ -77,29 +77,21 @@ function payloadOf ({ parts, nbytes }) {
 
 /** Takes the checksums that a zip has before its arrays. @param {Piece[]} pieces @param {Waits} waits */
 async function checksum (pieces, waits) {
-  let begin = 0
   for (const piece of pieces) {
+    if (!(piece instanceof ChecksummedTensor)) continue
     const size = sizeOf(piece)
-    if (piece instanceof ChecksummedTensor) {
-      for (let at = 0; at < size; at += SUM_STEP) {
-        withPart(piece, at, Math.min(SUM_STEP, size - at), bytes => piece.add(bytes))
-        await new Promise(resolve => { setImmediate(resolve) })
-        waits.progress()
-        waits.check()
-      }
-      writeAt(pieces, piece.at, piece.sum())
+    for (let at = 0; at < size; at += SUM_STEP) {
+      withPart(piece, at, Math.min(SUM_STEP, size - at), bytes => piece.add(bytes))
+      await new Promise(resolve => { setImmediate(resolve) })
+      waits.progress()
+      waits.check()
     }
-    begin += size
-  }
-  return begin
-}
-
-/** Writes bytes into the piece that has them. @param {Piece[]} pieces @param {number} at  byte of the file @param {Uint8Array} bytes */
-function writeAt (pieces, at, bytes) {
-  let begin = 0
-  for (const piece of pieces) {
-    if (at < begin + sizeOf(piece)) return /** @type {Uint8Array} */ (piece).set(bytes, at - begin)
-    begin += sizeOf(piece)
+    let begin = 0
+    for (const each of pieces) { // one has the byte of the file at which the sum goes
+      const end = begin + sizeOf(each)
+      if (piece.at >= begin && piece.at < end) /** @type {Uint8Array} */ (each).set(piece.sum(), piece.at - begin)
+      begin = end
+    }
   }
 }
 
@@ -124,7 +116,7 @@ class Sending {
    * @param {Waits} waits
    * @param {string} subject
    * @param {Chunk[]} chunks
-   * @param {(chunks: number) => void} acknowledged  so many from the first on
+   * @param {(chunks: number) => void} acknowledged  called with each more: so many from the first on
    */
   constructor (store, waits, subject, chunks, acknowledged) {
     this.store = store
@@ -152,40 +144,30 @@ class Sending {
   }
 
   async attempt () {
-    const { core: { connection }, jsm } = this.store
+    const { waits, chunks, store: { core: { connection, link }, jsm } } = this
     const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
     const subscription = connection.subscribe(`${inbox}.*`, { callback: (/** @type {any} */ error, /** @type {any} */ message) => this.receive(error, message) })
     try {
-      await this.send(inbox)
+      while (this.done < chunks.length && !this.isBroken) {
+        while (!this.isBroken && this.next < chunks.length && (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)) {
+          const payload = payloadOf(chunks[this.next])
+          try {
+            connection.publish(this.subject, payload, { reply: `${inbox}.${this.next}` })
+          } catch (error) {
+            throw storeError(error, 'a chunk was not sent')
+          }
+          this.inFlight += chunks[this.next].nbytes
+          this.next++
+        }
+        link.flush().catch(() => {}) // hands them to the socket before anybody can transfer their buffers
+        const { done } = this
+        const woken = await waits.wait(QUIET_MS)
+        if (this.failed !== null) throw this.failed.error
+        if (waits.isLost || (!woken && this.done === done)) this.isBroken = true
+      }
     } finally {
       if (!connection.isClosed()) subscription.unsubscribe()
     }
-  }
-
-  /** @param {string} inbox */
-  async send (inbox) {
-    const { waits, chunks } = this
-    while (this.done < chunks.length && !this.isBroken) {
-      while (!this.isBroken && this.next < chunks.length && (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)) this.publish(inbox)
-      this.store.core.link.flush().catch(() => {}) // hands them to the socket before anybody can transfer their buffers
-      const { done } = this
-      const woken = await waits.wait(QUIET_MS)
-      if (this.failed !== null) throw this.failed.error
-      if (waits.isLost || (!woken && this.done === done)) this.isBroken = true
-    }
-  }
-
-  /** @param {string} inbox */
-  publish (inbox) {
-    const chunk = this.chunks[this.next]
-    const payload = payloadOf(chunk)
-    try {
-      this.store.core.connection.publish(this.subject, payload, { reply: `${inbox}.${this.next}` })
-    } catch (error) {
-      throw storeError(error, 'a chunk was not sent')
-    }
-    this.inFlight += chunk.nbytes
-    this.next++
   }
 
   /** @param {any} error @param {any} message */
@@ -193,30 +175,21 @@ class Sending {
     if (this.isBroken || this.failed !== null) return
     try {
       if (error !== null && error !== undefined) throw error
-      this.acknowledge(Number(message.subject.slice(message.subject.lastIndexOf('.') + 1)), message.data)
+      const { subject, data } = message
+      const isStored = data.length > 0 // else nobody stores it now
+      const seq = isStored ? storedAs(data) : 0
+      if (isStored && Number(subject.slice(subject.lastIndexOf('.') + 1)) === this.done) {
+        this.inFlight -= this.chunks[this.done].nbytes
+        this.done++
+        this.seq = seq
+        this.waits.progress()
+        this.acknowledged(this.done)
+      } else this.isBroken = true // answers come in the order of the chunks
     } catch (thrown) {
       if (isPassing(thrown)) this.isBroken = true
       else this.failed = { error: thrown }
     }
     this.waits.wake()
-  }
-
-  /** @param {number} index @param {Uint8Array} data  the server's answer; empty: nobody stores it now */
-  acknowledge (index, data) {
-    if (data.length === 0) {
-      this.isBroken = true
-      return
-    }
-    const seq = storedAs(data)
-    if (index !== this.done) { // answers come in the order of the chunks
-      this.isBroken = true
-      return
-    }
-    this.inFlight -= this.chunks[index].nbytes
-    this.done++
-    this.seq = seq
-    this.waits.progress()
-    this.acknowledged(this.done)
   }
 
   /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
@@ -267,7 +240,19 @@ async function install (store, waits, draft) {
     if (old?.nuid === body.nuid) return old // stored, though nobody said so
     if (!replace && old !== null && !old.deleted) throw exists(store, body.name)
     await checkStored(store, waits, body)
-    const revision = await publishDraft(store, waits, draft, old?.revision ?? 0)
+    let revision = null
+    draft.isUncertain = true
+    try {
+      revision = await publishMeta(store, body, old?.revision ?? 0)
+      if (revision === null) draft.isUncertain = false // somebody was faster
+    } catch (error) {
+      if (!isPassing(error)) {
+        draft.isUncertain = false
+        throw storeError(error, show(body.name))
+      }
+      await waits.connected()
+      await waits.wait(PAUSE_MS)
+    }
     if (revision === null) continue
     if (old !== null) await purgeChunks(store, old.nuid)
     return parseMeta(Buffer.from(JSON.stringify(body)), revision, store.bucket)
@@ -290,24 +275,6 @@ async function checkStored (store, waits, { name, nuid, chunks }) {
   }
 }
 
-/** @param {StoreParts} store @param {Waits} waits @param {Draft} draft @param {number} before  the revision that is replaced @returns {Promise<number | null>} null: not that one, or nobody knows */
-async function publishDraft (store, waits, draft, before) {
-  draft.isUncertain = true
-  try {
-    const revision = await publishMeta(store, draft.body, before)
-    if (revision === null) draft.isUncertain = false
-    return revision
-  } catch (error) {
-    if (!isPassing(error)) {
-      draft.isUncertain = false
-      throw storeError(error, show(draft.body.name))
-    }
-    await waits.connected()
-    await waits.wait(PAUSE_MS)
-    return null
-  }
-}
-
 /** @param {StoreParts} store @param {string} name */
 const exists = ({ bucket }, name) => failure('ERR_EXISTS', `${bucket} has an object ${show(name)} already`)
 
@@ -319,85 +286,54 @@ const exists = ({ bucket }, name) => failure('ERR_EXISTS', `${bucket} has an obj
  * @returns {Promise<import('./store-meta').ObjectInfo>}
  */
 async function putObject (store, name, pieces, how) {
-  const storages = hold(pieces)
+  const held = pieces.map(contentOf).filter(content => content instanceof TensorPiece)
+  for (const content of held) content.check()
+  const storages = held.map(({ layout }) => layout.storage)
+  for (const storage of storages) beginUse(storage, 0)
   const waits = new Waits(store.core, store.timeout, how.signal)
   try {
-    return await sendObject(store, waits, name, pieces, how)
+    waits.check()
+    const there = how.replace ? null : await waits.orAborted(readMeta(store, name, true))
+    if (there !== null && !there.deleted) throw exists(store, name)
+    await checksum(pieces, waits)
+    const size = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
+    const nuid = peer('transport-node').nuid.next()
+    const draft = { body: { name, options: { max_chunk_size: how.chunk }, bucket: store.bucket, nuid, size, mtime: '', chunks: 0, digest: '', deleted: false }, replace: how.replace, isUncertain: false }
+    try {
+      const { chunks, digest } = await sendChunks(store, waits, nuid, pieces, size, how)
+      for (const storage of storages) ffi.checkIntact(storage) // bytes of a mapped file are gone: zeros were sent
+      Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
+      return infoOf(await install(store, waits, draft))
+    } catch (error) {
+      const purged = draft.isUncertain ? undefined : purgeChunks(store, nuid) // else they may be an object's
+      if (store.core.isConnected()) await purged
+      throw error
+    }
   } finally {
     waits.close()
     for (const storage of storages) endUse(storage, 0)
   }
 }
 
-/** Tensors' bytes are busy until endUse. @param {Piece[]} pieces */
-function hold (pieces) {
-  const storages = []
-  for (const piece of pieces) {
-    const content = contentOf(piece)
-    if (!(content instanceof TensorPiece)) continue
-    content.check()
-    storages.push(content.layout.storage)
-  }
-  for (const storage of storages) beginUse(storage, 0)
-  return storages
-}
-
-/** @param {StoreParts} store @param {Waits} waits @param {string} name @param {Piece[]} pieces @param {Putting} how */
-async function sendObject (store, waits, name, pieces, how) {
-  waits.check()
-  const there = how.replace ? null : await waits.orAborted(readMeta(store, name, true))
-  if (there !== null && !there.deleted) throw exists(store, name)
-  const total = await checksum(pieces, waits)
-  const nuid = peer('transport-node').nuid.next()
-  const draft = { body: { name, options: { max_chunk_size: how.chunk }, bucket: store.bucket, nuid, size: total, mtime: '', chunks: 0, digest: '', deleted: false }, replace: how.replace, isUncertain: false }
-  try {
-    const { chunks, digest } = await sendChunks(store, waits, nuid, pieces, total, how)
-    Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
-    return infoOf(await install(store, waits, draft))
-  } catch (error) {
-    const purged = draft.isUncertain ? undefined : purgeChunks(store, nuid) // else they may be an object's
-    if (store.core.isConnected()) await purged
-    throw error
-  }
-}
-
 /** @param {StoreParts} store @param {Waits} waits @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how */
 async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgress }) {
   const chunks = chunksOf(pieces, chunk)
-  const ends = endsOf(chunks)
-  const digest = new Digest(pieces.map(bytesOf))
+  const contents = pieces.map(contentOf)
+  const digest = new Digest(contents.map(content => content instanceof TensorPiece ? content.tensor : content))
+  let sent = 0
   try {
     await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, done => {
-      digest.reach(ends[done])
-      onProgress?.({ done: ends[done], total })
+      sent += chunks[done - 1].nbytes
+      digest.reach(sent)
+      onProgress?.({ done: sent, total })
     }).run()
     const sum = await waits.orAborted(digest.end(total))
     waits.progress()
-    for (const piece of pieces) checkIntact(piece)
     return { chunks: chunks.length, digest: `SHA-256=${sum}=` }
   } catch (error) {
     digest.drop()
     throw error
   }
-}
-
-/** @param {Piece} piece @throws ERR_IO bytes of a mapped file are gone: zeros were sent */
-function checkIntact (piece) {
-  const content = contentOf(piece)
-  if (content instanceof TensorPiece) ffi.checkIntact(content.layout.storage)
-}
-
-/** A piece for the digest. @param {Piece} piece */
-function bytesOf (piece) {
-  const content = contentOf(piece)
-  return content instanceof TensorPiece ? content.tensor : content
-}
-
-/** Bytes of so many chunks. @param {Chunk[]} chunks */
-function endsOf (chunks) {
-  const ends = [0]
-  for (const { nbytes } of chunks) ends.push(ends[ends.length - 1] + nbytes)
-  return ends
 }
 
 /**
@@ -411,15 +347,8 @@ async function deleteObject (store, name) {
     const old = await readMeta(store, name, true)
     if (old === null || old.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
     const body = { name, options: {}, bucket: store.bucket, nuid: old.nuid, size: 0, mtime: new Date().toISOString(), chunks: 0, digest: '', deleted: true }
-    let revision
-    try {
-      revision = await publishMeta(store, body, old.revision)
-    } catch (error) {
-      throw storeError(error, show(name))
-    }
-    if (revision === null) continue
-    await purgeChunks(store, old.nuid)
-    return
+    const revision = await publishMeta(store, body, old.revision).catch(error => { throw storeError(error, show(name)) })
+    if (revision !== null) return purgeChunks(store, old.nuid)
   }
 }
 

@@ -22,8 +22,8 @@ const LONGEST_STATUS = 2048 // bytes of a message that tells of the consumer its
 function deliveryOf (reply) {
   const parts = reply.split('.')
   if (parts[0] !== '$JS' || parts[1] !== 'ACK' || parts.length < 9) return null
-  const at = parts.length === 9 ? 5 : 7
-  return { seq: Number(parts[at]), count: Number(parts[at + 1]), time: Math.floor(Number(parts[at + 2]) / NANOS), pending: Number(parts[at + 3]) }
+  const [seq, count, nanos, pending] = parts.slice(parts.length === 9 ? 5 : 7).map(Number)
+  return { seq, count, time: Math.floor(nanos / NANOS), pending }
 }
 
 class Reading {
@@ -33,15 +33,12 @@ class Reading {
    * @param {{ filter: string, after?: number, isLastOnly?: boolean, isHeadersOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each
    * subject; isHeadersOnly: without data
    */
-  constructor (store, waits, { filter, after = 0, isLastOnly = false, isHeadersOnly = false, take }) {
+  constructor (store, waits, options) {
     this.store = store
     this.waits = waits
-    this.filter = filter
-    this.isLastOnly = isLastOnly
-    this.isHeadersOnly = isHeadersOnly
-    this.take = take
+    this.options = options
     /** of the last message in the stream */
-    this.seq = after
+    this.seq = options.after ?? 0
     /** when the server made the consumer, milliseconds by its clock */
     this.created = 0
     /** messages of this consumer */
@@ -65,9 +62,23 @@ class Reading {
     }
   }
 
-  config (/** @type {string} */ inbox) {
-    const start = this.isLastOnly ? { deliver_policy: 'last_per_subject' } : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
-    return { ...start, headers_only: this.isHeadersOnly, deliver_subject: inbox, filter_subject: this.filter, ack_policy: 'none', flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOS, inactive_threshold: INACTIVE_MS * NANOS, mem_storage: true, num_replicas: 1 }
+  /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
+  async begin (inbox) {
+    const { waits, store: { jsm, stream } } = this
+    const { filter, isLastOnly, isHeadersOnly = false } = this.options
+    const start = isLastOnly ? { deliver_policy: 'last_per_subject' } : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
+    const adding = jsm.consumers.add(stream, { ...start, headers_only: isHeadersOnly, deliver_subject: inbox, filter_subject: filter, ack_policy: 'none', flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOS, inactive_threshold: INACTIVE_MS * NANOS, mem_storage: true, num_replicas: 1 })
+    try {
+      const made = await waits.orAborted(adding)
+      this.created = Date.parse(made.created)
+      if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
+      return made.name
+    } catch (error) {
+      adding.then((/** @type {any} */ made) => jsm.consumers.delete(stream, made.name)).catch(() => {}) // it may come later
+      waits.check()
+      if (!isPassing(error)) throw storeError(error, filter)
+      return ''
+    }
   }
 
   async attempt () {
@@ -85,23 +96,6 @@ class Reading {
         subscription.unsubscribe()
         if (name !== '') jsm.consumers.delete(stream, name).catch(() => {})
       }
-    }
-  }
-
-  /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
-  async begin (inbox) {
-    const { waits, store: { jsm, stream } } = this
-    const adding = jsm.consumers.add(stream, this.config(inbox))
-    try {
-      const made = await waits.orAborted(adding)
-      this.created = Date.parse(made.created)
-      if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
-      return made.name
-    } catch (error) {
-      adding.then((/** @type {any} */ made) => jsm.consumers.delete(stream, made.name)).catch(() => {}) // it may come later
-      waits.check()
-      if (!isPassing(error)) throw storeError(error, this.filter)
-      return ''
     }
   }
 
@@ -154,10 +148,10 @@ class Reading {
     if (this.isBroken) return
     this.count = count
     this.isIdle = false
-    if (this.isLastOnly || seq > this.seq) {
+    if (this.options.isLastOnly || seq > this.seq) {
       this.seq = seq
       this.waits.progress()
-      this.take(message.data, seq, { subject: message.subject, time })
+      this.options.take(message.data, seq, { subject: message.subject, time })
     }
     giveBack(this.store.core.connection, message.data)
     this.isEnded = pending === 0

@@ -5,18 +5,19 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { isSameShape, denseLayout } = require('../layout/layouts')
-const { Tensor, wrap } = require('../tensor/tensor')
+const { dtypes } = require('../backend/dtypes')
+const { isSameShape } = require('../layout/layouts')
+const { Tensor } = require('../tensor/tensor')
 const { beginUse, endUse } = require('../copy/async')
 const { newBytes } = require('../files/allocate')
 const { readArrayHeader, npyTensor } = require('../files/npy')
 const { DEFLATED, membersOf, npzFile } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
-const { Digest } = require('./digest')
 const { copyIn, copyOut } = require('../files/native-bytes')
+const { Digest } = require('./digest')
+const { tensorOver } = require('./host-content')
 
-const { backend, Layout } = ffi
+const { backend } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('../tensor/tensor').Tensor} TensorOf */
@@ -34,42 +35,17 @@ const { backend, Layout } = ffi
  * @property {(error: any) => void} discard  it ended without; after finish it does nothing
  */
 
-/** @param {Storage} storage @returns {TensorOf} its bytes */
-function bytesTensor (storage) {
-  const { index } = dtypeOf('uint8')
-  const bare = denseLayout(index, [storage.nbytes])
-  return wrap(new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags))
-}
-
-/** A file that came into a block of memory, for the parsers. @implements {Source} */
-class Block {
-  /** @param {TensorOf} bytes */
-  constructor (bytes) {
-    this.layout = Tensor.layoutOf(bytes)
-    this.size = this.layout.size
-    this.first = 4096
-    this.flags = 0
-    this.reason = 'store.get'
-    this.writes = false
-    this.owned = true
-  }
-
-  /** @param {number} from @param {number} nbytes */
-  read (from, nbytes) {
-    const bytes = newBytes(nbytes, 'a header')
-    copyOut(this.layout, from, bytes)
-    return bytes
-  }
-
-  /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
-
-  /** @param {number} from @param {number} nbytes @param {number} alignment */
-  place (from, nbytes, alignment) {
-    return backend.isWasm || from % alignment !== 0 ? null : /** @type {any} */ (backend).partOf(this.layout.storage, from, nbytes)
-  }
-
-  close () {}
+/**
+ * An object, or its beginning, for the parsers.
+ *
+ * @param {number} size  of the file
+ * @param {number} first
+ * @param {Source['read']} read
+ * @param {Source['place']} place
+ * @returns {Source}
+ */
+function sourceOf (size, first, read, place) {
+  return { size, first, flags: 0, reason: 'store.get', writes: false, owned: true, read, view: read, place, close () {} }
 }
 
 /**
@@ -80,7 +56,9 @@ class Block {
 async function tensorsOf (source, { extension, dtype, maxBytes }) {
   if (extension === '.npy') return npyTensor(source, dtype)
   const members = extension === '.npz' ? membersOf(source) : undefined
-  if (members !== undefined) checkInflated(members, maxBytes)
+  let inflated = 0
+  for (const { method, unpacked } of members?.values() ?? []) if (method === DEFLATED) inflated += unpacked
+  if (inflated > maxBytes) throw failure('ERR_TOO_LARGE', `the arrays would be inflated to ${inflated} bytes; maxBytes is ${maxBytes}`)
   const file = members === undefined ? safetensorsFile(source) : npzFile(source, dtype, members)
   /** @type {[string, TensorOf][]} */
   const made = []
@@ -93,24 +71,16 @@ async function tensorsOf (source, { extension, dtype, maxBytes }) {
   }
 }
 
-/** @param {Map<string, import('../files/npz').Member>} members @param {number} maxBytes */
-function checkInflated (members, maxBytes) {
-  let total = 0
-  for (const { method, unpacked } of members.values()) if (method === DEFLATED) total += unpacked
-  if (total > maxBytes) throw failure('ERR_TOO_LARGE', `the arrays would be inflated to ${total} bytes; maxBytes is ${maxBytes}`)
-}
-
-/** New memory, which the file's tensors then lie in. @implements {Target} */
-class BlockTarget {
-  /** @param {Meta} meta @param {Kind} kind */
-  constructor ({ size }, kind) {
-    this.kind = kind
+/** Bytes that all go to one block of memory. */
+class Arriving {
+  /** @param {Meta} meta @param {TensorOf} bytes */
+  constructor (meta, bytes) {
+    this.meta = meta
     this.at = 0
     this.seq = 0
-    this.size = size
-    this.block = bytesTensor(backend.allocateNative(size, ffi.check))
-    this.layout = Tensor.layoutOf(this.block)
-    this.hash = new Digest([this.block])
+    this.bytes = bytes
+    this.layout = Tensor.layoutOf(bytes)
+    this.hash = new Digest([bytes])
   }
 
   /** @param {Uint8Array} bytes @param {number} seq */
@@ -119,57 +89,49 @@ class BlockTarget {
     countStaged(bytes.length)
     this.at += bytes.length
     this.seq = seq
+    this.note()
     this.hash.reach(this.at)
   }
 
-  digest () { return this.hash.end(this.size) }
+  /** Bytes were written. */
+  note () {}
 
-  async finish () {
-    const result = await tensorsOf(new Block(this.block), this.kind)
-    this.block.dispose()
-    return result
-  }
+  digest () { return this.hash.end(this.meta.size) }
 
   discard () {
     this.hash.drop()
-    this.block.dispose()
+    this.bytes.dispose()
   }
 }
 
-/** The beginning of a file. @implements {Source} */
-class Beginning {
-  /** @param {Uint8Array} bytes @param {number} size  of the file */
-  constructor (bytes, size) {
-    this.bytes = bytes
-    this.size = size
-    this.first = Math.min(bytes.length, 4096)
-    this.flags = 0
-    this.reason = 'store.get'
-    this.writes = false
+/** New memory, which the file's tensors then lie in. @implements {Target} */
+class BlockTarget extends Arriving {
+  /** @param {Meta} meta @param {Kind} kind */
+  constructor (meta, kind) {
+    super(meta, tensorOver(backend.allocateNative(meta.size, ffi.check)))
+    this.kind = kind
   }
 
-  /** @param {number} from @param {number} nbytes @returns {Uint8Array<ArrayBuffer>} @throws {Short} */
-  read (from, nbytes) {
-    if (from + nbytes > this.bytes.length) throw new Short(from + nbytes)
-    return this.bytes.slice(from, from + nbytes)
-  }
-
-  /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
-  place () { return null }
-  close () {}
-}
-
-/** More of the file is needed to parse its header. */
-class Short extends Error {
-  /** @param {number} wanted  bytes */
-  constructor (wanted) {
-    super('more of the file is needed')
-    this.wanted = wanted
+  async finish () {
+    const { layout } = this
+    const read = (/** @type {number} */ from, /** @type {number} */ nbytes) => {
+      const bytes = newBytes(nbytes, 'a header')
+      copyOut(layout, from, bytes)
+      return bytes
+    }
+    const source = sourceOf(layout.size, 4096, read, (from, nbytes, alignment) =>
+      backend.isWasm || from % alignment !== 0 ? null : /** @type {any} */ (backend).partOf(layout.storage, from, nbytes))
+    const result = await tensorsOf(source, this.kind)
+    this.bytes.dispose()
+    return result
   }
 }
 
-/** A tensor that is written, at its place in the file. @typedef {{ begin: number, nbytes: number, layout: InstanceType<typeof Layout>, tensor: TensorOf }} Part */
+/**
+ * A tensor that is written, at its place in the file.
+ *
+ * @typedef {{ begin: number, nbytes: number, layout: InstanceType<typeof ffi.Layout>, tensor: TensorOf }} Part
+ */
 
 /** Tensors that exist: the header's bytes are kept until they tell where all others go. @implements {Target} */
 class TensorTarget {
@@ -219,35 +181,27 @@ class TensorTarget {
     this.head.set(bytes, this.at)
     if (n < this.wanted) return
     const all = this.head.subarray(0, n)
-    const parts = this.partsOf(new Beginning(all, this.meta.size))
-    if (parts !== undefined) this.place(parts, all, seq)
-  }
-
-  /** @param {Part[] | null} parts @param {Uint8Array} bytes  from the file's first on @param {number} seq */
-  place (parts, bytes, seq) {
-    if (parts === null) {
+    let wanted = 0 // bytes that the parser asks for and that did not come
+    const source = sourceOf(this.meta.size, Math.min(n, 4096), (from, nbytes) => {
+      if (from + nbytes <= n) return all.slice(from, from + nbytes)
+      wanted = from + nbytes
+      throw new Error('more of the file is needed')
+    }, () => null)
+    try {
+      this.parts = this.kind.extension === '.npy' ? this.npyParts(source) : this.safetensorsParts(source)
+    } catch (error) {
+      if (wanted === 0) throw error
+      this.wanted = wanted
+      return
+    }
+    if (this.parts === null) { // the tensors lie otherwise in the file
       this.block = new BlockTarget(this.meta, this.kind)
-      this.block.write(bytes, seq)
+      this.block.write(all, seq)
     } else {
-      this.parts = parts
-      this.hash = new Digest([bytes.slice(0, parts[0].begin), ...parts.map(({ tensor }) => tensor)])
-      this.scatter(bytes, 0)
+      this.hash = new Digest([all.slice(0, this.parts[0].begin), ...this.parts.map(({ tensor }) => tensor)])
+      this.scatter(all, 0)
     }
     this.head = new Uint8Array(0)
-  }
-
-  /**
-   * @param {Source} source
-   * @returns {Part[] | null | undefined} null: the tensors lie otherwise in the file; undefined: its header is not complete
-   */
-  partsOf (source) {
-    try {
-      return this.kind.extension === '.npy' ? this.npyParts(source) : this.safetensorsParts(source)
-    } catch (error) {
-      if (!(error instanceof Short)) throw error
-      this.wanted = error.wanted
-      return undefined
-    }
   }
 
   /** @param {Source} source */
@@ -291,19 +245,15 @@ class TensorTarget {
   }
 
   async finish () {
-    const copied = await this.block?.finish()
+    const made = await this.block?.finish()
     this.release()
-    if (copied !== undefined) this.copy(copied)
-    return this.out
-  }
-
-  /** @param {any} made  tensors as out has */
-  copy (made) {
+    if (made === undefined) return this.out
     const from = Tensor.isTensor(made) ? { '': made } : made
     for (const [name, t] of Object.entries(this.tensors())) {
       t.copyFrom(from[name])
       from[name].dispose()
     }
+    return this.out
   }
 
   release () {
@@ -335,4 +285,4 @@ function partFor (title, tensor, dtype, shape, begin, nbytes) {
   return { begin, nbytes, layout, tensor }
 }
 
-module.exports = { bytesTensor, BlockTarget, TensorTarget }
+module.exports = { Arriving, BlockTarget, TensorTarget }

@@ -2,6 +2,7 @@
 // Waiting for a connection that comes and goes.
 
 const { failure } = require('../base/errors')
+const { checkSignal, unlessAborted } = require('../base/signals')
 
 /** @typedef {import('../base/signals').Signal} Signal */
 
@@ -60,7 +61,7 @@ class Waits {
 
   /** @throws as wait */
   check () {
-    if (this.signal !== undefined && this.signal.look()) throw this.signal.reason
+    checkSignal(this.signal)
     if (this.core.connection.isClosed()) throw failure('ERR_DISCONNECTED', 'the connection was closed')
     if (Date.now() - this.progressed > this.timeout) throw failure('ERR_DISCONNECTED', `nothing came from the server for ${this.timeout} ms`)
   }
@@ -79,19 +80,7 @@ class Waits {
    * @param {Promise<R>} promise
    * @returns {Promise<R>}
    */
-  async orAborted (promise) {
-    const { signal } = this
-    if (signal === undefined) return promise
-    /** @type {() => void} */
-    let leave = () => {}
-    try {
-      if (signal.look()) throw signal.reason
-      return await Promise.race([promise, new Promise((resolve, reject) => { leave = signal.follow(() => reject(signal.reason)) })])
-    } finally {
-      leave()
-      promise.catch(() => {})
-    }
-  }
+  orAborted (promise) { return unlessAborted(this.signal, promise) }
 }
 
 module.exports = { Waits }

@@ -76,9 +76,7 @@ const AGE_MS = 3600000
 const RESERVED = 1024 // bytes of the server's largest message that are not payload
 
 /** @param {string} name @param {unknown} value @param {number} least @param {number} usual */
-function countOf (name, value, least, usual) {
-  return integerFrom(name, value === undefined ? usual : value, least)
-}
+const countOf = (name, value, least, usual) => integerFrom(name, value === undefined ? usual : value, least)
 
 /** @param {any} core @param {number} chunk */
 const sendable = (core, chunk) => Math.max(LEAST_CHUNK, Math.min(chunk, (core.connection.info?.max_payload ?? 2 ** 20) - RESERVED))
@@ -91,32 +89,6 @@ function progressOf (onProgress) {
 
 /** @param {unknown} value @returns {value is { file: string | URL }} */
 const isFile = value => value !== null && typeof value === 'object' && !Tensor.isTensor(value) && Object.keys(value).join() === 'file' && !Tensor.isTensor(/** @type {any} */ (value).file)
-
-/** @param {string} file @param {string} extension */
-function checkFile (file, extension) {
-  if (extensionOf(file, EXTENSIONS) !== extension) throw failure('ERR_ARGUMENT', `${file} does not end in ${extension}, as the object's name does`)
-  const source = new ReadFile(file)
-  try {
-    if (extension === '.npy') readHeader(source, '', undefined)
-    else if (extension === '.npz') membersOf(source)
-    else safetensorsFile(source)
-  } finally {
-    source.close()
-  }
-}
-
-/**
- * What put writes, as pieces of a file.
- *
- * @param {string} extension
- * @param {unknown} value
- * @returns {import('../files/writers').Piece[]}
- */
-function piecesOf (extension, value) {
-  if (extension === '.npy') return writers.npyPieces(writers.tensorGiven(value, 'value'), 'store.put')
-  if (extension === '.npz') return writers.npzPieces(writers.npzEntriesOf(value), 'store.put')
-  return writers.safetensorsPieces(writers.entriesOf(value), [], 'store.put')
-}
 
 /** what a store's method was called on @type {(it: any) => TensorStore} */
 let own
@@ -167,9 +139,21 @@ class TensorStore {
       signal: signalOf(signal),
       onProgress: progressOf(onProgress)
     }
-    if (!isFile(value)) return putObject(parts, name, piecesOf(extension, value), how)
+    if (!isFile(value)) {
+      if (extension === '.npy') return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value'), 'store.put'), how)
+      if (extension === '.npz') return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value), 'store.put'), how)
+      return putObject(parts, name, writers.safetensorsPieces(writers.entriesOf(value), [], 'store.put'), how)
+    }
     const file = pathOf(value.file)
-    checkFile(file, extension)
+    if (extensionOf(file, EXTENSIONS) !== extension) throw failure('ERR_ARGUMENT', `${file} does not end in ${extension}, as the object's name does`)
+    const looked = new ReadFile(file)
+    try {
+      if (extension === '.npy') readHeader(looked, '', undefined)
+      else if (extension === '.npz') membersOf(looked)
+      else safetensorsFile(looked)
+    } finally {
+      looked.close()
+    }
     const { bytes, source } = mappedBytes(file)
     try {
       return await putObject(parts, name, [new writers.TensorPiece(bytes)], how)
@@ -206,9 +190,15 @@ class TensorStore {
     const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(options, ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress'], 'store.get')
     const file = isFile(out) ? pathOf(out.file) : undefined
     if (resume !== undefined && file === undefined) throw failure('ERR_ARGUMENT', 'resume is for files: out: { file } was expected')
+    const extension = file === undefined ? extensionOf(name, EXTENSIONS) : ''
+    const isInto = file === undefined && out !== undefined
+    if (isInto && extension === '.npz') throw failure('ERR_UNSUPPORTED', 'the arrays of an .npz cannot be written to tensors that exist; get without out gives new ones')
+    /** @type {any} */
+    let targets
+    if (isInto) targets = extension === '.npy' ? writers.tensorGiven(out, 'out') : Object.fromEntries(writers.entriesOf(/** @type {any} */ (out)))
     const got = await getObject(parts, name, {
-      extension: file === undefined ? extensionOf(name, EXTENSIONS) : '',
-      out: file === undefined ? targetsOf(name, out) : undefined,
+      extension,
+      out: targets,
       file,
       resume: resume === undefined ? undefined : pathOf(resume),
       dtype,
@@ -216,7 +206,7 @@ class TensorStore {
       signal: signalOf(signal),
       onProgress: progressOf(onProgress)
     })
-    return /** @type {any} */ (out === undefined || file !== undefined ? got : out)
+    return /** @type {any} */ (isInto ? out : got)
   }
 
   /**
@@ -279,15 +269,6 @@ class TensorStore {
   }
 }
 
-/** @param {string} name @param {any} out @returns {any} */
-function targetsOf (name, out) {
-  if (out === undefined) return undefined
-  const extension = extensionOf(name, EXTENSIONS)
-  if (extension === '.npz') throw failure('ERR_UNSUPPORTED', 'the arrays of an .npz cannot be written to tensors that exist; get without out gives new ones')
-  if (extension === '.npy') return writers.tensorGiven(out, 'out')
-  return Object.fromEntries(writers.entriesOf(out))
-}
-
 /**
  * Opens a bucket. bus.store calls it.
  *
@@ -301,28 +282,26 @@ function targetsOf (name, out) {
 async function openStore (core, name, options) {
   const stream = streamOf(name)
   const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(options, ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'], 'bus.store')
-  const wanted = { storage: storage === undefined ? 'file' : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))], replicas: countOf('replicas', replicas, 1, 1) }
+  const wanted = {
+    storage: storage === undefined ? 'file' : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))],
+    num_replicas: countOf('replicas', replicas, 1, 1)
+  }
   const isNew = create === undefined || boolean('create', create)
   const limits = { chunk: countOf('chunk', chunk, LEAST_CHUNK, CHUNK), maxBytes: countOf('maxBytes', maxBytes, 0, MOST_OBJECT), timeout: countOf('timeout', timeout, 1, TIMEOUT_MS) }
   const { jetstream } = peer('jetstream')
   try {
     const js = jetstream(core.connection)
     const jsm = await js.jetstreamManager()
-    await openStream(jsm, stream, name, wanted, isNew)
+    try {
+      await jsm.streams.info(stream)
+    } catch (/** @type {any} */ error) {
+      if (error?.name !== 'StreamNotFoundError' || !isNew) throw error
+      await jsm.streams.add({ name: stream, subjects: [`$O.${name}.C.>`, `$O.${name}.M.>`], ...wanted, allow_direct: true, allow_rollup_hdrs: true, discard: 'new' })
+    }
     // @ts-expect-error The constructor is private to everybody else.
     return new TensorStore(KEY, { core, js, jsm, bucket: name, stream, ...limits })
   } catch (error) {
     throw storeError(error, `store ${show(name)}`)
-  }
-}
-
-/** @param {any} jsm @param {string} stream @param {string} bucket @param {{ storage: string, replicas: number }} wanted @param {boolean} isNew  make it if there is none */
-async function openStream (jsm, stream, bucket, { storage, replicas }, isNew) {
-  try {
-    await jsm.streams.info(stream)
-  } catch (/** @type {any} */ error) {
-    if (error?.name !== 'StreamNotFoundError' || !isNew) throw error
-    await jsm.streams.add({ name: stream, subjects: [`$O.${bucket}.C.>`, `$O.${bucket}.M.>`], storage, num_replicas: replicas, allow_direct: true, allow_rollup_hdrs: true, discard: 'new' })
   }
 }
 

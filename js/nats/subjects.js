@@ -5,7 +5,6 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 
 const MOST_BYTES = 1024 // of a subject; a server closes the connection of who sends it longer lines than 4096
-const BAD = /[\s\0]/
 
 /**
  * @param {unknown} subject  to publish to
@@ -24,9 +23,11 @@ function subjectOf (subject) {
  * @throws {TypeError} ERR_ARGUMENT
  */
 function patternOf (subject) {
-  if (typeof subject !== 'string' || BAD.test(subject) || Buffer.byteLength(subject) > MOST_BYTES) throw wrong(subject)
-  const tokens = subject.split('.')
-  if (tokens.some((token, i) => token === '' || (token === '>' && i < tokens.length - 1))) throw wrong(subject)
+  const tokens = typeof subject === 'string' ? subject.split('.') : ['']
+  const isName = (/** @type {string} */ token, /** @type {number} */ i) => token !== '' && (token !== '>' || i === tokens.length - 1)
+  if (typeof subject !== 'string' || /[\s\0]/.test(subject) || Buffer.byteLength(subject) > MOST_BYTES || !tokens.every(isName)) {
+    throw failure('ERR_ARGUMENT', `subject is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
+  }
   return subject
 }
 
@@ -37,8 +38,5 @@ function patternOf (subject) {
  * @param {string} subject
  */
 const takesAnswers = subject => subject !== '' && !subject.startsWith('$') && Buffer.byteLength(subject) <= MOST_BYTES
-
-/** @param {unknown} subject */
-const wrong = subject => failure('ERR_ARGUMENT', `subject is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
 
 module.exports = { subjectOf, patternOf, takesAnswers }

@@ -8,7 +8,7 @@ const { countCopy } = require('../backend/storage')
 const { onNextTurn } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
 const { SMALL, decodeParts, readHeaders } = require('./messages')
-const { disconnected } = require('./link')
+const { disconnected, refused } = require('./link')
 const { refusal } = require('./publish')
 
 /** @typedef {import('./bus').Core} Core */
@@ -25,6 +25,9 @@ const { refusal } = require('./publish')
  * @property {((error: Error, subject: string) => void) | undefined} [onError]  called with messages that are no tensors, or not as `out` is; they count as lost
  * @property {import('../base/types').Signal | undefined} [signal]  ends the iterator with its reason
  */
+
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {Omit<SubscribeOptions<any>, 'signal'> & { maxPending: number, maxBytes: number, signal: Signal | undefined }} Checked options */
 
 /**
  * A message.
@@ -90,7 +93,14 @@ class Expected {
   delivered (publisher, seq) {
     const course = this.#courses.get(publisher) ?? { next: seq, missing: [] }
     const { next, missing } = course
-    if (seq < next) return found(missing, seq) ? -1 : 0
+    if (seq < next) {
+      const i = missing.findIndex(([from, to]) => seq >= from && seq < to)
+      if (i < 0) return 0
+      const [from, to] = missing[i]
+      const rest = /** @type {[number, number][]} */ ([[from, seq], [seq + 1, to]]).filter(range => range[0] < range[1])
+      missing.splice(i, 1, ...rest)
+      return -1
+    }
     if (seq > next) missing.push([next, seq])
     if (missing.length > MOST_GAPS) missing.shift()
     course.next = seq + 1
@@ -104,22 +114,6 @@ class Expected {
     this.#courses.set(publisher, course)
     if (this.#courses.size > MOST_PUBLISHERS) this.#courses.delete(/** @type {string} */ (this.#courses.keys().next().value))
   }
-}
-
-/**
- * Takes a number out of ranges.
- *
- * @param {[from: number, to: number][]} ranges
- * @param {number} seq
- * @returns {boolean} was it in one?
- */
-function found (ranges, seq) {
-  const i = ranges.findIndex(([from, to]) => seq >= from && seq < to)
-  if (i < 0) return false
-  const [from, to] = ranges[i]
-  const rest = /** @type {[number, number][]} */ ([[from, seq], [seq + 1, to]]).filter(range => range[0] < range[1])
-  ranges.splice(i, 1, ...rest)
-  return true
 }
 
 /** Queued messages, of which the first and the last are cheap to take. */
@@ -149,12 +143,6 @@ class Queue {
     }
     return item
   }
-
-  clear () {
-    this.#items = []
-    this.#first = 0
-    this.bytes = 0
-  }
 }
 
 /**
@@ -169,7 +157,6 @@ class Queue {
  * }
  */
 class TensorSubscription {
-  #core
   #options
   #queue = new Queue()
   #expected = new Expected()
@@ -189,12 +176,11 @@ class TensorSubscription {
    * @param {symbol} key
    * @param {Core} core
    * @param {string} subject
-   * @param {ReturnType<typeof optionsOfSubscription>} options
+   * @param {Checked} options
    * @private
    */
   constructor (key, core, subject, options) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'subscriptions are made by bus.subscribe()')
-    this.#core = core
     this.#options = options
     try {
       this.#source = core.connection.subscribe(subject, { ...(options.queue !== undefined && { queue: options.queue }), callback: (/** @type {any} */ error, /** @type {any} */ message) => this.#arrived(error, message) })
@@ -210,13 +196,16 @@ class TensorSubscription {
   /** @param {any} error  the server's @param {any} message */
   #arrived (error, message) {
     if (this.#end !== undefined) return
-    if (error) {
-      this.#stop(Object.assign(failure('ERR_REMOTE', `the server refuses the subscription: ${error.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause: error }))
-      return
-    }
+    if (error) return this.#stop(refused('refuses the subscription', error))
     const item = this.#itemOf(message)
     this.#expected.arrived(item.publisher, item.seq)
-    if (this.#wake === null || this.#queue.length > 0) compact(item)
+    const { data } = item
+    const waits = this.#wake === null || this.#queue.length > 0
+    if (waits && data.length < SMALL && data.buffer.byteLength > 2 * data.length) { // else it would keep what the client read from the socket at once
+      item.data = new Uint8Array(data) // a copy
+      item.held = heldBy(item)
+      if (data.length > 0) countCopy('nats', data.length)
+    }
     if (this.#makeRoom(item)) this.#queue.push(item)
     this.#wake?.()
   }
@@ -232,19 +221,14 @@ class TensorSubscription {
       item.error = error
       item.data = NONE
     }
-    this.#number(item)
+    const [, id, seq] = SEQ.exec(item.fields.get('tensor-seq') ?? '') ?? []
+    item.isCounted = id !== undefined
+    const isFollowed = item.isCounted && this.#options.queue === undefined
+    if (isFollowed) item.publisher = `${id} ${subject}`
+    item.seq = isFollowed ? Number(seq) : this.#expected.count()
     item.overhead = ITEM_BYTES + 4 * (message.size() - data.length)
     item.held = heldBy(item)
     return item
-  }
-
-  /** @param {Item} item */
-  #number (item) {
-    const [, id, seq] = SEQ.exec(item.fields.get('tensor-seq') ?? '') ?? []
-    item.isCounted = id !== undefined
-    if (id === undefined || this.#options.queue !== undefined) item.seq = this.#expected.count()
-    else item.publisher = `${id} ${item.subject}`
-    if (item.publisher !== '') item.seq = Number(seq)
   }
 
   /** @param {Item} item @returns {boolean} false: the item is dropped */
@@ -284,7 +268,7 @@ class TensorSubscription {
   #abandon (error) {
     this.#stop(error)
     this.#end = { error }
-    this.#queue.clear()
+    this.#queue = new Queue()
   }
 
   // ---- The iterator ----
@@ -312,22 +296,17 @@ class TensorSubscription {
       const value = item === undefined ? undefined : this.#valueOf(item)
       if (value !== undefined) return { value, done: false }
       if (item !== undefined) continue
-      if (this.#end !== undefined) return this.#finish(this.#end.error)
-      await this.#arrival()
+      if (this.#end === undefined) {
+        await new Promise(resolve => { this.#wake = () => resolve(undefined) })
+        this.#wake = null
+        this.#taken = 0
+        continue
+      }
+      const { error } = this.#end
+      this.#end = { error: null }
+      if (error !== null) throw error
+      return { value: undefined, done: true }
     }
-  }
-
-  async #arrival () {
-    await new Promise(resolve => { this.#wake = () => resolve(undefined) })
-    this.#wake = null
-    this.#taken = 0
-  }
-
-  /** @param {unknown} error @returns {{ value: undefined, done: true }} */
-  #finish (error) {
-    this.#end = { error: null }
-    if (error !== null) throw error
-    return { value: undefined, done: true }
   }
 
   /** @param {Item} item @returns {Received<T> | undefined} undefined: it is no tensor */
@@ -338,8 +317,14 @@ class TensorSubscription {
       if (item.error !== null) throw item.error
       decoded = decodeParts(fields, data, this.#options)
     } catch (/** @type {any} */ error) {
-      this.#fault(error, subject)
-      return undefined
+      try {
+        if (!FAULTS.includes(error?.code)) throw error
+        this.#options.onError?.(error, subject)
+        return undefined
+      } catch (thrown) {
+        this.#abandon(null)
+        throw thrown
+      }
     }
     const lost = this.#expected.delivered(publisher, seq)
     return /** @type {any} */ ({
@@ -350,17 +335,6 @@ class TensorSubscription {
       headers: fields,
       ...(reply !== '' && { reply })
     })
-  }
-
-  /** @param {any} error @param {string} subject */
-  #fault (error, subject) {
-    try {
-      if (!FAULTS.includes(error?.code)) throw error
-      this.#options.onError?.(error, subject)
-    } catch (thrown) {
-      this.#abandon(null)
-      throw thrown
-    }
   }
 
   /**
@@ -387,38 +361,17 @@ class TensorSubscription {
 const heldBy = ({ data, overhead }) => overhead + (data === NONE ? 0 : data.buffer.byteLength)
 
 /**
- * Gives an item that has to wait memory of its own, where it would keep a buffer that it does not fill: what the client read from the socket at once.
- *
- * @param {Item} item
- */
-function compact (item) {
-  const { data } = item
-  if (data.length >= SMALL || data.buffer.byteLength <= 2 * data.length) return // a large one has memory of its own
-  item.data = new Uint8Array(data) // a copy
-  item.held = heldBy(item)
-  if (data.length > 0) countCopy('nats', data.length)
-}
-
-/**
- * @param {Core} core
- * @param {SubscribeOptions<any> | undefined} options
- */
-function optionsOfSubscription (core, options) {
-  const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options, ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'], 'bus.subscribe')
-  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
-  if (onError !== undefined && typeof onError !== 'function') throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
-  return { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending: integerFrom('maxPending', maxPending, 1), maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }
-}
-
-/**
- * @param {Core} core
  * @template {Value} T
+ * @param {Core} core
  * @param {string} subject  that was checked
  * @param {SubscribeOptions<T>} [options]
  * @returns {TensorSubscription<T>}
  */
 function subscribe (core, subject, options) {
-  const checked = optionsOfSubscription(core, options)
+  const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options, ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'], 'bus.subscribe')
+  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
+  if (onError !== undefined && typeof onError !== 'function') throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
+  const checked = { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending: integerFrom('maxPending', maxPending, 1), maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }
   checkSignal(checked.signal)
   return new /** @type {any} */ (TensorSubscription)(KEY, core, subject, checked)
 }

@@ -201,13 +201,9 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
 
     /** @param {any} frame */
     send (frame) {
-      if (!(frame instanceof Parcel)) super.send(frame)
-      else if (!this.isInPlace) super.send(packed(frame.parts))
-      else this.write(writes(frame))
-    }
-
-    /** @param {Uint8Array[]} parts */
-    write (parts) {
+      if (!(frame instanceof Parcel)) return super.send(frame)
+      if (!this.isInPlace) return super.send(packed(frame.parts))
+      const parts = writes(frame)
       const { socket } = this
       if (this.isClosed || socket === undefined) return
       socket.cork()
@@ -217,20 +213,16 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
 
     /** Gives the connection up. The client's own waits until all is sent, for ever where the server is frozen. */
     disconnect () {
-      this.settled().then(() => this._closed(undefined, false)).catch(() => {})
-    }
-
-    /** Resolves when what is queued was sent, or after a while. @returns {Promise<void>} */
-    settled () {
-      return new Promise(resolve => {
-        const { socket } = this
-        if (socket === undefined || socket.destroyed || socket.writableLength === 0) return resolve()
+      const { socket } = this
+      const settled = new Promise(resolve => { // when what is queued was sent, or after a while
+        if (socket === undefined || socket.destroyed || socket.writableLength === 0) return resolve(undefined)
         const timer = setTimeout(resolve, SETTLE_MS)
         socket.write(new Uint8Array(0), () => {
           clearTimeout(timer)
-          resolve()
+          resolve(undefined)
         })
       })
+      settled.then(() => this._closed(undefined, false)).catch(() => {})
     }
   }
 }
@@ -268,32 +260,6 @@ const has = (it, names) => names.every(name => typeof it[name] === 'function')
 let InPlaceTransport
 
 /**
- * A connection whose transport is ours, also when it is made again. The client's global choice of a transport is as its own `connect` leaves it.
- *
- * @param {Insides} parts
- * @param {any} options  of the client
- * @param {number} maxBytes
- */
-async function connectInPlace (parts, options, maxBytes) {
-  const Transport = InPlaceTransport ??= makeTransport(parts)
-  parts.useStock()
-  const connection = new parts.Connection(options)
-  const protocol = new parts.Protocol(connection.options, connection)
-  const { prepare } = protocol
-  protocol.outbound = new Outbound()
-  protocol.prepare = function () {
-    const pong = prepare.call(protocol)
-    const transport = /** @type {any} */ (new Transport(maxBytes))
-    transport.closedNotification = protocol.transport.closedNotification // which the protocol waits for
-    protocol.transport = transport
-    return pong
-  }
-  await protocol.dialLoop()
-  connection.protocol = protocol
-  return connection
-}
-
-/**
  * Connects as the client's own `connect` does. Large messages are then received without copies, their payload at a multiple of 64 in memory, and large
  * payloads of a bus are sent without copies. The ArrayBuffers that these lie in are not transferred any more: Node 20 copies them instead, later ones refuse that
  * (DataCloneError); a resizable one is sent with one copy. Over TLS, and with a version of the client other than 3.4, the client's own transport does the work: nothing else changes.
@@ -310,7 +276,22 @@ async function connect (options) {
   const client = peer('transport-node')
   const parts = insides()
   if (parts === null || client.hasWsProtocol(rest)) return client.connect(rest)
-  return connectInPlace(parts, rest, maxBytes)
+  const Transport = InPlaceTransport ??= makeTransport(parts)
+  parts.useStock() // the client's global choice of a transport is as its own `connect` leaves it
+  const connection = new parts.Connection(rest)
+  const protocol = new parts.Protocol(connection.options, connection)
+  const { prepare } = protocol
+  protocol.outbound = new Outbound()
+  protocol.prepare = function () { // also when the connection is made again
+    const pong = prepare.call(protocol)
+    const transport = /** @type {any} */ (new Transport(maxBytes))
+    transport.closedNotification = protocol.transport.closedNotification // which the protocol waits for
+    protocol.transport = transport
+    return pong
+  }
+  await protocol.dialLoop()
+  connection.protocol = protocol
+  return connection
 }
 
 /**
@@ -332,4 +313,4 @@ const isInPlace = connection => connection?.protocol?.transport?.isInPlace === t
  */
 const giveBack = (connection, data) => connection.protocol?.transport?.frames?.reuse(data.buffer)
 
-module.exports = { connect, isInPlace, giveBack, Parcel, Outbound, writes }
+module.exports = { connect, isInPlace, giveBack, Outbound, writes }

@@ -6,8 +6,7 @@ const { arange, empty, full, memory, tensor, toSafetensorsBytes, zeros } = requi
 const { add, sum } = require('samebytes/math')
 const { TensorBus, tensors } = require('samebytes/nats')
 const host = require('../../js/nats/host')
-const { mappings } = require('../../js/nats/host-open')
-const { page, pool } = require('../../js/nats/host-pool')
+const { newSealed, page } = require('../../js/nats/host-tickets')
 const { parseBlock } = require('../../js/nats/headers')
 const { needs } = require('../setup')
 const { startPeer } = require('./host-parent')
@@ -23,6 +22,8 @@ const turns = async (n = 20) => { for (let i = 0; i < n; i++) await new Promise(
 const bytesOf = t => (({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))(t.contiguous().data)
 const fieldsOf = (offer, reply = 'r') => parseBlock(offer.headersFor(reply).encode())
 const finish = offer => { offer.release(); offer.end() }
+/** Mapped segments of at least so many bytes. */
+const mapped = nbytes => fs.readFileSync('/proc/self/maps', 'latin1').split('\n').filter(line => line.includes('memfd:samebytes')).map(line => line.split(' ')[0].split('-').map(text => parseInt(text, 16))).filter(([from, to]) => to - from >= nbytes).length
 const disposeAll = record => { for (const t of Object.values(record)) t.dispose() }
 
 /** Layouts and dtypes of every kind, also tensors without elements. */
@@ -72,8 +73,6 @@ describe('NATS: records on one host', () => {
     await Promise.all(peers.map(peer => peer.kill()))
     for (const connection of connections) await connection.close()
     await server?.stop()
-    pool.clear()
-    mappings.clear()
   })
 
   it('are the same as by bytes, with one copy each way, to another process', async () => {
@@ -186,48 +185,27 @@ describe('NATS: records on one host', () => {
     await service.drain()
   })
 
-  it('of many tensors whose views are left to be collected do not pile up', async () => {
-    const mapped = new Set()
-    const { find } = mappings
-    mappings.find = function (...all) {
-      const found = find.apply(this, all)
-      mapped.add(found)
-      return found
-    }
-    const service = await remote.serve(record => { for (const t of Object.values(record)) t.view(); return full([1], 2) }, 'views-left')
-    const record = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`t${i}`, full([64], i)]))
-    for (let i = 0; i < 8; i++) await bus.request('views-left', record)
-    mappings.find = find
-    const most = Math.max(...Array.from(mapped, ({ lent }) => lent.length))
-    assert.ok(most < 2000, `${most} parts of a segment are kept`)
-    await service.drain()
-  })
-
   it('give the memory of replies back with the last of their tensors', async () => {
     const service = await remote.serve(({ x }) => ({ a: x, b: add(x, 1), none: zeros([0]) }), 'again')
     const x = full([4 * LARGE], 1)
-    let back = 0 // replies' segments: nothing else is as large
-    const { give } = pool
-    pool.give = segment => {
-      if (segment.size > 2 * x.nbytes) back++
-      give.call(pool, segment)
-    }
     disposeAll(await bus.request('again', { x }, { out: { a: zeros([4 * LARGE]), b: zeros([4 * LARGE]), none: zeros([0]) } }))
-    assert.equal(back, 1)
+    await turns()
+    const size = 8 * x.size // nothing else is as large
+    const before = mapped(size)
     const { a, b, none } = await bus.request('again', { x })
+    assert.equal(mapped(size), before + 1)
     a.dispose()
     none.dispose()
     await turns()
-    assert.equal(back, 1)
+    assert.equal(mapped(size), before + 1)
     assert.equal(b.get(LARGE - 1), 2)
     const view = b.narrow(0, 1, 2)
     b.dispose()
     await turns()
-    assert.equal(back, 1)
+    assert.equal(mapped(size), before + 1)
     view.dispose()
     await turns()
-    assert.equal(back, 2)
-    pool.give = give
+    assert.equal(mapped(size), before)
     await service.drain()
   })
 
@@ -249,11 +227,11 @@ describe('NATS: records on one host', () => {
     before(() => {
       offer = host.offer(coreOf(bus), 'lies', { x: full([LARGE], 1) })
       fields = fieldsOf(offer)
-      segment = pool.take(2 ** 21)
+      segment = newSealed(2 ** 21)
     })
     after(() => {
       for (const ticket of tickets) ticket.close()
-      pool.give(segment)
+      segment.close()
       finish(offer)
     })
 

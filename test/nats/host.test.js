@@ -11,8 +11,7 @@ const { SharedTensor, arange, full, memory, openNpy, saveNpySync, zeros } = requ
 const { add, sum } = require('samebytes/math')
 const { TensorBus, tensors } = require('samebytes/nats')
 const host = require('../../js/nats/host')
-const { mappings } = require('../../js/nats/host-open')
-const { SegmentPool, TicketPage, TICKETS, page, pool } = require('../../js/nats/host-pool')
+const { TicketPage, TICKETS, newSealed, page } = require('../../js/nats/host-tickets')
 const { parseBlock } = require('../../js/nats/headers')
 const { needs, skipWithout } = require('../setup')
 const { startPeer } = require('./host-parent')
@@ -28,10 +27,18 @@ const fieldsOf = (offer, reply = 'r') => parseBlock(offer.headersFor(reply).enco
 const bytesOf = t => (({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))(t.contiguous().data)
 const isSame = (a, b) => bytesOf(a).equals(bytesOf(b))
 const finish = offer => { offer.release(); offer.end() }
-const lentOut = () => pool.count - pool.unused
 const openFiles = () => fs.readdirSync('/proc/self/fd').length
+const segments = () => fs.readdirSync('/proc/self/fd').filter(fd => linkOf(fd).startsWith('/memfd:')).length
 const maps = () => fs.readFileSync('/proc/self/maps', 'latin1').split('\n').filter(line => line.includes('memfd:samebytes')).length
 const turns = async (n = 20) => { for (let i = 0; i < n; i++) await new Promise(resolve => setImmediate(resolve)) }
+
+function linkOf (fd) {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return '' // readdir's own
+  }
+}
 
 /** Waits until something is so; a hang ends with the test. */
 async function until (isSo) { while (!(await isSo())) await turns(1) }
@@ -61,14 +68,13 @@ describe('NATS: on one host', () => {
     server = await startServer()
     bus = await newBus()
     remote = await newBus()
+    finish(host.offer(coreOf(bus), 'page', full([LARGE], 1))) // from now on there is a page of tickets
   })
 
   after(async () => {
     await Promise.all(peers.map(peer => peer.kill()))
     for (const connection of connections) await connection.close()
     await server?.stop()
-    pool.clear()
-    mappings.clear()
   })
 
   /** The same request by bytes. */
@@ -237,16 +243,17 @@ describe('NATS: on one host', () => {
       await peer.kill()
     })
 
-    it('of replies comes back when nobody uses them', async () => {
+    it('of replies goes with its tensors, and has no descriptor', async () => {
       const service = await remote.serve(x => add(x, 1), 'again')
-      pool.clear()
-      const [count, lent] = [pool.count, lentOut()] // by replies of other tests, until they are collected
-      for (let i = 0; i < 10; i++) {
-        (await bus.request('again', full([LARGE], i))).dispose()
-        await turns()
-      }
-      assert.ok(pool.count <= count + 3, `${pool.count}, ${count} before`)
-      assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
+      await bus.request('again', full([LARGE], 0)) // teaches how large replies are
+      const [mapped, lent] = [maps(), segments()]
+      const replies = []
+      for (let i = 0; i < 10; i++) replies.push(await bus.request('again', full([LARGE], i)))
+      assert.equal(segments(), lent)
+      assert.deepEqual(replies.map(y => y.get(9)), Array.from({ length: 10 }, (_, i) => i + 1))
+      for (const y of replies) y.dispose()
+      await turns()
+      assert.ok(maps() <= mapped, `${maps()}, ${mapped} before`)
       await service.drain()
     })
 
@@ -255,9 +262,9 @@ describe('NATS: on one host', () => {
       saveNpySync(file, zeros([2 ** 15]))
       const x = openNpy(file, { guard: true })
       fs.truncateSync(file, 128)
-      const [lent, inFlight] = [lentOut(), memory().inFlight]
+      const [lent, inFlight] = [segments(), memory().inFlight]
       for (let i = 0; i <= TICKETS; i++) await assert.rejects(bus.request('none', x), { code: 'ERR_IO' })
-      assert.deepEqual([lentOut(), memory().inFlight], [lent, inFlight])
+      assert.deepEqual([segments(), memory().inFlight], [lent, inFlight])
       const offer = host.offer(coreOf(bus), 'tickets', zeros([2 ** 15])) // there is one
       assert.notEqual(offer, null)
       finish(offer)
@@ -265,11 +272,10 @@ describe('NATS: on one host', () => {
       fs.rmSync(path.dirname(file), { recursive: true })
     })
 
-    it('is not used again where a message that lent it was not answered', () => {
+    it('is closed at the end, also where a message that lent it was not answered', () => {
       const x = full([LARGE], 1)
       const lend = replies => {
-        pool.clear()
-        const lent = lentOut()
+        const lent = segments()
         const offer = host.offer(coreOf(bus), 'lent', x, { out: x })
         for (const [i, headers] of replies.entries()) {
           offer.headersFor(`r${i}`)
@@ -277,43 +283,22 @@ describe('NATS: on one host', () => {
         }
         finish(offer)
         host.stateOf(coreOf(bus)).away.clear()
-        return [lentOut() - lent, pool.unused]
+        return segments() - lent
       }
-      assert.deepEqual(lend([]), [0, 1])
-      assert.deepEqual(lend([{ ':status': '503' }]), [0, 2])
-      assert.deepEqual(lend([{ 'tensor-host': 'refused' }]), [0, 2])
-      assert.deepEqual(lend([{ 'nats-service-error-code': '500' }, { 'nats-service-error-code': '503' }]), [0, 2])
-      assert.deepEqual(lend([null]), [0, 0])
-      assert.deepEqual(lend([{ 'tensor-error': 'ERR_TIMEOUT' }]), [0, 0])
-      assert.deepEqual(lend([null, { 'tensor-host': 'refused' }]), [0, 1])
+      for (const replies of [[], [{ ':status': '503' }], [{ 'tensor-host': 'refused' }], [{ 'nats-service-error-code': '500' }, { 'nats-service-error-code': '503' }],
+        [null], [{ 'tensor-error': 'ERR_TIMEOUT' }], [null, { 'tensor-host': 'refused' }]]) assert.equal(lend(replies), 0, JSON.stringify(replies))
       x.set(2, 0)
-    })
-
-    it('is bounded, used again, and freed when it idles', async () => {
-      const small = new SegmentPool({ mostBytes: 2 ** 20, idle: 10 })
-      const taken = Array.from({ length: 5 }, () => small.take(2 ** 18))
-      assert.equal(taken[4], null)
-      assert.equal(small.nbytes, 2 ** 20)
-      small.give(taken[0])
-      assert.equal(small.take(2 ** 18), taken[0])
-      small.give(taken[1])
-      assert.notEqual(small.take(2 ** 17), null) // in place of the unused one
-      assert.ok(taken[1].fd < 0)
-      assert.equal(small.take(2 ** 30), null)
-      for (const each of [taken[0], taken[2], taken[3]]) small.give(each)
-      await until(() => small.unused === 0)
-      assert.equal(small.count, 1)
     })
 
     it('is lent by no more tickets than there are', () => {
       const tickets = new TicketPage()
-      const shared = pool.take(2 ** 16)
+      const shared = newSealed(2 ** 16)
       const part = { writes: false, at: 0, nbytes: 4 }
       const all = Array.from({ length: TICKETS + 1 }, () => tickets.write(shared, part))
       assert.equal(all.pop(), null)
       all[3].close()
       assert.notEqual(tickets.write(shared, part), null)
-      pool.give(shared)
+      shared.close()
     })
 
     it('leaks neither descriptors nor mappings', async () => {
@@ -329,8 +314,6 @@ describe('NATS: on one host', () => {
         await turns()
         gc()
         await turns()
-        pool.clear()
-        mappings.clear()
       }
       await round()
       const before = [openFiles(), maps()]
@@ -343,6 +326,7 @@ describe('NATS: on one host', () => {
 
   describe('processes that die', () => {
     it('after sending: the service goes on, and frees what it held', async () => {
+      const before = maps()
       const peer = await newPeer()
       let arrived
       const isThere = new Promise(resolve => { arrived = resolve })
@@ -361,15 +345,13 @@ describe('NATS: on one host', () => {
       goOn()
       await service.drain()
       assert.equal(read, 2 * LARGE)
-      mappings.clear()
-      const gone = fs.readFileSync('/proc/self/maps', 'latin1').split('\n').filter(line => line.includes(`/proc/${peer.pid}/`))
-      assert.deepEqual(gone, [])
+      await until(() => maps() <= before)
     })
 
-    it('with a request: another attempt is answered, and the memory is not used again', async () => {
+    it('with a request: another attempt is answered, and the memory is closed', async () => {
       const peer = await newPeer()
       await peer.ask('serve', ['dies', 'die'])
-      const lent = lentOut()
+      const lent = segments()
       const asked = bus.request('dies', full([LARGE], 3), { deadline: 20_000, attempts: 20 })
       await peer.ended
       const service = await remote.serve(x => add(x, 1), 'dies')
@@ -377,7 +359,7 @@ describe('NATS: on one host', () => {
       assert.equal(y.get(4), 4)
       y.dispose()
       await turns()
-      assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
+      assert.ok(segments() <= lent, `${segments()}, ${lent} before`)
       await service.drain()
     })
   })
@@ -486,14 +468,14 @@ describe('NATS: on one host', () => {
     })
 
     it('of bytes behind a segment\'s end, with a ticket that is real', () => {
-      const segment = pool.take(2 ** 16)
+      const segment = newSealed(2 ** 16)
       const past = page.write(segment, { writes: false, at: segment.size - 4, nbytes: 8 })
       assert.ok(refused(forged({ 'tensor-host-data': past.text, 'tensor-shape': '2' })))
       const odd = page.write(segment, { writes: false, at: 2, nbytes: 8 })
       assert.ok(refused(forged({ 'tensor-host-data': odd.text, 'tensor-shape': '2' })))
       past.close()
       odd.close()
-      pool.give(segment)
+      segment.close()
     })
 
     it('of what was lent before', () => {

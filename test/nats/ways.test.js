@@ -6,8 +6,6 @@ const { connect } = require('@nats-io/transport-node')
 const { SharedTensor, full, memory } = require('samebytes')
 const { memoryMap, trace, untrace } = require('samebytes/inspect')
 const { tensors } = require('samebytes/nats')
-const { mappings } = require('../../js/nats/host-open')
-const { pool } = require('../../js/nats/host-pool')
 const { needs } = require('../setup')
 const { startServer } = require('./server')
 
@@ -39,8 +37,6 @@ describe('NATS: the way that tensors went', () => {
     untrace()
     for (const connection of connections) await connection.close()
     await server?.stop()
-    pool.clear()
-    mappings.clear()
   })
 
   /** Headers of a tensor, of whatever client. */
