@@ -211,7 +211,7 @@ function reachOf ({ shape, strides, size }, itemsize) {
 
 const PLACED = 768 // bytes of V8's heap that one Placed and its site take
 
-/** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, at: number }} Placed at: position of the storage's first byte */
+/** at: position of the storage's first byte @typedef {{ tensor: Tensor, note: import('./trace').Note, layout: any, at: number }} Placed */
 /** @typedef {{ begin: number, end: number, storages: Storage[], tensors: Placed[] }} Block */
 
 /**

@@ -23,9 +23,9 @@ const { map, events } = JSON.parse(data.textContent)
 const page = new parts.MapPage(document.getElementById('map'), map, { parts, isLive: events !== '' })
 if (events !== '') {
   const source = new EventSource(events)
-  source.addEventListener('map', event => { page.say('live', true); page.update(JSON.parse(event.data)) })
-  source.addEventListener('end', event => { page.say(JSON.parse(event.data), false); source.close() })
-  source.onerror = () => page.say(source.readyState === 2 ? 'the program has ended' : 'waiting for the program', false)
+  source.addEventListener('map', event => { page.summary.say('live', true); page.update(JSON.parse(event.data)) })
+  source.addEventListener('end', event => { page.summary.say(JSON.parse(event.data), false); source.close() })
+  source.onerror = () => page.summary.say(source.readyState === 2 ? 'the program has ended' : 'waiting for the program', false)
 }
 `
 
