@@ -37,7 +37,7 @@ function slotsOf ({ shape, strides, itemsize, reach, size }, most) {
   }
   let budget = 20000 // steps, whatever strides there are
   /** @param {number} d @param {number} at @param {number} order */
-  const walk = (d, at, order) => {
+  const number = (d, at, order) => {
     if (--budget < 0) return
     if (d === shape.length) {
       if (slots[at].length < 1000) slots[at].push(order)
@@ -46,10 +46,10 @@ function slotsOf ({ shape, strides, itemsize, reach, size }, most) {
     const [from, to] = range(d, at)
     for (let i = from; i <= to; i++) {
       if (budget < 0) return
-      walk(d + 1, at + i * strides[d], order + i * weight[d + 1])
+      number(d + 1, at + i * strides[d], order + i * weight[d + 1])
     }
   }
-  if (size > 0) walk(0, -reach[0] / itemsize, 0)
+  if (size > 0) number(0, -reach[0] / itemsize, 0)
   return { slots, all }
 }
 

@@ -212,7 +212,7 @@ function reachOf ({ shape, strides, size }, itemsize) {
 const PLACED = 768 // bytes of V8's heap that one Placed and its site take
 
 /** at: position of the storage's first byte @typedef {{ tensor: Tensor, note: import('./trace').Note, layout: any, at: number }} Placed */
-/** @typedef {{ begin: number, end: number, storages: Storage[], tensors: Placed[] }} Block */
+/** @typedef {{ begin: number, end: number, storages: Storage[], tensors: Placed[] }} MemoryBlock */
 
 /**
  * Calls the class' getter, because a program may define a property of that name on the tensor.
@@ -229,9 +229,9 @@ const get = (tensor, name) => Reflect.get(instance().Tensor.prototype, name, ten
  * @param {Placed[]} list
  */
 function regionsOf (list) {
-  /** @type {Map<Storage, Block & { at: number }>} */
+  /** @type {Map<Storage, MemoryBlock & { at: number }>} */
   const blocks = new Map()
-  /** @type {Map<unknown, Block[]>} */
+  /** @type {Map<unknown, MemoryBlock[]>} */
   const spaces = new Map()
   for (const placed of list) {
     const { storage } = placed.layout
@@ -247,11 +247,11 @@ function regionsOf (list) {
     placed.at = block.at
     block.tensors.push(placed)
   }
-  /** @type {(Block & { hasAddress: boolean })[]} */
+  /** @type {(MemoryBlock & { hasAddress: boolean })[]} */
   const regions = []
   for (const [space, several] of spaces) {
     several.sort((a, b) => a.begin - b.begin || b.end - a.end)
-    /** @type {Block | null} */
+    /** @type {MemoryBlock | null} */
     let open = null
     for (const block of several) {
       if (open !== null && block.begin < open.end) {
@@ -415,7 +415,7 @@ function takeMap (limit) {
     samebytes: version,
     backend: ffi.backend.name,
     program: programName(),
-    pid: pid(),
+    pid,
     totals: { tensors: list.length, regions: regions.length, bytes: regions.reduce((sum, { nbytes }) => sum + nbytes, 0), untraced: untraced() },
     regions: rows,
     more: {

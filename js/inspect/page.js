@@ -30,9 +30,7 @@ if (events !== '') {
 `
 
 /** @returns {string} that nobody can guess */
-function newNonce () {
-  return Array.from(crypto.getRandomValues(new Uint8Array(18)), byte => byte.toString(36).padStart(2, '0')).join('')
-}
+const newNonce = () => Array.from(crypto.getRandomValues(new Uint8Array(18)), byte => byte.toString(36).padStart(2, '0')).join('')
 
 /**
  * What the page may do: run its own script, have its own style, and where it is live ask where it came from.
