@@ -16,7 +16,6 @@ class UsageError extends Error {}
  * @property {string} text  what it does
  * @property {string} [argument]  what its value is called
  * @property {string} [short]
- * @property {boolean} [multiple]
  * @property {() => readonly string[]} [choices]
  */
 
@@ -63,18 +62,23 @@ function parse (command, args) {
   const options = { ...command.options, help: /** @type {Option} */ ({ type: 'boolean', text: '', short: 'h' }) }
   const { values, positionals, tokens } = parseArgs({
     args: own.map(arg => isSlice(arg) ? MARK + arg : arg),
-    options: Object.fromEntries(Object.entries(options).map(([name, { type, short, multiple }]) => [name, { type, ...(short && { short }), ...(multiple && { multiple }) }])),
+    options: Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, { type, ...(short && { short }) }])),
     allowPositionals: true,
     strict: false,
     tokens: true
   })
   for (const token of tokens) if (token.kind === 'option') checkOption(token, options)
   const operands = [...positionals.map(unmarked), ...rest]
-  for (const name of Object.keys(values)) {
-    const value = /** @type {any} */ (values[name])
-    values[name] = Array.isArray(value) ? value.map(unmarked) : unmarked(value)
+  for (const [name, value] of Object.entries(values)) values[name] = unmarked(value)
+  if (!values.help) {
+    const { operands: names, count: [least, most] } = command
+    if (operands.length < least) {
+      throw new UsageError(operands.length === 0 ? `${names} is missing` : `${names} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`)
+    }
+    if (operands.length > most) {
+      throw new UsageError(`${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : names} was expected`)
+    }
   }
-  if (!values.help) checkCount(command, operands)
   return { values, operands }
 }
 
@@ -126,19 +130,6 @@ function checkOption ({ name, rawName, value, inlineValue }, options) {
   const choices = option.choices?.()
   if (choices !== undefined && !choices.includes(text)) {
     throw new UsageError(`${given} is ${JSON.stringify(plain(text))}; one of ${choices.join(', ')} was expected${didYouMean(text, choices)}`)
-  }
-}
-
-/**
- * @param {Command} command
- * @param {string[]} operands
- */
-function checkCount ({ operands: names, count: [least, most] }, operands) {
-  if (operands.length < least) {
-    throw new UsageError(operands.length === 0 ? `${names} is missing` : `${names} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`)
-  }
-  if (operands.length > most) {
-    throw new UsageError(`${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : names} was expected`)
   }
 }
 

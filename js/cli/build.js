@@ -25,33 +25,43 @@ they lie beside the executable, or npm_config_nodedir says where they are.`
 
 class Failure extends Error {}
 
+/** Does another machine load what is built? */
+const isCross = process.env.npm_config_arch !== undefined
+
 /** @param {string[]} args */
 function main (args) {
   const { out, verbose, help } = optionsOf(args)
-  if (help) {
-    console.log(HELP)
-    return
+  if (help) return console.log(HELP)
+  const { platform, arch } = process
+  if (platform !== 'linux') throw new Failure(`the C sources are for Linux; on ${platform} the package runs on WASM, with nothing to build`)
+  if (os.endianness() !== 'LE') {
+    throw new Failure(`${arch} is big-endian, and the C sources are for little-endian machines; the package runs on WASM here`)
   }
-  checkPlatform()
-  const sources = findSources()
+  // beside the binaries in the package, where no installer takes it for an order to build
+  const sources = [path.join(ROOT, 'prebuilds', 'binding.gyp'), path.join(ROOT, 'binding.gyp')].find(file => fs.existsSync(file))
+  if (sources === undefined) throw new Failure(`${ROOT} has no C sources; is the package whole?`)
   const gyp = findNodeGyp()
   const compiler = findCompiler()
   const target = path.resolve(out ?? prebuilt())
-  checkWritable(target)
-
+  try {
+    fs.mkdirSync(target, { recursive: true })
+    fs.accessSync(target, fs.constants.W_OK)
+  } catch (error) {
+    throw new Failure(`${target} cannot be written (${/** @type {any} */ (error).code}); give another one with --out FOLDER`)
+  }
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-build-'))
   try {
     fs.cpSync(path.join(ROOT, 'src'), path.join(scratch, 'src'), { recursive: true })
     fs.copyFileSync(sources, path.join(scratch, 'binding.gyp'))
     console.log(`samebytes-build: compiling for ${process.env.npm_config_arch ?? platformName()} with ${compiler}`)
     runNodeGyp(gyp, compiler, scratch, verbose)
-    for (const name of PRODUCTS) place(path.join(scratch, 'build', 'Release', name), path.join(target, name))
+    for (const name of PRODUCTS) replaceFile(path.join(scratch, 'build', 'Release', name), path.join(target, name))
     copyDeviceCode(target)
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true })
   }
   const addon = path.join(target, PRODUCTS[0])
-  if (!isCross()) check(addon)
+  if (!isCross) check(addon)
   console.log(`samebytes-build: made ${addon}${out === undefined ? '' : `; set SAMEBYTES_BINARY=${addon} to use it`}`)
 }
 
@@ -67,37 +77,20 @@ function optionsOf (args) {
   }
 }
 
-function checkPlatform () {
-  if (process.platform !== 'linux') throw new Failure(`the C sources are for Linux; on ${process.platform} the package runs on WASM, with nothing to build`)
-  if (os.endianness() !== 'LE') throw new Failure(`${process.arch} is big-endian, and the C sources are for little-endian machines; the package runs on WASM here`)
-}
-
-/** @returns {string} the binding.gyp: beside the binaries in the package, where no installer takes it for an order to build */
-function findSources () {
-  const found = [path.join(ROOT, 'prebuilds', 'binding.gyp'), path.join(ROOT, 'binding.gyp')].find(file => fs.existsSync(file))
-  if (found === undefined) throw new Failure(`${ROOT} has no C sources; is the package whole?`)
-  return found
-}
-
 /** @returns {string[]} command and first arguments */
 function findNodeGyp () {
   const { npm_config_node_gyp: told, npm_execpath: npm } = process.env
   const inNpm = path.join('node_modules', 'node-gyp', 'bin', 'node-gyp.js')
-  const places = [told, ownNodeGyp(), path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm)]
+  let own // of the project, or beside the package
+  try {
+    own = require.resolve('node-gyp/bin/node-gyp.js', { paths: [process.cwd(), ROOT] })
+  } catch {}
+  const places = [told, own, path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm)]
   if (npm !== undefined) places.push(path.join(path.dirname(npm), '..', inNpm))
-  const found = places.find(place => place !== undefined && fs.existsSync(place))
+  const found = places.find(each => each !== undefined && fs.existsSync(each))
   if (found !== undefined) return [process.execPath, found]
   if (runs('node-gyp')) return ['node-gyp']
   throw new Failure('node-gyp is missing; npm install --save-dev node-gyp, then try again')
-}
-
-/** @returns {string | undefined} of the project, or beside the package */
-function ownNodeGyp () {
-  try {
-    return require.resolve('node-gyp/bin/node-gyp.js', { paths: [process.cwd(), ROOT] })
-  } catch {
-    return undefined
-  }
 }
 
 /** @returns {string} */
@@ -115,16 +108,6 @@ function findCompiler () {
 function runs (command) {
   const [name, ...args] = command.split(' ')
   return spawnSync(name, [...args, '--version'], { stdio: 'ignore' }).error === undefined
-}
-
-/** @param {string} folder  which is made */
-function checkWritable (folder) {
-  try {
-    fs.mkdirSync(folder, { recursive: true })
-    fs.accessSync(folder, fs.constants.W_OK)
-  } catch (error) {
-    throw new Failure(`${folder} cannot be written (${/** @type {any} */ (error).code}); give another one with --out FOLDER`)
-  }
 }
 
 /**
@@ -158,7 +141,7 @@ function headers () {
 }
 
 /** Replaces a file as a whole. The old one stays where it is linked: package managers share files between projects. */
-function place (/** @type {string} */ file, /** @type {string} */ target, mode = 0o755) {
+function replaceFile (/** @type {string} */ file, /** @type {string} */ target, mode = 0o755) {
   const temporary = `${target}.${process.pid}`
   try {
     fs.rmSync(temporary, { force: true })
@@ -178,13 +161,10 @@ function place (/** @type {string} */ file, /** @type {string} */ target, mode =
  */
 function copyDeviceCode (target) {
   const [from, to] = [path.join(ROOT, 'prebuilds', 'linux-x64', 'cuda'), path.join(target, 'cuda')]
-  if (isCross() || path.relative(from, to) === '' || !fs.existsSync(from)) return
+  if (isCross || path.relative(from, to) === '' || !fs.existsSync(from)) return
   fs.mkdirSync(to, { recursive: true })
-  for (const name of fs.readdirSync(from)) place(path.join(from, name), path.join(to, name), 0o644)
+  for (const name of fs.readdirSync(from)) replaceFile(path.join(from, name), path.join(to, name), 0o644)
 }
-
-/** @returns {boolean} whether this machine cannot load what was built */
-const isCross = () => process.env.npm_config_arch !== undefined
 
 /** @param {string} addon */
 function check (addon) {

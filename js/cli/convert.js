@@ -10,10 +10,8 @@ const { saveLate } = require('../files/save')
 const { dtypeOf } = require('../backend/dtypes')
 const { findPlace, openPlace, isRaw: isRawArray } = require('./open')
 const { chosenNames, checkKnown } = require('./show')
-const { about } = require('./failures')
-const { progress } = require('./progress')
 const { UsageError } = require('./arguments')
-const { brief, plain, size, counted, print, note, printJson } = require('./output')
+const { brief, plain, size, counted, print, note, printJson, about, progress } = require('./output')
 
 /** @typedef {import('./open').Content} Content */
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -85,7 +83,8 @@ function writable (file, label, names) {
     checkKnown(info, label, '--raw')
     const { type, block, dtype } = info
     const { itemsize } = dtypeOf(dtype)
-    if (block.elements > 1 || block.bytes !== itemsize || isForeign(file, type, dtype)) {
+    const isOther = dtype === 'uint8' && ((file.format === 'safetensors' && type !== 'U8') || file.format === 'gguf') // uint8 stands for it
+    if (block.elements > 1 || block.bytes !== itemsize || isOther) {
       throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`)
     }
     if (file.format === 'raw' && file.nbytes % itemsize !== 0) throw failure('ERR_FORMAT', `${label} has ${file.nbytes} bytes, no multiple of the ${itemsize} of ${dtype}`)
@@ -126,43 +125,10 @@ function tensorIn (file, name, label, dtype) {
   const t = file.get(name)
   if (dtype === undefined || t.dtype === dtype) return t
   const made = t.astype(dtype)
-  if (isInteger(dtype) && !samebytes.canCast(t.dtype, dtype, 'safe') && !samebytes.arrayEqual(t, made)) {
+  if (/^u?int/.test(dtype) && !samebytes.canCast(t.dtype, dtype, 'safe') && !samebytes.arrayEqual(t, made)) {
     throw failure('ERR_BOUNDS', `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`)
   }
   return made
-}
-
-/**
- * Some tensors in the dtype of B. Nothing else has them.
- *
- * @param {Content} file
- * @param {string[]} names
- * @param {string[]} all  that are asked for in the end
- * @param {string} label
- * @param {any} dtype  undefined: as they are
- * @returns {Promise<Tensor[]>}
- */
-async function tensorsOf (file, names, all, label, dtype) {
-  await file.fetch?.(names, () => null, all)
-  return names.map(name => {
-    const t = tensorIn(file, name, label, dtype)
-    file.drop?.(name, t)
-    return t
-  })
-}
-
-/** @param {string} dtype */
-const isInteger = dtype => /^u?int/.test(dtype)
-
-/**
- * Whether uint8 stands for a type that samebytes has no dtype for.
- *
- * @param {Content} file
- * @param {string} type
- * @param {string} dtype
- */
-function isForeign ({ format }, type, dtype) {
-  return dtype === 'uint8' && ((format === 'safetensors' && type !== 'U8') || format === 'gguf')
 }
 
 /**
@@ -175,7 +141,7 @@ function isForeign ({ format }, type, dtype) {
 async function convertFile (from, to, { force, name: called, dtype, raw }) {
   const extension = path.extname(to).toLowerCase()
   if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
-  if (!force) checkFree(to)
+  if (!force && fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
   const place = findPlace(from, true)
   const { label, tensor } = place
   const stop = new AbortController()
@@ -193,19 +159,28 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
     if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
     if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
     for (const name of names) checkTarget(file.info(name), label, extension, dtype)
+    const nameIn = (/** @type {string} */ name) => called ?? (name === '' ? path.basename(to, path.extname(to)) : name) // in B
     const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
     const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
     if (extension === '.npy') {
       await about(label, async () => file.fetch?.(names, () => null))
       await samebytes.saveNpy(to, about(label, () => tensorIn(file, names[0], label, dtype)), options)
     } else if (file.fetch === undefined && dtype === undefined) { // mapped
-      const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), tensorIn(file, name, label, dtype)])))
+      const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([nameIn(name), tensorIn(file, name, label, dtype)])))
       if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
       else await samebytes.saveSafetensors(to, tensors, options)
     } else {
-      const sources = new Map(names.map(name => [called ?? nameIn(name, to), name]))
+      const sources = new Map(names.map(name => [nameIn(name), name]))
       const specs = [...sources].map(([name, source]) => ({ name, dtype: dtype ?? file.info(source).dtype, shape: file.info(source).shape }))
-      const come = (/** @type {string[]} */ some) => about(label, () => tensorsOf(file, some.map(name => /** @type {string} */ (sources.get(name))), names, label, dtype))
+      const come = (/** @type {string[]} */ some) => about(label, async () => {
+        const wanted = some.map(name => /** @type {string} */ (sources.get(name)))
+        await file.fetch?.(wanted, () => null, names)
+        return wanted.map(name => { // nothing else has the tensors
+          const t = tensorIn(file, name, label, dtype)
+          file.drop?.(name, t)
+          return t
+        })
+      })
       await saveLate(to, specs, come, file.fetch === undefined ? options : { ...options, onProgress: undefined }) // what is fetched is told
     }
     return { label, count: names.length, nbytes: fs.statSync(to).size, isRaw: extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype) }
@@ -223,15 +198,6 @@ async function convert ({ values: { json, ...options }, operands: [from, to] }) 
   if (isRaw) note(`samebytes convert: ${brief(to)} has raw bytes, because NumPy has no ${options.dtype}: reading them takes the dtype again`)
   if (json) printJson({ from: label, to, tensors: count, nbytes })
   else print(`${brief(to)}: ${counted(count, 'tensor')}, ${size(nbytes)}`)
-}
-
-/** @param {string} name @param {string} to */
-const nameIn = (name, to) => name === '' ? path.basename(to, path.extname(to)) : name
-
-/** @param {string} to */
-function checkFree (to) {
-  if (fs.lstatSync(to, { throwIfNoEntry: false }) === undefined) return
-  throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
 }
 
 module.exports = { convert, convertFile }

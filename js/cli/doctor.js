@@ -29,34 +29,22 @@ const missing = (about, text, advice) => ({ about, state: 'missing', text, advic
 /** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
 const broken = (about, text, advice) => ({ about, state: 'broken', text, advice })
 
-/** @returns {typeof import('..') | Error} */
-function library () {
-  try {
-    return require('..')
-  } catch (error) {
-    return /** @type {Error} */ (error)
-  }
-}
-
 /** @param {string} text @returns {string} the first line, and nothing that is no letter */
 const line = text => plain(text.split('\n')[0])
 
-/** @returns {string} the C library that Node.js was linked with */
-function libc () {
-  if (process.platform !== 'linux') return ''
-  const { header } = /** @type {any} */ (process.report?.getReport() ?? {})
-  return header?.glibcVersionRuntime === undefined ? ', not glibc' : `, glibc ${header.glibcVersionRuntime}`
-}
+/** @returns {string | undefined} the version of the C library that Node.js was linked with; undefined: it is another one */
+const glibc = () => /** @type {any} */ (process.report?.getReport())?.header?.glibcVersionRuntime
 
 /** @returns {Finding[]} */
 function versions () {
-  const found = [
+  const isNew = Number(process.versions.node.split('.')[0]) >= 20
+  const found = process.platform === 'linux' ? glibc() : ''
+  const library = found === undefined ? ', not glibc' : found && `, glibc ${found}`
+  const text = `${process.version} on ${process.platform}-${process.arch}${library}`
+  return [
     ok('samebytes', `${version} in ${brief(ROOT)}`),
-    ok('Node.js', `${process.version} on ${process.platform}-${process.arch}${libc()}`)
+    isNew ? ok('Node.js', text) : broken('Node.js', process.version, 'samebytes needs Node.js 20 or newer')
   ]
-  const major = Number(process.versions.node.split('.')[0])
-  if (major < 20) found[1] = broken('Node.js', `${process.version}`, 'samebytes needs Node.js 20 or newer')
-  return found
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
@@ -73,23 +61,18 @@ function backEnd (samebytes) {
     return [ok('back end', `native${asked}`), instructions(level), threadsOf(threads)]
   }
   const without = 'files are read, not mapped; shared memory, addresses, addons and CUDA are not there'
-  const simd = ok('instruction set', 'WebAssembly SIMD')
-  const one = ok('threads', '1, each copy runs on the thread that asked for it')
-  if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), simd, one]
-  const why = whyNoAddon()
-  if (process.env.SAMEBYTES_BINARY) return [broken('back end', `${name}: ${why}`, 'SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package\'s own is loaded'), simd, one]
-  if (require('../backend/native').isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), simd, one]
-  return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), simd, one]
-}
-
-/** @returns {string} */
-function whyNoAddon () {
+  const rest = [ok('instruction set', 'WebAssembly SIMD'), ok('threads', '1, each copy runs on the thread that asked for it')]
+  if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), ...rest]
+  const native = require('../backend/native')
+  let why = 'it loads now'
   try {
-    require('../backend/native').start()
-    return 'it loads now'
+    native.start()
   } catch (error) {
-    return line(/** @type {Error} */ (error).message)
+    why = line(/** @type {Error} */ (error).message)
   }
+  if (process.env.SAMEBYTES_BINARY) return [broken('back end', `${name}: ${why}`, 'SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package\'s own is loaded'), ...rest]
+  if (native.isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), ...rest]
+  return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), ...rest]
 }
 
 /** @param {string} level @returns {Finding} */
@@ -138,7 +121,7 @@ function firstTouch () {
   const text = `${(took / 1000).toFixed(2)} µs for a page of 4 KiB that nobody has touched`
   if (took < DEAR) return ok('new memory', text)
   const hint = 'GLIBC_TUNABLES=glibc.malloc.hugetlb=1 maps 2 MiB at once'
-  const isGlibc = /** @type {any} */ (process.report?.getReport())?.header?.glibcVersionRuntime !== undefined && !process.env.GLIBC_TUNABLES?.includes('hugetlb')
+  const isGlibc = glibc() !== undefined && !process.env.GLIBC_TUNABLES?.includes('hugetlb')
   return missing('new memory', text, `give tensors back in loops, by tidy, dispose or out${isGlibc ? `; ${hint}` : ''}`)
 }
 
@@ -155,24 +138,15 @@ function sharedMemory (samebytes) {
   const [total, free] = [space.blocks * space.bsize, space.bavail * space.bsize]
   const about = 'shared memory'
   const text = `${SHM} has ${size(free)} free of ${size(total)}`
-  /** @type {Finding[]} */
-  const found = []
-  if (!isWritable(SHM)) found.push(broken(about, `${SHM} cannot be written to by user ${os.userInfo().uid}`, `chmod 1777 ${SHM}, or run as another user`))
-  else if (total <= LITTLE_SHM) found.push(missing(about, text, 'that is little: docker run --shm-size=1g, or an emptyDir with medium: Memory in Kubernetes'))
-  else if (free < LITTLE_SHM) found.push(missing(about, text, '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left'))
-  else found.push(ok(about, text))
-  found.push(...segments(samebytes), ...limits())
-  return found
-}
-
-/** @param {string} folder */
-function isWritable (folder) {
+  let found = ok(about, text)
+  if (total <= LITTLE_SHM) found = missing(about, text, 'that is little: docker run --shm-size=1g, or an emptyDir with medium: Memory in Kubernetes')
+  else if (free < LITTLE_SHM) found = missing(about, text, '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left')
   try {
-    fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
-    return true
+    fs.accessSync(SHM, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
   } catch {
-    return false
+    found = broken(about, `${SHM} cannot be written to by user ${os.userInfo().uid}`, `chmod 1777 ${SHM}, or run as another user`)
   }
+  return [found, ...segments(samebytes), ...limits()]
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
@@ -265,26 +239,29 @@ function webAssembly () {
 
 const STATES = { ok: ['ok', 'green'], missing: ['--', 'yellow'], broken: ['!!', 'red'] }
 
-/** @param {Finding[]} findings */
-function text (findings) {
-  const width = Math.max(...findings.map(({ about }) => about.length))
-  return findings.flatMap(({ about, state, text, advice }) => {
-    const [mark, style] = STATES[state]
-    const lines = [`${styled(/** @type {any} */ (style), mark)}  ${about.padEnd(width)}  ${text}`]
-    if (advice !== undefined) lines.push(`${' '.repeat(width + 6)}${styled('dim', advice)}`)
-    return lines
-  }).join('\n')
-}
-
 /**
  * @param {import('./arguments').Given} given
  * @returns {number} exit status
  */
 function doctor ({ values: { json } }) {
-  const samebytes = library()
+  /** @type {typeof import('..') | Error} */
+  let samebytes
+  try {
+    samebytes = require('..')
+  } catch (error) {
+    samebytes = /** @type {Error} */ (error)
+  }
   const findings = [...versions(), ...backEnd(samebytes), ...webAssembly(), ...memory(samebytes), ...sharedMemory(samebytes), ...cuda(samebytes), ...models()]
-  if (json) printJson({ version, node: process.version, platform: process.platform, arch: process.arch, findings })
-  else print(text(findings))
+  if (json) {
+    printJson({ version, node: process.version, platform: process.platform, arch: process.arch, findings })
+  } else {
+    const width = Math.max(...findings.map(({ about }) => about.length))
+    for (const { about, state, text, advice } of findings) {
+      const [mark, style] = STATES[state]
+      print(`${styled(/** @type {any} */ (style), mark)}  ${about.padEnd(width)}  ${text}`)
+      if (advice !== undefined) print(`${' '.repeat(width + 6)}${styled('dim', advice)}`)
+    }
+  }
   return findings.some(({ state }) => state === 'broken') ? 1 : 0
 }
 

@@ -2,26 +2,19 @@
 // samebytes info: a file's tensors, by its header alone.
 
 const { findPlace, openPlace, isRaw } = require('./open')
-const { about, failed } = require('./failures')
-const { brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
-
-/** @typedef {import('./open').Content} Content */
+const { brief, size, shapeText, counted, styled, print, printJson, table, about, failed } = require('./output')
 
 const MOST_ALIGNED = 4096
 const MOST_METADATA = 24 // entries that are shown to people
-
-/** @param {number} at  byte of a file */
-function alignmentOf (at) {
-  for (let n = MOST_ALIGNED; n > 1; n /= 2) if (at % n === 0) return n
-  return 1
-}
 
 /** @param {import('./open').TensorInfo} info */
 function describeTensor (info) {
   const { name, type, fileShape, block, byteOffset, nbytes, deflated } = info
   const [dtype, shape] = isRaw(info) ? [null, fileShape] : [info.dtype, info.shape]
-  const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
-  return { name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }
+  let alignment = MOST_ALIGNED
+  while (alignment > 1 && byteOffset % alignment !== 0) alignment /= 2
+  const position = deflated === undefined ? { byteOffset, alignment } : { deflated }
+  return { name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...position, nbytes }
 }
 
 /** Name, dtype, shape, offset, alignment and size, for a table. @param {ReturnType<typeof describeTensor>} tensor @returns {string[]} */
@@ -35,21 +28,31 @@ function cellsOf ({ name, dtype, type, shape, fileShape, byteOffset, alignment, 
 const COLUMNS = ['name', 'dtype', 'shape', 'offset', 'alignment', 'size'].map((title, i) => ({ title, isNumber: i > 2 }))
 
 /**
- * @param {string} label
- * @param {Content} file
- * @param {Error[]} refused  what is wrong with members of an .npz that are none of ours
+ * @param {string} operand
+ * @param {string | undefined} dtype
+ * @param {Error[]} refused  gets what is wrong with members of an .npz that are none of ours
  */
-function describeFile (label, file, refused) {
-  const tensors = file.names.flatMap(name => {
+async function describeFile (operand, dtype, refused) {
+  const place = findPlace(operand, false)
+  const { label } = place
+  return about(label, async () => {
+    const file = await openPlace(place, { dtype })
     try {
-      return [describeTensor(about(label, () => file.info(name)))]
-    } catch (/** @type {any} */ error) {
-      if (file.format !== 'npz' || file.names.length === 1 || typeof error.code !== 'string') throw error
-      refused.push(error)
-      return []
+      await file.describe?.(file.names)
+      const tensors = file.names.flatMap(name => {
+        try {
+          return [describeTensor(about(label, () => file.info(name)))]
+        } catch (/** @type {any} */ error) {
+          if (file.format !== 'npz' || file.names.length === 1 || typeof error.code !== 'string') throw error
+          refused.push(error)
+          return []
+        }
+      })
+      return { file: label, format: file.format, nbytes: file.nbytes, metadata: file.metadata, tensors }
+    } finally {
+      file.close()
     }
   })
-  return { file: label, format: file.format, nbytes: file.nbytes, metadata: file.metadata, tensors }
 }
 
 /** @param {unknown} value  of metadata */
@@ -61,7 +64,7 @@ function valueText (value) {
   return brief(list.length <= 4 ? `[${begin}]` : `[${begin}, ...] (${list.length})`)
 }
 
-/** @param {ReturnType<typeof describeFile>} file @returns {string} */
+/** @param {Awaited<ReturnType<typeof describeFile>>} file */
 function textOfFile ({ file, format, nbytes, metadata, tensors }) {
   const what = format === 'raw' && tensors.length === 0 ? 'raw bytes; --dtype says what they are' : counted(tensors.length, 'tensor')
   const lines = [`${styled('bold', brief(file))}  ${format}, ${size(nbytes)}, ${what}`]
@@ -71,25 +74,6 @@ function textOfFile ({ file, format, nbytes, metadata, tensors }) {
   if (tensors.length === 0) return lines.join('\n')
   const raw = tensors.some(({ dtype }) => dtype === null) ? ['', 'raw: NumPy has no bfloat16 and no float8; --dtype says which it is'] : []
   return [...lines, '', table(COLUMNS, tensors.map(cellsOf)), ...raw].join('\n')
-}
-
-/**
- * @param {string} operand
- * @param {string | undefined} dtype
- * @param {Error[]} refused  gets what is wrong with members of an .npz that are none of ours
- */
-async function fileOf (operand, dtype, refused) {
-  const place = findPlace(operand, false)
-  const { label } = place
-  return about(label, async () => {
-    const file = await openPlace(place, { dtype })
-    try {
-      await file.describe?.(file.names)
-      return describeFile(label, file, refused)
-    } finally {
-      file.close()
-    }
-  })
 }
 
 /**
@@ -105,7 +89,7 @@ async function info ({ values: { json, dtype }, operands }) {
   const files = []
   for (const operand of operands) {
     try {
-      files.push(await fileOf(operand, dtype, refused))
+      files.push(await describeFile(operand, dtype, refused))
     } catch (error) {
       if (operands.length === 1) throw error
       status = failed('samebytes info', error)

@@ -3,8 +3,7 @@
 
 const { commands } = require('./commands')
 const { UsageError, parse, didYouMean } = require('./arguments')
-const { failed } = require('./failures')
-const { plain, print, note, styled, endWithReader, widthOf } = require('./output')
+const { plain, print, note, styled, endWithReader, widthOf, failed } = require('./output')
 
 /** @typedef {import('./arguments').Command} Command */
 
@@ -85,21 +84,27 @@ async function main (args) {
     }
     if (first === '--version' || first === '-v') return print(require('../base/version').version) ?? 0
     if (first === '--help' || first === '-h') return print(help()) ?? 0
-    if (first === 'help') return helpFor(rest)
+    if (first === 'help') {
+      if (rest.length > 1) throw new UsageError('help takes one command')
+      return print(rest.length === 0 ? help() : helpOf(commandOf(rest[0]))) ?? 0
+    }
     command = commandOf(first)
     const given = parse(command, rest)
     if (given.values.help) return print(helpOf(command)) ?? 0
     return (await command.load()(given)) ?? 0
-  } catch (error) {
-    return report(error, command)
+  } catch (/** @type {any} */ error) {
+    const who = command === undefined ? 'samebytes' : `samebytes ${command.name}`
+    const label = styled('red', `${who}:`, process.stderr)
+    if (error instanceof UsageError) {
+      note(`${label} ${error.message}\nSee ${who} --help.`)
+      return MISUSED
+    }
+    if (error?.name === 'AbortError') {
+      note(`${label} interrupted`)
+      return INTERRUPTED
+    }
+    return failed(who, error)
   }
-}
-
-/** @param {string[]} rest */
-function helpFor ([name, ...more]) {
-  if (more.length > 0) throw new UsageError('help takes one command')
-  print(name === undefined ? help() : helpOf(commandOf(name)))
-  return 0
 }
 
 /**
@@ -113,23 +118,4 @@ function commandOf (name) {
   throw new UsageError(`there is no command ${JSON.stringify(plain(name))}${didYouMean(name, commands.map(each => each.name))}`)
 }
 
-/**
- * @param {any} error
- * @param {Command | undefined} command
- * @returns {number} exit status
- */
-function report (error, command) {
-  const who = command === undefined ? 'samebytes' : `samebytes ${command.name}`
-  const label = styled('red', `${who}:`, process.stderr)
-  if (error instanceof UsageError) {
-    note(`${label} ${error.message}\nSee ${who} --help.`)
-    return MISUSED
-  }
-  if (error?.name === 'AbortError') {
-    note(`${label} interrupted`)
-    return INTERRUPTED
-  }
-  return failed(who, error)
-}
-
-module.exports = { main, helpOf }
+module.exports = { main }

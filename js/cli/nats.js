@@ -8,8 +8,7 @@ const { integer } = require('../base/validate')
 const { systemError } = require('../files/system-errors')
 const { peer } = require('../nats/peers')
 const { UsageError, didYouMean } = require('./arguments')
-const { note, plain, size, styled } = require('./output')
-const { progress } = require('./progress')
+const { note, plain, size, styled, progress } = require('./output')
 
 /** @typedef {import('./arguments').Given} Given */
 /** @typedef {Record<string, any>} Values */
@@ -31,18 +30,6 @@ async function nats ({ values, operands: [what, ...rest] }) {
   const [least, most] = found.count
   if (rest.length < least || rest.length > most) throw new UsageError(`samebytes nats ${what} takes ${found.operands}; ${rest.length} operands were given`)
   await found.run(values, rest)
-}
-
-/** @param {Values} values @returns {Promise<any>} */
-async function connected (values) {
-  const { transport } = require('../nats')
-  const servers = String(values.server ?? process.env.NATS_URL ?? DEFAULT_SERVER).split(',')
-  const options = { servers, name: 'samebytes', ...identityOf(values), ...tlsOf(values) }
-  try {
-    return await transport.connect(options)
-  } catch (/** @type {any} */ error) {
-    throw failure('ERR_DISCONNECTED', `no connection to ${plain(servers.join(', '))}: ${plain(String(error?.message ?? error))}`)
-  }
 }
 
 /** Who connects, for the client. @param {Values} values */
@@ -73,20 +60,20 @@ function contentOf (file) {
 
 /** @param {Values} values @param {(connection: any) => Promise<void>} use */
 async function withConnection (values, use) {
-  const connection = await connected(values)
+  const { transport } = require('../nats')
+  const servers = String(values.server ?? process.env.NATS_URL ?? DEFAULT_SERVER).split(',')
+  const options = { servers, name: 'samebytes', ...identityOf(values), ...tlsOf(values) }
+  let connection
+  try {
+    connection = await transport.connect(options)
+  } catch (/** @type {any} */ error) {
+    throw failure('ERR_DISCONNECTED', `no connection to ${plain(servers.join(', '))}: ${plain(String(error?.message ?? error))}`)
+  }
   try {
     await use(connection)
   } finally {
     await connection.close()
   }
-}
-
-/** Resolves at Ctrl-C, or where the connection ends for good. @param {any} connection */
-function interrupted (connection) {
-  return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { resolve(undefined) })
-    connection.closed().then(resolve)
-  })
 }
 
 /** @param {string} name @param {string | undefined} text @param {number} least */
@@ -110,44 +97,45 @@ async function serveModel (values, [file, subject]) {
   await withConnection(values, async connection => {
     const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue } })
     note(`${plain(path.basename(file))} answers ${plain(subject)}; Ctrl-C ends it`)
-    await interrupted(connection)
+    await new Promise(resolve => { // until Ctrl-C, or the connection ends for good
+      for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { resolve(undefined) })
+      connection.closed().then(resolve)
+    })
     await service.drain()
   })
 }
 
 // ---- put, get ----
 
-/** @param {Values} values @param {(store: any) => Promise<void>} use */
-function withStore (values, use) {
+/** @param {Values} values @param {(store: any, onProgress: any) => Promise<string>} transfer  gives what is printed */
+function withStore (values, transfer) {
   const { tensors } = require('../nats')
-  return withConnection(values, async connection => use(await tensors(connection).store(values.bucket ?? DEFAULT_BUCKET)))
+  return withConnection(values, async connection => {
+    const store = await tensors(connection).store(values.bucket ?? DEFAULT_BUCKET)
+    const { onProgress, end } = progress()
+    let said
+    try {
+      said = await transfer(store, onProgress)
+    } finally {
+      end()
+    }
+    note(said)
+  })
 }
 
 /** @param {Values} values @param {string[]} operands */
 async function putFile (values, [file, name = path.basename(file)]) {
-  await withStore(values, async store => {
-    const { onProgress, end } = progress()
-    try {
-      const { size: nbytes, digest } = await store.put(name, { file }, { onProgress })
-      end()
-      note(`${plain(name)} ${size(nbytes)} ${styled('dim', plain(digest), process.stderr)}`)
-    } finally {
-      end()
-    }
+  await withStore(values, async (store, onProgress) => {
+    const { size: nbytes, digest } = await store.put(name, { file }, { onProgress })
+    return `${plain(name)} ${size(nbytes)} ${styled('dim', plain(digest), process.stderr)}`
   })
 }
 
 /** @param {Values} values @param {string[]} operands */
 async function getFile (values, [name, file = path.basename(name)]) {
-  await withStore(values, async store => {
-    const { onProgress, end } = progress()
-    try {
-      await store.get(name, { out: { file }, onProgress })
-      end()
-      note(`${plain(file)} is written`)
-    } finally {
-      end()
-    }
+  await withStore(values, async (store, onProgress) => {
+    await store.get(name, { out: { file }, onProgress })
+    return `${plain(file)} is written`
   })
 }
 

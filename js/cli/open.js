@@ -80,7 +80,7 @@ function formatOf (source, name) {
   if (text.startsWith('GGUF')) return 'gguf'
   if (head.length > 8 && head.readBigUInt64LE(0) <= MOST_HEADER && head[8] === 123) return 'safetensors'
   const extension = path.extname(name).toLowerCase().slice(1)
-  return extension === 'npy' || extension === 'npz' || extension === 'safetensors' || extension === 'gguf' ? extension : 'raw'
+  return ['npy', 'npz', 'safetensors', 'gguf'].includes(extension) ? /** @type {Format} */ (extension) : 'raw'
 }
 
 /**
@@ -102,20 +102,13 @@ function formatOf (source, name) {
 
 /**
  * @param {Place} place
- * @param {{ dtype?: any, isMapped?: boolean, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} options  as openContent;
- * signal, onProgress: of a file at a URL
+ * @param {{ dtype?: any, isMapped?: boolean, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} options
+ * isMapped: if that is possible; else tensors are read when they are asked for; signal, onProgress: of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openPlace ({ path, url }, options) {
-  return url === null ? openContent(path, options) : openRemote(url, formatOf, options)
-}
-
-/**
- * @param {string} file
- * @param {{ dtype?: any, isMapped?: boolean }} options  isMapped: if that is possible; else tensors are read when they are asked for
- * @returns {Content}
- */
-function openContent (file, { dtype, isMapped = false }) {
+async function openPlace ({ path: file, url }, options) {
+  if (url !== null) return openRemote(url, formatOf, options)
+  const { dtype, isMapped = false } = options
   const source = new ReadFile(file)
   try {
     const format = formatOf(source, file)
@@ -199,4 +192,4 @@ function whereMapped (open) {
  */
 const isRaw = ({ dtype, type }) => dtype === 'uint8' && /^[<>|]V\d+$/.test(type)
 
-module.exports = { FOLDER, findPlace, openPlace, openContent, segmentOf, isRaw }
+module.exports = { findPlace, openPlace, segmentOf, isRaw }

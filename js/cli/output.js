@@ -1,6 +1,6 @@
 'use strict'
-// The program's output: text for people, JSON for programs. Names come from files that anybody may have made, so control characters
-// are escaped.
+// The program's output: text for people, JSON for programs, errors as one sentence and the code, a transfer's progress. Names come from
+// files that anybody may have made, so control characters are escaped.
 
 const { failure, UNSEEN, plain } = require('../base/errors')
 
@@ -26,12 +26,8 @@ function brief (text) {
  * @param {number} nbytes
  */
 function size (nbytes) {
-  let unit = 0
-  let n = nbytes
-  while (n >= 1024 && unit < UNITS.length - 1) {
-    n /= 1024
-    unit++
-  }
+  let [n, unit] = [nbytes, 0]
+  for (; n >= 1024 && unit < UNITS.length - 1; unit++) n /= 1024
   return `${unit === 0 ? n : n.toFixed(n < 10 ? 2 : n < 100 ? 1 : 0)} ${UNITS[unit]}`
 }
 
@@ -48,10 +44,9 @@ const counted = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`
  * Whether text to this stream has colours, with FORCE_COLOR and NO_COLOR as in Node.
  *
  * @param {{ isTTY?: boolean }} stream
- * @param {NodeJS.ProcessEnv} [env]
  */
-function hasColours (stream, env = process.env) {
-  const { FORCE_COLOR: forced, NO_COLOR: refused, TERM } = env
+function hasColours (stream) {
+  const { FORCE_COLOR: forced, NO_COLOR: refused, TERM } = process.env
   if (forced !== undefined) return forced !== '0' && forced !== 'false'
   if (refused !== undefined && refused !== '') return false
   return stream.isTTY === true && TERM !== 'dumb'
@@ -81,13 +76,13 @@ function note (text) {
 }
 
 /**
- * @param {unknown} value
- * @returns {string}
+ * @param {unknown} value  bigint: numbers where they are exact, else text; numbers that JSON lacks: text
  * @throws {RangeError} ERR_MEMORY
  */
-function jsonOf (value) {
+function printJson (value) {
+  let text
   try {
-    return JSON.stringify(value, (key, x) => {
+    text = JSON.stringify(value, (key, x) => {
       if (typeof x === 'bigint') return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : String(x)
       if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
       return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
@@ -96,11 +91,6 @@ function jsonOf (value) {
     if (error instanceof RangeError) throw failure('ERR_MEMORY', `as JSON it is longer than a text can be (${error.message}); take a part`)
     throw error
   }
-}
-
-/** @param {unknown} value  bigint: numbers where they are exact, else text; numbers that JSON lacks: text */
-function printJson (value) {
-  const text = jsonOf(value)
   print(text.replace(UNSEEN, c => c === '\n' ? c : [...c].map(each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')))
 }
 
@@ -151,4 +141,70 @@ function widthOf (most, { isTTY, columns } = process.stdout) {
   return isTTY === true && columns !== undefined && columns >= LEAST_WIDTH ? Math.min(most, columns) : most
 }
 
-module.exports = { plain, brief, size, shapeText, counted, hasColours, styled, print, note, printJson, table, endWithReader, widthOf }
+/**
+ * Calls what, whose errors get the file's name; those of its promise as well.
+ *
+ * @template T
+ * @param {string} label  of the file
+ * @param {() => T} what
+ * @returns {T}
+ */
+function about (label, what) {
+  /** @param {any} error @returns {never} */
+  const named = error => {
+    // Only the parsers' errors: the messages of others have the name.
+    if ((error?.code === 'ERR_FORMAT' || error?.code === 'ERR_DTYPE') && !String(error.message).startsWith(label)) error.message = `${label}: ${error.message}`
+    throw error
+  }
+  try {
+    const result = what()
+    return result instanceof Promise ? /** @type {any} */ (result.catch(named)) : result
+  } catch (error) {
+    return named(error)
+  }
+}
+
+/**
+ * Prints an error's message and code, without its stack.
+ *
+ * @param {string} who  program and command
+ * @param {any} error
+ * @returns {number} exit status
+ */
+function failed (who, error) {
+  const message = plain(String(error?.message ?? error))
+  note(`${styled('red', `${who}:`, process.stderr)} ${message}${typeof error?.code === 'string' ? ` (${plain(error.code)})` : ''}`)
+  if (/\bsamebytes\b/i.test(process.env.NODE_DEBUG ?? '') && error?.stack !== undefined) note(plain(error.stack).replaceAll('\\n', '\n'))
+  return 1
+}
+
+const BAR = 30 // characters of a transfer's bar
+const MOST_LINE = 120 // of its line
+const PERIOD = 80 // ms between two lines
+
+/**
+ * A transfer's progress in one line of a terminal; nothing without a terminal.
+ *
+ * @returns {{ onProgress: ((progress: { done: number, total: number }) => void) | undefined, end: () => void }}
+ */
+function progress () {
+  const { stderr: stream } = process
+  if (stream.isTTY !== true || process.env.TERM === 'dumb') return { onProgress: undefined, end () {} }
+  const began = performance.now()
+  let last = -Infinity
+  return {
+    onProgress ({ done, total }) {
+      const now = performance.now()
+      if (now - last < PERIOD && done < total) return
+      last = now
+      const part = total === 0 ? 1 : done / total
+      const full = Math.floor(part * BAR)
+      const speed = now > began ? `${size(Math.round(done / (now - began) * 1000))}/s` : ''
+      const line = `[${'='.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${size(done)} of ${size(total)}  ${speed}`
+      stream.write(`\r${line.slice(0, widthOf(MOST_LINE, stream) - 1)}\x1b[K`) // a wider line would wrap, and stay each time
+    },
+    end () { stream.write('\r\x1b[K') }
+  }
+}
+
+module.exports = { plain, brief, size, shapeText, counted, styled, print, note, printJson, table, endWithReader, widthOf, about, failed, progress }

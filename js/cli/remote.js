@@ -46,13 +46,11 @@ async function openRemote (url, formatOf, { dtype, signal, onProgress }) {
   if (isIndex(url)) return new RemoteContent('safetensors', null, await indexPlan(url, opening), loading)
   return opened(url, opening, false, async source => {
     const format = formatOf(source.known, url.pathname)
-    const isUnknown = format === 'raw' && dtype === undefined
-    return new RemoteContent(format, source.size, isUnknown ? { ...NOTHING, close: () => source.close() } : await plans[format](source, opening), loading)
+    const isUnknown = format === 'raw' && dtype === undefined // nobody says what the bytes are
+    const none = /** @type {any} */ ({ entries: new Map(), metadata: () => ({}), close: () => source.close() })
+    return new RemoteContent(format, source.size, isUnknown ? none : await plans[format](source, opening), loading)
   })
 }
-
-/** Of bytes of which nobody says what they are. @type {any} */
-const NOTHING = { entries: new Map(), metadata: () => ({}) }
 
 /** @implements {Content} */
 class RemoteContent {
@@ -105,7 +103,7 @@ class RemoteContent {
       const rows = this.plan.hasRows ? rowsOf(info) : null
       return { name, info, rows: info.shape.length > 0 && info.nbytes > 0 ? rows : null }
     }
-    this.#newLoading ??= loadingsOf(this.loading, all.map(wantedOf).reduce((sum, { info, rows }) => sum + bytesOf(info, rows), 0))
+    this.#newLoading ??= loadingsOf(this.loading, all.map(wantedOf).reduce((sum, { info, rows }) => sum + fetchedBytes(info, rows), 0))
     const newLoading = this.#newLoading
     const wanted = names.map(wantedOf)
     await Promise.all(wanted.map(async ({ name, info, rows }) => {
@@ -145,7 +143,7 @@ class RemoteContent {
 }
 
 /** What comes over the network. @param {TensorInfo} info @param {Rows | null} rows @returns {number} */
-function bytesOf ({ shape, nbytes, deflated }, rows) {
+function fetchedBytes ({ shape, nbytes, deflated }, rows) {
   if (rows === null) return deflated ?? nbytes
   return rows.reduce((sum, [from, end]) => sum + (end - from) * nbytes / shape[0], 0)
 }

@@ -25,34 +25,28 @@ function headerOf (name) {
   }
 }
 
-/** @param {SegmentInfo} segment */
-function ownerText ({ isAlive, persist }) {
-  return `${isAlive ? 'alive' : 'dead'}${persist ? ', persists' : ''}`
-}
+/** Does nobody have it? @param {SegmentInfo} segment */
+const isLeft = ({ isAlive, persist }) => !isAlive && !persist
 
 /** @param {import('./arguments').Given} given */
 function ls ({ values: { json, names } }) {
   const found = SharedTensor.list().sort((a, b) => a.name < b.name ? -1 : 1)
-  if (names) return printNames(found)
+  if (names) {
+    const shown = found.map(({ name }) => name).filter(name => plain(name) === name) // one per line: none with control characters
+    return shown.length > 0 ? print(shown.join('\n')) : undefined
+  }
   const segments = found.map(segment => ({ ...segment, ...headerOf(segment.name) }))
   if (json) return printJson(segments.map(({ fault, ...rest }) => rest))
   if (segments.length === 0) return note('there are no shared segments')
-  const rows = segments.map(segment => {
-    const { name, pid, nbytes, dtype, shape, fault } = segment
-    const isRaw = fault === 'ERR_FORMAT'
-    return [brief(name), ownerText(segment), String(pid), size(nbytes), dtype ?? (isRaw ? 'raw' : '?'), shape === null ? '' : shapeText(shape)]
+  const rows = segments.map(({ name, isAlive, persist, pid, nbytes, dtype, shape, fault }) => {
+    const owner = `${isAlive ? 'alive' : 'dead'}${persist ? ', persists' : ''}`
+    return [brief(name), owner, String(pid), size(nbytes), dtype ?? (fault === 'ERR_FORMAT' ? 'raw' : '?'), shape === null ? '' : shapeText(shape)]
   })
   /** @param {string} cell */
   const style = cell => cell.startsWith('dead') ? /** @type {const} */ ('red') : /** @type {const} */ ('green')
   print(table([{ title: 'name' }, { title: 'owner', style }, { title: 'process', isNumber: true }, { title: 'size', isNumber: true }, { title: 'dtype' }, { title: 'shape' }], rows))
-  const left = segments.filter(({ isAlive, persist }) => !isAlive && !persist).length
+  const left = segments.filter(isLeft).length
   if (left > 0) note(styled('dim', `samebytes sweep removes the ${left} whose owner is dead`, process.stderr))
-}
-
-/** One name per line: those with control characters are left out. @param {SegmentInfo[]} segments */
-function printNames (segments) {
-  const names = segments.map(({ name }) => name).filter(name => plain(name) === name)
-  if (names.length > 0) print(names.join('\n'))
 }
 
 /** @param {string} operand */
@@ -82,7 +76,8 @@ function rm ({ values: { json, force }, operands }) {
 function checkRemovable (given, known) {
   const name = nameOf(given)
   const parts = isRing(name) ? [name, `${name}.control`] : [name]
-  const segment = parts.map(part => known.get(part)).find(part => part?.isAlive) ?? parts.map(part => known.get(part)).find(part => part !== undefined)
+  const found = parts.flatMap(part => known.get(part) ?? [])
+  const segment = found.find(part => part.isAlive) ?? found[0]
   if (segment === undefined) {
     if (require('./open').segmentOf(name) === null) throw failure('ERR_NOT_FOUND', `there is no segment ${JSON.stringify(name)}`)
     throw failure('ERR_BUSY', `${JSON.stringify(name)} was not made by samebytes; --force removes it all the same`)
@@ -94,9 +89,9 @@ function checkRemovable (given, known) {
 
 /** @param {import('./arguments').Given} given */
 function sweep ({ values }) {
-  const isDry = values['dry-run'] === true
-  const names = isDry ? SharedTensor.list().filter(({ isAlive, persist }) => !isAlive && !persist).map(({ name }) => name) : SharedTensor.sweep()
-  if (values.json) return printJson({ [isDry ? 'found' : 'removed']: names })
+  const { json, 'dry-run': isDry } = values
+  const names = isDry ? SharedTensor.list().filter(isLeft).map(({ name }) => name) : SharedTensor.sweep()
+  if (json) return printJson({ [isDry ? 'found' : 'removed']: names })
   if (names.length === 0) return note('no process that has ended left a segment')
   print(names.map(name => `${isDry ? 'would remove' : 'removed'} ${brief(name)}`).join('\n'))
 }

@@ -4,11 +4,9 @@
 const { failure } = require('../base/errors')
 const { checkHeap } = require('../runtime/heap')
 const { findPlace, openPlace, isRaw } = require('./open')
-const { about } = require('./failures')
-const { progress } = require('./progress')
 const { UsageError, didYouMean } = require('./arguments')
 const { describeTensor, cellsOf, COLUMNS } = require('./info')
-const { plain, brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
+const { plain, brief, size, shapeText, counted, styled, print, printJson, table, about, progress } = require('./output')
 
 /**
  * Slices as slice() takes them: `0,1:5`, `[..., ::2]`, or an argument each.
@@ -26,6 +24,8 @@ function slicesOf (texts) {
   })
 }
 
+const MOST_NAMES = 5 // in a message
+
 /**
  * The names of the tensors that are asked for.
  *
@@ -39,16 +39,12 @@ function chosenNames (file, wanted, label) {
     if (file.names.length === 0 && file.format === 'raw') throw new UsageError(`${plain(label)} is raw bytes; --dtype says what they are`)
     return file.names
   }
-  if (file.names.includes(wanted)) return [wanted]
-  throw failure('ERR_NOT_FOUND', `${label} has no tensor ${JSON.stringify(wanted)}${didYouMean(wanted, file.names.slice(0, 10000)) || `; ${namesOf(file)}`}`)
-}
-
-const MOST_NAMES = 5 // in a message
-
-/** @param {import('./open').Content} file */
-function namesOf ({ names }) {
-  const more = names.length > MOST_NAMES ? ', ...' : ''
-  return `it has ${counted(names.length, 'tensor')}${names.length === 0 ? '' : `: ${names.slice(0, MOST_NAMES).map(name => JSON.stringify(name)).join(', ')}${more}`}`
+  const { names } = file
+  if (names.includes(wanted)) return [wanted]
+  const some = names.slice(0, MOST_NAMES).map(name => JSON.stringify(name))
+  if (names.length > MOST_NAMES) some.push('...')
+  const there = `; it has ${counted(names.length, 'tensor')}${some.length === 0 ? '' : `: ${some.join(', ')}`}`
+  throw failure('ERR_NOT_FOUND', `${label} has no tensor ${JSON.stringify(wanted)}${didYouMean(wanted, names.slice(0, 10000)) || there}`)
 }
 
 const JSON_BYTES = 96 // of heap for a value, its text and its line
@@ -83,22 +79,6 @@ function summaryOf (file, label) {
   ].join('\n')
 }
 
-/**
- * A tensor's text without the lines that are too many.
- *
- * @param {string} text
- * @param {boolean} all
- * @returns {string}
- */
-function shortened (text, all) {
-  const lines = text.split('\n')
-  if (all || lines.length <= MOST_LINES) return text
-  return [...lines.slice(0, MOST_LINES), styled('dim', `... ${lines.length - MOST_LINES} more lines: a slice shows a part, --all prints them`)].join('\n')
-}
-
-/** Whether all tensors of a file are too much to print. @param {import('./open').Content} file */
-const isLong = file => file.names.length > MOST_ROWS || file.names.reduce((n, name) => n + elementsOf(file.info(name)), 0) > MOST_ELEMENTS
-
 /** @param {import('./arguments').Given} given */
 async function show ({ values: { json, all, dtype }, operands: [operand, ...texts] }) {
   const slices = slicesOf(texts)
@@ -111,7 +91,8 @@ async function show ({ values: { json, all, dtype }, operands: [operand, ...text
     if (slices.length > 0 && names.length > 1) throw new UsageError(`${plain(label)} has ${names.length} tensors; ${plain(label)}:TENSOR says which one is sliced`)
     if (dtype !== undefined && (file.format === 'safetensors' || file.format === 'gguf')) throw new UsageError(`--dtype says what raw bytes are; ${plain(label)} is a .${file.format} file and has dtypes`)
     await about(label, async () => file.describe?.(names.slice(0, MOST_ROWS)))
-    if (!json && !all && names.length > 1 && about(label, () => isLong(file))) return print(summaryOf(file, label))
+    const isLong = () => names.length > MOST_ROWS || names.reduce((n, name) => n + elementsOf(file.info(name)), 0) > MOST_ELEMENTS
+    if (!json && !all && names.length > 1 && about(label, isLong)) return print(summaryOf(file, label))
     await about(label, async () => file.fetch?.(names, info => {
       checkKnown(info, label)
       return rowsShown(info, slices, json)
@@ -174,7 +155,11 @@ function showTensor (file, label, name, slices, { json, all }) {
     if (json) return { name, dtype: found.dtype, shape: [...found.shape], values: found.toJSON() }
     const foreign = block.elements > 1 || block.bytes !== whole.itemsize ? `; bytes of ${brief(type)} ${shapeText(fileShape)}` : ''
     const cut = found.size > MOST_ELEMENTS ? `; ${size(found.nbytes)}, of which the edges are shown: a slice shows a part` : ''
-    print(`${styled('bold', name === '' ? '' : `${brief(name)}  `)}${styled('dim', `${found.dtype} ${shapeText(found.shape)}${foreign}${cut}`)}\n${shortened(String(found), all)}`)
+    const lines = String(found).split('\n')
+    const rest = all ? [] : lines.splice(MOST_LINES)
+    if (rest.length > 0) lines.push(styled('dim', `... ${rest.length} more lines: a slice shows a part, --all prints them`))
+    const head = styled('bold', name === '' ? '' : `${brief(name)}  `) + styled('dim', `${found.dtype} ${shapeText(found.shape)}${foreign}${cut}`)
+    print([head, ...lines].join('\n'))
   } finally {
     found.dispose()
     if (!whole.isDisposed) whole.dispose()

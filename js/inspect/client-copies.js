@@ -26,19 +26,16 @@ class Copies {
 
   /** @param {[string, Copied][]} rows */
   drawRows (rows) {
-    const largest = Math.max(1, ...rows.map(([, row]) => row.bytes))
-    return rows.map(([reason, row]) => this.drawRow(reason, row, largest))
-  }
-
-  /** @param {string} reason @param {Copied} row @param {number} largest  bytes */
-  drawRow (reason, { count, bytes, sites }, largest) {
     const { el, texts } = this.page
-    const bar = el('span', { class: 'length' })
-    bar.style.setProperty('--share', `${(100 * bytes / largest).toFixed(2)}%`)
-    const known = sites.filter(({ site }) => site !== null).slice(0, 4)
-    return el('div', { class: 'copy' },
-      el('b', {}, reason), el('span', { class: 'track' }, bar), el('span', { class: 'amount' }, `${texts.bytes(bytes)} in ${texts.grouped(count)}`),
-      el('span', { class: 'from' }, ...known.map(({ site, count }) => el('span', { title: texts.where(site) }, `${site === null ? '' : texts.shortly(site)}${count > 1 ? ` \u00d7 ${texts.grouped(count)}` : ''}`))))
+    const largest = Math.max(1, ...rows.map(([, { bytes }]) => bytes))
+    return rows.map(([reason, { count, bytes, sites }]) => {
+      const bar = el('span', { class: 'length' })
+      bar.style.setProperty('--share', `${(100 * bytes / largest).toFixed(2)}%`)
+      const known = sites.flatMap(({ site, count }) => site === null ? [] : [{ site, count }]).slice(0, 4)
+      return el('div', { class: 'copy' },
+        el('b', {}, reason), el('span', { class: 'track' }, bar), el('span', { class: 'amount' }, `${texts.bytes(bytes)} in ${texts.grouped(count)}`),
+        el('span', { class: 'from' }, ...known.map(({ site, count }) => el('span', { title: texts.where(site) }, `${texts.shortly(site)}${count > 1 ? ` \u00d7 ${texts.grouped(count)}` : ''}`))))
+    })
   }
 }
 

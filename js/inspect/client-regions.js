@@ -35,25 +35,27 @@ class RegionList {
 
   draw () {
     const { page, element } = this
-    const { map } = page
+    const { el, texts, map: { regions, more } } = page
     const focused = /** @type {any} */ (page.root).activeElement ?? page.document.activeElement
     const key = focused?.dataset?.key
-    const found = map.regions.filter(region => this.matches(region)).sort(this.orderOf(this.sort))
-    const shown = found.slice(0, this.most)
-    element.replaceChildren(...this.drawRegions(shown, Math.max(1, ...found.map(region => region.nbytes))), ...this.notes(found.length, shown.length))
+    const found = regions.filter(region => this.matches(region)).sort(this.orderOf(this.sort))
+    const largest = Math.max(1, ...found.map(region => region.nbytes))
+    const next = new Map()
+    for (const region of found.slice(0, this.most)) {
+      const said = JSON.stringify([region, this.opened.has(region.id), this.scale, largest])
+      const last = this.drawn.get(region.id)
+      next.set(region.id, last?.said === said ? last : { said, drawn: this.drawRegion(region, largest) })
+    }
+    this.drawn = next
+    const notes = []
+    if (found.length === 0) notes.push(el('p', { class: 'none' }, regions.length === 0 ? 'No tensors are alive.' : 'Nothing matches the filter.'))
+    const left = found.length - next.size
+    if (left > 0) notes.push(this.moreButton(`${texts.many(left, 'more row')} of blocks`, () => { this.most += this.step }))
+    if (more.regions > 0) notes.push(el('p', { class: 'none' }, `${texts.many(more.regions, 'smaller block')} of ${texts.bytes(more.bytes)} with ${texts.many(more.tensors, 'tensor')} ${more.regions === 1 ? 'is' : 'are'} not on the map.`))
+    element.replaceChildren(...[...next.values()].map(({ drawn }) => drawn), ...notes)
     if (key !== undefined) element.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true })
     if (page.find(page.chosen) === null) page.chosen = this.interesting(found)
     page.choose(page.chosen)
-  }
-
-  /** What stands behind the regions. @param {number} found @param {number} shown */
-  notes (found, shown) {
-    const { el, texts, map: { regions, more } } = this.page
-    const notes = []
-    if (found === 0) notes.push(el('p', { class: 'none' }, regions.length === 0 ? 'No tensors are alive.' : 'Nothing matches the filter.'))
-    if (found > shown) notes.push(this.moreButton(`${texts.many(found - shown, 'more row')} of blocks`, () => { this.most += this.step }))
-    if (more.regions > 0) notes.push(el('p', { class: 'none' }, `${texts.many(more.regions, 'smaller block')} of ${texts.bytes(more.bytes)} with ${texts.many(more.tensors, 'tensor')} ${more.regions === 1 ? 'is' : 'are'} not on the map.`))
-    return notes
   }
 
   /** @param {string} text @param {() => void} show */
@@ -90,27 +92,20 @@ class RegionList {
     return ''
   }
 
-  /** @param {Region[]} regions @param {number} largest */
-  drawRegions (regions, largest) {
-    const next = new Map()
-    for (const region of regions) {
-      const said = JSON.stringify([region, this.opened.has(region.id), this.scale, largest])
-      const last = this.drawn.get(region.id)
-      next.set(region.id, last?.said === said ? last : { said, drawn: this.drawRegion(region, largest) })
-    }
-    this.drawn = next
-    return [...next.values()].map(({ drawn }) => drawn)
-  }
-
   /** @param {Region} region @param {number} largest */
   drawRegion (region, largest) {
     const { el, texts } = this.page
-    const { id, count, kind, nbytes, tensors, more } = region
+    const { id, count, kind, nbytes, owners, site, tensors, more } = region
+    const [name, meaning] = texts.kinds[kind] ?? [kind, '']
     const share = this.scale === 'linear' ? nbytes / largest : Math.log2(1 + nbytes) / Math.log2(1 + largest)
     const rows = this.opened.has(id) ? tensors : tensors.slice(0, this.fewRows)
     const left = tensors.length - rows.length
     const made = el('section', { class: `region k-${kind}${count > 1 ? ' several' : ''}`, 'data-region': id },
-      this.heading(region),
+      el('h2', {},
+        el('span', { class: 'size' }, count > 1 ? el('em', {}, texts.times(count)) : null, texts.bytes(nbytes)),
+        el('span', { class: 'kind', title: meaning }, name),
+        ...owners.map(owner => el('span', { class: `owner o-${owner.kind}`, title: texts.owner(owner) }, owner.kind === 'file' ? `file ${texts.nameOf(owner.name)}` : texts.owner(owner))),
+        site === null ? null : el('span', { class: 'site' }, texts.where(site))),
       ...rows.map(row => this.drawRow(region, row)),
       left > 0 ? this.moreButton(`${texts.many(left, 'more kind')} of views`, () => { this.opened.add(id) }) : null,
       more > 0 && left === 0 ? el('p', { class: 'none' }, `${texts.many(more, 'smaller tensor')} ${more === 1 ? 'is' : 'are'} not on the map.`) : null)
@@ -118,55 +113,33 @@ class RegionList {
     return made
   }
 
-  /** @param {Region} region */
-  heading ({ count, kind, nbytes, owners, site }) {
-    const { el, texts } = this.page
-    const [name, meaning] = texts.kinds[kind] ?? [kind, '']
-    return el('h2', {},
-      el('span', { class: 'size' }, count > 1 ? el('em', {}, texts.times(count)) : null, texts.bytes(nbytes)),
-      el('span', { class: 'kind', title: meaning }, name),
-      ...owners.map(owner => el('span', { class: `owner o-${owner.kind}`, title: texts.owner(owner) }, owner.kind === 'file' ? `file ${texts.nameOf(owner.name)}` : texts.owner(owner))),
-      site === null ? null : el('span', { class: 'site' }, texts.where(site)))
-  }
-
   /** @param {Region} region @param {MappedTensors} row */
   drawRow (region, row) {
     const { page } = this
     const { el, texts } = page
+    const { count, dtype, shape, strides, site, isReadOnly, exposed, thread } = row
     const key = page.keyOf(region, row)
+    const stepped = texts.isRowMajor(row) ? '' : texts.listed(strides)
+    const made = site === null ? '' : `, ${site.call} at ${texts.where(site)}`
     return el('button', {
       type: 'button',
-      class: `stripe ${texts.hue(row.dtype)}${row.isView ? ' view' : ''}`,
+      class: `stripe ${texts.hue(dtype)}${row.isView ? ' view' : ''}`,
       'data-key': key,
       'aria-pressed': String(key === page.chosen),
-      'aria-label': this.labelOf(row),
+      'aria-label': `${count > 1 ? `${count} times ` : ''}${dtype} ${texts.listed(shape)}${stepped === '' ? '' : `, strides ${stepped}`}${made}`,
       onclick: () => page.choose(key),
       onpointerenter: (/** @type {PointerEvent} */ event) => { if (event.pointerType === 'mouse') page.choose(key) },
       onfocus: () => page.choose(key)
     },
     el('span', { class: 'track' }, el('span', { class: 'room' }, this.stripe(region, row))),
-    this.wordsOf(row))
-  }
-
-  /** @param {MappedTensors} row */
-  labelOf (row) {
-    const { texts } = this.page
-    const { count, dtype, shape, strides, site } = row
-    return `${count > 1 ? `${count} times ` : ''}${dtype} ${texts.listed(shape)}${texts.isRowMajor(row) ? '' : `, strides ${texts.listed(strides)}`}${site === null ? '' : `, ${site.call} at ${texts.where(site)}`}`
-  }
-
-  /** @param {MappedTensors} row */
-  wordsOf (row) {
-    const { el, texts } = this.page
-    const { count, dtype, shape, strides, site, isReadOnly, exposed, thread } = row
-    return el('span', { class: 'words' },
+    el('span', { class: 'words' },
       count > 1 ? el('em', {}, texts.times(count)) : null,
       el('b', {}, dtype), ' ', el('span', { class: 'shape' }, texts.listed(shape)),
-      texts.isRowMajor(row) ? null : el('span', { class: 'strides', title: 'strides, in elements' }, texts.listed(strides)),
+      stepped === '' ? null : el('span', { class: 'strides', title: 'strides, in elements' }, stepped),
       thread === null ? null : el('span', { class: 'tag thread' }, thread),
       isReadOnly ? el('span', { class: 'tag' }, 'read-only') : null,
       exposed > 0 ? el('span', { class: 'tag js', title: 'JavaScript has a typed array over these bytes' }, 'data') : null,
-      site === null ? null : el('span', { class: 'from' }, el('span', { class: 'call' }, site.call), ` ${texts.shortly(site)}`))
+      site === null ? null : el('span', { class: 'from' }, el('span', { class: 'call' }, site.call), ` ${texts.shortly(site)}`)))
   }
 
   /** The region's bytes, darker where the row's tensors have more of them. @param {Region} region @param {MappedTensors} row */

@@ -25,42 +25,28 @@ class Summary {
   }
 
   /** @param {MemoryMap} map */
-  draw (map) {
-    const { el } = this.page
-    this.numbers.replaceChildren(...this.numbersOf(map).map(([value, name, id]) => el('div', { 'data-number': id }, el('dt', {}, name), el('dd', {}, value))))
-    const also = this.alsoOf(map).join(' \u00b7 ')
-    this.program.textContent = map.program
-    this.program.title = also
-    this.also.textContent = also
-    this.drawLegend(map)
-  }
-
-  /** @param {MemoryMap} map @returns {[value: string, name: string, id: string][]} */
-  numbersOf ({ totals, copied, staged }) {
-    const { texts } = this.page
+  draw ({ totals, copied, staged, backend, samebytes, pid, program, regions }) {
+    const { el, texts } = this.page
     let [times, moved] = [staged.count, staged.bytes]
     for (const row of Object.values(copied)) [times, moved] = [times + row.count, moved + row.bytes]
-    return [
+    const numbers = [
       [texts.bytes(totals.bytes), 'on the map', 'bytes'],
       [texts.grouped(totals.tensors), totals.tensors === 1 ? 'tensor' : 'tensors', 'tensors'],
       [texts.grouped(totals.regions), totals.regions === 1 ? 'block' : 'blocks', 'regions'],
       [texts.bytes(moved), times === 1 ? 'in 1 copy' : `in ${texts.grouped(times)} copies`, 'copied']
     ]
-  }
+    this.numbers.replaceChildren(...numbers.map(([value, name, id]) => el('div', { 'data-number': id }, el('dt', {}, name), el('dd', {}, value))))
 
-  /** @param {MemoryMap} map */
-  alsoOf ({ backend, samebytes, pid, totals }) {
     const also = [backend, `samebytes ${samebytes}`]
     if (pid > 0) also.push(`process ${pid}`)
-    if (totals.untraced > 0) also.push(`${this.page.texts.many(totals.untraced, 'earlier tensor')} not shown`)
-    return also
-  }
+    if (totals.untraced > 0) also.push(`${texts.many(totals.untraced, 'earlier tensor')} not shown`)
+    this.program.textContent = program
+    const said = also.join(' \u00b7 ')
+    this.program.title = said
+    this.also.textContent = said
 
-  /** @param {MemoryMap} map */
-  drawLegend (map) {
-    const { el, texts } = this.page
     const counts = new Map()
-    for (const { tensors, count } of map.regions) for (const row of tensors) counts.set(row.dtype, (counts.get(row.dtype) ?? 0) + row.count * count)
+    for (const { tensors, count } of regions) for (const row of tensors) counts.set(row.dtype, (counts.get(row.dtype) ?? 0) + row.count * count)
     const items = [...counts].sort((a, b) => b[1] - a[1]).map(([dtype, n]) => el('li', { class: texts.hue(dtype), title: texts.many(n, 'tensor') }, el('span', { class: 'swatch' }), dtype))
     this.legend.replaceChildren(...items)
   }

@@ -5,10 +5,8 @@
 
 const { Copies } = require('./client-copies')
 const { Details } = require('./client-details')
-const { Diagram } = require('./client-diagram')
-const { elementsOf } = require('./client-elements')
+const { Diagram, slotsOf } = require('./client-diagram')
 const { RegionList } = require('./client-regions')
-const { slotsOf } = require('./client-slots')
 const { Summary } = require('./client-summary')
 const { Texts } = require('./client-texts')
 const { coverage } = require('./coverage')
@@ -16,6 +14,31 @@ const { coverage } = require('./coverage')
 /** @typedef {import('./map').MemoryMap} MemoryMap */
 /** @typedef {import('./map').Region} Region */
 /** @typedef {import('./map').MappedTensors} MappedTensors */
+
+/**
+ * What makes elements of a document. Only elements and text nodes: nothing becomes markup. Self-contained: pages have its text.
+ *
+ * @param {Document} document
+ */
+function elementsOf (document) {
+  const SVG = ['svg', 'path', 'rect', 'text', 'g', 'title', 'line', 'polyline', 'circle']
+  /**
+   * @param {string} name
+   * @param {Record<string, any>} [attributes]  on...: listeners; null, false: none
+   * @param {...(Node | string | null)} children
+   * @returns {any}
+   */
+  function el (name, attributes = {}, ...children) {
+    const made = SVG.includes(name) ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name)
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key.startsWith('on')) made.addEventListener(key.slice(2), value)
+      else if (value !== null && value !== false) made.setAttribute(key, value === true ? '' : String(value))
+    }
+    for (const child of children) if (child !== null) made.append(child)
+    return made
+  }
+  return el
+}
 
 /** Self-contained: pages have its text. */
 class MapPage {
@@ -39,15 +62,8 @@ class MapPage {
     this.details = new parts.Details(this)
     this.copies = new parts.Copies(this)
     this.filter = this.el('input', { type: 'search', placeholder: 'Filter: dtype, file, kind\u2026', 'aria-label': 'Filter', oninput: () => this.regions.filter(this.filter.value) })
-    this.frame = this.newFrame()
-    this.root.append(this.frame)
-    this.say(isLive ? 'live' : 'snapshot', isLive)
-    this.update(map)
-  }
-
-  newFrame () {
     const { el, summary, regions, details, copies, filter } = this
-    const frame = el('div', { class: 'map' },
+    this.frame = el('div', { class: 'map' },
       el('header', {},
         el('div', { class: 'name' }, el('h1', {}, el('b', {}, 'same', el('i', {}, 'bytes')), ' memory map'), summary.title),
         summary.numbers),
@@ -57,8 +73,10 @@ class MapPage {
         this.newSwitch('Scale', [['log', 'Log'], ['linear', 'Linear']], regions.scale, value => { regions.scale = value }),
         summary.legend),
       el('div', { class: 'columns' }, el('main', {}, regions.element), el('div', { class: 'side' }, details.element, copies.element)))
-    frame.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => this.onKey(event))
-    return frame
+    this.frame.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => this.onKey(event))
+    root.append(this.frame)
+    summary.say(isLive ? 'live' : 'snapshot', isLive)
+    this.update(map)
   }
 
   /**
@@ -83,6 +101,8 @@ class MapPage {
   /** @param {KeyboardEvent} event */
   onKey (event) {
     const target = /** @type {HTMLElement} */ (event.target)
+    /** @type {Record<string, number>} */
+    const steps = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }
     if (event.key === '/' && target !== this.filter) {
       event.preventDefault()
       this.filter.focus()
@@ -90,21 +110,14 @@ class MapPage {
       this.filter.value = ''
       this.regions.words = ''
       this.regions.draw()
-    } else if (target.classList.contains('stripe') && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) {
+    } else if (target.classList.contains('stripe') && Object.hasOwn(steps, event.key)) {
       event.preventDefault()
-      this.moveFrom(target, event.key)
+      const stripes = [...this.frame.querySelectorAll('.stripe')]
+      const to = stripes[Math.max(0, Math.min(stripes.length - 1, stripes.indexOf(target) + steps[event.key]))]
+      to.focus()
+      to.scrollIntoView({ block: 'nearest' })
+      this.choose(to.dataset.key)
     }
-  }
-
-  /** @param {HTMLElement} stripe  that has the focus @param {string} key */
-  moveFrom (stripe, key) {
-    const stripes = [...this.frame.querySelectorAll('.stripe')]
-    const at = stripes.indexOf(stripe)
-    const next = key === 'Home' ? 0 : key === 'End' ? stripes.length - 1 : at + (key === 'ArrowDown' ? 1 : -1)
-    const to = stripes[Math.max(0, Math.min(stripes.length - 1, next))]
-    to.focus()
-    to.scrollIntoView({ block: 'nearest' })
-    this.choose(to.dataset.key)
   }
 
   /** @param {Region} region @param {MappedTensors} row */
@@ -130,9 +143,6 @@ class MapPage {
     this.regions.draw()
     this.copies.draw(map)
   }
-
-  /** @param {string} text @param {boolean} isGood */
-  say (text, isGood) { this.summary.say(text, isGood) }
 }
 
 /** @typedef {{ MapPage: typeof MapPage, Texts: typeof Texts, Summary: typeof Summary, RegionList: typeof RegionList, Diagram: typeof Diagram, Details: typeof Details, Copies: typeof Copies, elementsOf: typeof elementsOf, slotsOf: typeof slotsOf, coverage: typeof coverage }} Parts */

@@ -38,14 +38,14 @@ function coverage (cells, nbytes, { shape, strides, itemsize, starts }) {
   }
   let budget = 40000 // steps, whatever strides there are
   /** @param {number} at @param {number} d */
-  const walk = (at, d) => {
+  const cover = (at, d) => {
     if (--budget < 0 || d === axes.length || touched[d] >= spans[d] || axes[d].step <= width / 4) {
       add(at, at + spans[d], touched[d] / spans[d])
       return
     }
-    for (let i = 0; i < axes[d].n; i++) walk(at + i * axes[d].step, d + 1)
+    for (let i = 0; i < axes[d].n; i++) cover(at + i * axes[d].step, d + 1)
   }
-  for (const start of starts) walk(start + low, 0)
+  for (const start of starts) cover(start + low, 0)
   return filled.map(share => share > 0.999999 ? 1 : share)
 }
 

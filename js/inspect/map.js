@@ -4,7 +4,7 @@
 const { instance } = require('../model/internals')
 const tracing = require('./trace')
 const threads = require('./threads')
-const { aliveNow, storageNote, rolesOf, fileOfStorage, copies, sends, untraced } = require('./trace')
+const { aliveNow, storageNote, roles, files, copies, sends, untraced } = require('./trace')
 const { shownSite, nameOfFile, programName, pid } = require('./system')
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -78,25 +78,17 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
 const MOST_STARTS = 128 // in one row of tensors
 const MOST_ROWS = 10 // rows of tensors on all regions, as a multiple of the limit
 
-/** @type {WeakMap<Site, Site>} */
+/** Sites as they are shown, and their text @type {WeakMap<Site, { site: Site, text: string }>} */
 const shownSites = new WeakMap()
 
 /** @param {Site | null} site */
 function shown (site) {
-  if (site === null) return null
+  if (site === null) return { site, text: '' }
   let known = shownSites.get(site)
-  if (known === undefined) shownSites.set(site, known = shownSite(site))
-  return known
-}
-
-/** @type {WeakMap<Site, string>} */
-const textOfSites = new WeakMap()
-
-/** @param {Site | null} site */
-function textOfSite (site) {
-  if (site === null) return ''
-  let known = textOfSites.get(site)
-  if (known === undefined) textOfSites.set(site, known = JSON.stringify(site))
+  if (known === undefined) {
+    const made = shownSite(site)
+    shownSites.set(site, known = { site: made, text: JSON.stringify(made) })
+  }
   return known
 }
 
@@ -108,36 +100,35 @@ function rootOf (storage) {
 }
 
 /** @param {Storage} storage */
-const fileOf = storage => fileOfStorage(storage) ?? fileOfStorage(rootOf(storage))
+const fileOf = storage => files.get(storage) ?? files.get(rootOf(storage))
 
 /**
- * Finds the block of bytes that a storage is part of; storages whose blocks overlap share a region. Positions count within a
- * space: the process' memory, or on WASM one ArrayBuffer.
+ * Finds the block of bytes that a storage is part of. Positions count within a space: the memory of the process or of a device, on WASM one
+ * ArrayBuffer. A storage whose block is not known is a space of its own.
  *
  * @param {Storage} storage
- * @returns {{ space: unknown, begin: number, end: number, at: number } | null} at: the storage's first byte; null: the block is
- * not known, so the storage gets a region of its own
+ * @param {string} device
+ * @returns {{ space: unknown, begin: number, end: number, at: number }} at: the storage's first byte
  */
-function placeOf (storage) {
-  const { ffi, byteLengthOf } = instance()
-  const { backend } = ffi
-  const { kind, buffer } = storage
+function blockOf (storage, device) {
+  const { ffi: { backend }, byteLengthOf } = instance()
+  const { kind, buffer, address, nbytes, byteOffset } = storage
+  const space = device === 'cpu' ? 'memory' : device // a device's addresses may equal the host's
+  const alone = { space: storage, begin: 0, end: nbytes, at: 0 }
   const root = rootOf(storage)
   const file = fileOf(storage)
-  if (file !== undefined && storage.address !== null) return { space: 'memory', begin: file.begin, end: file.end, at: storage.address }
-  if (root !== storage && root.address !== null && storage.address !== null) {
-    const begin = Math.min(root.address, storage.address)
-    return { space: 'memory', begin, end: Math.max(root.address + root.nbytes, storage.address + storage.nbytes), at: storage.address }
+  if (file !== undefined && address !== null) return { space, begin: file.begin, end: file.end, at: address }
+  if (root !== storage && root.address !== null && address !== null) {
+    return { space, begin: Math.min(root.address, address), end: Math.max(root.address + root.nbytes, address + nbytes), at: address }
   }
   if ((kind === 'js' || kind === 'sab') && buffer !== null) {
     const length = byteLengthOf(buffer)
-    if (length < storage.byteOffset + storage.nbytes || length === 0) return null // the buffer was transferred, or shrunk, or is empty
-    if (backend.isWasm) return { space: buffer, begin: 0, end: length, at: storage.byteOffset }
+    if (length < byteOffset + nbytes || length === 0) return alone // the buffer was transferred, or shrunk, or is empty
+    if (backend.isWasm) return { space: buffer, begin: 0, end: length, at: byteOffset }
     const at = backend.addressOf(storage)
-    return at === 0 ? null : { space: 'memory', begin: at - storage.byteOffset, end: at - storage.byteOffset + length, at }
+    return at === 0 ? alone : { space, begin: at - byteOffset, end: at - byteOffset + length, at }
   }
-  if (storage.address === null || storage.nbytes === 0) return null
-  return { space: 'memory', begin: storage.address, end: storage.address + storage.nbytes, at: storage.address }
+  return address === null || nbytes === 0 ? alone : { space, begin: address, end: address + nbytes, at: address }
 }
 
 /** @param {Storage} storage @returns {Kind} */
@@ -145,9 +136,9 @@ function kindOf (storage) {
   const file = fileOf(storage)
   if (file !== undefined) return nameOfFile(file).kind
   if (storage.optional !== null && storage.optional.pinned) return 'pinned'
-  const roles = rolesOf(storage)
-  if (roles !== undefined) for (const role of /** @type {const} */ (['dlpack', 'foreign'])) if (roles.has(role)) return role
-  return storage.kind
+  const others = roles.get(storage)
+  if (others?.has('dlpack')) return 'dlpack'
+  return others?.has('foreign') ? 'foreign' : storage.kind
 }
 
 /** @param {unknown} owner  the caller's object; no getter of it may run */
@@ -163,23 +154,22 @@ function nameOfOwner (owner) {
 }
 
 /**
- * @param {Set<Storage>} members
+ * @param {Storage[]} members
  * @param {string} device
  * @returns {Owner[]}
  */
 function ownersOf (members, device) {
-  const { pinned } = instance()
+  const all = instance().pinned() // has no array methods
   /** @type {Map<string, Owner>} */
   const found = new Map()
   /** @param {Owner['kind']} kind @param {string} name */
   const add = (kind, name, count = 1) => {
-    const key = `${kind} ${name}`
-    const owner = found.get(key)
-    if (owner === undefined) found.set(key, { kind, name, count })
-    else owner.count += count
+    const owner = found.get(`${kind} ${name}`)
+    if (owner === undefined) found.set(`${kind} ${name}`, { kind, name, count })
+    else if (kind !== 'threads') owner.count += count
   }
   if (device !== 'cpu') add('device', device)
-  const file = [...members].map(fileOf).find(each => each !== undefined)
+  const file = members.map(fileOf).find(each => each !== undefined)
   if (file !== undefined) {
     const { kind, name } = nameOfFile(file)
     add(kind, file.writes ? name : `${name} (private)`)
@@ -188,12 +178,11 @@ function ownersOf (members, device) {
   for (const storage of members) {
     const { optional, owner } = storage
     if (owner !== undefined && owner !== null) objects.add(owner)
-    for (const role of rolesOf(storage) ?? []) {
+    for (const role of roles.get(storage) ?? []) {
       if (role === 'sent') add('threads', 'a token was given')
       if (role === 'received') add('threads', 'of another thread')
     }
     let held = 0
-    const all = pinned() // has no array methods
     for (let i = 0; i < all.length; i++) if (all[i] === storage) held++
     if (held > 0) add('native', 'native code', held)
     if (optional === null) continue
@@ -201,7 +190,7 @@ function ownersOf (members, device) {
     if (optional.busy > 0) add('operation', optional.written > 0 ? 'written' : 'read', optional.busy)
   }
   for (const owner of objects) add('object', nameOfOwner(owner))
-  return [...found.values()].map(owner => owner.kind === 'threads' || owner.kind === 'file' || owner.kind === 'shm' ? { ...owner, count: 1 } : owner)
+  return [...found.values()]
 }
 
 /**
@@ -222,7 +211,8 @@ function reachOf ({ shape, strides, size }, itemsize) {
 
 const PLACED = 768 // bytes of V8's heap that one Placed and its site take
 
-/** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, storage: Storage, at: number }} Placed at: position of the storage's first byte */
+/** at: position of the storage's first byte @typedef {{ tensor: Tensor, note: import('./trace').Note, layout: any, at: number }} Placed */
+/** @typedef {{ begin: number, end: number, storages: Storage[], tensors: Placed[] }} MemoryBlock */
 
 /**
  * Calls the class' getter, because a program may define a property of that name on the tensor.
@@ -233,60 +223,44 @@ const PLACED = 768 // bytes of V8's heap that one Placed and its site take
  */
 const get = (tensor, name) => Reflect.get(instance().Tensor.prototype, name, tensor)
 
-/** @param {Placed} placed */
-const deviceOf = ({ tensor }) => get(tensor, 'device')
-
 /**
  * Groups tensors into regions: blocks of bytes that overlap become one. Sets each tensor's `at`.
  *
  * @param {Placed[]} list
  */
 function regionsOf (list) {
-  /** @type {Map<unknown, { begin: number, end: number, members: Set<Storage>, tensors: Placed[] }[]>} */
+  /** @type {Map<Storage, MemoryBlock & { at: number }>} */
+  const blocks = new Map()
+  /** @type {Map<unknown, MemoryBlock[]>} */
   const spaces = new Map()
-  /** @type {Map<Storage, { begin: number, end: number, space: unknown, at: number } | null>} */
-  const places = new Map()
-  /** @type {{ begin: number, end: number, hasAddress: boolean, members: Set<Storage>, tensors: Placed[] }[]} */
-  const regions = []
-  /** @type {Map<Storage, any>} */
-  const alone = new Map()
   for (const placed of list) {
-    const { storage } = placed
-    let place = places.get(storage)
-    if (place === undefined) {
-      place = placeOf(storage)
-      const device = deviceOf(placed)
-      if (place !== null && device !== 'cpu') place.space = device // a device's addresses may equal the host's
-      places.set(storage, place)
+    const { storage } = placed.layout
+    let block = blocks.get(storage)
+    if (block === undefined) {
+      const { space, ...rest } = blockOf(storage, get(placed.tensor, 'device'))
+      block = { ...rest, storages: [storage], tensors: [] }
+      blocks.set(storage, block)
+      const others = spaces.get(space)
+      if (others === undefined) spaces.set(space, [block])
+      else others.push(block)
     }
-    if (place === null) {
-      placed.at = 0
-      let region = alone.get(storage)
-      if (region === undefined) {
-        region = { begin: 0, end: storage.nbytes, hasAddress: false, members: new Set([storage]), tensors: [] }
-        alone.set(storage, region)
-        regions.push(region)
-      }
-      region.tensors.push(placed)
-      continue
-    }
-    placed.at = place.at
-    const rows = spaces.get(place.space) ?? []
-    spaces.set(place.space, rows)
-    rows.push({ begin: place.begin, end: place.end, members: new Set([storage]), tensors: [placed] })
+    placed.at = block.at
+    block.tensors.push(placed)
   }
-  for (const [space, rows] of spaces) {
-    rows.sort((a, b) => a.begin - b.begin || b.end - a.end)
-    /** @type {any} */
+  /** @type {(MemoryBlock & { hasAddress: boolean })[]} */
+  const regions = []
+  for (const [space, several] of spaces) {
+    several.sort((a, b) => a.begin - b.begin || b.end - a.end)
+    /** @type {MemoryBlock | null} */
     let open = null
-    for (const row of rows) {
-      if (open !== null && row.begin < open.end) {
-        open.end = Math.max(open.end, row.end)
-        for (const storage of row.members) open.members.add(storage)
-        open.tensors.push(...row.tensors)
+    for (const block of several) {
+      if (open !== null && block.begin < open.end) {
+        open.end = Math.max(open.end, block.end)
+        open.storages.push(...block.storages)
+        for (const placed of block.tensors) open.tensors.push(placed)
       } else {
-        open = { ...row, hasAddress: typeof space === 'string' }
-        regions.push(open)
+        open = block
+        regions.push(Object.assign(block, { hasAddress: typeof space === 'string' }))
       }
     }
   }
@@ -310,8 +284,8 @@ function rowsOf (list, begin) {
     const { shape, strides, size } = layout
     const isView = get(tensor, 'isView')
     const isReadOnly = get(tensor, 'isReadOnly')
-    const site = shown(note.site)
-    const key = `${dtype} ${shape} ${strides} ${isView} ${isReadOnly} ${textOfSite(site)}`
+    const { site, text } = shown(note.site)
+    const key = `${dtype} ${shape} ${strides} ${isView} ${isReadOnly} ${text}`
     const start = at - begin + layout.offset * itemsize
     const data = layout.data ?? layout.guardedData
     const exposed = data !== null && data.length > 0 ? 1 : 0
@@ -339,12 +313,8 @@ function gathered (regions) {
   for (const region of regions) {
     const key = JSON.stringify([region.kind, region.nbytes, region.device, region.owners, region.site, region.tensors.map(row => ({ ...row, id: 0 }))])
     const first = known.get(key)
-    if (first === undefined) {
-      known.set(key, region)
-      continue
-    }
-    first.count++
-    first.address = null
+    if (first === undefined) known.set(key, region)
+    else Object.assign(first, { count: first.count + 1, address: null })
   }
   return [...known.values()]
 }
@@ -371,7 +341,7 @@ function shorten (regions, limit) {
 
 /** @param {Map<Site | null, { count: number, bytes: number }> | undefined} sites */
 function sitesOf (sites) {
-  return [...sites ?? []].map(([site, row]) => ({ site: shown(site), ...row })).sort((a, b) => b.bytes - a.bytes || b.count - a.count)
+  return [...sites ?? []].map(([site, row]) => ({ site: shown(site).site, ...row })).sort((a, b) => b.bytes - a.bytes || b.count - a.count)
 }
 
 /**
@@ -419,14 +389,11 @@ function takeMap (limit) {
   const now = memory()
   const alive = aliveNow()
   checkHeap(alive.length * PLACED, () => `a map of ${alive.length} tensors`)
-  const list = alive.map(({ tensor, note }) => {
-    const layout = Tensor.layoutOf(tensor)
-    return { tensor, note, layout, storage: layout.storage, at: 0 }
-  })
-  const regions = regionsOf(list).map(({ begin, end, hasAddress, members, tensors }) => {
-    const notes = [...members].map(storage => storageNote(storage, null)).sort((a, b) => a.number - b.number)
-    const device = deviceOf(tensors[0])
-    const largest = [...members].reduce((a, b) => b.nbytes > a.nbytes ? b : a)
+  const list = alive.map(({ tensor, note }) => ({ tensor, note, layout: Tensor.layoutOf(tensor), at: 0 }))
+  const regions = regionsOf(list).map(({ begin, end, hasAddress, storages, tensors }) => {
+    const notes = storages.map(storage => storageNote(storage, null)).sort((a, b) => a.number - b.number)
+    const device = get(tensors[0].tensor, 'device')
+    const largest = storages.reduce((a, b) => b.nbytes > a.nbytes ? b : a)
     return /** @type {Region} */ ({
       id: notes[0].number,
       count: 1,
@@ -434,8 +401,8 @@ function takeMap (limit) {
       nbytes: end - begin,
       address: hasAddress ? `0x${begin.toString(16)}` : null,
       device,
-      owners: ownersOf(members, device),
-      site: shown(notes[0].site),
+      owners: ownersOf(storages, device),
+      site: shown(notes[0].site).site,
       tensors: rowsOf(tensors, begin),
       more: 0
     })
@@ -448,7 +415,7 @@ function takeMap (limit) {
     samebytes: version,
     backend: ffi.backend.name,
     program: programName(),
-    pid: pid(),
+    pid,
     totals: { tensors: list.length, regions: regions.length, bytes: regions.reduce((sum, { nbytes }) => sum + nbytes, 0), untraced: untraced() },
     regions: rows,
     more: {

@@ -23,16 +23,14 @@ const { map, events } = JSON.parse(data.textContent)
 const page = new parts.MapPage(document.getElementById('map'), map, { parts, isLive: events !== '' })
 if (events !== '') {
   const source = new EventSource(events)
-  source.addEventListener('map', event => { page.say('live', true); page.update(JSON.parse(event.data)) })
-  source.addEventListener('end', event => { page.say(JSON.parse(event.data), false); source.close() })
-  source.onerror = () => page.say(source.readyState === 2 ? 'the program has ended' : 'waiting for the program', false)
+  source.addEventListener('map', event => { page.summary.say('live', true); page.update(JSON.parse(event.data)) })
+  source.addEventListener('end', event => { page.summary.say(JSON.parse(event.data), false); source.close() })
+  source.onerror = () => page.summary.say(source.readyState === 2 ? 'the program has ended' : 'waiting for the program', false)
 }
 `
 
 /** @returns {string} that nobody can guess */
-function newNonce () {
-  return Array.from(crypto.getRandomValues(new Uint8Array(18)), byte => byte.toString(36).padStart(2, '0')).join('')
-}
+const newNonce = () => Array.from(crypto.getRandomValues(new Uint8Array(18)), byte => byte.toString(36).padStart(2, '0')).join('')
 
 /**
  * What the page may do: run its own script, have its own style, and where it is live ask where it came from.

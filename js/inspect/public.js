@@ -33,9 +33,6 @@ readAll()
 
 const FORMATS = ['json', 'text', 'html']
 
-/** @param {unknown} options @param {readonly string[]} names @param {string} where @returns {any} */
-const optionsOf = (options, names, where) => instance().optionsOf(options, names, where)
-
 /** @param {string} name @param {unknown} value @param {number} least @param {number} most @param {number} otherwise */
 function integerOf (name, value, least, most, otherwise) {
   const { failure, show } = instance()
@@ -63,9 +60,9 @@ const limitOf = ({ limit }) => integerOf('limit', limit, 0, Number.MAX_SAFE_INTE
  * memoryMap().regions.some(region => region.tensors.some(({ dtype }) => dtype === t.dtype)) // true
  */
 function memoryMap (options) {
+  const { optionsOf, failure, show } = instance()
   const given = optionsOf(options, ['format', 'limit'], 'memoryMap')
   const { format = 'json' } = given
-  const { failure, show } = instance()
   if (!FORMATS.includes(format)) throw failure('ERR_ARGUMENT', `format is ${show(format)}; one of ${FORMATS.join(', ')} was expected`)
   const map = takeMap(limitOf(given))
   return /** @type {any} */ (format === 'text' ? textOf(map) : format === 'html' ? pageOf(map) : map)
@@ -84,7 +81,7 @@ function memoryMap (options) {
  * await close()
  */
 async function serveMap (options) {
-  const given = optionsOf(options, ['port', 'limit'], 'serveMap')
+  const given = instance().optionsOf(options, ['port', 'limit'], 'serveMap')
   return serve({ port: integerOf('port', given.port, 0, 65535, 0), limit: limitOf(given) })
 }
 
@@ -98,7 +95,7 @@ async function serveMap (options) {
  * const show = () => document.body.append(mapElement())
  */
 function mapElement (options) {
-  const limit = limitOf(optionsOf(options, ['limit'], 'mapElement'))
+  const limit = limitOf(instance().optionsOf(options, ['limit'], 'mapElement'))
   if (typeof document !== 'object') throw instance().failure('ERR_UNSUPPORTED', 'there is no document here to show the map in; memoryMap({ format: \'html\' }) gives a page')
   return newElement(() => takeMap(limit))
 }

@@ -8,11 +8,9 @@ const { instance } = require('../model/internals')
 const { trace } = require('./map')
 const { aliveNow } = require('./trace')
 const { shownSite } = require('./system')
-const { bytes, many, safe } = require('./text')
+const { texts, many, safe } = require('./text')
 
 const MOST = 50 // lines
-
-let isAsked = false
 
 /** Collects garbage, with or without --expose-gc. */
 function collect () {
@@ -30,36 +28,32 @@ function report () {
   /** @type {Map<string, { count: number, bytes: number, storages: Set<unknown>, what: string, where: string }>} */
   const rows = new Map()
   const seen = new Set()
-  let [tensors, total] = [0, 0]
-  for (const { tensor, note } of aliveNow()) {
+  let total = 0
+  const alive = aliveNow()
+  for (const { tensor, note } of alive) {
     const { storage, dtype, shape } = Tensor.layoutOf(tensor)
     const site = note.site === null ? null : shownSite(note.site)
     const where = site === null ? '(unknown)' : `${site.file}:${site.line}:${site.column}`
-    const call = site === null || site.call === '' ? '' : `, ${site.call}`
-    const what = `${dtypes[dtype].name} [${shape.join(', ')}]${call}`
-    const key = `${where} ${what}`
-    const row = rows.get(key) ?? { count: 0, bytes: 0, storages: new Set(), what, where }
-    rows.set(key, row)
+    const what = `${dtypes[dtype].name} [${shape.join(', ')}]${site?.call ? `, ${site.call}` : ''}`
+    const row = rows.get(`${where} ${what}`) ?? { count: 0, bytes: 0, storages: new Set(), what, where }
+    rows.set(`${where} ${what}`, row)
     row.count++
-    tensors++
     if (!row.storages.has(storage)) row.bytes += storage.nbytes
     row.storages.add(storage)
     if (!seen.has(storage)) total += storage.nbytes
     seen.add(storage)
   }
-  if (tensors === 0) return []
+  if (alive.length === 0) return []
   const all = [...rows.values()].sort((a, b) => b.bytes - a.bytes || b.count - a.count || (a.where < b.where ? -1 : 1))
   const thread = isMainThread ? '' : ` of worker ${threadId}`
-  const lines = [`samebytes: ${many(tensors, 'tensor')}${thread} ${tensors === 1 ? 'was' : 'were'} alive at exit, on ${bytes(total)}`]
-  for (const { count, bytes: n, what, where } of all.slice(0, MOST)) lines.push(safe(`  ${count} × ${what}, on ${bytes(n)}: ${where}`))
+  const lines = [`samebytes: ${many(alive.length, 'tensor')}${thread} ${alive.length === 1 ? 'was' : 'were'} alive at exit, on ${texts.bytes(total)}`]
+  for (const { count, bytes, what, where } of all.slice(0, MOST)) lines.push(safe(`  ${count} × ${what}, on ${texts.bytes(bytes)}: ${where}`))
   if (all.length > MOST) lines.push(`  and ${many(all.length - MOST, 'place')} more`)
   return lines
 }
 
-/** Traces from now on, and reports when this thread ends. A second call does nothing. */
+/** Traces from now on, and reports when this thread ends. */
 function start () {
-  if (isAsked) return
-  isAsked = true
   trace()
   process.on('exit', () => {
     const lines = report()
@@ -72,4 +66,4 @@ function start () {
   })
 }
 
-module.exports = { start, report }
+module.exports = { start }

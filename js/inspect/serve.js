@@ -37,14 +37,11 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin'
 }
 
-/** Compares in constant time. @param {string} given @param {string} secret */
-const isSecret = (given, secret) => given.length === secret.length && timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(secret, 'latin1'))
-
 /**
  * @param {{ port: number, limit: number }} options
  * @returns {Promise<Server>}
  */
-async function serve ({ port, limit }) {
+async function serve ({ port: wanted, limit }) {
   trace()
   const secret = randomBytes(24).toString('base64url')
   /** @type {Set<http.ServerResponse>} */
@@ -52,14 +49,16 @@ async function serve ({ port, limit }) {
   /** @type {NodeJS.Timeout | null} */
   let timer = null
   let last = ''
+  let port = 0
 
+  const take = () => withOthers(takeMap(limit))
   /** @param {http.ServerResponse} response @param {string} event @param {string} data */
   const send = (response, event, data) => {
     if (response.writableLength < 2 ** 24) response.write(`event: ${event}\ndata: ${data}\n\n`) // a page that does not read gets no more
   }
   const look = () => {
     ask(limit)
-    const now = JSON.stringify(withOthers(takeMap(limit)))
+    const now = JSON.stringify(take())
     if (now === last) return
     last = now
     for (const response of pages) send(response, 'map', now)
@@ -81,7 +80,7 @@ async function serve ({ port, limit }) {
       clearTimeout(timer)
       timer = null
     })
-    last = JSON.stringify(withOthers(takeMap(limit)))
+    last = JSON.stringify(take())
     send(response, 'map', last)
     timer ??= setTimeout(follow, PERIOD).unref()
   }
@@ -89,8 +88,9 @@ async function serve ({ port, limit }) {
   const server = http.createServer((request, response) => {
     const { headers: { host }, method, url = '' } = request
     const [, given = '', rest = ''] = /^\/([\w-]+)\/(events)?$/.exec(url) ?? []
-    const isOurs = host === `${HOST}:${portOf(server)}` // no other name: DNS rebinding makes another site's name lead here
-    if (!isOurs || !isSecret(given, secret)) {
+    const isOurs = host === `${HOST}:${port}` // no other name: DNS rebinding makes another site's name lead here
+    const isSecret = given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret)) // in constant time
+    if (!isOurs || !isSecret) {
       response.writeHead(404, { ...HEADERS, 'Content-Type': 'text/plain' }).end('not found\n')
     } else if (method !== 'GET') {
       response.writeHead(405, { ...HEADERS, Allow: 'GET' }).end()
@@ -98,16 +98,19 @@ async function serve ({ port, limit }) {
       join(response)
     } else {
       const nonce = newNonce()
-      const page = pageOf(withOthers(takeMap(limit)), { events: 'events', nonce })
+      const page = pageOf(take(), { events: 'events', nonce })
       response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policyOf(nonce, true)}; frame-ancestors 'none'` }).end(page)
     }
   })
   server.on('connection', socket => socket.unref())
   await new Promise((resolve, reject) => {
-    server.once('error', error => reject(refusal(error)))
-    server.listen(port, HOST, () => resolve(undefined))
+    server.once('error', (/** @type {any} */ { message, errno }) => {
+      reject(Object.assign(instance().failure('ERR_IO', `the map could not be served: ${message}`), { errno }))
+    })
+    server.listen(wanted, HOST, () => resolve(undefined))
   })
   server.unref()
+  port = /** @type {import('node:net').AddressInfo} */ (server.address()).port
   const close = () => new Promise(resolve => {
     if (timer !== null) clearTimeout(timer)
     timer = null
@@ -115,8 +118,8 @@ async function serve ({ port, limit }) {
     server.closeAllConnections()
   })
   return {
-    url: `http://${HOST}:${portOf(server)}/${secret}/`,
-    port: portOf(server),
+    url: `http://${HOST}:${port}/${secret}/`,
+    port,
     close: /** @type {() => Promise<void>} */ (close),
     hold: () => { server.ref() },
     end: async text => {
@@ -124,14 +127,6 @@ async function serve ({ port, limit }) {
       for (const response of pages) send(response, 'end', JSON.stringify(text))
     }
   }
-}
-
-/** @param {http.Server} server */
-const portOf = server => /** @type {import('node:net').AddressInfo} */ (server.address()).port
-
-/** @param {any} error */
-function refusal (error) {
-  return Object.assign(instance().failure('ERR_IO', `the map could not be served: ${error.message}`), { errno: error.errno })
 }
 
 /** @param {string} url @returns {void} a browser that cannot be started is no failure: the URL is printed */
@@ -152,7 +147,7 @@ function openBrowser (url) {
  * @param {boolean} [options.open]  starts a browser
  * @param {string} [options.snapshot]  a file to write when the program has nothing more to do, or ends: .html, .json, else text; no server then
  * @param {(line: string) => void} [options.print]  where the page is; to stderr
- * @returns {Promise<{ url: string | null }>} before the program begins, in the next turn; what it throws is uncaught, as ever
+ * @returns {Promise<void>} before the program begins, in the next turn; what it throws is uncaught, as ever
  * @throws ERR_IO the port
  */
 async function run (script, args, { port = 0, open = false, snapshot, print = line => { process.stderr.write(`${line}\n`) } } = {}) {
@@ -160,57 +155,41 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
   process.argv = [process.argv[0], file, ...args]
   process.env.SAMEBYTES_TRACE ??= `map:${process.pid}` // its workers load this as well
   trace()
-  /** @type {Server | null} */
-  let server = null
   if (snapshot !== undefined) {
-    const place = path.resolve(snapshot)
+    const target = path.resolve(snapshot)
     process.once('exit', () => {
-      writeAnew(place, snapshotOf(place))
-      print(`The memory map: ${place}`)
+      const map = takeMap(1000)
+      const extension = path.extname(target).toLowerCase()
+      if (extension === '.html' || extension === '.htm') writeAnew(target, pageOf(map))
+      else writeAnew(target, extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : textOf(map))
+      print(`The memory map: ${target}`)
     })
   } else {
-    server = await serve({ port, limit: 1000 })
-    print(`The memory map: ${server.url}`)
-    if (open) openBrowser(server.url)
-    const { end, hold } = server
+    const { url, end, hold } = await serve({ port, limit: 1000 })
+    print(`The memory map: ${url}`)
+    if (open) openBrowser(url)
     process.once('beforeExit', () => {
       hold()
       end('the program has nothing more to do').catch(() => {})
       print('The program has nothing more to do. The map stays until Ctrl-C.')
     })
   }
-  setImmediate(start, file)
-  return { url: server === null ? null : server.url }
+  setImmediate(() => { // the program is the main one, as if Node had been given it, and so are its failures
+    const { runMain } = /** @type {any} */ (Module)
+    if (typeof runMain === 'function') runMain(file)
+    else import(pathToFileURL(file).href)
+  })
 }
 
-/**
- * The program is the main one, as if Node had been given it, and so are its failures.
- *
- * @param {string} file
- */
-function start (file) {
-  const { runMain } = /** @type {any} */ (Module)
-  if (typeof runMain === 'function') runMain(file)
-  else import(pathToFileURL(file).href)
-}
-
-/** Writes a new file in the place of one that others may read or have mapped. @param {string} place @param {string} text */
-function writeAnew (place, text) {
-  const there = fs.statSync(place, { throwIfNoEntry: false })
-  if (there !== undefined && !there.isFile()) return fs.writeFileSync(place, text) // a terminal, a pipe
-  const file = there === undefined ? place : fs.realpathSync(place)
+/** Writes a new file in the place of one that others may read or have mapped. @param {string} target @param {string} text */
+function writeAnew (target, text) {
+  const there = fs.statSync(target, { throwIfNoEntry: false })
+  if (there !== undefined && !there.isFile()) return fs.writeFileSync(target, text) // a terminal, a pipe
+  const file = there === undefined ? target : fs.realpathSync(target)
   const temporary = `${file}.${process.pid}`
   fs.rmSync(temporary, { force: true })
   fs.writeFileSync(temporary, text, { flag: 'wx', mode: there?.mode })
   fs.renameSync(temporary, file)
-}
-
-/** @param {string} place  of the file to be */
-function snapshotOf (place) {
-  const map = takeMap(1000)
-  const extension = path.extname(place).toLowerCase()
-  if (extension === '.html' || extension === '.htm') return pageOf(map)
-  return extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : textOf(map)
 }
 
 module.exports = { serve, run }

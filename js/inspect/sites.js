@@ -24,10 +24,7 @@ const capture = /** @type {any} */ (Error).captureStackTrace
 function siteOf (file, line, column, call) {
   const key = `${line}:${column}:${call}:${file}`
   let site = sites.get(key)
-  if (site === undefined) {
-    site = { file, line, column, call }
-    sites.set(key, site)
-  }
+  if (site === undefined) sites.set(key, site = { file, line, column, call })
   return site
 }
 
@@ -38,8 +35,7 @@ const plains = new Map()
 function plain (name) {
   let found = plains.get(name)
   if (found === undefined) {
-    found = name.replace(/^(?:.*\*|async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, '')
-    plains.set(name, found)
+    plains.set(name, found = name.replace(/^(?:.*\*|async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, ''))
   }
   return found
 }
@@ -88,7 +84,7 @@ function siteOfText (text) {
  * @returns {Site | null} null: only samebytes is on the stack, or it is not known
  */
 function siteHere (from) {
-  /** @type {any} */ const Class = Error
+  const Class = /** @type {any} */ (Error)
   if (capture === undefined) return siteOfText(String(new Error().stack))
   const { prepareStackTrace, stackTraceLimit } = Class
   try {

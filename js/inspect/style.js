@@ -76,7 +76,7 @@ ${colours}
 .region .site, .copies .site { margin-left: auto; font-weight: 400; font-size: 11.5px; color: var(--faint); }
 .copies h2 .site { font-family: inherit; font-size: 12.5px; margin-left: 4px; }
 .stripe {
-  display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 14px; align-items: center; width: 100%; min-height: 23px;
+  display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 14px; align-items: center; min-height: 23px;
   font: inherit; color: inherit; text-align: left; background: none; border: 0; padding: 2px 6px; margin: 0 -6px; width: calc(100% + 12px); border-radius: 7px; cursor: pointer;
 }
 .stripe:hover, .stripe[aria-pressed=true] { background: color-mix(in srgb, var(--c) 11%, transparent); }
@@ -92,7 +92,7 @@ ${colours}
 .shape, .strides, .from { font-size: 12px; }
 .strides { color: var(--dim); margin-left: 8px; } .strides::before { content: "strides "; font-family: system-ui, sans-serif; font-size: 11.5px; color: var(--faint); }
 .tag { margin-left: 6px; font-size: 10.5px; } .tag.thread { color: var(--ink); box-shadow: inset 0 0 0 1px var(--line); background: none; } .tag.js { color: #8a6a00; background: #f7df1e40; }
-@media (prefers-color-scheme: dark) { .tag.thread { color: var(--ink); box-shadow: inset 0 0 0 1px var(--line); background: none; } .tag.js { color: #f0dc6b; } }
+@media (prefers-color-scheme: dark) { .tag.js { color: #f0dc6b; } }
 .from { color: var(--faint); margin-left: 10px; } .from .call { color: var(--dim); }
 .more { font: inherit; font-size: 12.5px; color: var(--dim); background: none; border: 1px solid var(--line); border-radius: 7px; padding: 3px 10px; margin-top: 5px; cursor: pointer; }
 .none { color: var(--dim); padding: 6px 2px; }

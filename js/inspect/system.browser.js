@@ -32,7 +32,4 @@ const nameOfFile = ({ path }) => ({ kind: 'file', name: path })
 
 const programName = () => String(globalThis.location?.pathname ?? 'worker').split('/').pop() || 'page'
 
-/** @returns {number} pages do not know */
-const pid = () => 0
-
-module.exports = { isNode: false, isOwn, shownSite, fileOf, nameOfFile, programName, pid }
+module.exports = { isNode: false, isOwn, shownSite, fileOf, nameOfFile, programName, pid: 0 }

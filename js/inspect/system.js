@@ -27,7 +27,7 @@ function pathOf (file) {
  * @returns {boolean} whether it is samebytes'
  */
 function isOwn (file) {
-  return isPackage ? (file.startsWith('file:') ? pathOf(file) : file).startsWith(OWN) : file === __filename
+  return isPackage ? pathOf(file).startsWith(OWN) : file === __filename
 }
 
 /**
@@ -79,12 +79,11 @@ const names = new Map()
 function nameIn (folder, key) {
   try {
     const all = fs.readdirSync(folder)
-    return all.length > MOST
-      ? undefined
-      : all.find(each => {
-        const found = fs.lstatSync(path.join(folder, each), { bigint: true, throwIfNoEntry: false })
-        return found !== undefined && `${found.dev}-${found.ino}` === key
-      })
+    if (all.length > MOST) return undefined
+    return all.find(each => {
+      const found = fs.lstatSync(path.join(folder, each), { bigint: true, throwIfNoEntry: false })
+      return found !== undefined && `${found.dev}-${found.ino}` === key
+    })
   } catch {
     return undefined
   }
@@ -117,7 +116,4 @@ function programName () {
   return isMainThread ? name : `${name}, worker ${threadId}`
 }
 
-/** @returns {number} */
-const pid = () => process.pid
-
-module.exports = { isNode: true, isOwn, shownSite, fileOf, nameOfFile, programName, pid }
+module.exports = { isNode: true, isOwn, shownSite, fileOf, nameOfFile, programName, pid: process.pid }

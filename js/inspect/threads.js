@@ -4,7 +4,6 @@
 const { BroadcastChannel, isMainThread, threadId } = require('node:worker_threads')
 
 /** @typedef {import('./map').MemoryMap} MemoryMap */
-/** @typedef {import('./map').Region} Region */
 /** @typedef {{ map: MemoryMap, name: string, age: number }} Answer age: requests since then */
 
 const STALE = 20 // requests that a busy thread may leave unanswered before its map is dropped
@@ -31,13 +30,12 @@ function open (take) {
     else if (data?.map !== undefined) answers.set(data.from, { map: data.map, name: nameOf(data.from), age: 0 })
   }
   mine.unref()
-  if (!isMainThread) process.on('exit', leave)
-}
-
-function leave () {
-  try {
-    channel?.postMessage({ gone: threadId })
-  } catch {} // the thread ends anyway
+  if (isMainThread) return
+  process.on('exit', () => {
+    try {
+      channel?.postMessage({ gone: threadId })
+    } catch {} // the thread ends anyway
+  })
 }
 
 function close () {
@@ -51,9 +49,6 @@ function ask (limit) {
   for (const [id, answer] of answers) if (++answer.age > STALE) answers.delete(id)
   channel?.postMessage({ ask: limit })
 }
-
-/** @param {Region} region @returns {[number, number]} */
-const rangeOf = ({ address, nbytes }) => [Number(address), Number(address) + nbytes]
 
 /**
  * This thread's map merged with the others': memory that two threads have is one region.
@@ -71,14 +66,16 @@ function withOthers (map) {
     totals.untraced += other.totals.untraced
     for (const theirs of other.regions) {
       const tensors = theirs.tensors.map(row => ({ ...row, id: first + row.id, thread: name }))
-      const ours = theirs.address === null ? undefined : regions.find(region => region.address !== null && region.count === 1 && overlap(region, theirs))
+      const [begin, end] = [Number(theirs.address), Number(theirs.address) + theirs.nbytes]
+      const ours = regions.find(({ address, nbytes, count, device }) => theirs.address !== null && address !== null && count === 1 &&
+        device === theirs.device && Number(address) < end && begin < Number(address) + nbytes)
       if (ours === undefined) {
         regions.push({ ...theirs, id: first + theirs.id, owners: [...theirs.owners, { kind: 'threads', name, count: 1 }], tensors })
         totals.regions += theirs.count
         totals.bytes += theirs.count * theirs.nbytes
         continue
       }
-      const shift = Number(theirs.address) - Number(ours.address)
+      const shift = begin - Number(ours.address)
       ours.tensors.push(...tensors.map(row => ({ ...row, starts: row.starts.map(start => start + shift) })))
       ours.more += theirs.more
       ours.owners = [...ours.owners.filter(owner => owner.kind !== 'threads' || owner.name.startsWith('worker')), { kind: 'threads', name, count: 1 }]
@@ -86,12 +83,6 @@ function withOthers (map) {
   }
   regions.sort((a, b) => b.nbytes * b.count - a.nbytes * a.count || a.id - b.id)
   return { ...map, totals, regions }
-}
-
-/** @param {Region} a @param {Region} b */
-function overlap (a, b) {
-  const [[aBegin, aEnd], [bBegin, bEnd]] = [rangeOf(a), rangeOf(b)]
-  return a.device === b.device && aBegin < bEnd && bBegin < aEnd
 }
 
 module.exports = { open, close, ask, withOthers }

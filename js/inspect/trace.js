@@ -42,10 +42,7 @@ const sends = new Map()
  */
 function storageNote (storage, site) {
   let note = storages.get(storage)
-  if (note === undefined) {
-    note = { number: ++seenStorages, site }
-    storages.set(storage, note)
-  }
+  if (note === undefined) storages.set(storage, note = { number: ++seenStorages, site })
   return note
 }
 
@@ -68,13 +65,11 @@ function noteTensor (t) {
     } else {
       notes.set(number, { number, site, ref: new WeakRef(t) })
     }
-    if (notes.size > pruneAt) prune()
+    if (notes.size > pruneAt) {
+      aliveNow()
+      pruneAt = Math.max(PRUNE_FROM, 2 * notes.size)
+    }
   } catch {} // no memory or no stack left: the tensor is not on the map
-}
-
-function prune () {
-  aliveNow()
-  pruneAt = Math.max(PRUNE_FROM, 2 * notes.size)
 }
 
 /**
@@ -83,8 +78,7 @@ function prune () {
  * @returns {Tensor | undefined} undefined: it was collected
  */
 function tensorOf (key, note) {
-  const { ffi } = instance()
-  const t = note.ref !== null ? note.ref.deref() : /** @type {any} */ (ffi.backend).addon.watched(key)
+  const t = note.ref !== null ? note.ref.deref() : /** @type {any} */ (instance().ffi.backend).addon.watched(key)
   return t !== undefined && numbers.get(t) === note.number ? t : undefined
 }
 
@@ -103,16 +97,6 @@ function aliveNow () {
     if (tensor !== undefined && addon !== undefined) addon.unwatch(key)
   }
   return addon === undefined ? found : found.sort((a, b) => a.note.number - b.note.number) // the numbers of watches are reused
-}
-
-/**
- * @param {Storage} storage
- * @param {string} role
- */
-function addRole (storage, role) {
-  const known = roles.get(storage)
-  if (known === undefined) roles.set(storage, new Set([role]))
-  else known.add(role)
 }
 
 /**
@@ -137,7 +121,11 @@ const listener = {
   made: noteTensor,
   copied: (reason, bytes) => noteSite(copies, reason, bytes),
   sent: (way, bytes) => noteSite(sends, way, bytes),
-  shared: addRole,
+  shared (storage, role) {
+    const known = roles.get(storage)
+    if (known === undefined) roles.set(storage, new Set([role]))
+    else known.add(role)
+  },
   mapped (storage, fd, writes) {
     const file = fileOf(fd)
     const begin = /** @type {number} */ (storage.address)
@@ -175,13 +163,7 @@ function untrace () {
   pruneAt = PRUNE_FROM
 }
 
-/** @returns {boolean} */
-const isTracing = () => isOn
-
-/** @returns {number} tensors that were made since trace() */
-const generation = () => made
-
 /** @returns {number} tensors that existed before trace() */
 const untraced = () => before
 
-module.exports = { trace, untrace, isTracing, generation, untraced, aliveNow, storageNote, rolesOf: (/** @type {Storage} */ s) => roles.get(s), fileOfStorage: (/** @type {Storage} */ s) => files.get(s), copies, sends }
+module.exports = { trace, untrace, untraced, aliveNow, storageNote, roles, files, copies, sends }
