@@ -1,7 +1,6 @@
 'use strict'
 // What a file's header says of its tensors, and the tensors over the file's bytes.
 
-const { nbytesOf } = require('../base/buffers')
 const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
@@ -15,7 +14,6 @@ const { parse } = require('./parsers')
 const { backend, Layout, READ_ONLY } = ffi
 
 /** @import { DtypeName } from '../base/types' */
-/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./byte-source').Source} Source */
 
 const PIECE = 2 ** 26 // bytes that are copied at a time: typed arrays have a largest length
@@ -99,7 +97,7 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
   if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
   const last = shape[shape.length - 1]
   if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
-  return { dtype: bytes, shape: shape.map((n, d) => d < shape.length - 1 ? n : last / blockElements * blockBytes) }
+  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
 }
 
 /**
@@ -124,41 +122,26 @@ function tensorFromEntry (source, entry, { fortran = false, swapped = false } = 
   const { dtype, shape } = tensorOf(entry)
   const bare = layoutWithout(dtype, shape, fortran)
   const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
-  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, width)
+  const { name, begin, nbytes } = entry
+  let storage = (swapped && !source.owned) || nbytes === 0 ? null : source.place(begin, nbytes, width)
   if (storage === null) {
-    if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
-    storage = copyOf(source, entry)
+    if (source.writes && nbytes > 0) {
+      const what = name === '' ? 'the tensor' : JSON.stringify(name)
+      throw swapped
+        ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
+        : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
+    }
+    storage = backend.allocate(nbytes, ffi.check)
+    for (let at = 0; at < nbytes;) {
+      const piece = source.view(begin + at, Math.min(nbytes - at, PIECE)) // may run code of a program's, and WASM memory grow
+      const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
+      new Uint8Array(buffer, storage.byteOffset + at, piece.length).set(piece)
+      at += piece.length
+    }
+    countCopy(source.reason, nbytes)
   }
   if (swapped) fileCalls.swapBytes(storage, width)
   return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
-}
-
-/**
- * @param {Entry} entry
- * @param {boolean} swapped
- */
-function unwritable ({ name, begin }, swapped) {
-  const what = name === '' ? 'the tensor' : JSON.stringify(name)
-  return swapped
-    ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
-    : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
-}
-
-/**
- * @param {Source} source
- * @param {Entry} entry
- * @returns {Storage} with a copy of the entry's bytes
- */
-function copyOf (source, { begin, nbytes }) {
-  const storage = backend.allocate(nbytes, ffi.check)
-  for (let at = 0; at < nbytes;) {
-    const piece = source.view(begin + at, Math.min(nbytes - at, PIECE)) // may run code of a program's, and WASM memory grow
-    const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
-    new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)).set(piece)
-    at += nbytesOf(piece)
-  }
-  countCopy(source.reason, nbytes)
-  return storage
 }
 
 /** @param {Entry} entry @returns {TensorInfo} */

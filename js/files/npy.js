@@ -48,7 +48,12 @@ function readHeader (source, name, dtype, isOnly = true) {
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
   const kind = entry.dtype < 0 ? 'V' : NUMPY_TYPES[dtypes[entry.dtype].name][1]
   entry.type = `${entry.blockBytes === 1 ? '|' : how.swapped ? '>' : '<'}${kind}${entry.blockBytes}`
-  if (dtype !== undefined && (isOnly || entry.dtype < 0)) giveDtype(entry, dtype)
+  if (dtype !== undefined && (isOnly || entry.dtype < 0)) {
+    const { index, itemsize, name: given } = dtypeOf(dtype)
+    if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${given}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
+    if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${given}; the array has ${entry.blockBytes} bytes an element`)
+    entry.dtype = index
+  }
   return { entry, how }
 }
 
@@ -63,17 +68,6 @@ function readArrayHeader (source, name, dtype, isOnly) {
 }
 
 /**
- * @param {Entry} entry
- * @param {string} dtype
- */
-function giveDtype (entry, dtype) {
-  const { index, itemsize, name } = dtypeOf(dtype)
-  if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${name}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
-  if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${name}; the array has ${entry.blockBytes} bytes an element`)
-  entry.dtype = index
-}
-
-/**
  * @param {Source} source
  * @param {string | undefined} dtype  of an array that has none in the file
  * @returns {Tensor}
@@ -83,4 +77,11 @@ function npyTensor (source, dtype) {
   return tensorFromEntry(source, entry, how)
 }
 
-module.exports = { NUMPY_TYPES, readHeader, readArrayHeader, npyTensor }
+/** npyTensor of a file that is closed then. @type {typeof npyTensor} */
+function onlyTensor (source, dtype) {
+  const t = npyTensor(source, dtype)
+  source.close()
+  return t
+}
+
+module.exports = { NUMPY_TYPES, readHeader, readArrayHeader, npyTensor, onlyTensor }

@@ -113,9 +113,9 @@ function checkFile (file, extension) {
  * @returns {import('../files/writers').Piece[]}
  */
 function piecesOf (extension, value) {
-  if (extension === '.npy') return writers.npyPieces(writers.tensorGiven(value, 'value'), 'store.put')
-  if (extension === '.npz') return writers.npzPieces(writers.npzEntriesOf(value), 'store.put')
-  return writers.safetensorsPieces(writers.entriesOf(value), [], 'store.put')
+  if (extension === '.npy') return writers.npyPieces(writers.tensorGiven(value, 'value'))
+  if (extension === '.npz') return writers.npzPieces(writers.npzEntriesOf(value))
+  return writers.safetensorsPieces(writers.entriesOf(value), [])
 }
 
 /** what a store's method was called on @type {(it: any) => TensorStore} */
