@@ -33,6 +33,27 @@ const PIECE = 2 ** 26 // bytes that are copied at a time: typed arrays have a la
  * @property {number} [deflated]  bytes that it has in an .npz that deflates it; else absent
  */
 
+/** What formats call dtypes. npy: raw bytes where NumPy has none; null: there is none @type {Record<string, { npy: string, safetensors: string | null }>} */
+const TYPES = {
+  bool: { npy: '|b1', safetensors: 'BOOL' },
+  uint8: { npy: '|u1', safetensors: 'U8' },
+  int8: { npy: '|i1', safetensors: 'I8' },
+  int16: { npy: '<i2', safetensors: 'I16' },
+  uint16: { npy: '<u2', safetensors: 'U16' },
+  int32: { npy: '<i4', safetensors: 'I32' },
+  uint32: { npy: '<u4', safetensors: 'U32' },
+  int64: { npy: '<i8', safetensors: 'I64' },
+  uint64: { npy: '<u8', safetensors: 'U64' },
+  float16: { npy: '<f2', safetensors: 'F16' },
+  bfloat16: { npy: '<V2', safetensors: 'BF16' },
+  float32: { npy: '<f4', safetensors: 'F32' },
+  float64: { npy: '<f8', safetensors: 'F64' },
+  complex64: { npy: '<c8', safetensors: 'C64' },
+  complex128: { npy: '<c16', safetensors: null },
+  float8_e4m3fn: { npy: '|V1', safetensors: 'F8_E4M3' },
+  float8_e5m2: { npy: '|V1', safetensors: 'F8_E5M2' }
+}
+
 /**
  * Parses a file's header, of which the parser is given more until it has all.
  *
@@ -163,4 +184,4 @@ function setOnce (map, name, at, value) {
   map.set(name, value)
 }
 
-module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }
+module.exports = { TYPES, parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }

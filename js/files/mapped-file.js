@@ -41,29 +41,18 @@ class MappedFile extends ReadFile {
     if (++mappings % SWEEP_PERIOD === 0) backend.sweep() // a loop that opens files gives finalizers no turn of the event loop
   }
 
-  /** @override @param {number} from @param {number} nbytes */
+  /** @override @param {number} from @param {number} nbytes @throws ERR_IO also: the file is guarded and became shorter */
   read (from, nbytes) {
     if (this.fd >= 0) return super.read(from, nbytes)
     const bytes = newBytes(nbytes, 'the file')
-    if (nbytes > 0) this.copy(bytes, from)
-    return bytes
-  }
-
-  /**
-   * Copies from the mapping.
-   *
-   * @param {Uint8Array} target
-   * @param {number} from
-   * @throws ERR_IO the file is guarded and became shorter
-   */
-  copy (target, from) {
+    if (nbytes === 0) return bytes
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    ffi.checkIntact(this.storage)
+    if (!(from >= 0 && from + nbytes <= this.storage.nbytes)) throw failure('ERR_FORMAT', `bytes ${from} to ${from + nbytes} are outside the file of ${this.storage.nbytes}`)
     const { addon } = /** @type {any} */ (backend)
+    addon.move(addon.address(bytes), backend.addressOf(this.storage) + from, nbytes)
     ffi.checkIntact(this.storage)
-    const n = target.length
-    if (!(from >= 0 && from + n <= this.storage.nbytes)) throw failure('ERR_FORMAT', `bytes ${from} to ${from + n} are outside the file of ${this.storage.nbytes}`)
-    addon.move(addon.address(target), backend.addressOf(this.storage) + from, n)
-    ffi.checkIntact(this.storage)
+    return bytes
   }
 
   /** @override @param {number} from @param {number} nbytes @param {number} alignment */

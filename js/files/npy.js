@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { parseHeader, entryOf, tensorFromEntry } = require('./entries')
+const { TYPES, parseHeader, entryOf, tensorFromEntry } = require('./entries')
 const { NPY } = require('./parsers')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -13,27 +13,6 @@ const { NPY } = require('./parsers')
 // Bits of a record's `foreign` word.
 const FORTRAN = 1
 const SWAPPED = 2
-
-/** What NumPy calls dtypes; raw bytes where it has none. @type {Record<string, string>} */
-const NUMPY_TYPES = {
-  bool: '|b1',
-  uint8: '|u1',
-  int8: '|i1',
-  int16: '<i2',
-  uint16: '<u2',
-  int32: '<i4',
-  uint32: '<u4',
-  int64: '<i8',
-  uint64: '<u8',
-  float16: '<f2',
-  bfloat16: '<V2',
-  float32: '<f4',
-  float64: '<f8',
-  complex64: '<c8',
-  complex128: '<c16',
-  float8_e4m3fn: '|V1',
-  float8_e5m2: '|V1'
-}
 
 /**
  * @param {Source} source
@@ -46,11 +25,12 @@ function readHeader (source, name, dtype, isOnly = true) {
   const words = parseHeader(NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
-  const kind = entry.dtype < 0 ? 'V' : NUMPY_TYPES[dtypes[entry.dtype].name][1]
+  const kind = entry.dtype < 0 ? 'V' : TYPES[dtypes[entry.dtype].name].npy[1]
   entry.type = `${entry.blockBytes === 1 ? '|' : how.swapped ? '>' : '<'}${kind}${entry.blockBytes}`
   if (dtype !== undefined && (isOnly || entry.dtype < 0)) {
     const { index, itemsize, name: given } = dtypeOf(dtype)
-    if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${given}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
+    const isOther = entry.dtype >= 0 && entry.dtype !== index
+    if (isOther) throw failure('ERR_DTYPE', `dtype is ${given}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
     if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${given}; the array has ${entry.blockBytes} bytes an element`)
     entry.dtype = index
   }
@@ -84,4 +64,4 @@ function onlyTensor (source, dtype) {
   return t
 }
 
-module.exports = { NUMPY_TYPES, readHeader, readArrayHeader, npyTensor, onlyTensor }
+module.exports = { readHeader, readArrayHeader, npyTensor, onlyTensor }

@@ -127,7 +127,19 @@ async function writeInto (fd, pieces, signal, onProgress, come) {
   const own = copyBuffer(pieces)
   for (const [i, piece] of pieces.entries()) {
     const late = lateOf(piece)
-    if (late !== null && late.content === null && come !== undefined) await nextOf(pieces, i, come)
+    if (late !== null && late.content === null && come !== undefined) { // the next tensors: several where they are small
+      /** @type {Late[]} */
+      const group = []
+      for (let k = i, nbytes = 0; k < pieces.length; k++) {
+        const next = lateOf(pieces[k])
+        if (next === null) continue
+        nbytes += next.nbytes
+        if (group.length > 0 && nbytes > AHEAD) break
+        group.push(next)
+      }
+      const tensors = await come(group.map(({ name }) => name))
+      group.forEach((each, k) => each.come(tensors[k]))
+    }
     for (let at = 0, n = sizeOf(piece); at < n;) {
       const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
         const moves = mayMove(piece)
@@ -145,27 +157,6 @@ async function writeInto (fd, pieces, signal, onProgress, come) {
     if (piece instanceof ChecksummedTensor) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
     late?.end()
   }
-}
-
-/**
- * Has the next tensors come: several where they are small.
- *
- * @param {Piece[]} pieces
- * @param {number} from
- * @param {Come} come
- */
-async function nextOf (pieces, from, come) {
-  /** @type {Late[]} */
-  const group = []
-  for (let i = from, nbytes = 0; i < pieces.length; i++) {
-    const late = lateOf(pieces[i])
-    if (late === null) continue
-    nbytes += late.nbytes
-    if (group.length > 0 && nbytes > AHEAD) break
-    group.push(late)
-  }
-  const tensors = await come(group.map(({ name }) => name))
-  group.forEach((late, i) => late.come(tensors[i]))
 }
 
 /**
@@ -193,7 +184,7 @@ const FORMATS = {
   }
 }
 
-/** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  a tensor, or several @param {unknown} opts */
+/** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
 async function saveAs (extension, where, path, given, opts) {
   const { piecesOf, names } = FORMATS[extension]
   const file = pathOf(path)
@@ -201,7 +192,7 @@ async function saveAs (extension, where, path, given, opts) {
   await writeAsync(file, piecesOf(given, options.metadata), options)
 }
 
-/** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  a tensor, or several @param {unknown} opts */
+/** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
 function saveAsSync (extension, where, path, given, opts) {
   const { piecesOf, namesSync } = FORMATS[extension]
   const file = pathOf(path)

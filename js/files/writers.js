@@ -14,7 +14,7 @@ const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
 const { readBytes } = require('../layout/data')
 const { crc32 } = require('./crc32')
-const { NUMPY_TYPES } = require('./npy')
+const { TYPES } = require('./entries')
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
@@ -106,26 +106,6 @@ const ALIGNMENT = 64
 const ENTRY_BYTES = 2048 // of heap, for the pieces of one tensor
 const MOST = 1000000 // tensors, and pairs of metadata: the parsers read no more
 
-/** What safetensors calls dtypes. @type {Record<string, string>} */
-const SAFETENSORS_TYPES = {
-  bool: 'BOOL',
-  uint8: 'U8',
-  int8: 'I8',
-  int16: 'I16',
-  uint16: 'U16',
-  int32: 'I32',
-  uint32: 'U32',
-  int64: 'I64',
-  uint64: 'U64',
-  float16: 'F16',
-  bfloat16: 'BF16',
-  float32: 'F32',
-  float64: 'F64',
-  complex64: 'C64',
-  float8_e4m3fn: 'F8_E4M3',
-  float8_e5m2: 'F8_E5M2'
-}
-
 /**
  * @param {unknown} t
  * @param {string} [name]
@@ -162,7 +142,7 @@ function compact (t) {
  */
 function npyHeader (dtype, shape, fortran) {
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
-  let text = `{'descr': '${NUMPY_TYPES[dtype]}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
+  let text = `{'descr': '${TYPES[dtype].npy}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
   // Spaces, so that NumPy can write a longer first axis in place.
   text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
@@ -265,9 +245,10 @@ function safetensorsHeader (specs, metadata) {
   let at = 0
   const order = sorted.map(({ spec }) => {
     const { name, dtype, shape, nbytes } = spec
+    const type = TYPES[dtype].safetensors
     if (name === '__metadata__') throw failure('ERR_ARGUMENT', 'a tensor cannot be called "__metadata__": the format uses the name')
-    if (SAFETENSORS_TYPES[dtype] === undefined) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
-    fields.push(`${JSON.stringify(name)}:{"dtype":"${SAFETENSORS_TYPES[dtype]}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`)
+    if (type === null) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
+    fields.push(`${JSON.stringify(name)}:{"dtype":"${type}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`)
     at += nbytes
     return { spec, begin: at - nbytes }
   })
@@ -367,7 +348,8 @@ function common (size, crc) {
  */
 function zip64 (values) {
   const large = values.filter(value => value >= 0xffffffff)
-  return large.length === 0 ? new Uint8Array(0) : numbers([2, 1], [2, 8 * large.length], ...large.map(value => /** @type {[number, number]} */ ([8, value])))
+  if (large.length === 0) return new Uint8Array(0)
+  return numbers([2, 1], [2, 8 * large.length], ...large.map(value => /** @type {[number, number]} */ ([8, value])))
 }
 
 /**
