@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
 const samebytes = require('..')
-const { NUMPY_TYPES } = require('../files/npy')
+const { TYPES } = require('../files/entries')
 const { saveLate } = require('../files/save')
 const { dtypeOf } = require('../backend/dtypes')
 const { findPlace, openPlace, isRaw: isRawArray } = require('./open')
@@ -19,7 +19,7 @@ const { brief, plain, size, counted, print, note, printJson, about, progress } =
 const KNOWN = ['.npy', '.npz', '.safetensors']
 
 /** Whether NumPy lacks the dtype, so that .npy and .npz have raw bytes of it. @param {string} dtype */
-const isForeignToNumPy = dtype => NUMPY_TYPES[dtype][1] === 'V'
+const isForeignToNumPy = dtype => TYPES[dtype].npy[1] === 'V'
 
 /** @param {string} name @param {string} label */
 const nameOrLabel = (name, label) => plain(name === '' ? label : JSON.stringify(name))

@@ -28,12 +28,6 @@ function removeDrafts () {
   }
 }
 
-/** @param {string} file */
-function noteDraft (file) {
-  if (drafts.size === 0) process.on('exit', removeDrafts)
-  drafts.add(file)
-}
-
 /** @param {string} file  noted or not */
 function forgetDraft (file) {
   if (drafts.delete(file) && drafts.size === 0) process.off('exit', removeDrafts)
@@ -63,7 +57,8 @@ class TemporaryFile {
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
     const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
     this.fd = withFileName(place, () => openSync(this.temporary, flags, mode))
-    noteDraft(this.temporary)
+    if (drafts.size === 0) process.on('exit', removeDrafts)
+    drafts.add(this.temporary)
     this.inherit()
   }
 

@@ -12,7 +12,7 @@ const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile } = require('./atomic-write')
 const { layoutWithout } = require('./entries')
 const { MappedFile } = require('./mapped-file')
-const { npyTensor } = require('./npy')
+const { onlyTensor } = require('./npy')
 const { pathOf } = require('./paths')
 const { safetensorsFile } = require('./safetensors')
 const { systemError } = require('./system-errors')
@@ -76,17 +76,13 @@ function createMapped (file, header, total, replace, make) {
  */
 function createNpy (path, shape, opts) {
   const file = pathOf(path)
-  const { dtype: name = 'float32', order } = optionsOf(opts, ['dtype', 'order', 'ifExists'], 'createNpy')
-  const replace = replaces(opts)
+  const { dtype: name = 'float32', order, ifExists } = optionsOf(opts, ['dtype', 'order', 'ifExists'], 'createNpy')
+  const replace = replaces(ifExists)
   const dtype = dtypeOf(name)
   const fortran = order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
   const bare = layoutWithout(dtype, denseLayout(dtype.index, shapeOf(shape)).shape, fortran)
   const header = npyHeader(dtype.name, bare.shape, fortran && bare.shape.length > 1)
-  return createMapped(file, header, header.length + bare.size * dtype.itemsize, replace, source => {
-    const t = npyTensor(source, dtype.name)
-    source.close()
-    return t
-  })
+  return createMapped(file, header, header.length + bare.size * dtype.itemsize, replace, source => onlyTensor(source, dtype.name))
 }
 
 /**
@@ -102,8 +98,8 @@ function createNpy (path, shape, opts) {
  */
 function createSafetensors (path, specs, opts) {
   const file = pathOf(path)
-  const { metadata } = optionsOf(opts, ['metadata', 'ifExists'], 'createSafetensors')
-  const replace = replaces(opts)
+  const { metadata, ifExists } = optionsOf(opts, ['metadata', 'ifExists'], 'createSafetensors')
+  const replace = replaces(ifExists)
   if (specs === null || typeof specs !== 'object' || Array.isArray(specs) || Tensor.isTensor(specs)) throw failure('ERR_ARGUMENT', `specs is ${show(specs)}; a record of { shape, dtype } was expected`)
   const list = Object.entries(specs).map(([name, spec]) => {
     if (spec === null || typeof spec !== 'object') throw failure('ERR_ARGUMENT', `specs[${show(name)}] is ${show(spec)}; { shape, dtype } was expected`)

@@ -1,7 +1,6 @@
 'use strict'
 // What a file's header says of its tensors, and the tensors over the file's bytes.
 
-const { nbytesOf } = require('../base/buffers')
 const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
@@ -15,7 +14,6 @@ const { parse } = require('./parsers')
 const { backend, Layout, READ_ONLY } = ffi
 
 /** @import { DtypeName } from '../base/types' */
-/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./byte-source').Source} Source */
 
 const PIECE = 2 ** 26 // bytes that are copied at a time: typed arrays have a largest length
@@ -34,6 +32,27 @@ const PIECE = 2 ** 26 // bytes that are copied at a time: typed arrays have a la
  * @property {number} nbytes
  * @property {number} [deflated]  bytes that it has in an .npz that deflates it; else absent
  */
+
+/** What formats call dtypes. npy: raw bytes where NumPy has none; null: there is none @type {Record<string, { npy: string, safetensors: string | null }>} */
+const TYPES = {
+  bool: { npy: '|b1', safetensors: 'BOOL' },
+  uint8: { npy: '|u1', safetensors: 'U8' },
+  int8: { npy: '|i1', safetensors: 'I8' },
+  int16: { npy: '<i2', safetensors: 'I16' },
+  uint16: { npy: '<u2', safetensors: 'U16' },
+  int32: { npy: '<i4', safetensors: 'I32' },
+  uint32: { npy: '<u4', safetensors: 'U32' },
+  int64: { npy: '<i8', safetensors: 'I64' },
+  uint64: { npy: '<u8', safetensors: 'U64' },
+  float16: { npy: '<f2', safetensors: 'F16' },
+  bfloat16: { npy: '<V2', safetensors: 'BF16' },
+  float32: { npy: '<f4', safetensors: 'F32' },
+  float64: { npy: '<f8', safetensors: 'F64' },
+  complex64: { npy: '<c8', safetensors: 'C64' },
+  complex128: { npy: '<c16', safetensors: null },
+  float8_e4m3fn: { npy: '|V1', safetensors: 'F8_E4M3' },
+  float8_e5m2: { npy: '|V1', safetensors: 'F8_E5M2' }
+}
 
 /**
  * Parses a file's header, of which the parser is given more until it has all.
@@ -99,7 +118,7 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
   if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
   const last = shape[shape.length - 1]
   if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
-  return { dtype: bytes, shape: shape.map((n, d) => d < shape.length - 1 ? n : last / blockElements * blockBytes) }
+  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
 }
 
 /**
@@ -124,41 +143,26 @@ function tensorFromEntry (source, entry, { fortran = false, swapped = false } = 
   const { dtype, shape } = tensorOf(entry)
   const bare = layoutWithout(dtype, shape, fortran)
   const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
-  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, width)
+  const { name, begin, nbytes } = entry
+  let storage = (swapped && !source.owned) || nbytes === 0 ? null : source.place(begin, nbytes, width)
   if (storage === null) {
-    if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
-    storage = copyOf(source, entry)
+    if (source.writes && nbytes > 0) {
+      const what = name === '' ? 'the tensor' : JSON.stringify(name)
+      throw swapped
+        ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
+        : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
+    }
+    storage = backend.allocate(nbytes, ffi.check)
+    for (let at = 0; at < nbytes;) {
+      const piece = source.view(begin + at, Math.min(nbytes - at, PIECE)) // may run code of a program's, and WASM memory grow
+      const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
+      new Uint8Array(buffer, storage.byteOffset + at, piece.length).set(piece)
+      at += piece.length
+    }
+    countCopy(source.reason, nbytes)
   }
   if (swapped) fileCalls.swapBytes(storage, width)
   return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
-}
-
-/**
- * @param {Entry} entry
- * @param {boolean} swapped
- */
-function unwritable ({ name, begin }, swapped) {
-  const what = name === '' ? 'the tensor' : JSON.stringify(name)
-  return swapped
-    ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
-    : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
-}
-
-/**
- * @param {Source} source
- * @param {Entry} entry
- * @returns {Storage} with a copy of the entry's bytes
- */
-function copyOf (source, { begin, nbytes }) {
-  const storage = backend.allocate(nbytes, ffi.check)
-  for (let at = 0; at < nbytes;) {
-    const piece = source.view(begin + at, Math.min(nbytes - at, PIECE)) // may run code of a program's, and WASM memory grow
-    const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
-    new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)).set(piece)
-    at += nbytesOf(piece)
-  }
-  countCopy(source.reason, nbytes)
-  return storage
 }
 
 /** @param {Entry} entry @returns {TensorInfo} */
@@ -180,4 +184,4 @@ function setOnce (map, name, at, value) {
   map.set(name, value)
 }
 
-module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }
+module.exports = { TYPES, parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }

@@ -11,14 +11,10 @@ function insteadOf (name) {
 }
 
 /** @param {string} name */
-function refused (name) {
-  return () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node; ${insteadOf(name)}`) }
-}
+const refused = name => () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node; ${insteadOf(name)}`) }
 
 /** @param {string} name */
-function rejected (name) {
-  return async () => refused(name)()
-}
+const rejected = name => async () => refused(name)()
 
 const names = ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpySync', 'saveNpzSync', 'saveSafetensorsSync']
 const asynchronous = ['saveNpy', 'saveNpz', 'saveSafetensors', 'save', 'load']

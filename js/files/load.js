@@ -48,8 +48,8 @@ class LoadedFile extends ReadFile {
     this.ready = null
   }
 
-  /** @override @param {number} from @param {number} nbytes */
-  place (from, nbytes) {
+  /** @override @param {number} from @param {number} nbytes @param {number} alignment */
+  place (from, nbytes, alignment) {
     const { ready } = this
     if (ready === null || ready.from !== from || ready.storage.nbytes !== nbytes) return null
     this.ready = null
@@ -61,19 +61,6 @@ class LoadedFile extends ReadFile {
     checkSignal(this.signal)
     this.done += n
     this.onProgress?.({ done: this.done, total: this.size })
-  }
-
-  /** Gives the event loop a turn. */
-  async turn () {
-    await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
-    checkSignal(this.signal)
-  }
-
-  /** All that is needed was read. */
-  end () {
-    checkSignal(this.signal)
-    this.onProgress?.({ done: this.size, total: this.size })
-    checkSignal(this.signal)
   }
 
   /**
@@ -153,51 +140,6 @@ class LoadedFile extends ReadFile {
   }
 }
 
-/** @type {Record<string, (source: LoadedFile) => TensorFile>} */
-const FILES = { '.safetensors': safetensorsFile, '.gguf': ggufFile }
-
-/**
- * @param {LoadedFile} source
- * @param {string} extension
- * @param {DtypeName | undefined} dtype
- * @param {AnyTensor[]} made  gets the tensors
- */
-async function loadTensors (source, extension, dtype, made) {
-  if (extension === '.npy') {
-    const { entry } = readArrayHeader(source, '', dtype)
-    await source.prepare(entry.begin, entry.nbytes)
-    const t = npyTensor(source, dtype)
-    made.push(t)
-    return t
-  }
-  const members = extension === '.npz' ? membersOf(source) : undefined
-  const file = members === undefined ? FILES[extension](source) : npzFile(source, dtype, members)
-  for (const name of file.keys()) {
-    const { done } = source
-    try {
-      made.push(await loadTensor(source, file, name, members?.get(name)))
-    } catch (error) {
-      if (!source.faults.has(error)) throw error // get() throws it again; the other members are read
-    }
-    if (source.done === done) await source.turn() // nothing but headers was read
-  }
-  return file
-}
-
-/**
- * @param {LoadedFile} source
- * @param {TensorFile} file
- * @param {string} name
- * @param {Member | undefined} member  of an .npz
- * @returns {Promise<AnyTensor>}
- */
-async function loadTensor (source, file, name, member) {
-  if (member?.method === DEFLATED) await source.inflate(member)
-  const { byteOffset, nbytes, deflated } = file.info(name)
-  if (deflated === undefined) await source.prepare(byteOffset, nbytes)
-  return file.get(name)
-}
-
 /**
  * What load gives, by the path's extension; any where that is known only when it runs.
  *
@@ -235,8 +177,36 @@ async function load (path, opts) {
   /** @type {AnyTensor[]} */
   const made = []
   try {
-    const loaded = await loadTensors(source, extension, dtype, made)
-    source.end()
+    let loaded
+    if (extension === '.npy') {
+      const { entry } = readArrayHeader(source, '', dtype)
+      await source.prepare(entry.begin, entry.nbytes)
+      loaded = npyTensor(source, dtype)
+      made.push(loaded)
+    } else {
+      const members = extension === '.npz' ? membersOf(source) : undefined
+      const parse = extension === '.gguf' ? ggufFile : safetensorsFile
+      loaded = members === undefined ? parse(source) : npzFile(source, dtype, members)
+      for (const name of loaded.keys()) {
+        const { done } = source
+        try {
+          const member = members?.get(name)
+          if (member?.method === DEFLATED) await source.inflate(member)
+          const { byteOffset, nbytes, deflated } = loaded.info(name)
+          if (deflated === undefined) await source.prepare(byteOffset, nbytes)
+          made.push(loaded.get(name))
+        } catch (error) {
+          if (!source.faults.has(error)) throw error // get() throws it again; the other members are read
+        }
+        if (source.done === done) { // nothing but headers was read: the event loop gets a turn
+          await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
+          checkSignal(signal)
+        }
+      }
+    }
+    checkSignal(signal)
+    options.onProgress?.({ done: source.size, total: source.size })
+    checkSignal(signal)
     return /** @type {any} */ (loaded)
   } catch (error) {
     for (const t of made) t.dispose()

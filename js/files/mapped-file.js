@@ -1,30 +1,25 @@
 'use strict'
 // A file that is mapped into memory.
 
-const { nbytesOf } = require('../base/buffers')
-const { rootless } = require('../base/records')
-const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { log } = require('../runtime/host')
 const { newBytes } = require('./allocate')
-const { openDescriptor, sizeOfFile, readFully } = require('./read-file')
-const { systemError, withFileName } = require('./system-errors')
+const { ReadFile } = require('./read-file')
+const { systemError } = require('./system-errors')
 
 const { backend, READ_ONLY } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** @typedef {import('./byte-source').Source} Source */
 
-const { O_RDONLY, O_RDWR } = fs.constants
 const SWEEP_PERIOD = 256 // mappings after which those of collected tensors are released
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 
 let mappings = 0
 
-/** The header is read, not mapped, so that nobody changes it while it is checked. @implements {Source} */
-class MappedFile {
+/** The header is read, not mapped, so that nobody changes it while it is checked. */
+class MappedFile extends ReadFile {
   /**
    * @param {string} file
    * @param {{ mode: number, guard: number }} options  mode: of MODES, guard: of ffi.GUARDS
@@ -32,17 +27,11 @@ class MappedFile {
    * @param {number} [fd]  of the file, if it is open: the mapping's from now on
    */
   constructor (file, { mode, guard }, reason, fd) {
-    this.file = file
-    this.writes = mode === 1
+    super(file, reason, mode === 1, fd)
     this.flags = mode === 0 ? READ_ONLY : 0
-    this.reason = reason
-    this.first = 4096
-    this.size = 0
     /** null: closed, or an empty file, which cannot be mapped @type {Storage | null} */
     this.storage = null
-    this.fd = fd ?? openDescriptor(file, this.writes ? O_RDWR : O_RDONLY)
     try {
-      this.size = sizeOfFile(this.fd, file)
       if (this.size > 0) this.storage = fileCalls.mapFile(this.fd, this.size, this.writes, guard)
     } catch (error) {
       this.closeDescriptor()
@@ -52,42 +41,21 @@ class MappedFile {
     if (++mappings % SWEEP_PERIOD === 0) backend.sweep() // a loop that opens files gives finalizers no turn of the event loop
   }
 
-  /**
-   * @param {number} from
-   * @param {number} nbytes
-   */
+  /** @override @param {number} from @param {number} nbytes @throws ERR_IO also: the file is guarded and became shorter */
   read (from, nbytes) {
+    if (this.fd >= 0) return super.read(from, nbytes)
     const bytes = newBytes(nbytes, 'the file')
-    if (this.fd >= 0) withFileName(this.file, () => readFully(this.fd, bytes, from))
-    else if (nbytes > 0) this.copy(bytes, from)
+    if (nbytes === 0) return bytes
+    if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    ffi.checkIntact(this.storage)
+    if (!(from >= 0 && from + nbytes <= this.storage.nbytes)) throw failure('ERR_FORMAT', `bytes ${from} to ${from + nbytes} are outside the file of ${this.storage.nbytes}`)
+    const { addon } = /** @type {any} */ (backend)
+    addon.move(addon.address(bytes), backend.addressOf(this.storage) + from, nbytes)
+    ffi.checkIntact(this.storage)
     return bytes
   }
 
-  /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
-
-  /**
-   * Copies from the mapping.
-   *
-   * @param {Uint8Array} target
-   * @param {number} from
-   * @throws ERR_IO the file is guarded and became shorter
-   */
-  copy (target, from) {
-    if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    const { addon } = /** @type {any} */ (backend)
-    ffi.checkIntact(this.storage)
-    const n = nbytesOf(target)
-    if (!(from >= 0 && from + n <= this.storage.nbytes)) throw failure('ERR_FORMAT', `bytes ${from} to ${from + n} are outside the file of ${this.storage.nbytes}`)
-    addon.move(addon.address(target), backend.addressOf(this.storage) + from, n)
-    ffi.checkIntact(this.storage)
-  }
-
-  /**
-   * @param {number} from
-   * @param {number} nbytes
-   * @param {number} alignment
-   */
+  /** @override @param {number} from @param {number} nbytes @param {number} alignment */
   place (from, nbytes, alignment) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
     if (from % alignment !== 0) return null // a mapping begins with a page
@@ -96,19 +64,12 @@ class MappedFile {
     return part
   }
 
-  /** Closes the descriptor once the header was read; the mapping stays. */
-  closeDescriptor () {
-    if (this.fd >= 0) fs.closeSync(this.fd)
-    this.fd = -1
-  }
-
+  /** @override */
   close () {
-    this.closeDescriptor()
+    super.close()
     if (this.storage !== null) backend.release(this.storage)
     this.storage = null
   }
 }
-
-rootless(MappedFile)
 
 module.exports = { MODES, MappedFile }

@@ -14,33 +14,30 @@ const { backend } = ffi
 /**
  * @param {Layout} layout
  * @param {number} at  bytes from its first element
- * @param {number} nbytes
- * @returns {number} the address; 0: of memory that is no native one
+ * @param {Uint8Array} bytes
+ * @param {boolean} writes  the layout's bytes; else the given ones
  */
-function addressIn ({ storage, offset, size, dtype }, at, nbytes) {
-  if (backend.isWasm || storage.kind !== 'native') return 0
-  const begin = offset * itemsizes[dtype] + at
-  if (!(at >= 0 && at + nbytes <= size * itemsizes[dtype] && begin + nbytes <= storage.nbytes)) throw failure('ERR_BOUNDS', `bytes ${at} to ${at + nbytes} are outside the tensor`)
+function move (layout, at, bytes, writes) {
+  const { storage, offset, size, dtype } = layout
+  const nbytes = bytes.length
+  let address = 0
+  if (!backend.isWasm && storage.kind === 'native') {
+    const begin = offset * itemsizes[dtype] + at
+    if (!(at >= 0 && at + nbytes <= size * itemsizes[dtype] && begin + nbytes <= storage.nbytes)) throw failure('ERR_BOUNDS', `bytes ${at} to ${at + nbytes} are outside the tensor`)
+    ffi.checkIntact(storage)
+    address = backend.addressOf(storage) + begin
+  }
+  if (address === 0) return readBytes(layout, at, nbytes, own => { writes ? own.set(bytes) : bytes.set(own) })
+  const { addon } = /** @type {any} */ (backend)
+  if (writes) addon.move(address, addon.address(bytes), nbytes)
+  else addon.move(addon.address(bytes), address, nbytes)
   ffi.checkIntact(storage)
-  return backend.addressOf(storage) + begin
 }
 
-/** Writes bytes at a place of a layout. @param {Layout} layout @param {number} at  bytes from its first element @param {Uint8Array} bytes */
-function copyIn (layout, at, bytes) {
-  const address = addressIn(layout, at, bytes.length)
-  if (address === 0) return readBytes(layout, at, bytes.length, place => { place.set(bytes) })
-  const { addon } = /** @type {any} */ (backend)
-  addon.move(address, addon.address(bytes), bytes.length)
-  ffi.checkIntact(layout.storage)
-}
+/** Writes bytes into a layout. @param {Layout} layout @param {number} at  bytes from its first element @param {Uint8Array} bytes */
+const copyIn = (layout, at, bytes) => move(layout, at, bytes, true)
 
-/** Reads bytes from a place of a layout. @param {Layout} layout @param {number} at  bytes from its first element @param {Uint8Array} bytes  to be filled */
-function copyOut (layout, at, bytes) {
-  const address = addressIn(layout, at, bytes.length)
-  if (address === 0) return readBytes(layout, at, bytes.length, place => { bytes.set(place) })
-  const { addon } = /** @type {any} */ (backend)
-  addon.move(addon.address(bytes), address, bytes.length)
-  ffi.checkIntact(layout.storage)
-}
+/** Reads bytes from a layout. @param {Layout} layout @param {number} at  bytes from its first element @param {Uint8Array} bytes  to be filled */
+const copyOut = (layout, at, bytes) => move(layout, at, bytes, false)
 
 module.exports = { copyIn, copyOut }

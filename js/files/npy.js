@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { parseHeader, entryOf, tensorFromEntry } = require('./entries')
+const { TYPES, parseHeader, entryOf, tensorFromEntry } = require('./entries')
 const { NPY } = require('./parsers')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -13,27 +13,6 @@ const { NPY } = require('./parsers')
 // Bits of a record's `foreign` word.
 const FORTRAN = 1
 const SWAPPED = 2
-
-/** What NumPy calls dtypes; raw bytes where it has none. @type {Record<string, string>} */
-const NUMPY_TYPES = {
-  bool: '|b1',
-  uint8: '|u1',
-  int8: '|i1',
-  int16: '<i2',
-  uint16: '<u2',
-  int32: '<i4',
-  uint32: '<u4',
-  int64: '<i8',
-  uint64: '<u8',
-  float16: '<f2',
-  bfloat16: '<V2',
-  float32: '<f4',
-  float64: '<f8',
-  complex64: '<c8',
-  complex128: '<c16',
-  float8_e4m3fn: '|V1',
-  float8_e5m2: '|V1'
-}
 
 /**
  * @param {Source} source
@@ -46,9 +25,15 @@ function readHeader (source, name, dtype, isOnly = true) {
   const words = parseHeader(NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
-  const kind = entry.dtype < 0 ? 'V' : NUMPY_TYPES[dtypes[entry.dtype].name][1]
+  const kind = entry.dtype < 0 ? 'V' : TYPES[dtypes[entry.dtype].name].npy[1]
   entry.type = `${entry.blockBytes === 1 ? '|' : how.swapped ? '>' : '<'}${kind}${entry.blockBytes}`
-  if (dtype !== undefined && (isOnly || entry.dtype < 0)) giveDtype(entry, dtype)
+  if (dtype !== undefined && (isOnly || entry.dtype < 0)) {
+    const { index, itemsize, name: given } = dtypeOf(dtype)
+    const isOther = entry.dtype >= 0 && entry.dtype !== index
+    if (isOther) throw failure('ERR_DTYPE', `dtype is ${given}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
+    if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${given}; the array has ${entry.blockBytes} bytes an element`)
+    entry.dtype = index
+  }
   return { entry, how }
 }
 
@@ -63,17 +48,6 @@ function readArrayHeader (source, name, dtype, isOnly) {
 }
 
 /**
- * @param {Entry} entry
- * @param {string} dtype
- */
-function giveDtype (entry, dtype) {
-  const { index, itemsize, name } = dtypeOf(dtype)
-  if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${name}; the array is of ${dtypes[entry.dtype].name}, which astype converts`)
-  if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${name}; the array has ${entry.blockBytes} bytes an element`)
-  entry.dtype = index
-}
-
-/**
  * @param {Source} source
  * @param {string | undefined} dtype  of an array that has none in the file
  * @returns {Tensor}
@@ -83,4 +57,11 @@ function npyTensor (source, dtype) {
   return tensorFromEntry(source, entry, how)
 }
 
-module.exports = { NUMPY_TYPES, readHeader, readArrayHeader, npyTensor }
+/** npyTensor of a file that is closed then. @type {typeof npyTensor} */
+function onlyTensor (source, dtype) {
+  const t = npyTensor(source, dtype)
+  source.close()
+  return t
+}
+
+module.exports = { readHeader, readArrayHeader, npyTensor, onlyTensor }

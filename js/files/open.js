@@ -8,7 +8,7 @@ const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
 const { MODES, MappedFile } = require('./mapped-file')
-const { npyTensor } = require('./npy')
+const { onlyTensor } = require('./npy')
 const { npzFile } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
@@ -84,11 +84,7 @@ function openMapped (path, options, reason, make) {
  */
 function openNpy (path, opts) {
   const options = openOptions(opts, OF_ARRAYS, 'openNpy')
-  return openMapped(path, options, 'openNpy', source => {
-    const t = npyTensor(source, options.dtype)
-    source.close()
-    return t
-  })
+  return openMapped(path, options, 'openNpy', source => onlyTensor(source, options.dtype))
 }
 
 /**

@@ -8,7 +8,7 @@ const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
 const { ofBytes } = require('./byte-source')
-const { npyTensor } = require('./npy')
+const { onlyTensor } = require('./npy')
 const { npzFile } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
@@ -35,11 +35,7 @@ const { backend, Layout } = ffi
 function parseNpy (bytes, opts) {
   const { dtype } = optionsOf(opts, ['dtype'], 'parseNpy')
   if (dtype !== undefined) dtypeOf(dtype)
-  return ofBytes(bytes, 'parseNpy', source => {
-    const t = npyTensor(source, dtype)
-    source.close()
-    return t
-  })
+  return ofBytes(bytes, 'parseNpy', source => onlyTensor(source, dtype))
 }
 
 /**

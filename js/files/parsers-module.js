@@ -3,7 +3,6 @@
 
 const { rootless } = require('../base/records')
 const { textOf } = require('../runtime/host')
-const { byteLengthOf, bytesCopied } = require('../base/buffers')
 const { compile } = require('../runtime/wasm-modules')
 const { errorOf } = require('../backend/calls')
 const { allocated } = require('./allocate')
@@ -37,7 +36,7 @@ class Parsers {
 
   /** Grows memory if need be. @param {number} end  address that it has to reach */
   growTo (end) {
-    const pages = Math.ceil((end - byteLengthOf(this.buffer)) / PAGE)
+    const pages = Math.ceil((end - this.buffer.byteLength) / PAGE)
     if (pages > 0) allocated(pages * PAGE, () => this.exports.memory.grow(pages))
   }
 
@@ -50,27 +49,22 @@ class Parsers {
    */
   parse (which, { buffer, byteOffset, byteLength }, total, base) {
     const from = Math.ceil((this.at + byteLength) / 8) * 8 // address of the words
-    let room = Math.max(LEAST_WORDS, byteLength >> 2) // words; nearly always enough, so that nothing is parsed twice
-    this.growTo(from + room * 8)
+    let capacity = Math.max(LEAST_WORDS, byteLength >> 2) // words; nearly always enough, so that nothing is parsed twice
+    this.growTo(from + capacity * 8)
     new Uint8Array(this.buffer, this.at).set(new Uint8Array(buffer, byteOffset, byteLength))
     for (;;) {
       this.isIntact = false
-      const status = this.exports.sb_parse(which, byteLength, total, base, from, room)
+      const status = this.exports.sb_parse(which, byteLength, total, base, from, capacity)
       this.isIntact = true
-      if (status !== 0) throw errorOf(status, this.message())
-      const found = new Float64Array(this.buffer, this.exports.sb_found(), 2)
-      const count = found[0]
-      const wanted = found[1]
-      if (count <= room) return { words: allocated(count * 8, () => new Float64Array(new Float64Array(this.buffer, from, count))), wanted }
-      room = count
-      this.growTo(from + room * 8)
+      if (status !== 0) {
+        const message = new Uint8Array(this.buffer, this.exports.sb_message(), 512)
+        throw errorOf(status, textOf(message.slice(0, message.indexOf(0))))
+      }
+      const [count, wanted] = new Float64Array(this.buffer, this.exports.sb_found(), 2)
+      if (count <= capacity) return { words: allocated(count * 8, () => new Float64Array(this.buffer, from, count).slice()), wanted }
+      capacity = count
+      this.growTo(from + capacity * 8)
     }
-  }
-
-  /** The last failure's message. */
-  message () {
-    const bytes = new Uint8Array(this.buffer, this.exports.sb_message(), 512)
-    return textOf(bytesCopied(bytes, 0, bytes.indexOf(0)))
   }
 }
 
@@ -90,7 +84,7 @@ function parse (which, bytes, total, base) {
   try {
     return parsers.parse(which, bytes, total, base)
   } finally {
-    if (parsers.isIntact && byteLengthOf(parsers.buffer) <= KEPT) spare = parsers
+    if (parsers.isIntact && parsers.buffer.byteLength <= KEPT) spare = parsers
   }
 }
 

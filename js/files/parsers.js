@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { functionsOf } = require('../runtime/lazy')
 const { failure } = require('../base/errors')
-const { isHtml, partsOfArray, textOf, bufferOf, byteOffsetOf, lengthOf } = require('../base/buffers')
+const { isHtml, partsOfArray, textOf } = require('../base/buffers')
 const { checkHeap } = require('../runtime/heap')
 const { allocated } = require('./allocate')
 
@@ -54,48 +54,22 @@ const WORD = 40 // bytes of heap for one word of a record, as objects, names and
 function parse (which, given, total, base = 0) {
   if (base === 0 && isHtml(given)) throw failure('ERR_FORMAT', 'byte 0: this is a page of HTML, as servers send it where there is no such file')
   try {
-    return parsed(which, given, total, base)
+    const parts = partsOfArray(given)
+    if (backend.isWasm) return parseInModule(which, parts, total, base)
+    const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)
+    for (let capacity = 512; ;) {
+      const words = allocated(capacity * 8, () => new Float64Array(capacity))
+      const { count, wanted } = fileCalls.parse(which, input, backend.borrow(words.buffer, 0, capacity * 8), total, base)
+      if (count <= capacity) return { words: words.subarray(0, count), wanted }
+      capacity = count
+    }
   } catch (/** @type {any} */ error) {
-    const other = base === 0 && error.code === 'ERR_FORMAT' ? otherFormat(which, given) : undefined
-    throw other === undefined ? error : failure('ERR_FORMAT', `byte 0: this is ${other}`)
+    if (base !== 0 || error.code !== 'ERR_FORMAT') throw error
+    const start = textOf(given, 9)
+    const found = BEGINNINGS.find(({ text, at }) => start.startsWith(text, at))
+    throw found === undefined || found.parser === Math.min(which, ZIP_END) ? error : failure('ERR_FORMAT', `byte 0: this is ${found.name}`)
   }
 }
-
-/** @param {number} which  parser @param {Uint8Array} given @returns {string | undefined} what the file is, where that is something else that is known */
-function otherFormat (which, given) {
-  const start = textOf(given, 9)
-  for (let i = 0; i < BEGINNINGS.length; i++) {
-    const { text, at, name, parser } = BEGINNINGS[i]
-    if (start.startsWith(text, at)) return parser === Math.min(which, ZIP_END) ? undefined : name
-  }
-  return undefined
-}
-
-/**
- * @param {number} which
- * @param {Uint8Array} given
- * @param {number} total
- * @param {number} base
- * @returns {{ words: Float64Array, wanted: number }}
- */
-function parsed (which, given, total, base) {
-  const parts = partsOfArray(given)
-  if (backend.isWasm) return parseInModule(which, parts, total, base)
-  const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)
-  for (let room = 512; ;) {
-    const words = allocated(room * 8, () => new Float64Array(room))
-    const { count, wanted } = fileCalls.parse(which, input, backend.borrow(bufferOf(words), 0, room * 8), total, base)
-    if (count <= room) return { words: wordsFrom(words, 0, count), wanted }
-    room = count
-  }
-}
-
-/**
- * @param {Float64Array} words
- * @param {number} start
- * @param {number} end
- */
-const wordsFrom = (words, start, end) => new Float64Array(/** @type {ArrayBuffer} */ (bufferOf(words)), byteOffsetOf(words) + 8 * start, end - start)
 
 /**
  * The records among a parser's words.
@@ -104,17 +78,12 @@ const wordsFrom = (words, start, end) => new Float64Array(/** @type {ArrayBuffer
  * @returns {Generator<Found>}
  */
 function * recordsOf (words) {
-  checkHeap(WORD * lengthOf(words) + WIDEST * textBytes(words), () => 'what the file says of its tensors')
-  for (let at = 1; at < lengthOf(words); at += words[at]) {
-    yield { tag: words[at + 1], nameAt: words[at + 2], nameLength: words[at + 3], words: wordsFrom(words, at, at + words[at]) }
+  let text = 0 // bytes of names, and of the texts that have names
+  for (let at = 1; at < words.length; at += words[at]) text += words[at + 3] + (words[at + 1] === PAIR && words[at] > 6 ? words[at + 6] : 0)
+  checkHeap(WORD * words.length + WIDEST * text, () => 'what the file says of its tensors')
+  for (let at = 1; at < words.length; at += words[at]) {
+    yield { tag: words[at + 1], nameAt: words[at + 2], nameLength: words[at + 3], words: words.subarray(at, at + words[at]) }
   }
-}
-
-/** @param {Float64Array} words @returns {number} bytes of names, and of the texts that have names */
-function textBytes (words) {
-  let text = 0
-  for (let at = 1; at < lengthOf(words); at += words[at]) text += words[at + 3] + (words[at + 1] === PAIR && words[at] > 6 ? words[at + 6] : 0)
-  return text
 }
 
 module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, WIDEST, parse, recordsOf }

@@ -6,6 +6,8 @@ const { fileURLToPath } = require('node:url')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 
+const IS_URL = /^https?:\/\//i
+
 /**
  * @param {unknown} given
  * @param {string} [fetching]  what reads a file at a URL, for the message; of functions that write a file nothing does
@@ -13,24 +15,20 @@ const { show } = require('../base/validate')
  * @throws {TypeError} ERR_ARGUMENT
  */
 function pathOf (given, fetching = undefined) {
-  const file = given instanceof URL && given.protocol === 'file:' ? pathOfUrl(given) : given
-  if (file instanceof URL || (typeof file === 'string' && IS_URL.test(file))) throw failure('ERR_ARGUMENT', `path is a URL of ${protocolOf(file)}; a path or file: URL was expected${fetching === undefined ? '' : `, ${fetching} reads a file at a URL`}`)
+  let file = given
+  if (given instanceof URL && given.protocol === 'file:') {
+    try {
+      file = fileURLToPath(given)
+    } catch (error) { // another host, an escaped slash
+      throw failure('ERR_ARGUMENT', `path is ${given.href}: ${/** @type {Error} */ (error).message}`)
+    }
+  }
+  if (file instanceof URL || (typeof file === 'string' && IS_URL.test(file))) {
+    const protocol = file instanceof URL ? file.protocol : file.slice(0, file.indexOf(':') + 1).toLowerCase() // more of the URL may be secret
+    throw failure('ERR_ARGUMENT', `path is a URL of ${protocol}; a path or file: URL was expected${fetching === undefined ? '' : `, ${fetching} reads a file at a URL`}`)
+  }
   if (typeof file !== 'string' || file === '' || file.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(file)}; a path or file: URL was expected`)
   return file
-}
-
-const IS_URL = /^https?:\/\//i
-
-/** @param {URL | string} url  of which more may be secret */
-const protocolOf = url => url instanceof URL ? url.protocol : url.slice(0, url.indexOf(':') + 1).toLowerCase()
-
-/** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
-function pathOfUrl (url) {
-  try {
-    return fileURLToPath(url)
-  } catch (error) {
-    throw failure('ERR_ARGUMENT', `path is ${url.href}: ${/** @type {Error} */ (error).message}`)
-  }
 }
 
 /**

@@ -23,7 +23,7 @@ function safetensorsFile (source) {
   for (const { tag, nameAt, nameLength, words } of recordsOf(all)) {
     const name = jsonText(bytes, nameAt, nameLength)
     if (tag === PAIR) setOnce(metadata, name, nameAt, jsonText(bytes, words[5], words[6]))
-    else setOnce(entries, name, nameAt, entryOf(words, name, typeName(bytes, words[5])))
+    else setOnce(entries, name, nameAt, entryOf(words, name, String.fromCharCode(...bytes.subarray(words[5], bytes.indexOf(QUOTE, words[5])))))
   }
   return plainFile(source, entries, () => Object.fromEntries(metadata))
 }
@@ -41,14 +41,6 @@ function jsonText (bytes, at, n) {
   if (!text.includes('\\')) return text
   checkHeap(2 * WIDEST * n, () => `a text of ${n} bytes with its escapes`)
   return JSON.parse(`"${text}"`)
-}
-
-/**
- * @param {Uint8Array} bytes
- * @param {number} at  behind its opening quote
- */
-function typeName (bytes, at) {
-  return String.fromCharCode(...bytes.subarray(at, bytes.indexOf(QUOTE, at)))
 }
 
 module.exports = { safetensorsFile }

@@ -1,22 +1,21 @@
 'use strict'
 // Public, in Node: tensors written to files.
 
-const { bytesFrom, lengthOf } = require('../base/buffers')
 const fs = require('node:fs')
 const { backend } = require('../backend/calls')
 const { optionsOf } = require('../base/validate')
 const { checkSignal } = require('../base/signals')
-const { OptionalFields, countStaged } = require('../backend/storage')
+const { countStaged } = require('../backend/storage')
+const { beginUse, endUse } = require('../copy/async')
 const { TemporaryFile, isRestricted } = require('./atomic-write')
 const { pathOf, extensionOf } = require('./paths')
 const { systemError } = require('./system-errors')
-const { OF_SAVING, OF_SAFETENSORS, CHUNK, transferOptions, replaces, rejection, callback } = require('./transfers')
+const { OF_SAVING, CHUNK, transferOptions, replaces, rejection, callback } = require('./transfers')
 const writers = require('./writers')
 
 const { TensorPiece, ChecksummedTensor, LatePiece, contentOf, lateOf, withPart, sizeOf } = writers
 
 /** @import { AnyTensor } from '../base/types' */
-/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('./transfers').SaveOptions} SaveOptions */
 /** @typedef {import('./transfers').Transfer} Transfer */
@@ -38,21 +37,18 @@ const AHEAD = 2 ** 25 // bytes of tensors that come together, where no one has m
 const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof ChecksummedTensor || mayMove(piece) ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
 
 /**
- * A part as it is written: where a checksum is needed, a copy that nobody else writes to.
+ * A part as it is written.
  *
- * @param {Piece} piece
- * @param {Uint8Array} part  of it
+ * @param {Uint8Array} part
  * @param {Uint8Array} own  the copyBuffer
+ * @param {boolean} isCopied  others may write to it, or it may move
  * @returns {Uint8Array}
  */
-function stableBytes (piece, part, own) {
-  if (!(piece instanceof ChecksummedTensor)) return part
+function stableBytes (part, own, isCopied) {
+  if (!isCopied) return part
   own.set(part)
-  return bytesFrom(own, 0, lengthOf(part))
+  return own.subarray(0, part.length)
 }
-
-/** @param {Piece[]} pieces */
-const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
 
 /**
  * @param {string} file
@@ -66,9 +62,9 @@ function writeSync (file, pieces, replace) {
     for (const piece of pieces) {
       for (let at = 0, n = sizeOf(piece); at < n;) {
         at += withPart(piece, at, Math.min(CHUNK, n - at), part => {
-          const bytes = stableBytes(piece, part, own)
+          const bytes = stableBytes(part, own, piece instanceof ChecksummedTensor)
           const count = fs.writeSync(temporary.fd, bytes)
-          if (piece instanceof ChecksummedTensor) piece.add(bytesFrom(bytes, 0, count))
+          if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
           return count
         })
       }
@@ -91,16 +87,11 @@ function writeSync (file, pieces, replace) {
  * @param {Come} [come]
  */
 async function writeAsync (file, pieces, { signal, onProgress, replace }, come) {
-  const held = [] // pieces of tensors, whose storages no program may see
-  for (let i = 0; i < pieces.length; i++) {
-    const piece = contentOf(pieces[i])
-    if (!(piece instanceof TensorPiece)) continue
-    piece.check()
-    held.push(piece)
-  }
-  for (let i = 0; i < held.length; i++) {
-    claim(held[i].layout.storage)
-    held[i].isHeld = true
+  const held = pieces.map(contentOf).filter(piece => piece instanceof TensorPiece)
+  for (const piece of held) piece.check()
+  for (const piece of held) {
+    beginUse(piece.layout.storage, 0)
+    piece.isHeld = true
   }
   try {
     checkSignal(signal) // runs the caller's code, which cannot change the pieces any more
@@ -119,7 +110,7 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }, come) 
   } catch (error) {
     throw rejection(error, signal, file)
   } finally {
-    for (let i = 0; i < held.length; i++) unclaim(held[i].layout.storage)
+    for (const piece of held) endUse(piece.layout.storage, 0)
   }
 }
 
@@ -131,23 +122,31 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }, come) 
  * @param {Come} [come]
  */
 async function writeInto (fd, pieces, signal, onProgress, come) {
-  const total = totalOf(pieces)
+  const total = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
   let done = 0
   const own = copyBuffer(pieces)
-  for (let i = 0; i < pieces.length; i++) {
-    const piece = pieces[i]
+  for (const [i, piece] of pieces.entries()) {
     const late = lateOf(piece)
-    if (late !== null && late.content === null && come !== undefined) await nextOf(pieces, i, come)
+    if (late !== null && late.content === null && come !== undefined) { // the next tensors: several where they are small
+      /** @type {Late[]} */
+      const group = []
+      for (let k = i, nbytes = 0; k < pieces.length; k++) {
+        const next = lateOf(pieces[k])
+        if (next === null) continue
+        nbytes += next.nbytes
+        if (group.length > 0 && nbytes > AHEAD) break
+        group.push(next)
+      }
+      const tensors = await come(group.map(({ name }) => name))
+      group.forEach((each, k) => each.come(tensors[k]))
+    }
     for (let at = 0, n = sizeOf(piece); at < n;) {
       const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
-        const bytes = stableBytes(piece, part, own)
-        const stays = mayMove(piece) ? bytesFrom(own, 0, lengthOf(part)) : bytes
-        if (stays !== bytes) {
-          stays.set(part)
-          countStaged(lengthOf(part))
-        }
-        const count = await callback(done => { fs.write(fd, stays, 0, lengthOf(stays), null, done) })
-        if (piece instanceof ChecksummedTensor) piece.add(bytesFrom(stays, 0, count))
+        const moves = mayMove(piece)
+        const bytes = stableBytes(part, own, moves || piece instanceof ChecksummedTensor)
+        if (moves) countStaged(part.length)
+        const count = await callback(done => { fs.write(fd, bytes, 0, bytes.length, null, done) })
+        if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
         return count
       })
       at += count
@@ -161,27 +160,6 @@ async function writeInto (fd, pieces, signal, onProgress, come) {
 }
 
 /**
- * Has the next tensors come: several where they are small.
- *
- * @param {Piece[]} pieces
- * @param {number} from
- * @param {Come} come
- */
-async function nextOf (pieces, from, come) {
-  /** @type {Late[]} */
-  const group = []
-  for (let i = from, nbytes = 0; i < pieces.length; i++) {
-    const late = lateOf(pieces[i])
-    if (late === null) continue
-    nbytes += late.nbytes
-    if (group.length > 0 && nbytes > AHEAD) break
-    group.push(late)
-  }
-  const tensors = await come(group.map(({ name }) => name))
-  group.forEach((late, i) => late.come(tensors[i]))
-}
-
-/**
  * Whether the bytes may move while the system reads them: WASM memory grows, and a buffer may be transferred away and freed.
  *
  * @param {Piece} piece
@@ -191,38 +169,37 @@ function mayMove (piece) {
   return what instanceof LatePiece || (what instanceof TensorPiece && !backend.isFixed(what.layout.storage))
 }
 
-/** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
-function claim (storage) {
-  if (storage.claims++ === 0) storage.group.count.storages++
-  const optional = storage.optional ??= new OptionalFields()
-  optional.busy++
+/**
+ * By extension: a file's pieces, the options of saving it, and of saving it at once.
+ *
+ * @type {Record<string, { piecesOf: (given: any, metadata: unknown) => Piece[], names: string[], namesSync: string[] }>}
+ */
+const FORMATS = {
+  '.npy': { piecesOf: t => writers.npyPieces(writers.tensorGiven(t)), names: OF_SAVING, namesSync: ['ifExists'] },
+  '.npz': { piecesOf: tensors => writers.npzPieces(writers.npzEntriesOf(tensors)), names: OF_SAVING, namesSync: ['ifExists'] },
+  '.safetensors': {
+    piecesOf: (tensors, metadata) => writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata)),
+    names: ['metadata', ...OF_SAVING],
+    namesSync: ['metadata', 'ifExists']
+  }
 }
 
-/** @param {Storage} storage */
-function unclaim (storage) {
-  const optional = /** @type {OptionalFields} */ (storage.optional)
-  optional.busy--
-  if (--storage.claims > 0) return
-  storage.group.count.storages--
-  backend.release(storage)
+/** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
+async function saveAs (extension, where, path, given, opts) {
+  const { piecesOf, names } = FORMATS[extension]
+  const file = pathOf(path)
+  const options = transferOptions(opts, names, where)
+  await writeAsync(file, piecesOf(given, options.metadata), options)
 }
 
-/**
- * @param {unknown} t
- * @param {string} reason
- */
-const npyPieces = (t, reason) => writers.npyPieces(writers.tensorGiven(t), reason)
-/**
- * @param {unknown} tensors
- * @param {string} reason
- */
-const npzPieces = (tensors, reason) => writers.npzPieces(writers.npzEntriesOf(tensors), reason)
-/**
- * @param {unknown} tensors
- * @param {unknown} metadata
- * @param {string} reason
- */
-const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata), reason)
+/** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
+function saveAsSync (extension, where, path, given, opts) {
+  const { piecesOf, namesSync } = FORMATS[extension]
+  const file = pathOf(path)
+  const { metadata, ifExists } = optionsOf(opts, namesSync, where)
+  const isReplaced = replaces(ifExists)
+  writeSync(file, piecesOf(given, metadata), isReplaced)
+}
 
 /**
  * Writes a .npy file: without a name first, with what the disk's cache holds written out, then under this one, so that
@@ -238,9 +215,7 @@ const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPiec
  * const write = (path, t) => saveNpy(path, t, { onProgress: ({ done, total }) => console.log(done / total) })
  */
 async function saveNpy (path, t, opts) {
-  const file = pathOf(path)
-  const options = transferOptions(opts, OF_SAVING, 'saveNpy')
-  await writeAsync(file, npyPieces(t, 'saveNpy'), options)
+  return saveAs('.npy', 'saveNpy', path, t, opts)
 }
 
 /**
@@ -256,9 +231,7 @@ async function saveNpy (path, t, opts) {
  * const write = (path, a, b) => saveNpz(path, { a, b })
  */
 async function saveNpz (path, tensors, opts) {
-  const file = pathOf(path)
-  const options = transferOptions(opts, OF_SAVING, 'saveNpz')
-  await writeAsync(file, npzPieces(tensors, 'saveNpz'), options)
+  return saveAs('.npz', 'saveNpz', path, tensors, opts)
 }
 
 /**
@@ -274,9 +247,7 @@ async function saveNpz (path, tensors, opts) {
  * const write = (path, weight) => saveSafetensors(path, { weight }, { metadata: { format: 'pt' } })
  */
 async function saveSafetensors (path, tensors, opts) {
-  const file = pathOf(path)
-  const options = transferOptions(opts, OF_SAFETENSORS, 'saveSafetensors')
-  await writeAsync(file, safetensorsPieces(tensors, options.metadata, 'saveSafetensors'), options)
+  return saveAs('.safetensors', 'saveSafetensors', path, tensors, opts)
 }
 
 /**
@@ -290,10 +261,7 @@ async function saveSafetensors (path, tensors, opts) {
  * const write = (path, t) => saveNpySync(path, t, { ifExists: 'error' })
  */
 function saveNpySync (path, t, opts) {
-  const file = pathOf(path)
-  const { ifExists } = optionsOf(opts, ['ifExists'], 'saveNpySync')
-  const replace = replaces({ ifExists })
-  writeSync(file, npyPieces(t, 'saveNpySync'), replace)
+  saveAsSync('.npy', 'saveNpySync', path, t, opts)
 }
 
 /**
@@ -307,10 +275,7 @@ function saveNpySync (path, t, opts) {
  * const write = (path, a, b) => saveNpzSync(path, { a, b })
  */
 function saveNpzSync (path, tensors, opts) {
-  const file = pathOf(path)
-  const { ifExists } = optionsOf(opts, ['ifExists'], 'saveNpzSync')
-  const replace = replaces({ ifExists })
-  writeSync(file, npzPieces(tensors, 'saveNpzSync'), replace)
+  saveAsSync('.npz', 'saveNpzSync', path, tensors, opts)
 }
 
 /**
@@ -324,10 +289,7 @@ function saveNpzSync (path, tensors, opts) {
  * const write = (path, weight) => saveSafetensorsSync(path, { weight })
  */
 function saveSafetensorsSync (path, tensors, opts) {
-  const file = pathOf(path)
-  const { metadata, ifExists } = optionsOf(opts, ['metadata', 'ifExists'], 'saveSafetensorsSync')
-  const replace = replaces({ ifExists })
-  writeSync(file, safetensorsPieces(tensors, metadata, 'saveSafetensorsSync'), replace)
+  saveAsSync('.safetensors', 'saveSafetensorsSync', path, tensors, opts)
 }
 
 /**
@@ -343,8 +305,7 @@ function saveSafetensorsSync (path, tensors, opts) {
  */
 async function save (path, tensors, opts) {
   const extension = extensionOf(pathOf(path), ['.npy', '.npz', '.safetensors'])
-  if (extension === '.npy') return saveNpy(path, /** @type {any} */ (tensors), opts)
-  return extension === '.npz' ? saveNpz(path, /** @type {any} */ (tensors), opts) : saveSafetensors(path, /** @type {any} */ (tensors), opts)
+  return saveAs(extension, { '.npy': 'saveNpy', '.npz': 'saveNpz' }[extension] ?? 'saveSafetensors', path, tensors, opts)
 }
 
 /**
@@ -357,10 +318,10 @@ async function save (path, tensors, opts) {
  * @returns {Promise<void>}
  */
 async function saveLate (path, specs, come, opts) {
-  const isZip = extensionOf(path, ['.npz', '.safetensors']) === '.npz'
-  const options = transferOptions(opts, isZip ? OF_SAVING : OF_SAFETENSORS, 'save')
+  const extension = extensionOf(path, ['.npz', '.safetensors'])
+  const options = transferOptions(opts, FORMATS[extension].names, 'save')
   const entries = specs.map(({ name, dtype, shape }) => /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]))
-  const pieces = isZip ? writers.npzPieces(entries, 'saveNpz') : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata), 'saveSafetensors')
+  const pieces = extension === '.npz' ? writers.npzPieces(entries) : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata))
   return writeAsync(path, pieces, options, come)
 }
 

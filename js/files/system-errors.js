@@ -16,7 +16,16 @@ const CODES = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_
  * @param {string} file
  */
 function systemError (error, file) {
-  if (error?.code === 'ERR_ACCESS_DENIED') return Object.assign(forbidden(error, file), { cause: error })
+  if (error?.code === 'ERR_ACCESS_DENIED') { // by Node's permission model: the message has the flag that would allow it
+    const { permission, resource } = error // of links it says neither, and they need everything
+    const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[/** @type {string} */ (permission)]
+    let needs = flag === undefined ? '--allow-fs-read=* --allow-fs-write=*' : `${flag}=${resource || file}`
+    if (flag !== undefined && resource && path.basename(resource) !== path.basename(file)) {
+      const folder = path.dirname(path.resolve(file)) // which has the temporary file as well
+      needs = `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*`
+    }
+    return Object.assign(failure('ERR_IO', `${file}: the permission model forbids it; ${needs} is needed`), { path: file, cause: error })
+  }
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_') && error.syscall === undefined) {
     return error.errno === undefined ? error : Object.assign(error, { path: file })
   }
@@ -35,23 +44,6 @@ function systemError (error, file) {
  */
 function formatError (error, file) {
   return error instanceof SamebytesError && error.code === 'ERR_FORMAT' ? Object.assign(error, { path: file }) : error
-}
-
-/**
- * A refusal of Node's permission model, with the flag that would allow it.
- *
- * @param {any} error  permission and resource say what was missing; links need everything, and say so in words only
- * @param {string} file
- */
-function forbidden ({ permission, resource }, file) {
-  const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[/** @type {string} */ (permission)]
-  const folder = path.dirname(path.resolve(file))
-  let needs = '--allow-fs-read=* --allow-fs-write=*'
-  if (flag !== undefined) needs = `${flag}=${resource || file}`
-  if (flag !== undefined && resource && path.basename(resource) !== path.basename(file)) {
-    needs = `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*` // the temporary file is in the same folder
-  }
-  return Object.assign(failure('ERR_IO', `${file}: the permission model forbids it; ${needs} is needed`), { path: file })
 }
 
 /**

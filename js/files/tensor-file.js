@@ -199,7 +199,14 @@ class TensorFile {
     const lines = []
     for (const [name, entry] of plan.entries) {
       if (lines.length === MOST_SHOWN) break
-      lines.push(`\n  ${plain(JSON.stringify(name))}: ${described(plan, entry)}`)
+      let text // 'float32 [2, 3]', or why there is none
+      try {
+        const { dtype, shape } = plan.info(entry)
+        text = `${dtype} [${shape.join(', ')}]`
+      } catch (/** @type {any} */ error) {
+        text = `<${plain(String(error?.message))}>`
+      }
+      lines.push(`\n  ${plain(JSON.stringify(name))}: ${text}`)
     }
     if (size > MOST_SHOWN) lines.push(`\n  ... ${size - MOST_SHOWN} more`)
     return `TensorFile(${size}) {${lines.join(',')}${size > 0 ? '\n' : ''}}`
@@ -225,22 +232,6 @@ function missingTensor (entries, name) {
   if (meant !== null) return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; did you mean ${show(meant)}?`)
   const first = names.slice(0, 3).map(show).join(', ')
   return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`)
-}
-
-/**
- * A tensor in words: 'float32 [2, 3]', or why there is none.
- *
- * @param {Plan} plan
- * @param {any} entry
- * @returns {string}
- */
-function described ({ info }, entry) {
-  try {
-    const { dtype, shape } = info(entry)
-    return `${dtype} [${shape.join(', ')}]`
-  } catch (/** @type {any} */ error) {
-    return `<${plain(String(error?.message))}>`
-  }
 }
 
 /**

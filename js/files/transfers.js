@@ -9,7 +9,6 @@ const { systemError } = require('./system-errors')
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const CHUNK = 2 ** 24 // bytes that are written or read at a time
-const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 /**
  * @typedef {object} SaveOptions
@@ -23,7 +22,6 @@ const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 /** What the options of saving may name. */
 const OF_SAVING = ['signal', 'onProgress', 'ifExists']
-const OF_SAFETENSORS = ['metadata', ...OF_SAVING]
 
 /**
  * @param {any} opts
@@ -34,14 +32,14 @@ const OF_SAFETENSORS = ['metadata', ...OF_SAVING]
 function transferOptions (opts, names, where) {
   const { metadata, signal, onProgress, ifExists } = optionsOf(opts, names, where)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress: onProgress && marked(onProgress), replace: replaces({ ifExists }) }
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && marked(onProgress), replace: replaces(ifExists) }
 }
 
 /** Carries what a caller's function threw back to the caller, unchanged. */
 class CallbackError extends Error {}
 
 /**
- * The function, whose errors become CallbackErrors.
+ * The caller's function, whose errors become CallbackErrors.
  *
  * @param {(progress: { done: number, total: number }) => void} fn
  * @returns {(progress: { done: number, total: number }) => void}
@@ -66,14 +64,8 @@ function rejection (error, signal, file) {
   return signal?.isAborted && Object.is(error, signal.reason) ? error : systemError(error, file)
 }
 
-/**
- * @param {unknown} opts
- * @returns {boolean} whether what is there may be replaced
- */
-function replaces (opts) {
-  const { ifExists } = optionsOf(opts)
-  return ifExists === undefined || oneOf('ifExists', ifExists, IF_EXISTS) === 0
-}
+/** @param {unknown} ifExists @returns {boolean} whether what is there may be replaced */
+const replaces = ifExists => ifExists === undefined || oneOf('ifExists', ifExists, ['replace', 'error']) === 0
 
 /**
  * What a function of Node gives to its callback.
@@ -85,4 +77,4 @@ function callback (start) {
   return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
 }
 
-module.exports = { CHUNK, OF_SAVING, OF_SAFETENSORS, transferOptions, replaces, rejection, callback }
+module.exports = { CHUNK, OF_SAVING, transferOptions, replaces, rejection, callback }

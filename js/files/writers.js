@@ -1,7 +1,6 @@
 'use strict'
 // Tensors as the bytes of .npy, .npz and .safetensors files, in pieces: headers, and the tensors' own bytes.
 
-const { bytesFrom, lengthOf } = require('../base/buffers')
 const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -15,7 +14,7 @@ const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
 const { readBytes } = require('../layout/data')
 const { crc32 } = require('./crc32')
-const { NUMPY_TYPES } = require('./npy')
+const { TYPES } = require('./entries')
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
@@ -83,6 +82,7 @@ class ChecksummedTensor {
    */
   constructor (content, crc) {
     this.content = content
+    this.nbytes = content.nbytes
     this.crc = crc
     /** the checksum's bytes in the zip's directory, which is written later @type {Uint8Array} */
     this.field = new Uint8Array(4)
@@ -105,26 +105,6 @@ rootless(ChecksummedTensor)
 const ALIGNMENT = 64
 const ENTRY_BYTES = 2048 // of heap, for the pieces of one tensor
 const MOST = 1000000 // tensors, and pairs of metadata: the parsers read no more
-
-/** What safetensors calls dtypes. @type {Record<string, string>} */
-const SAFETENSORS_TYPES = {
-  bool: 'BOOL',
-  uint8: 'U8',
-  int8: 'I8',
-  int16: 'I16',
-  uint16: 'U16',
-  int32: 'I32',
-  uint32: 'U32',
-  int64: 'I64',
-  uint64: 'U64',
-  float16: 'F16',
-  bfloat16: 'BF16',
-  float32: 'F32',
-  float64: 'F64',
-  complex64: 'C64',
-  float8_e4m3fn: 'F8_E4M3',
-  float8_e5m2: 'F8_E5M2'
-}
 
 /**
  * @param {unknown} t
@@ -162,7 +142,7 @@ function compact (t) {
  */
 function npyHeader (dtype, shape, fortran) {
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
-  let text = `{'descr': '${NUMPY_TYPES[dtype]}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
+  let text = `{'descr': '${TYPES[dtype].npy}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
   // Spaces, so that NumPy can write a longer first axis in place.
   text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
@@ -173,16 +153,14 @@ function npyHeader (dtype, shape, fortran) {
   return header
 }
 
-/**
- * @param {Tensor} t
- * @param {string} reason
- * @returns {[Uint8Array, TensorPiece]}
- */
-function npyPieces (t, reason) {
+/** @param {Tensor} t @returns {[Uint8Array, TensorPiece]} */
+function npyPieces (t) {
   const layout = Tensor.attachedOf(t)
-  const fortran = layout.shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, layout.shape.map((_, d) => layout.shape.length - 1 - d))
-  const piece = new TensorPiece(fortran ? Tensor.prototype.permute.call(t, layout.shape.map((_, d) => layout.shape.length - 1 - d)) : compact(t))
-  return [npyHeader(dtypes[layout.dtype].name, layout.shape, fortran), piece]
+  const { shape } = layout
+  const reversed = shape.map((_, d) => shape.length - 1 - d)
+  const fortran = shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, reversed)
+  const piece = new TensorPiece(fortran ? Tensor.prototype.permute.call(t, reversed) : compact(t))
+  return [npyHeader(dtypes[layout.dtype].name, shape, fortran), piece]
 }
 
 // ---- Several tensors ----
@@ -267,9 +245,10 @@ function safetensorsHeader (specs, metadata) {
   let at = 0
   const order = sorted.map(({ spec }) => {
     const { name, dtype, shape, nbytes } = spec
+    const type = TYPES[dtype].safetensors
     if (name === '__metadata__') throw failure('ERR_ARGUMENT', 'a tensor cannot be called "__metadata__": the format uses the name')
-    if (SAFETENSORS_TYPES[dtype] === undefined) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
-    fields.push(`${JSON.stringify(name)}:{"dtype":"${SAFETENSORS_TYPES[dtype]}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`)
+    if (type === null) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
+    fields.push(`${JSON.stringify(name)}:{"dtype":"${type}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`)
     at += nbytes
     return { spec, begin: at - nbytes }
   })
@@ -287,22 +266,20 @@ function safetensorsHeader (specs, metadata) {
 /**
  * @param {[string, Tensor | LatePiece][]} entries
  * @param {[string, string][]} metadata
- * @param {string} reason
  * @returns {Piece[]}
  */
-function safetensorsPieces (entries, metadata, reason) {
-  const specs = entries.map(entry => {
-    const t = entry[1]
-    if (t instanceof LatePiece) return { name: entry[0], dtype: t.dtype, shape: t.shape, nbytes: t.nbytes, piece: t }
+function safetensorsPieces (entries, metadata) {
+  const specs = entries.map(([name, t]) => {
+    if (t instanceof LatePiece) return { name, dtype: t.dtype, shape: t.shape, nbytes: t.nbytes, piece: t }
     const piece = new TensorPiece(t)
     const { layout, nbytes } = piece
-    return { name: entry[0], dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
+    return { name, dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
   })
   const { header, order } = safetensorsHeader(specs, metadata)
-  return [...([header]), ...order.map(({ spec }) => {
-    if (spec.piece instanceof LatePiece) return spec.piece
-    spec.piece.check()
-    return new TensorPiece(compact(spec.piece.tensor))
+  return [header, ...order.map(({ spec: { piece } }) => {
+    if (piece instanceof LatePiece) return piece
+    piece.check()
+    return new TensorPiece(compact(piece.tensor))
   })]
 }
 
@@ -310,10 +287,9 @@ function safetensorsPieces (entries, metadata, reason) {
  * A zip of stored .npy files, each array at a multiple of 64.
  *
  * @param {[string, Tensor | LatePiece][]} entries
- * @param {string} reason
  * @returns {Piece[]}
  */
-function npzPieces (entries, reason) {
+function npzPieces (entries) {
   /** @type {Piece[]} */
   const pieces = []
   const directory = []
@@ -321,9 +297,9 @@ function npzPieces (entries, reason) {
   const all = []
   let at = 0
   for (const [name, t] of entries) {
-    const array = t instanceof LatePiece ? /** @type {const} */ ([npyHeader(t.dtype, t.shape, false), t]) : npyPieces(t, reason)
-    const size = lengthOf(array[0]) + array[1].nbytes
-    const summed = new ChecksummedTensor(array[1], crc32(array[0], 0))
+    const [header, content] = t instanceof LatePiece ? /** @type {const} */ ([npyHeader(t.dtype, t.shape, false), t]) : npyPieces(t)
+    const size = header.length + content.nbytes
+    const summed = new ChecksummedTensor(content, crc32(header, 0))
     const file = bytesOf(`${name}.npy`)
     if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
     const wide = zip64([size, size])
@@ -335,7 +311,7 @@ function npzPieces (entries, reason) {
       numbers([4, 0x02014b50], [2, 45], ...common(size, 0), [2, file.length], [2, far.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, Math.min(at, 0xffffffff)]), file, far))
     summed.at = at + 14
     all.push(summed)
-    pieces.push(head, array[0], summed)
+    pieces.push(head, header, summed)
     at += head.length + size
   }
   const list = joined(...directory)
@@ -381,14 +357,10 @@ function zip64 (values) {
  * @returns {Uint8Array}
  */
 function numbers (...fields) {
-  let length = 0
-  for (let i = 0; i < fields.length; i++) length += fields[i][0] // by index: a replaced iterator could make a width of 2 one of 2 ** 30
-  const bytes = new Uint8Array(length)
+  const bytes = new Uint8Array(fields.reduce((n, [width]) => n + width, 0))
   let at = 0
-  for (let i = 0; i < fields.length; i++) {
-    const width = fields[i][0]
-    let rest = fields[i][1]
-    for (let j = 0; j < width && rest > 0; j++, rest = Math.floor(rest / 256)) bytes[at + j] = rest % 256
+  for (const [width, value] of fields) {
+    for (let j = 0, rest = value; j < width && rest > 0; j++, rest = Math.floor(rest / 256)) bytes[at + j] = rest % 256
     at += width
   }
   return bytes
@@ -409,10 +381,7 @@ function joined (...parts) {
 }
 
 /** @param {Piece} piece  no LatePiece that did not come, but in save.js @returns {Uint8Array | TensorPiece} */
-function contentOf (piece) {
-  const what = piece instanceof ChecksummedTensor ? piece.content : piece
-  return what instanceof LatePiece ? what.content ?? /** @type {any} */ (what) : what
-}
+const contentOf = piece => lateOf(piece)?.content ?? /** @type {any} */ (piece instanceof ChecksummedTensor ? piece.content : piece)
 
 /** @param {Piece} piece @returns {LatePiece | null} */
 function lateOf (piece) {
@@ -432,16 +401,13 @@ function lateOf (piece) {
  */
 function withPart (piece, at, nbytes, use) {
   const what = contentOf(piece)
-  if (!(what instanceof TensorPiece)) return use(bytesFrom(what, at, at + nbytes))
+  if (!(what instanceof TensorPiece)) return use(what.subarray(at, at + nbytes))
   what.check()
   return readBytes(what.layout, at, nbytes, use)
 }
 
-/** @param {Piece} piece */
-function sizeOf (piece) {
-  const what = lateOf(piece) ?? contentOf(piece)
-  return what instanceof TensorPiece || what instanceof LatePiece ? what.nbytes : lengthOf(what)
-}
+/** @param {Piece} piece @returns {number} bytes */
+const sizeOf = piece => piece instanceof Uint8Array ? piece.length : piece.nbytes
 
 /**
  * @param {Piece[]} pieces
@@ -461,7 +427,7 @@ function bytesOfPieces (pieces, reason) {
     const n = sizeOf(piece)
     withPart(piece, 0, n, part => { bytes.set(part, at) })
     if (piece instanceof ChecksummedTensor) {
-      piece.add(bytesFrom(bytes, at, at + n))
+      piece.add(bytes.subarray(at, at + n))
       bytes.set(piece.sum(), piece.at)
     }
     at += n
@@ -484,7 +450,7 @@ function bytesOfPieces (pieces, reason) {
  * toNpyBytes(zeros([2, 3])).length // 152
  */
 function toNpyBytes (t) {
-  return bytesOfPieces(npyPieces(tensorGiven(t), 'toNpyBytes'), 'toNpyBytes')
+  return bytesOfPieces(npyPieces(tensorGiven(t)), 'toNpyBytes')
 }
 
 /**
@@ -498,7 +464,7 @@ function toNpyBytes (t) {
  * [...parseNpz(toNpzBytes({ a: zeros([2]), b: ones([3]) })).keys()] // ['a', 'b']
  */
 function toNpzBytes (tensors) {
-  return bytesOfPieces(npzPieces(npzEntriesOf(tensors), 'toNpzBytes'), 'toNpzBytes')
+  return bytesOfPieces(npzPieces(npzEntriesOf(tensors)), 'toNpzBytes')
 }
 
 /**
@@ -515,7 +481,7 @@ function toNpzBytes (tensors) {
  */
 function toSafetensorsBytes (tensors, opts) {
   const { metadata } = optionsOf(opts, ['metadata'], 'toSafetensorsBytes')
-  return bytesOfPieces(safetensorsPieces(entriesOf(tensors), metadataOf(metadata), 'toSafetensorsBytes'), 'toSafetensorsBytes')
+  return bytesOfPieces(safetensorsPieces(entriesOf(tensors), metadataOf(metadata)), 'toSafetensorsBytes')
 }
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */

@@ -132,7 +132,7 @@ class TensorStore {
     const parts = own(this).#parts
     objectName(name)
     const extension = extensionOf(name, EXTENSIONS)
-    const { chunk, ifExists, signal, onProgress } = optionsOf(options, ['chunk', 'ifExists', 'signal', 'onProgress'], 'store.put')
+    const { chunk, ifExists, signal, onProgress } = optionsOf(options, ['chunk', 'ifExists', 'signal', 'onProgress'])
     const how = {
       chunk: sendable(parts.core, countOf('chunk', chunk, LEAST_CHUNK, parts.chunk)),
       replace: ifExists === undefined || oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,
@@ -140,9 +140,9 @@ class TensorStore {
       onProgress: progressOf(onProgress)
     }
     if (!isFile(value)) {
-      if (extension === '.npy') return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value'), 'store.put'), how)
-      if (extension === '.npz') return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value), 'store.put'), how)
-      return putObject(parts, name, writers.safetensorsPieces(writers.entriesOf(value), [], 'store.put'), how)
+      if (extension === '.npy') return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value')), how)
+      if (extension === '.npz') return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value)), how)
+      return putObject(parts, name, writers.safetensorsPieces(writers.entriesOf(value), []), how)
     }
     const file = pathOf(value.file)
     if (extensionOf(file, EXTENSIONS) !== extension) throw failure('ERR_ARGUMENT', `${file} does not end in ${extension}, as the object's name does`)

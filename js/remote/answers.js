@@ -1,9 +1,9 @@
 'use strict'
-// What an answer says of itself: which bytes of the file it has, how many the file has, and which version of the file that is.
+// What an answer says of itself: which bytes of the file it has, how many the file has, and which version of the file that is; and the errors
+// of requests after which another attempt may go better.
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { Trouble } = require('./trouble')
 
 /** @typedef {import('./fetch-transport').Answer} Answer */
 
@@ -19,6 +19,44 @@ const MOST_WAIT = 30000 // ms that a server may ask to wait for
  * @property {string | null} modified
  */
 
+/** A request that failed, and may be tried again. */
+class Trouble extends Error {
+  /**
+   * @param {Error} error  what is thrown where no attempt is left
+   * @param {number} [wait]  ms that the server asks to wait for
+   */
+  constructor (error, wait = 0) {
+    super(error.message)
+    this.error = error
+    this.wait = wait
+  }
+}
+
+/** Errors that another attempt meets as well: of TLS, and of answers that are not HTTP. */
+const LASTING = /^(HPE_|ERR_TLS|ERR_SSL|ERR_INVALID|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/
+
+/**
+ * What the network or a fetch says, as an error of ours.
+ *
+ * @param {string} place
+ * @param {any} cause
+ * @param {string} [hint]  at what may be behind it
+ * @returns {Error} a Trouble unless it is lasting
+ */
+function networkTrouble (place, cause, hint = '') {
+  let text
+  let isLasting = false
+  try { // a caller's fetch may throw anything
+    const inner = typeof cause?.cause?.code === 'string' ? cause.cause : cause // of Node's fetch
+    text = String(inner?.message || inner?.code || inner).split('\n')[0]
+    isLasting = LASTING.test(inner?.code)
+  } catch {
+    text = show(cause)
+  }
+  const error = Object.assign(failure('ERR_IO', `${place} could not be read: ${text}${hint}`), { cause })
+  return isLasting ? error : new Trouble(error)
+}
+
 /** An answer whose Content-Range is not that of its bytes: a request without a range may be answered rightly. */
 class Excess extends Error {
   /** @param {string} place @param {Pick<Body, 'from' | 'end'>} range  that it said */
@@ -33,9 +71,6 @@ class Excess extends Error {
 /** @param {string | null} text @returns {number | null} */
 const countOf = text => text !== null && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
 
-/** @param {Answer} answer @returns {Omit<Version, 'size'>} */
-const validatorsOf = answer => ({ etag: answer.header('etag'), modified: answer.header('last-modified') })
-
 /**
  * @param {Answer} answer
  * @param {string} place  the URL in messages
@@ -44,40 +79,31 @@ const validatorsOf = answer => ({ etag: answer.header('etag'), modified: answer.
  */
 function bodyOf (answer, place) {
   const { status } = answer
-  if (status === 416) return emptyBody(answer, place)
+  const validators = () => ({ etag: answer.header('etag'), modified: answer.header('last-modified') })
+  if (status === 416) { // no byte of the file is in the range: of an empty file, or the server takes no range that goes beyond the file
+    const size = countOf(/^bytes \*\/(\d+)$/.exec(answer.header('content-range') ?? '')?.[1] ?? null)
+    if (size === null) throw refusalOf(answer, place)
+    return { from: size, end: size, isPart: true, version: { size, ...validators() } }
+  }
   if (status !== 200 && status !== 206) throw refusalOf(answer, place)
   const encoding = answer.header('content-encoding')
   if (encoding !== null && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw failure('ERR_UNSUPPORTED', `${place} was sent as ${show(encoding.slice(0, 80))}, though it was asked for as it is; ranges of a compressed file cannot be used`)
   }
-  return status === 200 ? wholeBody(answer) : partBody(answer, place)
-}
-
-/** @param {Answer} answer @returns {Body} */
-function wholeBody (answer) {
-  const size = countOf(answer.header('content-length'))
-  return { from: 0, end: size ?? Infinity, isPart: false, version: { size, ...validatorsOf(answer) } }
-}
-
-/** @param {Answer} answer @param {string} place @returns {Body} */
-function partBody (answer, place) {
+  if (status === 200) {
+    const size = countOf(answer.header('content-length'))
+    return { from: 0, end: size ?? Infinity, isPart: false, version: { size, ...validators() } }
+  }
   const range = answer.header('content-range')
   if (range === null) throw failure('ERR_UNSUPPORTED', `${place}: the answer does not say which bytes it has; of another host a page sees Content-Range only if Access-Control-Expose-Headers names it`)
-  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
-  if (total === '*') throw failure('ERR_UNSUPPORTED', `${place}: the server does not say how long the file is`)
-  const [from, to, size] = [first, last, total].map(text => countOf(text ?? null))
+  const [, first, last, all] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
+  if (all === '*') throw failure('ERR_UNSUPPORTED', `${place}: the server does not say how long the file is`)
+  const [from, to, size] = [first, last, all].map(text => countOf(text ?? null))
   if (from === null || to === null || size === null || to < from || to >= size) throw failure('ERR_FORMAT', `${place}: the range of the answer is ${JSON.stringify(range.slice(0, 80))}, which is none`)
-  const body = { from, end: to + 1, isPart: true, version: { size, ...validatorsOf(answer) } }
+  const body = { from, end: to + 1, isPart: true, version: { size, ...validators() } }
   const length = countOf(answer.header('content-length'))
   if (length !== null && length > body.end - from) throw new Excess(place, body) // none of its bytes is used
   return body
-}
-
-/** No byte of the file is in the range: of an empty file, or the server takes no range that goes beyond the file. @param {Answer} answer @param {string} place @returns {Body} */
-function emptyBody (answer, place) {
-  const size = countOf(/^bytes \*\/(\d+)$/.exec(answer.header('content-range') ?? '')?.[1] ?? null)
-  if (size === null) throw refusalOf(answer, place)
-  return { from: size, end: size, isPart: true, version: { size, ...validatorsOf(answer) } }
 }
 
 /** @param {Answer} answer @param {string} place @returns {Error} */
@@ -108,4 +134,4 @@ function isSame (known, now) {
 /** What If-Range may have. @param {Version} version @returns {string | null} */
 const conditionOf = ({ etag, modified }) => etag === null ? modified : etag.startsWith('W/') ? null : etag
 
-module.exports = { Excess, bodyOf, isSame, conditionOf }
+module.exports = { Trouble, networkTrouble, Excess, bodyOf, isSame, conditionOf }

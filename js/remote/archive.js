@@ -7,7 +7,7 @@ const { countCopy } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { canInflateBeginning, inflateLater } = require('../files/inflate')
-const { DEFLATED, npzFile, packedBytes, memberEntry, memberTensor } = require('../files/npz')
+const { DEFLATED, membersOf, npzFile, packedBytes, memberEntry, memberTensor } = require('../files/npz')
 const { wantedOfArray } = require('./remote-source')
 const { SAME_KIND, checkCast, checkOut } = require('./targets')
 
@@ -16,104 +16,87 @@ const { SAME_KIND, checkCast, checkOut } = require('./targets')
 /** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {import('./known-bytes').Part} Part */
 /** @typedef {import('./options').Loading} Loading */
+/** @typedef {import('./options').Opening} Opening */
+/** @typedef {import('./remote-file').Plan} Plan */
 /** @typedef {import('./remote-source').RemoteSource} RemoteSource */
 
-class Archive {
-  /** @param {RemoteSource} source @param {Map<string, Member>} members @param {string | undefined} dtype  of arrays that have none */
-  constructor (source, members, dtype) {
-    this.source = source
-    this.members = members
-    this.dtype = dtype
-    this.file = npzFile(source.known, dtype, members)
+/**
+ * An .npz: its directory says where members are, and each member's own header where its array is.
+ *
+ * @param {RemoteSource} source
+ * @param {Opening} opening
+ * @returns {Promise<Plan>}
+ */
+async function npzPlan (source, { dtype: given, signal }) {
+  const members = await source.parsed(membersOf, signal)
+  const file = npzFile(source.known, given, members)
+  const memberOf = (/** @type {string} */ name) => /** @type {Member} */ (members.get(name))
+  const info = async (/** @type {string} */ name) => {
+    const member = memberOf(name)
+    if (member.method === DEFLATED && member.bytes === null && !canInflateBeginning) member.bytes = await inflated(source, member)
+    return using(source, added => source.parsed(() => file.info(name), undefined, added))
   }
-
-  /** @param {string} name */
-  async info (name) {
-    const member = this.memberOf(name)
-    if (member.method === DEFLATED && member.bytes === null && !canInflateBeginning) member.bytes = await this.inflated(member, undefined, undefined)
-    return this.using(added => this.source.parsed(() => this.file.info(name), undefined, added))
+  return {
+    entries: members,
+    hasRows: false,
+    metadata: () => ({}),
+    info,
+    async nbytesOf (name) {
+      const { method, packed } = memberOf(name)
+      return method === DEFLATED ? packed : (await info(name)).nbytes
+    },
+    async load (name, loading) {
+      const member = memberOf(name)
+      if (member.method !== DEFLATED) {
+        return using(source, async added => {
+          const wanted = await source.parsed(known => {
+            const bytes = packedBytes(known, member)
+            const { entry, how = { fortran: false, swapped: false } } = memberEntry(known, bytes, member, given)
+            return wantedOfArray(entry, how, bytes.at)
+          }, loading.signal, added)
+          return source.load(wanted, loading)
+        })
+      }
+      const { out, dtype, signal, onProgress } = loading
+      const bytes = await inflated(source, member, signal, onProgress)
+      const t = memberTensor(source.known, bytes, member, given)
+      if (out === undefined && (dtype === undefined || dtype.name === t.dtype)) return t
+      try {
+        return converted(t, out, dtype)
+      } finally {
+        t.dispose()
+      }
+    },
+    close: () => source.close()
   }
+}
 
-  /** Bytes that load reads, as its onProgress counts them. @param {string} name */
-  async nbytesOf (name) {
-    const { method, packed } = this.memberOf(name)
-    return method === DEFLATED ? packed : (await this.info(name)).nbytes
+/**
+ * Members have headers of their own; what came for one is not kept.
+ *
+ * @template R
+ * @param {RemoteSource} source
+ * @param {(added: Part[]) => Promise<R>} work
+ * @returns {Promise<R>}
+ */
+async function using ({ known }, work) {
+  /** @type {Part[]} */
+  const added = []
+  try {
+    return await work(added)
+  } finally {
+    known.drop(added)
   }
+}
 
-  /**
-   * Members have headers of their own; what came for one is not kept.
-   *
-   * @template R
-   * @param {(added: Part[]) => Promise<R>} work
-   * @returns {Promise<R>}
-   */
-  async using (work) {
-    /** @type {Part[]} */
-    const added = []
-    try {
-      return await work(added)
-    } finally {
-      this.source.known.drop(added)
-    }
-  }
-
-  /** @param {string} name */
-  memberOf (name) { return /** @type {Member} */ (this.members.get(name)) }
-
-  /** @param {string} name @param {Loading} loading @returns {Promise<TensorOf>} */
-  load (name, loading) {
-    const member = this.memberOf(name)
-    return member.method === DEFLATED ? this.loadDeflated(member, loading) : this.loadStored(member, loading)
-  }
-
-  /** @param {Member} member @param {Loading} loading */
-  loadStored (member, loading) {
-    return this.using(async added => {
-      const wanted = await this.source.parsed(known => {
-        const bytes = packedBytes(known, member)
-        const { entry, how = { fortran: false, swapped: false } } = memberEntry(known, bytes, member, this.dtype)
-        return wantedOfArray(entry, how, bytes.at)
-      }, loading.signal, added)
-      return this.source.load(wanted, loading)
-    })
-  }
-
-  /** @param {Member} member @param {Loading} loading */
-  async loadDeflated (member, { out, dtype, signal, onProgress }) {
-    const bytes = await this.inflated(member, signal, onProgress)
-    const t = memberTensor(this.source.known, bytes, member, this.dtype)
-    if (out === undefined && (dtype === undefined || dtype.name === t.dtype)) return t
-    try {
-      return converted(t, out, dtype)
-    } finally {
-      t.dispose()
-    }
-  }
-
-  /**
-   * @param {Member} member
-   * @param {Signal | undefined} signal
-   * @param {Loading['onProgress']} onProgress
-   */
-  inflated (member, signal, onProgress) {
-    return this.using(async added => {
-      const { at, size } = await this.source.parsed(known => packedBytes(known, member), signal, added)
-      return this.inflatedAt(at, size, member, signal, onProgress)
-    })
-  }
-
-  /**
-   * @param {number} at  byte of the file
-   * @param {number} total  bytes
-   * @param {Member} member
-   * @param {Signal | undefined} signal
-   * @param {Loading['onProgress']} onProgress
-   */
-  async inflatedAt (at, total, member, signal, onProgress) {
+/** @param {RemoteSource} source @param {Member} member @param {Signal} [signal] @param {Loading['onProgress']} [onProgress] */
+function inflated (source, member, signal, onProgress) {
+  return using(source, async added => {
+    const { at, size: total } = await source.parsed(known => packedBytes(known, member), signal, added)
     const pieces = new Pieces()
     let done = 0
     const stop = new Stop()
-    const coming = this.source.loads.add(at, total, {
+    const coming = source.loads.add(at, total, {
       write: piece => pieces.give(piece),
       came (n) {
         done += n
@@ -123,7 +106,7 @@ class Archive {
     coming.then(() => pieces.end(null), error => pieces.end({ error }))
     const leave = signal?.follow(() => stop.abort(signal.reason))
     try {
-      const [bytes] = await Promise.all([inflateLater(this.source.known, member, pieces.taken(), signal), coming])
+      const [bytes] = await Promise.all([inflateLater(source.known, member, pieces.taken(), signal), coming])
       return bytes
     } catch (error) {
       stop.abort(error)
@@ -131,7 +114,7 @@ class Archive {
     } finally {
       leave?.()
     }
-  }
+  })
 }
 
 /** Pieces that come from one side, and are taken by the other. */
@@ -197,4 +180,4 @@ function converted (t, out, dtype) {
   return out
 }
 
-module.exports = { Archive }
+module.exports = { npzPlan }

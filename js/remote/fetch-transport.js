@@ -5,7 +5,7 @@ const { failure } = require('../base/errors')
 const { bufferOf, byteOffsetOf, nbytesOf, tagOf } = require('../base/buffers')
 const { show } = require('../base/validate')
 const { onNextTurn } = require('../runtime/host')
-const { networkTrouble } = require('./trouble')
+const { networkTrouble } = require('./answers')
 
 const PIECE = 2 ** 18 // bytes of one at most
 
@@ -76,10 +76,22 @@ class FetchAnswer {
     const reader = this.source = asked(place, () => readerOf(body))
     try {
       for (;;) {
-        const { done, value } = await this.next(reader)
+        let result
+        try { // gets what the reader gives, or a rejection once the request is stopped
+          result = await new Promise((resolve, reject) => {
+            this.interrupt = () => reject(this.stop.reason)
+            if (this.stop.aborted) this.interrupt()
+            Promise.resolve(reader.read()).then(resolve, reject)
+          })
+        } catch (error) {
+          throw networkTrouble(place, error)
+        }
+        if (typeof result !== 'object' || result === null) throw failure('ERR_ARGUMENT', `fetch gave a body whose read gives ${show(result)}; { done, value } was expected`)
+        const { done, value } = asked(place, () => ({ done: result.done, value: result.value }))
         if (done) return
-        const piece = pieceOf(value)
-        if (piece === null) throw failure('ERR_FORMAT', `${place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        if (tagOf(value) !== 'Uint8Array') throw failure('ERR_FORMAT', `${place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        const n = nbytesOf(value) // whatever its class says of itself
+        const piece = n === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf(value), byteOffsetOf(value), n)
         if (piece.length > 0) await take(piece)
         else await new Promise(resolve => onNextTurn(() => resolve(undefined))) // pieces without an end leave the idle limit its turns
       }
@@ -88,22 +100,6 @@ class FetchAnswer {
       throw error
     }
   }
-
-  /** What the reader gives, or a rejection once the request is stopped. @param {Reader} reader @returns {Promise<{ done: boolean, value?: unknown }>} */
-  async next (reader) {
-    let result
-    try {
-      result = await new Promise((resolve, reject) => {
-        this.interrupt = () => reject(this.stop.reason)
-        if (this.stop.aborted) this.interrupt()
-        Promise.resolve(reader.read()).then(resolve, reject)
-      })
-    } catch (error) {
-      throw networkTrouble(this.place, error)
-    }
-    if (typeof result !== 'object' || result === null) throw failure('ERR_ARGUMENT', `fetch gave a body whose read gives ${show(result)}; { done, value } was expected`)
-    return asked(this.place, () => ({ done: result.done, value: result.value }))
-  }
 }
 
 /** Ends a stream, whatever it says to that. @param {{ cancel?: () => unknown } | null | undefined} stream */
@@ -111,13 +107,6 @@ async function cancelled (stream) {
   try {
     await stream?.cancel?.()
   } catch {}
-}
-
-/** The bytes of a piece, whatever its class says of itself. @param {any} value @returns {Uint8Array | null} */
-function pieceOf (value) {
-  if (!ArrayBuffer.isView(value) || tagOf(value) !== 'Uint8Array') return null
-  const bytes = /** @type {Uint8Array} */ (value)
-  return nbytesOf(bytes) === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf(bytes), byteOffsetOf(bytes), nbytesOf(bytes))
 }
 
 /** @typedef {{ read: () => Promise<{ done: boolean, value?: unknown }>, cancel: () => unknown }} Reader */
@@ -154,7 +143,14 @@ const isElsewhere = url => typeof location === 'object' && location !== null && 
 const fetchTransport = fetch => async (url, headers, stop, place) => {
   let response
   try {
-    response = await responseOf(async () => fetch(url, { headers, signal: stop, cache: 'no-store' }), stop) // Chromium's cache has one request of a URL wait for the other
+    response = await new Promise((resolve, reject) => { // rejected once the request is stopped: a caller's fetch need not know signals
+      stop.addEventListener('abort', () => reject(stop.reason))
+      const ask = async () => fetch(url, { headers, signal: stop, cache: 'no-store' }) // Chromium's cache has one request of a URL wait for the other
+      ask().then(response => {
+        if (stop.aborted) cancelled(response?.body) // nobody waits for it
+        resolve(response)
+      }, reject)
+    })
   } catch (error) {
     throw networkTrouble(place, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
   }
@@ -165,23 +161,6 @@ const fetchTransport = fetch => async (url, headers, stop, place) => {
   if (typeof given.status !== 'number' || !given.hasHeaders) throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
   if (given.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
   return new FetchAnswer(given, url, place, stop)
-}
-
-/**
- * What a fetch gives, or a rejection once the request is stopped: a caller's fetch need not know signals.
- *
- * @param {() => Promise<Response>} ask
- * @param {AbortSignal} stop
- * @returns {Promise<Response>}
- */
-function responseOf (ask, stop) {
-  return new Promise((resolve, reject) => {
-    stop.addEventListener('abort', () => reject(stop.reason))
-    ask().then(response => {
-      if (stop.aborted) cancelled(response?.body) // nobody waits for it
-      resolve(response)
-    }, reject)
-  })
 }
 
 module.exports = { fetchTransport, isElsewhere }

@@ -1,8 +1,12 @@
 'use strict'
 // Public: files at URLs, which are read by ranges.
 
-const { urlOf } = require('./options')
-const { remoteNpy, remoteNpz, remoteSafetensors, remoteGguf } = require('./formats')
+const { optionsOf } = require('../base/validate')
+const { planAt, indexPlan } = require('./formats')
+const { OF_FETCHING, loadingOf, openingOf, urlOf } = require('./options')
+const { remoteFile } = require('./remote-file')
+const { whileBusy } = require('./remote-source')
+const { isIndex } = require('./shards')
 
 /** @import { AnyTensor, DtypeName, Or } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
@@ -24,7 +28,17 @@ const { remoteNpy, remoteNpz, remoteSafetensors, remoteGguf } = require('./forma
  * const shape = async url => (await fetchNpy(url)).shape
  */
 async function fetchNpy (url, opts) {
-  return remoteNpy(urlOf(url, 'openNpy'), opts)
+  const from = urlOf(url, 'openNpy')
+  const opening = openingOf(opts, [...OF_FETCHING, 'dtype', 'out', 'onProgress'], 'fetchNpy')
+  const loading = loadingOf({ ...optionsOf(opts), dtype: undefined })
+  return whileBusy(loading.out, async () => {
+    const plan = await planAt(from, opening, 'npy')
+    try {
+      return await plan.load('', loading)
+    } finally {
+      plan.close()
+    }
+  })
 }
 
 /**
@@ -39,7 +53,8 @@ async function fetchNpy (url, opts) {
  * const names = async url => [...(await fetchNpz(url)).keys()]
  */
 async function fetchNpz (url, opts) {
-  return remoteNpz(urlOf(url, 'openNpz'), opts)
+  const from = urlOf(url, 'openNpz')
+  return remoteFile(await planAt(from, openingOf(opts, [...OF_FETCHING, 'dtype'], 'fetchNpz'), 'npz'))
 }
 
 /**
@@ -55,7 +70,9 @@ async function fetchNpz (url, opts) {
  * const weight = async url => (await fetchSafetensors(url)).load('weight')
  */
 async function fetchSafetensors (url, opts) {
-  return remoteSafetensors(urlOf(url, 'openSafetensors'), opts)
+  const from = urlOf(url, 'openSafetensors')
+  const opening = openingOf(opts, OF_FETCHING, 'fetchSafetensors')
+  return remoteFile(await (isIndex(from) ? indexPlan(from, opening) : planAt(from, opening, 'safetensors')))
 }
 
 /**
@@ -70,7 +87,8 @@ async function fetchSafetensors (url, opts) {
  * const architecture = async url => (await fetchGguf(url)).metadata['general.architecture']
  */
 async function fetchGguf (url, opts) {
-  return remoteGguf(urlOf(url, 'openGguf'), opts)
+  const from = urlOf(url, 'openGguf')
+  return remoteFile(await planAt(from, openingOf(opts, OF_FETCHING, 'fetchGguf'), 'gguf'))
 }
 
 module.exports = { fetchNpy, fetchNpz, fetchSafetensors, fetchGguf }

@@ -22,10 +22,10 @@ class Missing extends Error {
 
 /** @implements {Source} */
 class KnownBytes {
-  /** @param {number} size  of the file @param {string} reason  under which copies are counted */
-  constructor (size, reason) {
+  /** @param {number} size  of the file */
+  constructor (size) {
     this.size = size
-    this.reason = reason
+    this.reason = 'load'
     this.first = 4096
     this.flags = 0
     this.writes = false
@@ -57,7 +57,10 @@ class KnownBytes {
     const found = []
     for (let at = from; at < from + nbytes;) {
       const known = this.knownFrom(at)
-      if (known === null) throw new Missing(at, this.endOfGap(at, Math.max(from + nbytes, at + LEAST_READ)))
+      if (known === null) {
+        const later = this.parts.filter(part => part.from > at).map(part => part.from)
+        throw new Missing(at, Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...later))
+      }
       found.push(known.subarray(0, from + nbytes - at))
       at += found[found.length - 1].length
     }
@@ -68,11 +71,6 @@ class KnownBytes {
       n += part.length
     }
     return bytes
-  }
-
-  /** @param {number} from @param {number} end @returns {number} end, or what is known before it */
-  endOfGap (from, end) {
-    return this.parts.reduce((least, part) => part.from > from ? Math.min(least, part.from) : least, Math.min(this.size, end))
   }
 
   /** @param {number} from @param {number} nbytes */

@@ -7,11 +7,11 @@ const { Run } = require('./range-reader')
 
 /** @typedef {import('./range-reader').RangeReader} RangeReader */
 /** @typedef {import('./known-bytes').KnownBytes} KnownBytes */
-/** @typedef {import('./turns').Turns} Turns */
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const GAP = 2 ** 16 // bytes between neighbours that are read and dropped rather than asked around
 const LONGEST = 2 ** 26 // bytes of a request that takes in more loads
+const MOST = 4 // requests at once
 
 /**
  * Bytes of the file that somebody waits for.
@@ -93,6 +93,32 @@ class Job {
   }
 }
 
+/** So many requests at once, of all files that are read as one; the others wait for their turn. */
+class Turns {
+  constructor () {
+    this.free = MOST
+    /** @type {(() => void)[]} */
+    this.waiting = []
+  }
+
+  /**
+   * @template R
+   * @param {() => Promise<R>} work
+   * @returns {Promise<R>}
+   */
+  async run (work) {
+    if (this.free > 0) this.free--
+    else await new Promise(resolve => this.waiting.push(() => resolve(undefined)))
+    try {
+      return await work()
+    } finally {
+      const next = this.waiting.shift()
+      if (next === undefined) this.free++
+      else next()
+    }
+  }
+}
+
 class Loads {
   /** @param {RangeReader} reader @param {KnownBytes} known @param {Turns} turns */
   constructor (reader, known, turns) {
@@ -149,7 +175,16 @@ class Loads {
   async next () {
     const jobs = (this.groups.shift() ?? []).filter(job => !job.isSettled)
     if (jobs.length === 0) return
-    const run = new Run(jobs[0].at, endOf(jobs), (piece, at) => given(jobs, piece, at))
+    const run = new Run(jobs[0].at, endOf(jobs), (piece, at) => {
+      while (jobs.length > 0 && jobs[0].isSettled) jobs.shift()
+      const waits = []
+      for (const job of jobs) {
+        if (job.at >= at + piece.length) break
+        const wait = job.take(piece, at)
+        if (wait !== undefined) waits.push(wait)
+      }
+      if (waits.length > 0) return Promise.all(waits).then(() => {})
+    })
     for (const job of jobs) {
       job.failed = () => {
         run.end = Math.min(run.end, endOf(jobs)) // what nobody waits for any more is not read
@@ -178,23 +213,4 @@ const ENDED = new Error('ended')
 
 const closed = () => failure('ERR_DISPOSED', 'the file was closed')
 
-/**
- * Gives a piece to all jobs that need some of it.
- *
- * @param {Job[]} jobs
- * @param {Uint8Array} piece
- * @param {number} at
- * @returns {Promise<void> | void}
- */
-function given (jobs, piece, at) {
-  /** @type {Promise<void>[]} */
-  const waits = []
-  while (jobs.length > 0 && jobs[0].isSettled) jobs.shift()
-  for (let i = 0; i < jobs.length && jobs[i].at < at + piece.length; i++) {
-    const wait = jobs[i].take(piece, at)
-    if (wait !== undefined) waits.push(wait)
-  }
-  if (waits.length > 0) return Promise.all(waits).then(() => {})
-}
-
-module.exports = { Loads }
+module.exports = { Loads, Turns }

@@ -2,12 +2,12 @@
 // URLs and options, checked and read once.
 
 const { failure } = require('../base/errors')
-const { show, integerFrom, optionsOf } = require('../base/validate')
+const { show, boolean, integerFrom, optionsOf } = require('../base/validate')
 const { signalOf } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { transportOf } = require('./transport')
-const { Turns } = require('./turns')
+const { Turns } = require('./loads')
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
 /** @typedef {import('../base/signals').Signal} Signal */
@@ -38,9 +38,6 @@ const { Turns } = require('./turns')
 
 const MOST_MS = 2 ** 31 - 1 // that timers take
 
-/** What relative URLs are resolved against: in pages as `fetch` does it; elsewhere there is nothing. */
-const baseOf = (/** @type {any} */ { document, location } = globalThis) => document?.baseURI ?? location?.href
-
 /**
  * @param {unknown} given
  * @param {string} [opening]  what opens a file by its path, for the message
@@ -49,7 +46,8 @@ const baseOf = (/** @type {any} */ { document, location } = globalThis) => docum
  */
 function urlOf (given, opening) {
   const text = typeof given === 'string' || Object.prototype.toString.call(given) === '[object URL]' ? String(given) : null
-  const base = baseOf()
+  const { document, location } = /** @type {any} */ (globalThis)
+  const base = document?.baseURI ?? location?.href // in pages as `fetch` resolves relative URLs; elsewhere there is nothing
   const url = text !== null && URL.canParse(text, base) ? new URL(text, base) : null
   if (url === null || !/^https?:$/.test(url.protocol)) throw failure('ERR_ARGUMENT', `url is ${url === null ? show(given) : `one of ${url.protocol}`}; a URL of http: or https: was expected${opening === undefined ? '' : `, ${opening} takes a path`}`)
   if (url.username !== '' || url.password !== '') throw failure('ERR_ARGUMENT', 'the URL has a user or a password; { fetch } was expected to send them')
@@ -73,12 +71,12 @@ const OF_LOADING = ['out', 'dtype', 'signal', 'onProgress']
 function openingOf (opts, names, where) {
   const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts, names, where)
   if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
-  if (caches !== undefined && typeof caches !== 'boolean') throw failure('ERR_ARGUMENT', `caches is ${show(caches)}; true or false was expected`)
+  const keeps = boolean('caches', caches)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
   return {
     transport: transportOf(fetch),
-    caches: caches === true,
+    caches: keeps,
     retries: retries === undefined ? 4 : integerFrom('retries', retries, 0),
     idleTimeout: Math.min(ms, MOST_MS),
     dtype,

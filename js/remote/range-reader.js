@@ -4,9 +4,8 @@
 
 const { failure, startAtCaller } = require('../base/errors')
 const { newBytes } = require('../files/allocate')
-const { Excess, bodyOf, conditionOf, isSame } = require('./answers')
+const { Excess, Trouble, bodyOf, conditionOf, isSame } = require('./answers')
 const { isElsewhere } = require('./fetch-transport')
-const { Trouble } = require('./trouble')
 
 /** @typedef {import('./answers').Version} Version */
 /** @typedef {import('./answers').Body} Body */
@@ -190,7 +189,14 @@ class RangeReader {
     const from = run.at
     let isDone = false
     try {
-      const answer = await this.transport(this.current, this.headersFor(run, first), controller.signal, this.place)
+      /** @type {Record<string, string>} */
+      const headers = {}
+      if (this.asksRanges) {
+        headers.range = first !== undefined && this.version === null ? first.range() : `bytes=${run.at}-${run.end - 1}`
+        const condition = this.version === null || this.isElsewhere ? null : conditionOf(this.version)
+        if (condition !== null) headers['if-range'] = condition
+      }
+      const answer = await this.transport(this.current, headers, controller.signal, this.place)
       run.check()
       if (answer.status === 416 && this.version === null && this.asksOtherwise(answer)) return false
       const body = this.bodyFor(answer)
@@ -264,21 +270,6 @@ class RangeReader {
     const end = Math.min(run.end, size, FIRST)
     run.take(head.subarray(0, end), 0)
     run.at = end
-  }
-
-  /**
-   * @param {Run} run
-   * @param {First | undefined} first
-   * @returns {Record<string, string>}
-   */
-  headersFor (run, first) {
-    /** @type {Record<string, string>} */
-    const headers = {}
-    if (!this.asksRanges) return headers
-    headers.range = first !== undefined && this.version === null ? first.range() : `bytes=${run.at}-${run.end - 1}`
-    const condition = this.version === null || this.isElsewhere ? null : conditionOf(this.version)
-    if (condition !== null) headers['if-range'] = condition
-    return headers
   }
 
   /**

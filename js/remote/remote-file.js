@@ -13,7 +13,6 @@ const { whileBusy } = require('./remote-source')
 /** @import { AnyTensor, DtypeName } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} TensorOf */
 /** @template {DtypeName} [D=any] @typedef {import('./options').LoadOptions<D>} LoadOptions */
-/** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('../files/entries').TensorInfo} TensorInfo */
 /** @typedef {import('./options').Loading} Loading */
 
@@ -158,16 +157,53 @@ class RemoteFile {
   async loadAll (opts) {
     const plan = RemoteFile.#open(this)
     const { out, dtype, signal, onProgress } = optionsOf(opts, OF_LOADING, 'loadAll')
-    const given = out === undefined ? null : outsOf(out)
-    const names = given === null ? [...plan.entries.keys()] : [...given.keys()]
+    if (out !== undefined && (out === null || typeof out !== 'object' || Array.isArray(out) || Tensor.isTensor(out))) {
+      throw failure('ERR_ARGUMENT', `out is ${show(out)}; an object of tensors by name was expected`)
+    }
+    /** null: new tensors are made @type {Map<string, any> | null} */
+    const outs = out === undefined ? null : new Map(Object.entries(out))
+    const names = [...(outs ?? plan.entries).keys()]
     for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)
     checkHeap(names.length * (LOAD + (onProgress === undefined ? 0 : SIZE)), () => `${names.length} loads at once; load reads one tensor, { out } some of them`)
-    const batch = new Batch(names, signalOf(signal), progressOf(onProgress))
+    const given = signalOf(signal)
+    const tell = progressOf(onProgress)
+    const stop = new Stop() // all end when one fails
+    const leave = given?.follow(() => stop.abort(given.reason))
+    if (given?.look()) stop.abort(given.reason)
+    /** bytes that came, by name @type {Map<string, number>} */
+    const came = new Map()
+    let done = 0
+    /** of all tensors; null until all headers are known @type {number | null} */
+    let total = null
+    let told = -1
+    const tellMore = () => {
+      if (total === null || done === told) return
+      told = done
+      tell?.({ done, total })
+    }
     const loads = names.map(async name => {
-      const loading = loadingOf({ out: given?.get(name), dtype, onProgress: onProgress && ((/** @type {{ done: number }} */ { done }) => batch.came(name, done)) })
-      return whileBusy(loading.out, () => plan.load(name, { ...loading, signal: batch.stop }))
+      const cameOf = tell && ((/** @type {{ done: number }} */ { done: n }) => {
+        done += n - (came.get(name) ?? 0)
+        came.set(name, n)
+        if (done > 0) tellMore()
+      })
+      const loading = loadingOf({ out: outs?.get(name), dtype, onProgress: cameOf })
+      return whileBusy(loading.out, () => plan.load(name, { ...loading, signal: stop }))
     })
-    return batch.all(plan, loads, given === null)
+    try {
+      const sizeOf = async (/** @type {string} */ name) => plan.nbytesOf === undefined ? (await plan.info(name)).nbytes : plan.nbytesOf(name)
+      const sizes = tell === undefined ? [] : names.map(sizeOf)
+      const sized = Promise.all(sizes).then(all => { total = all.reduce((sum, n) => sum + n, 0) })
+      const [, ...made] = await Promise.all([sized, ...loads])
+      tellMore() // where all came before all headers were known
+      return Object.fromEntries(names.map((name, i) => [name, made[i]]))
+    } catch (error) {
+      stop.abort(error)
+      for (const result of await Promise.allSettled(loads)) if (outs === null && result.status === 'fulfilled') result.value.dispose()
+      throw error
+    } finally {
+      leave?.()
+    }
   }
 
   /**
@@ -195,68 +231,6 @@ class RemoteFile {
   }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(RemoteFile.prototype, Symbol.dispose, { value: RemoteFile.prototype.close, configurable: true, writable: true })
-
-/** @param {unknown} out @returns {Map<string, any>} */
-function outsOf (out) {
-  if (out === null || typeof out !== 'object' || Array.isArray(out) || Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; an object of tensors by name was expected`)
-  return new Map(Object.entries(out))
-}
-
-/** Loads that are one: all end when one fails. */
-class Batch {
-  /** @param {string[]} names @param {Signal | undefined} signal @param {((progress: { done: number, total: number }) => void) | undefined} onProgress */
-  constructor (names, signal, onProgress) {
-    this.names = names
-    this.onProgress = onProgress
-    this.stop = new Stop()
-    this.leave = signal?.follow(() => this.stop.abort(signal.reason))
-    if (signal?.look()) this.stop.abort(signal.reason)
-    /** bytes that came, by name @type {Map<string, number>} */
-    this.done = new Map()
-    this.sum = 0
-    /** null until all headers are known @type {number | null} */
-    this.total = null
-    /** bytes, as onProgress was told last */
-    this.told = -1
-  }
-
-  /** @param {string} name @param {number} done */
-  came (name, done) {
-    this.sum += done - (this.done.get(name) ?? 0)
-    this.done.set(name, done)
-    if (this.sum > 0) this.tell()
-  }
-
-  /** Tells the sum where it is another than the last time. */
-  tell () {
-    const { sum, total } = this
-    if (total === null || sum === this.told) return
-    this.told = sum
-    this.onProgress?.({ done: sum, total })
-  }
-
-  /**
-   * @param {Plan} plan
-   * @param {Promise<TensorOf>[]} loads
-   * @param {boolean} areOurs  what they give is nobody else's
-   * @returns {Promise<Record<string, TensorOf>>}
-   */
-  async all (plan, loads, areOurs) {
-    try {
-      const sizes = this.onProgress === undefined ? [] : this.names.map(async name => plan.nbytesOf === undefined ? (await plan.info(name)).nbytes : plan.nbytesOf(name))
-      const sized = Promise.all(sizes).then(all => { this.total = all.reduce((sum, n) => sum + n, 0) })
-      const [, ...made] = await Promise.all([sized, ...loads])
-      this.tell() // where all came before all headers were known
-      return Object.fromEntries(this.names.map((name, i) => [name, made[i]]))
-    } catch (error) {
-      this.stop.abort(error)
-      for (const result of await Promise.allSettled(loads)) if (areOurs && result.status === 'fulfilled') result.value.dispose()
-      throw error
-    } finally {
-      this.leave?.()
-    }
-  }
-}
 
 /** @param {Plan} plan @returns {RemoteFile} */
 // @ts-expect-error The constructor is private to everybody else.

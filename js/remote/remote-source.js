@@ -46,7 +46,7 @@ class RemoteSource {
     checkSignal(opening.signal)
     const reader = new RangeReader(url, opening.caches ? { ...opening, transport: keptTransport(opening.transport) } : opening)
     const { from, bytes } = await opening.headers.run(() => reader.open(fromEnd, opening.signal))
-    const known = new KnownBytes(reader.size, 'load')
+    const known = new KnownBytes(reader.size)
     known.add(from, bytes)
     if (!fromEnd) known.first = Math.min(known.size, FIRST)
     return new RemoteSource(reader, known, opening)
@@ -151,7 +151,12 @@ const written = new WeakMap()
  */
 async function whileBusy (out, work) {
   if (out === undefined) return work()
-  const { storage, bytes } = partOf(out)
+  const layout = Tensor.attachedOf(out)
+  const { storage, offset } = layout
+  const { itemsize } = dtypes[layout.dtype]
+  const { low, high } = layout.size === 0 ? { low: 0, high: -1 } : ffi.extent(layout)
+  /** from the first byte that out has to the one behind its last @type {[number, number]} */
+  const bytes = [(offset + low) * itemsize, (offset + high + 1) * itemsize]
   const parts = written.get(storage) ?? []
   Tensor.writableOf(out, parts.some(([low, high]) => low < bytes[1] && bytes[0] < high) ? 0 : parts.length)
   written.set(storage, parts)
@@ -163,15 +168,6 @@ async function whileBusy (out, work) {
     parts.splice(parts.indexOf(bytes), 1)
     endUse(storage, 1)
   }
-}
-
-/** @param {TensorOf} out @returns {{ storage: Storage, bytes: [number, number] }} from the first byte that it has to the one behind its last */
-function partOf (out) {
-  const layout = Tensor.attachedOf(out)
-  const { storage, offset, dtype, size } = layout
-  const { itemsize } = dtypes[dtype]
-  const { low, high } = size === 0 ? { low: 0, high: -1 } : ffi.extent(layout)
-  return { storage, bytes: [(offset + low) * itemsize, (offset + high + 1) * itemsize] }
 }
 
 module.exports = { RemoteSource, rowsOf, wantedOf, wantedOfArray, whileBusy }

@@ -29,7 +29,7 @@ const isIndex = url => url.pathname.endsWith('.index.json')
  * @throws ERR_FORMAT · as RangeReader
  */
 async function shardsPlan (url, opening, openShard) {
-  const { metadata, places } = parsedIndex(await textAt(url, opening), url)
+  const { metadata, places } = await indexAt(url, opening)
   /** @type {Map<string, Promise<Plan>>} */
   const shards = new Map()
   const stop = new Stop()
@@ -62,28 +62,24 @@ async function shardsPlan (url, opening, openShard) {
   }
 }
 
-/** @param {URL} url @param {Opening} opening @returns {Promise<string>} */
-async function textAt (url, opening) {
+/**
+ * @param {URL} url
+ * @param {Opening} opening
+ * @returns {Promise<{ metadata: Record<string, any>, places: Map<string, string> }>} places: files by tensors' names; tensors of a file share its name
+ */
+async function indexAt (url, opening) {
   const source = await RemoteSource.open(url, opening, false)
+  let text
   try {
     const { size } = source
     if (size > MOST) throw failure('ERR_FORMAT', `${url.pathname} has ${size} bytes; an index has ${MOST} at most`)
     const bytes = await source.parsed(known => known.read(0, size), opening.signal)
     checkHeap(WIDEST * size + VALUE * bytes.reduce((n, byte) => n + STRUCTURE[byte], 0), () => `an index of ${size} bytes; each of its files can be read without it`)
-    const text = exactTextOf(bytes)
+    text = exactTextOf(bytes)
     if (text === null) throw failure('ERR_FORMAT', `${url.pathname} is no UTF-8`)
-    return text
   } finally {
     source.close()
   }
-}
-
-/**
- * @param {string} text
- * @param {URL} url  of the index
- * @returns {{ metadata: Record<string, any>, places: Map<string, string> }} places: files by tensors' names, a file's name once for all of its tensors
- */
-function parsedIndex (text, url) {
   let index
   try {
     index = JSON.parse(text)
@@ -96,7 +92,7 @@ function parsedIndex (text, url) {
   const files = new Map()
   /** @type {Map<string, string>} */
   const places = new Map()
-  for (const name of Object.keys(map)) {
+  for (const name of Object.keys(map)) { // no entries: that would take more heap
     const file = map[name]
     if (!files.has(file)) {
       placeOf(file, url)

@@ -40,7 +40,7 @@ const SAME_KIND = 1 // of castings
  *
  * @param {Wanted} wanted
  * @param {{ out: TensorOf | undefined, dtype: Dtype | undefined }} how
- * @returns {BytesTarget | ElementsTarget}
+ * @returns {BytesTarget}
  */
 function targetFor (wanted, { out, dtype }) {
   const { dtype: from, shape, fortran, swapped } = wanted
@@ -102,14 +102,12 @@ class BytesTarget {
 }
 
 /** Bytes that become elements of another dtype, order or layout. */
-class ElementsTarget {
+class ElementsTarget extends BytesTarget {
   /** @param {Wanted} wanted @param {LayoutOf} layout @param {LayoutOf | null} own @param {TensorOf | undefined} out @param {boolean} isDense  in the file's order */
   constructor ({ dtype, shape, fortran, swapped }, layout, own, out, isDense) {
+    super(isDense ? flat(layout) : fortran ? reversed(layout) : layout, own, out)
     this.dtype = dtype
     this.swapped = swapped
-    this.own = own
-    this.out = out
-    this.layout = isDense ? flat(layout) : fortran ? reversed(layout) : layout
     this.done = 0 // elements
     this.held = 0 // bytes in the buffer
     const size = shape.reduce((n, extent) => n * extent, dtype.itemsize)
@@ -123,13 +121,14 @@ class ElementsTarget {
     }
   }
 
-  /** @param {Uint8Array} bytes */
+  /** @override @param {Uint8Array} bytes */
   write (bytes) {
     const { buffer } = this
     for (let at = 0; at < bytes.length;) {
       const part = bytes.subarray(at, at + buffer.size - this.held)
       copyIn(buffer, this.held, part)
       this.held += part.length
+      this.at += part.length
       at += part.length
       if (this.held === buffer.size) this.convert()
     }
@@ -148,21 +147,19 @@ class ElementsTarget {
     this.held = 0
   }
 
-  /** @returns {TensorOf} */
+  /** @override */
   finish () {
     if (this.held > 0) this.convert()
-    countStaged(this.done * this.dtype.itemsize)
     countCopy('load', this.done * dtypes[this.layout.dtype].itemsize)
-    const made = this.out ?? wrap(/** @type {LayoutOf} */ (this.own))
-    this.own = null
+    const made = super.finish()
     this.discard()
     return made
   }
 
+  /** @override */
   discard () {
-    if (this.own !== null) backend.release(this.own.storage)
+    super.discard()
     if (this.buffer !== undefined) backend.release(this.buffer.storage)
-    this.own = null
     this.buffer = /** @type {any} */ (undefined)
   }
 }

@@ -2,7 +2,7 @@
 // Requests in Node, by node:http: its pieces come sooner than those of fetch. In browsers transport.browser.js takes this file's place.
 
 const { failure } = require('../base/errors')
-const { networkTrouble } = require('./trouble')
+const { networkTrouble } = require('./answers')
 const { fetchTransport } = require('./fetch-transport')
 
 /** @typedef {import('./fetch-transport').Answer} Answer */
@@ -10,22 +10,6 @@ const { fetchTransport } = require('./fetch-transport')
 
 const MOST_REDIRECTS = 10
 const REDIRECTS = [301, 302, 303, 307, 308]
-
-/**
- * @param {string} url
- * @param {Record<string, string>} headers
- * @param {AbortSignal} stop
- * @returns {Promise<import('node:http').IncomingMessage>}
- */
-function request (url, headers, stop) {
-  const { get } = /** @type {typeof import('node:http')} */ (url.startsWith('https:') ? require('node:https') : require('node:http'))
-  return new Promise((resolve, reject) => {
-    get(url, { headers, signal: stop }, response => {
-      response.on('error', () => {}) // pump tells what happened
-      resolve(response)
-    }).on('error', reject).on('close', () => reject(new Error('the connection was closed'))) // no other event comes of a status of 101
-  })
-}
 
 /**
  * @param {string} from
@@ -91,9 +75,16 @@ class HttpAnswer {
 /** @type {Transport} */
 async function ofNode (url, headers, stop, place) {
   for (let i = 0; i <= MOST_REDIRECTS; i++) {
+    /** @type {import('node:http').IncomingMessage} */
     let response
     try {
-      response = await request(url, headers, stop)
+      const { get } = /** @type {typeof import('node:http')} */ (url.startsWith('https:') ? require('node:https') : require('node:http'))
+      response = await new Promise((resolve, reject) => {
+        get(url, { headers, signal: stop }, response => {
+          response.on('error', () => {}) // pump tells what happened
+          resolve(response)
+        }).on('error', reject).on('close', () => reject(new Error('the connection was closed'))) // no other event comes of a status of 101
+      })
     } catch (error) {
       throw networkTrouble(place, error)
     }
