@@ -17,6 +17,20 @@ const MOST_READ = 2 ** 30 // bytes at a time: the system reads no more than 2 Gi
 /** @param {number} at */
 const endOfFile = at => failure('ERR_FORMAT', `byte ${at}: the file ends here; it became shorter while it was read`)
 
+/**
+ * @param {number} fd
+ * @param {Uint8Array} target
+ * @param {number} from
+ * @throws ERR_FORMAT the file ends before
+ */
+function readFully (fd, target, from) {
+  for (let at = 0; at < target.length;) {
+    const n = fs.readSync(fd, target, at, Math.min(target.length - at, MOST_READ), from + at)
+    if (n === 0) throw endOfFile(from + at)
+    at += n
+  }
+}
+
 /** @implements {Source} */
 class ReadFile {
   /**
@@ -49,13 +63,7 @@ class ReadFile {
   read (from, nbytes) {
     if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was read and closed')
     const bytes = newBytes(nbytes, 'the file')
-    withFileName(this.file, () => {
-      for (let at = 0; at < nbytes;) {
-        const n = fs.readSync(this.fd, bytes, at, Math.min(nbytes - at, MOST_READ), from + at)
-        if (n === 0) throw endOfFile(from + at)
-        at += n
-      }
-    })
+    withFileName(this.file, () => readFully(this.fd, bytes, from))
     return bytes
   }
 
@@ -82,4 +90,4 @@ class ReadFile {
 
 rootless(ReadFile)
 
-module.exports = { endOfFile, ReadFile }
+module.exports = { endOfFile, readFully, ReadFile }

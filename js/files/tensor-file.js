@@ -218,6 +218,9 @@ class TensorFile {
     this.#plan = null
     this.#made.clear()
   }
+
+  /** The same as close, as of tensors. @throws nothing */
+  dispose () { this.close() }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
 

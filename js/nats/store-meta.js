@@ -115,6 +115,7 @@ const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({ name, siz
 function storeError (error, what) {
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error
   const number = error?.code
+  /** @type {import('../base/errors').ErrorCode} */
   let code = 'ERR_REMOTE'
   if (number === NO_STREAM || number === NO_MESSAGE) code = 'ERR_NOT_FOUND'
   else if (FULL.has(number)) code = 'ERR_TOO_LARGE'

@@ -229,6 +229,9 @@ class RemoteFile {
     own(this).#plan?.close()
     this.#plan = null
   }
+
+  /** The same as close, as of tensors. @throws nothing */
+  dispose () { this.close() }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(RemoteFile.prototype, Symbol.dispose, { value: RemoteFile.prototype.close, configurable: true, writable: true })
 

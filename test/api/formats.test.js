@@ -223,7 +223,7 @@ describe('parseSafetensors', () => {
       const file = parseSafetensors(placed(plain()))
       const t = file.get('b')
       file.close()
-      file.close()
+      file.dispose()
       assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
       for (const use of [() => file.get('b'), () => file.size, () => [...file], () => file.metadata, () => file.keys(), () => file.has('b'), () => file.find('b'), () => file.info('b')]) refuses(use, 'ERR_DISPOSED')
       t.dispose()

@@ -90,6 +90,7 @@ for (const [name, tensor] of file) {
   is<Tensor<any>>()(tensor)
 }
 is<void>()(file.close())
+is<void>()(file.dispose())
 
 // ---- What must not compile ----
 
