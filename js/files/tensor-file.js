@@ -220,7 +220,7 @@ class TensorFile {
   }
 
   /** The same as close, as of tensors. @throws nothing */
-  dispose () { this.close() }
+  dispose () { own(this).close() }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
 

@@ -231,7 +231,7 @@ class RemoteFile {
   }
 
   /** The same as close, as of tensors. @throws nothing */
-  dispose () { this.close() }
+  dispose () { own(this).close() }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(RemoteFile.prototype, Symbol.dispose, { value: RemoteFile.prototype.close, configurable: true, writable: true })
 

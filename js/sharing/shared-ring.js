@@ -538,7 +538,7 @@ class SharedRing {
    *   ring.dispose()
    * }
    */
-  dispose () { this.close() }
+  dispose () { own(this).close() }
 
   /**
    * The same as dispose, as of files and buses, and of rings in Python.
