@@ -67,7 +67,6 @@ typedef enum sb__storage_kind {
 
 struct sb_storage {
   atomic_int_fast64_t count; /* references */
-  atomic_int in_flight;      /* pending operations on the bytes: ERR_BUSY */
   sb__storage_kind kind;
   int32_t device; /* number of the device; -1: the host */
   void *data;

@@ -192,7 +192,6 @@ const sb_storage *sb__storage_root(const sb_storage *storage) {
 
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out) {
   atomic_init(&out->count, 1);
-  atomic_init(&out->in_flight, 0);
   out->kind = SB__STORAGE_BORROWED;
   out->device = -1;
   out->data = data;

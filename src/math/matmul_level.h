@@ -1,4 +1,4 @@
-/* What matmul_loops.inc is included with. */
+/* What matmul_tiles.inc and its like are included with. */
 #include <string.h>
 
 #include "math/matmul.h"

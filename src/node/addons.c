@@ -1,5 +1,5 @@
 /* What other addons get from us: a table of the public functions, and tensors in and out of JavaScript. They
- * find it by an external that tensors carry (js/interop/addons.js), and call from callbacks of their own. */
+ * find it by an external that tensors carry (js/tensor/addons.js), and call from callbacks of their own. */
 #include <string.h>
 
 #include "node/environment.h"

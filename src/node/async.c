@@ -90,14 +90,10 @@ static void hold_operand(offload *c, const sb_tensor *t) {
     mine->storage = borrowed;
   }
   sb_tensor_retain(mine);
-  atomic_fetch_add(&mine->storage->in_flight, 1);
 }
 
 static void free_offload(napi_env env, offload *c) {
-  for (int i = 0; i < c->count; i++) {
-    atomic_fetch_sub(&c->operands[i].storage->in_flight, 1);
-    sb_tensor_release(&c->operands[i]);
-  }
+  for (int i = 0; i < c->count; i++) sb_tensor_release(&c->operands[i]);
   sb_tensor_release(&c->staged);
   if (c->done) napi_delete_reference(env, c->done);
   if (c->work) napi_delete_async_work(env, c->work);

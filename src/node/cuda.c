@@ -1,7 +1,7 @@
 /* Work on devices that JavaScript waits for, and work that blocks. Whoever waits is told on a later turn of the event loop; the thread that
  * knows may be there when the environment, or the process, has ended.
  *
- * Copies whose bytes are in use until they are over hold their storages; bytes that are JavaScript's are held by js/interop/cuda.js. An
+ * Copies whose bytes are in use until they are over hold their storages; bytes that are JavaScript's are held by js/backend/cuda.js. An
  * environment that ends waits for its copies before anything that they use goes away. */
 #include <string.h>
 
@@ -43,10 +43,7 @@ static void leave(sb__environment *e, expected *x) {
 static void free_expected(expected *x) {
   (void)sb__cuda_copy_end(&x->copying, NULL,
                           NULL); /* there is one where nobody waited for its end */
-  for (int i = 0; i < 2; i++) {
-    if (x->held[i]) atomic_fetch_sub(&x->held[i]->in_flight, 1);
-    sb_storage_unref(&x->held[i]);
-  }
+  for (int i = 0; i < 2; i++) sb_storage_unref(&x->held[i]);
   sb__queue_unref(x->queue);
   if (x->item) x->item->free(x->item);
   sb__free(x);
@@ -182,9 +179,7 @@ napi_value sb__node_cuda_when(napi_env env, napi_callback_info info) {
 /* ---- Copies ---- */
 
 static void hold_operand(expected *x, int i, const sb_tensor *t) {
-  if (t->storage->kind == SB__STORAGE_BORROWED) return;
-  x->held[i] = sb_storage_ref(t->storage);
-  atomic_fetch_add(&x->held[i]->in_flight, 1);
+  if (t->storage->kind != SB__STORAGE_BORROWED) x->held[i] = sb_storage_ref(t->storage);
 }
 
 /* cudaCopy(scaled, done): begins what row copy_check (copy_scaled_check) judges, on the stream in use; the frame has its operands.

@@ -125,7 +125,7 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   const napi_node_version *version = NULL;
   e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
   e->finalizes_moved = finalizes_moved(env);
-  e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
+  e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL; /* for tests */
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);
     return NULL;

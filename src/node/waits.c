@@ -136,7 +136,7 @@ napi_value sb__node_end_wait(napi_env env, napi_callback_info info) {
 }
 
 void sb__waits_begin(void) {
-  if (sb__os_environment("SAMEBYTES_NO_WAITV")) sb__os_poll_events();
+  if (sb__os_environment("SAMEBYTES_NO_WAITV")) sb__os_poll_events(); /* for tests */
 }
 
 /* The queue takes what has ended until it ends itself: so all of the list is there. Then the queue, or its thread, frees each. */
