@@ -166,11 +166,12 @@ function checkSignal (signal) {
  */
 function unlessAborted (signal, promise) {
   if (signal === undefined) return promise
+  let leave = () => {}
   return new Promise((resolve, reject) => {
-    const leave = signal.follow(() => reject(signal.reason))
+    promise.then(resolve, reject)
+    leave = signal.follow(() => reject(signal.reason))
     if (signal.look()) reject(signal.reason)
-    promise.then(resolve, reject).finally(leave)
-  })
+  }).finally(() => leave()) // at once where it is aborted: promise may never settle
 }
 
 module.exports = { Signal, Stop, signalOf, checkSignal, unlessAborted }

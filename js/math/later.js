@@ -139,7 +139,7 @@ const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signa
 async function runWhole (call, isFixed, signal) {
   const { to, from, also, run } = call
   if (isFixed) return onThread(() => { run(to, from, also) }, signal)
-  if (call.cut.whole === null && call.cut.isHere !== true && !backend.isWasm && bytesOfOperands(call) >= APART_BYTES) return runApart(call, signal)
+  if (call.cut.whole === null && !call.cut.isHere && !backend.isWasm && bytesOfOperands(call) >= APART_BYTES) return runApart(call, signal)
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)
@@ -186,7 +186,7 @@ async function runApart ({ to, from, also, run }, signal) {
  */
 async function run (call, signal) {
   const { to, from, also, cut: { whole, isHere } } = call
-  const isFixed = isHere !== true && backend.isFixed(to.storage) && from.every(({ storage }) => backend.isFixed(storage)) && also.every(({ storage }) => backend.isFixed(storage))
+  const isFixed = !isHere && backend.isFixed(to.storage) && from.every(({ storage }) => backend.isFixed(storage)) && also.every(({ storage }) => backend.isFixed(storage))
   if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
   const pieces = piecesOfCall(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)

@@ -74,7 +74,7 @@ function optionsFor (opts, known) {
   if (known.number === 'axis' && (typeof opts === 'number' || Array.isArray(opts))) return ownFields({ axis: opts })
   if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
   const options = optionsOf(opts)
-  const names = planned() === null ? known.names : { ...known.names, signal: true } // of the asynchronous form
+  const names = planned() === null ? known.names : Object.assign(Object.create(null), known.names, { signal: true }) // of the asynchronous form
   atOnce(() => { checkNames(options, names) })
   return options
 }

@@ -203,7 +203,10 @@ function tensors (connection, opts) {
     maxBytes: integerFrom('maxBytes', maxBytes, 1),
     maxPending: integerFrom('maxPending', maxPending, 1),
     seqs: new Sequences(randomBytes(9).toString('base64url')),
-    isConnected: () => link.isConnected && !connection.isClosed()
+    isConnected: () => link.isConnected && !connection.isClosed(),
+    inbox: undefined, // made when they are asked for, as are those below: own fields, whatever Object.prototype has
+    host: undefined,
+    steerings: undefined
   })
   for (const each of made) if (each.deref() === undefined) made.delete(each)
   made.add(new WeakRef(bus))

@@ -4,6 +4,7 @@
 
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')
+const os = require('node:os')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countSent } = require('../backend/storage')
@@ -38,6 +39,8 @@ const DATA = 'Tensor-Host-Data' // a ticket: the request's bytes
 const REPLY = 'Tensor-Host-Reply' // a ticket: where the reply may be written
 const NEEDED = 'Tensor-Host-Needed' // of a refusal: bytes of the reply
 const SIZE = 'Tensor-Host-Size' // of a record that was written: its bytes
+const MOST_LENT = Math.min(2 ** 30, Math.floor(os.totalmem() / 8)) // bytes of segments of ours that others may use; what is beyond is sent
+const MOST_SEGMENTS = 128 // likewise
 const RECORD_ROOM = 1024 // bytes by which the header of a reply's record may be longer than that of `out`
 const [REFUSED, WRITTEN] = ['refused', 'written']
 
@@ -145,13 +148,19 @@ function lend (value, content) {
 
 /** A segment of our own, and a ticket for all of it. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
 
-/** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no ticket */
+/** Segments of areas. */
+const inUse = { count: 0, bytes: 0 }
+
+/** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no ticket, or enough is lent */
 function newArea (nbytes, writes) {
+  if (inUse.count === MOST_SEGMENTS || inUse.bytes + nbytes > MOST_LENT) return null
   try {
     const segment = newSealed(nbytes)
+    inUse.count++
+    inUse.bytes += segment.size
     const ticket = newTicket(segment, { writes, at: 0, nbytes })
     if (ticket !== null) return { segment, ticket, nbytes }
-    segment.close()
+    closeSegment(segment)
   } catch (error) {
     log('no segment for another process: %s', error)
   }
@@ -161,6 +170,13 @@ function newArea (nbytes, writes) {
 /** Somebody who still reads or writes there keeps the memory. @param {Area} area */
 function closeArea ({ segment, ticket }) {
   ticket.close()
+  closeSegment(segment)
+}
+
+/** @param {Segment} segment  of an area */
+function closeSegment (segment) {
+  inUse.count--
+  inUse.bytes -= segment.size
   segment.close()
 }
 
@@ -327,7 +343,7 @@ class Offer {
     const { segment, isOurs, ticket } = this.#lent
     ticket.close()
     this.#source?.dispose()
-    if (isOurs) segment.close()
+    if (isOurs) closeSegment(segment)
   }
 }
 

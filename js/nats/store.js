@@ -132,7 +132,7 @@ class TensorStore {
     const parts = own(this).#parts
     objectName(name)
     const extension = extensionOf(name, EXTENSIONS)
-    const { chunk, ifExists, signal, onProgress } = optionsOf(options, ['chunk', 'ifExists', 'signal', 'onProgress'])
+    const { chunk, ifExists, signal, onProgress } = optionsOf(options, ['chunk', 'ifExists', 'signal', 'onProgress'], 'store.put')
     const how = {
       chunk: sendable(parts.core, countOf('chunk', chunk, LEAST_CHUNK, parts.chunk)),
       replace: ifExists === undefined || oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,

@@ -80,22 +80,22 @@ static void collapse(const walk *w, const room *m, int depth, int64_t outputs) {
 
 /* The longest box that begins at element `at` of the reduction and has at most `left` elements. Sets extents; returns how many. */
 static int64_t box_at(const walk *w, int64_t at, int64_t left, int64_t *extent, const char **from) {
-  int64_t run_reduction = 1, rest = at;
+  int64_t run = 1, rest = at;
   int32_t d = w->ndim - 1;
   for (int32_t e = 0; e < w->ndim; e++) extent[e] = 1;
-  while (d > 0 && rest % w->n[d] == 0 && run_reduction * w->n[d] <= left) {
-    run_reduction *= extent[d] = w->n[d];
+  while (d > 0 && rest % w->n[d] == 0 && run * w->n[d] <= left) {
+    run *= extent[d] = w->n[d];
     rest /= w->n[d--];
   }
   if (d >= 0) {
-    extent[d] = least(w->n[d] - rest % w->n[d], left / run_reduction);
-    run_reduction *= extent[d];
+    extent[d] = least(w->n[d] - rest % w->n[d], left / run);
+    run *= extent[d];
   }
   for (; d >= 0; d--) {
     *from += rest % w->n[d] * w->step[d];
     rest /= w->n[d];
   }
-  return run_reduction;
+  return run;
 }
 
 /* Copies elements first to first + n of all outputs of a box into the tile, as rows or as columns. */

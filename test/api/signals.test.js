@@ -77,6 +77,21 @@ const HOMES = {
   'of the caller\'s': () => [fromBlob(new Float32Array(210000), [700, 300]), fromBlob(new Float32Array(210000).fill(1), [700, 300])]
 }
 
+describe('a signal', () => {
+  needs('a Node of its own')
+
+  it('keeps no listener of a call that it has ended, whose work may never settle', async () => {
+    const { getEventListeners } = require('node:events')
+    const { signalOf, unlessAborted } = require('../../js/base/signals')
+    const controller = new AbortController()
+    const settled = unlessAborted(signalOf(controller.signal), new Promise(ignore)).catch(error => error)
+    assert.equal(getEventListeners(controller.signal, 'abort').length, 1)
+    controller.abort(REASON)
+    assert.equal(await settled, REASON)
+    assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+  })
+})
+
 describe('copyFromAsync with a signal of the caller\'s own', () => {
   needs('a Node of its own')
   for (const [home, make] of Object.entries(HOMES)) {

@@ -119,6 +119,12 @@ describe('options of arithmetic', () => {
     const { signal } = new AbortController()
     assert.deepEqual((await math.sumAsync(x, { signal, axis: 0 })).toArray(), [4, 6])
     await assert.rejects(math.sumAsync(x, { signal, dim: 0 }), { code: 'ERR_ARGUMENT', message: 'there is no option "dim"; axis was expected' })
+    Object.defineProperty(Object.prototype, 'nothing', { value: true, configurable: true }) // eslint-disable-line no-extend-native
+    try {
+      await assert.rejects(math.sumAsync(x, { nothing: 3 }), { code: 'ERR_ARGUMENT', message: /^there is no option "nothing"/ })
+    } finally {
+      delete Object.prototype.nothing
+    }
     await assert.rejects(math.vectorNormAsync(x, 1), { code: 'ERR_ARGUMENT', message: 'options is 1; { ord: 1 } was expected' })
     await assert.rejects(math.addAsync(x, x, x), { code: 'ERR_ARGUMENT', message: /^options is a tensor/ })
     await assert.rejects(math.addAsync(x, x, null), { code: 'ERR_ARGUMENT', message: /^options is null/ })

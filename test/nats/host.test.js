@@ -134,6 +134,19 @@ describe('NATS: on one host', () => {
       await assert.rejects(bus.request('large', x), { code: 'ERR_TOO_LARGE' })
     })
 
+    it('are answered whatever a program has put on Object.prototype', async () => {
+      const service = await remote.serve(x => x.clone(), 'polluted')
+      const names = ['inbox', 'host', 'steerings', 'seqs', 'link']
+      const fresh = await newBus()
+      for (const name of names) Object.defineProperty(Object.prototype, name, { value: 'polluted', writable: true, configurable: true }) // eslint-disable-line no-extend-native
+      try {
+        assert.deepEqual((await fresh.request('polluted', full([3], 7))).toArray(), [7, 7, 7])
+      } finally {
+        for (const name of names) delete Object.prototype[name]
+      }
+      await service.drain()
+    })
+
     it('of few bytes are sent as bytes', async () => {
       const service = await remote.serve(x => x, 'few')
       const before = hostCopies()
@@ -299,6 +312,16 @@ describe('NATS: on one host', () => {
       all[3].close()
       assert.notEqual(tickets.write(shared, part), null)
       shared.close()
+    })
+
+    it('is lent by 128 segments at a time; what is beyond is sent', () => {
+      const few = full([2 ** 14], 1)
+      const all = Array.from({ length: 130 }, () => host.offer(coreOf(bus), 'many', few))
+      assert.equal(all.filter(offer => offer !== null).length, 128)
+      all.slice(0, 1).forEach(finish)
+      const another = host.offer(coreOf(bus), 'many', few)
+      assert.notEqual(another, null)
+      for (const offer of [another, ...all.slice(1, 128)]) finish(offer)
     })
 
     it('leaks neither descriptors nor mappings', async () => {

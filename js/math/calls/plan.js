@@ -12,7 +12,7 @@ const { claim } = require('../../backend/storage')
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is, the call runs whole
  * @property {readonly number[] | null} follows  the target's axis that each axis of the one source follows, -1: a piece needs all of it; null: each
  *   source is broadcast to the target
- * @property {boolean} [isHere]  it runs functions of the core, so it stays on this thread
+ * @property {boolean} isHere  it runs functions of the core, so it stays on this thread
  */
 
 /**
@@ -27,10 +27,10 @@ const { claim } = require('../../backend/storage')
  */
 
 /** The cut of elementwise functions. @type {Cut} */
-const ANYWHERE = { whole: [], follows: null }
+const ANYWHERE = { whole: [], follows: null, isHere: false }
 
 /** The cut of what needs all of its operands. @type {Cut} */
-const NOWHERE = { whole: null, follows: null }
+const NOWHERE = { whole: null, follows: null, isHere: false }
 
 /** @type {readonly Layout[]} */
 const NOTHING = []

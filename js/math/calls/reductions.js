@@ -4,7 +4,7 @@
 const { arrayOf } = require('../../base/records')
 const { frame, check, putList, putScalar, RESULTS, ARGS } = require('../../backend/call-buffer')
 const { tables, rows, call, callOn } = require('./calls')
-const { planned } = require('./plan')
+const { ANYWHERE, planned } = require('./plan')
 
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
@@ -83,7 +83,7 @@ function keptAxes (to, from, axes) {
  */
 function reduce (op, to, from, axes, asked, casting, correction) {
   const plan = planned()
-  if (plan !== null) plan.add({ whole: [], follows: keptAxes(to, from, axes) }, to, [from], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
+  if (plan !== null) plan.add({ ...ANYWHERE, follows: keptAxes(to, from, axes) }, to, [from], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
   else callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
 }
 
@@ -100,7 +100,7 @@ function reduce (op, to, from, axes, asked, casting, correction) {
  */
 function cumulate (op, to, from, axis, asked, casting) {
   const plan = planned()
-  if (plan !== null) plan.add({ whole: [axis], follows: null }, to, [from], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
+  if (plan !== null) plan.add({ ...ANYWHERE, whole: [axis] }, to, [from], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
   else callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 
@@ -108,7 +108,7 @@ function cumulate (op, to, from, axis, asked, casting) {
 function cutOfLines (op, to, from, axes) {
   const kept = from.shape.length - axes
   const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
-  return { whole: arrayOf(to.shape.length - kept, i => kept + i), follows: isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1) }
+  return { ...ANYWHERE, whole: arrayOf(to.shape.length - kept, i => kept + i), follows: isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1) }
 }
 
 /**
