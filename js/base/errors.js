@@ -67,7 +67,7 @@ function plain (text) {
  *
  * @param {ErrorCode} code
  * @param {string} message  names the argument, what was given and what was expected; characters that nobody sees are escaped
- * @returns {Error & { code: ErrorCode }}
+ * @returns {Error & { code: string }}
  */
 function failure (code, message) {
   const Class = /** @type {any} */ (classes[code] ?? SamebytesError)

@@ -330,6 +330,7 @@ class Watch {
     this.isOver = false
     this.isWaiting = false
     this.came = 0
+    /** @type {any} a number or Node's object: declarations are without Node's types */
     this.timer = setInterval(() => {
       if (!this.isWaiting && this.came < LEAST) {
         this.isOver = true
