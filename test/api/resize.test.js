@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, fromBlob, full, rand, sharesMemory, tensor, zeros } = require('samebytes')
+const { backend, empty, fromBlob, full, rand, sharesMemory, tensor, zeros } = require('samebytes')
 const { copied, fails, generator, leavesNothing, needs, refusedUnchanged, refuses, settledMemory, turn } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -14,7 +14,8 @@ describe('resize', () => {
       assert.deepEqual(copies, {})
       assert.deepEqual([t.shape, t.strides, t.size, t.nbytes, t.capacity], [[2, 2], [2, 1], 4, 4 * itemsize, 6])
       assert.deepEqual(t.toArray(), [values.slice(0, 2), values.slice(2, 4)])
-      assert.equal(t.data.buffer, before.buffer)
+      // Memory of several threads may grow by another one between two lines: then data is over another object at the same place.
+      if (backend() !== 'wasm-shared') assert.equal(t.data.buffer, before.buffer)
       assert.equal(t.data.byteOffset, before.byteOffset)
       assert.equal(before.byteLength, 6 * itemsize)
       assert.deepEqual(t.resize([6, 1]).toArray().flat(dtype.startsWith('complex') ? 1 : 2), values)
