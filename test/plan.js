@@ -3,8 +3,8 @@
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. `npm test` runs everything natively but LATER,
-// and ON_WASM on WebAssembly. .ci/run has LATER as well, and on WebAssembly all but what NATIVE_ONLY and NOT_SHARED name, nearly all of which
-// Chromium runs. In browsers, test/browser/run.js leaves out what the lists say, but with --all.
+// and ON_WASM on WebAssembly. .ci/run has LATER as well, and on WebAssembly half of what NATIVE_ONLY and NOT_SHARED do not name, others in each tree;
+// Chromium runs nearly all of it. In browsers, test/browser/run.js leaves out what the lists say, but with --all.
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -323,6 +323,15 @@ describe('saving and loading', () => {
     assert.deepEqual((await load(at('s.npy'))).shape, [100])
   })
 
+  it('a blob record has its tensor\'s bytes also where the tensor is disposed while it is saved', async () => {
+    const t = samebytes.full([2 ** 12], 7, { shared: true })
+    const record = t.toBlob()
+    const saving = saveNpy(at('record.npy'), t)
+    t.dispose()
+    await saving
+    assert.deepEqual([...new Set(samebytes.fromBlob(record).toArray())], [7])
+  })
+
   it('a tensor that is being saved is busy; an aborted save leaves what was there', async () => {
     const t = zeros([2 ** 24], 'uint8')
     const file = put('kept.npy', toNpyBytes(tensor([1])))
