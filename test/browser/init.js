@@ -7,6 +7,7 @@ const { describeError } = require('../describe')
 const { ROOT } = require('./bundle')
 const { launch, titleOf } = require('./launch')
 const { serve } = require('./server')
+const { sliceOf } = require('../plan')
 const gpuOutputs = require('./gpu-outputs')
 const pageMemory = require('./page-memory')
 const proxy = require('./proxy')
@@ -420,14 +421,14 @@ const PAGES = () => ({
 })
 
 /** Runs them all: passed and failed are added to total. */
-async function testInit ({ browser: name, total, fail, grep }) {
+async function testInit ({ browser: name, total, fail, grep, slice }) {
   process.stdout.write(`\ninit in ${titleOf(name)}\n`)
   const pages = PAGES()
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
   let browser = await launch(name)
   try {
     const named = [...threads.TESTS, ...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...gpuOutputs.TESTS, ...proxy.TESTS]
-    for (const [title, test, isIsolated] of named) {
+    for (const [title, test, isIsolated] of sliceOf(named, slice)) {
       if (grep && !title.includes(grep)) continue
       for (let runs = 1; ; runs++) {
         if (!browser.connected) browser = await launch(name) // the test before ended it

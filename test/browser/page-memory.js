@@ -8,7 +8,7 @@ const FRAMES = process.env.SAMEBYTES_FULL === '1' ? 10_000 : 600
 
 /** [title, test, is the page isolated?] */
 const TESTS = [
-  ...[[11_059_200, FRAMES], [900_000, 6_000], [20_000, 100_000]].flatMap(([nbytes, count]) => [false, true].map(shared => [
+  ...[[11_059_200, FRAMES], [900_000, 6_000], [20_000, 60_000]].flatMap(([nbytes, count]) => [false, true].map(shared => [
     `${count} tensors of ${nbytes} bytes that nobody disposes${shared ? ', shared' : ''}: they are collected in time`, async page => {
       const most = await page.evaluate(async ({ nbytes, count, shared }) => {
         const { empty, init, memory, wasmMemory } = await load()
@@ -19,7 +19,7 @@ const TESTS = [
         for (let i = 0; i < count; i++) {
           empty([nbytes], 'uint8').fill(i & 127)
           if (nbytes > 1e6) await message()
-          else if (i % 16 === 0) await turn()
+          else if (i % 64 === 0) await turn()
           most = Math.max(most, memory().bytes.wasm)
         }
         return { tensors: most, memory: wasmMemory().buffer.byteLength }

@@ -6,7 +6,7 @@
 //
 // Without options the isolated page runs nearly every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts,
 // kernels and texts, which are the same there, and most arithmetic. Firefox, which has another engine and other pictures, runs these fewer
-// files in the isolated page, and init. --all: everything; so it is with a path, a run or a text as well. --slice: the n-th of m parts of the files.
+// files in the isolated page, and init. --all: everything; so it is with a path, a run or a text as well. --slice: the n-th of m parts of the files, and of init's tests.
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
 // that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
@@ -81,7 +81,7 @@ async function main () {
   const begun = {}
   const run = async ([name, share, shares]) => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
-    if (name === 'init') return isWanted(name) ? testInit({ browser, total, fail, grep }) : undefined
+    if (name === 'init') return isWanted(name) ? testInit({ browser, total, fail, grep, slice: values.slice }) : undefined
     if (!isWanted(name) && !isNeeded) return
     const kind = RUNS[name]
     const its = (isBrief || kind.isShort ? few : files).filter((_, i) => i % shares === share)
