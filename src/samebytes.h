@@ -889,7 +889,7 @@ typedef struct sb_ring sb_ring;
  *   flags        likewise, and SB_RING_READERS(n)
  *   out          the caller's, for sb_ring_close; the names stay
  *
- * Errors  as sb_segment_create · SB_ERR_BOUNDS slots is below 1, or there are more than 1024 readers */
+ * Errors  as sb_segment_create · SB_ERR_BOUNDS slots is below 1 or above 2^51, or there are more than 1024 readers */
 SB_CHECKED SB_API sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype,
                                            int32_t ndim, const int64_t *shape, uint32_t mode,
                                            uint32_t flags, sb_ring **out);
@@ -908,7 +908,8 @@ SB_CHECKED SB_API sb_status sb_ring_open(const char *name, const sb_dtype *dtype
  *   words         at a multiple of 8, mapped until the ring is closed
  *   frame_nbytes  bytes of a frame
  *
- * Errors  SB_ERR_FORMAT · SB_ERR_ARGUMENT the words are not enough for that many slots · SB_ERR_MEMORY */
+ * Errors  SB_ERR_FORMAT these are no words of such a ring · SB_ERR_ARGUMENT fewer than 16 words, or another address ·
+ *         SB_ERR_MEMORY */
 SB_CHECKED SB_API sb_status sb_ring_attach(void *words, size_t nbytes, int64_t slots,
                                            int64_t frame_nbytes, sb_ring **out);
 
@@ -948,8 +949,10 @@ SB_CHECKED SB_API sb_status sb_ring_room(sb_ring *ring, int64_t timeout, bool *o
 
 /* Publishes the frame that sb_ring_begin began, and wakes readers.
  *
+ *   tag  a number of the caller's that readers get with the frame, such as a timestamp; 0: none
+ *
  * Errors  SB_ERR_STALE none was begun · SB_ERR_IO */
-SB_CHECKED SB_API sb_status sb_ring_commit(sb_ring *ring);
+SB_CHECKED SB_API sb_status sb_ring_commit(sb_ring *ring, uint64_t tag);
 
 /* The number of committed frames, which is the index of the next one.
  *
@@ -958,8 +961,11 @@ SB_CHECKED SB_API sb_status sb_ring_count(const sb_ring *ring, int64_t *out);
 
 /* Tests whether a frame is whole in its slot. If so, all that was read of it before this call belongs to it.
  *
+ *   tag  NULL, or set to the frame's tag where it is whole
+ *
  * Errors  SB_ERR_ARGUMENT there is no frame of that index */
-SB_CHECKED SB_API sb_status sb_ring_has(const sb_ring *ring, int64_t index, bool *out);
+SB_CHECKED SB_API sb_status sb_ring_has(const sb_ring *ring, int64_t index, bool *out,
+                                        uint64_t *tag);
 
 /* Sleeps while the count of frames is `count`.
  *
@@ -975,6 +981,7 @@ typedef struct sb_ring_reader {
   int64_t next;    /* the frame that it wants next */
   int64_t lost;    /* frames that were overwritten before it read them, in all */
   bool is_started; /* it has read one */
+  uint64_t tag;    /* of the frame that was found last, as its writer gave it to sb_ring_commit */
 } sb_ring_reader;
 
 /* Finds the next frame of a reader. The writer does not wait: use or copy the frame, then ask sb_ring_has. A reader that was

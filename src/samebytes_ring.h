@@ -1,13 +1,13 @@
 /* A SharedRing in one header, for C11 on 64-bit Linux: needs nothing of samebytes, neither a library nor another header. One process
  * writes frames, others read them; docs/ring-protocol.md specifies the words. The ring is made by others: SharedRing.create in Node,
- * Ring.create in Python, sb_ring_create in C. Functions give 0, or an error number of the system.
+ * SharedRing.create in Python, sb_ring_create in C. Functions give 0, or an error number of the system.
  *
  *   sbr_ring r;
  *   int64_t n = 0;
  *   int error = sbr_open(&r, "camera");
  *   if (!error) error = sbr_begin(&r, &n);                 // EBUSY: another process writes
  *   if (!error) memset(sbr_frame(&r, n), 128, r.frame_bytes);
- *   if (!error) sbr_commit(&r);
+ *   if (!error) sbr_commit(&r, 0);
  *
  * Of a ring with readers that the writer waits for sbr_begin is EAGAIN while one needs the slot, and sbr_room waits; a reader
  * joins first, and says sbr_advance(&r, n + 1) when it is done with frame n.
@@ -15,41 +15,68 @@
  * A reader copies sbr_frame(&r, n) for n below sbr_count(&r), then asks sbr_has(&r, n): if so, the copy is whole. */
 #ifndef SAMEBYTES_RING_H
 #define SAMEBYTES_RING_H
-#ifdef __cplusplus
-# error samebytes_ring.h is C: compile it as C11, and call your functions from C++
+#ifndef SBR_WORDS_ALONE /* samebytes itself needs no more than their meaning */
+# ifdef __cplusplus
+#  error samebytes_ring.h is C: compile it as C11, and call your functions from C++
+# endif
+# ifndef _GNU_SOURCE
+#  define _GNU_SOURCE /* syscall; of use before the first header of the system alone */
+# endif
 #endif
-#ifndef _GNU_SOURCE
-# define _GNU_SOURCE /* syscall; of use before the first header of the system alone */
-#endif
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-#ifndef O_CLOEXEC
-# error with -std=c11 samebytes_ring.h comes before the headers of the system, or -D_GNU_SOURCE is given
-#endif
 
+/* ---- The words ---- */
+
+#define SBR_MAGIC UINT64_C(0x33676e69722d6273) /* word 0: the text "sb-ring3" */
+
+/* Indices of words. */
 enum {
   SBR_SLOTS = 1,
-  SBR_BYTES,
-  SBR_WRITER,
-  SBR_NAMESPACE,
-  SBR_READERS,
-  SBR_MOVES,
-  SBR_SLEEPS,
-  SBR_COUNT,
-  SBR_FIRST = 16
+  SBR_BYTES,     /* of a frame */
+  SBR_WRITER,    /* its sbr_owner; 0: there is no writer */
+  SBR_NAMESPACE, /* of the writer's process number; 0: not known, or there is none */
+  SBR_READERS,   /* places for readers that the writer waits for */
+  SBR_MOVES,     /* readers that moved or left so far; the writer sleeps on its lower half */
+  SBR_SLEEPS,    /* not 0: the writer may sleep */
+  SBR_COUNT,     /* committed frames; readers sleep on its lower half */
+  SBR_FIRST = 16 /* of the first slot */
 };
+
+/* A slot has two words: its state, which is 2 n + 1 while frame n is written, 2 n + 2 when it is there, and 0 before; and the
+ * frame's tag. A reader has four, after those of all slots: as SBR_WRITER, as SBR_NAMESPACE, the first frame that it still
+ * needs, 0. */
+enum { SBR_SLOT = 2, SBR_PLACE = 4, SBR_MOST_READERS = 1024 };
+
+/* The number of words, also the index of a reader's first one. */
+static inline int64_t sbr_words(int64_t slots, int64_t readers) {
+  return SBR_FIRST + SBR_SLOT * slots + SBR_PLACE * readers;
+}
+
+/* A process: its number, and the lower 32 bits of the milliseconds from the system's start to its own; 0: not known. */
+static inline uint64_t sbr_owner(int64_t process, uint32_t start) {
+  return (uint64_t)process << 32 | start;
+}
+
+#ifndef SBR_WORDS_ALONE
+
+/* ---- A ring ---- */
+
+# include <errno.h>
+# include <fcntl.h>
+# include <signal.h>
+# include <stdatomic.h>
+# include <stdbool.h>
+# include <stdio.h>
+# include <stdlib.h>
+# include <string.h>
+# include <sys/mman.h>
+# include <sys/stat.h>
+# include <sys/syscall.h>
+# include <time.h>
+# include <unistd.h>
+# ifndef O_CLOEXEC
+#  error with -std=c11 samebytes_ring.h comes before the headers of the system, or -D_GNU_SOURCE is given
+# endif
 
 typedef struct sbr_ring {
   char *maps[2]; /* of the frames and of the words */
@@ -97,8 +124,8 @@ static inline void sbr__moved(sbr_ring *r) {
 /* A child that was forked has its parent's words, but neither its role nor its place. */
 static inline void sbr__forget_parent(sbr_ring *r) {
   const uint64_t me = (uint64_t)getpid();
-  if (r->place && r->reader >> 42 != me) r->place = NULL;
-  if (r->mine >> 42 == me) return;
+  if (r->place && r->reader >> 32 != me) r->place = NULL;
+  if (r->mine >> 32 == me) return;
   r->mine = 0;
   r->is_begun = false;
 }
@@ -133,14 +160,12 @@ static inline int sbr__open(sbr_ring *r, const char *name) {
     const size_t count = (r->mapped[1] - (size_t)(words - r->maps[1])) / 8;
     const uint64_t room = r->mapped[0] - (size_t)(r->frames - r->maps[0]);
     r->words = (_Atomic uint64_t *)(void *)words;
-    const uint64_t magic = count <= SBR_FIRST ? 0 : r->words[0];
-    const bool waits = magic == UINT64_C(0x32676e69722d6273); /* "sb-ring2" */
-    if (!waits && magic != UINT64_C(0x31676e69722d6273)) error = EINVAL;
+    if (count <= SBR_FIRST || r->words[0] != SBR_MAGIC) error = EINVAL;
     const uint64_t slots = error ? 1 : r->words[SBR_SLOTS], bytes = error ? 0 : r->words[SBR_BYTES];
-    const uint64_t readers = waits ? r->words[SBR_READERS] : 0;
-    if (waits && (readers < 1 || readers > 1024)) error = EINVAL;
-    if (!error && (slots < 1 || slots >= count || bytes > room / slots ||
-                   count != SBR_FIRST + slots + 4 * readers))
+    const uint64_t readers = error ? 0 : r->words[SBR_READERS];
+    if (!error &&
+        (slots < 1 || slots >= count || bytes > room / slots || readers > SBR_MOST_READERS ||
+         count != (uint64_t)sbr_words((int64_t)slots, (int64_t)readers)))
       error = EINVAL;
     r->readers = (int64_t)readers;
     r->slots = (int64_t)slots;
@@ -178,10 +203,17 @@ static inline void *sbr_frame(const sbr_ring *r, int64_t n) {
   return r->frames + n % r->slots * r->frame_bytes;
 }
 
+static inline _Atomic uint64_t *sbr__slot(const sbr_ring *r, int64_t n) {
+  return &r->words[SBR_FIRST + SBR_SLOT * (n % r->slots)];
+}
+
+/* Frame n's tag: ask sbr_has before and after, as of its bytes. */
+static inline uint64_t sbr_tag(const sbr_ring *r, int64_t n) { return sbr__slot(r, n)[1]; }
+
 /* Is frame n whole in its slot? Then all that was read of it before is of it. */
 static inline bool sbr_has(const sbr_ring *r, int64_t n) {
   atomic_thread_fence(memory_order_seq_cst);
-  return r->words[SBR_FIRST + n % r->slots] == 2 * (uint64_t)n + 2;
+  return sbr__slot(r, n)[0] == 2 * (uint64_t)n + 2;
 }
 
 /* Sleeps while the count is `seen`, for at most so many nanoseconds; negative: without an end. Look again after it. */
@@ -196,7 +228,7 @@ static inline void sbr__count(sbr_ring *r, int64_t count) {
 }
 
 /* When a process started, 0: it is not visible; its state; the namespace of process numbers. */
-static inline uint64_t sbr__start(const char *path, char *state) {
+static inline uint32_t sbr__start(const char *path, char *state) {
   char text[1024] = "";
   unsigned long long start = 0;
   FILE *file = fopen(path, "re");
@@ -209,7 +241,7 @@ static inline uint64_t sbr__start(const char *path, char *state) {
              " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
              state, &start) < 2)
     return 0;
-  return start & ((UINT64_C(1) << 42) - 1);
+  return (uint32_t)(start * 1000 / (unsigned long)sysconf(_SC_CLK_TCK));
 }
 
 static inline uint64_t sbr__namespace(void) {
@@ -221,18 +253,18 @@ static inline uint64_t sbr__namespace(void) {
 
 static inline bool sbr__has_ended(uint64_t writer, uint64_t space) {
   char path[40], state = 0;
-  const uint64_t start = writer & ((UINT64_C(1) << 42) - 1);
+  const uint32_t start = (uint32_t)writer;
   if (!writer) return true;
   if (!start || !space || space != sbr__namespace()) return false;
-  snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)(writer >> 42));
-  const uint64_t found = sbr__start(path, &state);
+  snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)(writer >> 32));
+  const uint32_t found = sbr__start(path, &state);
   return found ? found != start || state == 'Z' || state == 'X'
-               : kill((pid_t)(writer >> 42), 0) && errno == ESRCH;
+               : kill((pid_t)(writer >> 32), 0) && errno == ESRCH;
 }
 
 static inline int sbr__claim(sbr_ring *r) {
   char state = 0;
-  const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
+  const uint64_t mine = sbr_owner(getpid(), sbr__start("/proc/self/stat", &state));
   const uint64_t space = sbr__namespace(); /* before: who is killed without it counts as alive */
   uint64_t before = r->words[SBR_WRITER];
   do {
@@ -249,7 +281,7 @@ static inline int sbr__claim(sbr_ring *r) {
   r->next = (int64_t)count;
   if (sbr_has(r, r->next)) sbr__count(r, ++r->next); /* it was whole, and not counted yet */
   for (int64_t i = 0; i < r->slots; i++)
-    if (r->words[SBR_FIRST + i] % 2) r->words[SBR_FIRST + i] = 0; /* half-written */
+    if (sbr__slot(r, i)[0] % 2) sbr__slot(r, i)[0] = 0; /* half-written */
   return 0;
 }
 
@@ -257,10 +289,10 @@ static inline int sbr__claim(sbr_ring *r) {
 static inline int sbr_join(sbr_ring *r, int64_t *next) {
   char state = 0;
   sbr__forget_parent(r);
-  const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
+  const uint64_t mine = sbr_owner(getpid(), sbr__start("/proc/self/stat", &state));
   const uint64_t space = sbr__namespace();
   for (int64_t i = 0; i < r->readers && !r->place; i++) {
-    _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
+    _Atomic uint64_t *at = &r->words[sbr_words(r->slots, i)];
     uint64_t before = at[0];
     bool is_free = sbr__has_ended(before, at[1]); /* again where the writer freed it meanwhile */
     while (is_free && !atomic_compare_exchange_strong(&at[0], &before, mine))
@@ -292,7 +324,7 @@ static inline int sbr_advance(sbr_ring *r, int64_t next) {
 /* Does no living reader need what is in frame n's slot? */
 static inline bool sbr__is_free(sbr_ring *r, int64_t n) {
   for (int64_t i = 0; i < r->readers && n >= r->slots; i++) {
-    _Atomic uint64_t *at = &r->words[SBR_FIRST + r->slots + 4 * i];
+    _Atomic uint64_t *at = &r->words[sbr_words(r->slots, i)];
     uint64_t owner = at[0];
     if (!owner || at[2] > (uint64_t)(n - r->slots)) continue;
     if (!sbr__has_ended(owner, at[1]) || !atomic_compare_exchange_strong(&at[0], &owner, 0))
@@ -324,21 +356,23 @@ static inline int sbr_begin(sbr_ring *r, int64_t *n) {
   if (error) return error;
   if (r->words[SBR_WRITER] != r->mine) return EBUSY;
   if (!r->is_begun && !sbr__is_free(r, r->next)) return EAGAIN;
-  r->words[SBR_FIRST + r->next % r->slots] = 2 * (uint64_t)r->next + 1;
+  sbr__slot(r, r->next)[0] = 2 * (uint64_t)r->next + 1;
   atomic_thread_fence(memory_order_seq_cst); /* before the frame's first byte */
   r->is_begun = true;
   *n = r->next;
   return 0;
 }
 
-/* Publishes it. EINVAL: none was begun. */
-static inline int sbr_commit(sbr_ring *r) {
+/* Publishes it, with a number of the caller's for its readers, such as a timestamp. EINVAL: none was begun. */
+static inline int sbr_commit(sbr_ring *r, uint64_t tag) {
   sbr__forget_parent(r);
   if (!r->is_begun) return EINVAL;
   atomic_thread_fence(memory_order_seq_cst); /* after its last one */
-  r->words[SBR_FIRST + r->next % r->slots] = 2 * (uint64_t)r->next + 2;
+  sbr__slot(r, r->next)[1] = tag;
+  sbr__slot(r, r->next)[0] = 2 * (uint64_t)r->next + 2;
   r->is_begun = false;
   sbr__count(r, ++r->next);
   return 0;
 }
+#endif
 #endif

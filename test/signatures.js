@@ -212,8 +212,9 @@ const MORE = {
     'cuda.share': { keys: ['uses'], call: opts => samebytes.cuda.share(zeros([2]), opts) },
     wait: { keys: ['timeout', 'signal'], call: opts => withShared(samebytes.SharedTensor.create(null, [2], 'int32'), shared => shared.wait(0, 1, opts)) },
     nextAsync: { keys: ['timeout', 'signal'], call: opts => withShared(newRing(), ring => ring.nextAsync(opts)) },
-    writeAsync: { keys: ['timeout', 'signal', 'casting', 'scale', 'bias', 'axis'], call: opts => withShared(newRing(), ring => ring.writeAsync([1], opts)) },
-    write: { keys: ['casting', 'scale', 'bias', 'axis'], call: opts => withShared(newRing(), ring => ring.write([1], opts)) },
+    writeAsync: { keys: ['timeout', 'signal', 'casting', 'scale', 'bias', 'axis', 'tag'], call: opts => withShared(newRing(), ring => ring.writeAsync([1], opts)) },
+    write: { keys: ['casting', 'scale', 'bias', 'axis', 'tag'], call: opts => withShared(newRing(), ring => ring.write([1], opts)) },
+    commit: { keys: ['tag'], call: opts => withShared(newRing(), ring => { ring.next(); return ring.commit(opts) }) },
     read: { keys: ['from', 'signal'], call: opts => withShared(newRing(), ring => ring.read(opts)) }
   }
 }

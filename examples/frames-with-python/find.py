@@ -10,7 +10,7 @@ name, grey_name, first = sys.argv[1:]
 ring = SharedRing.open(name)                     # frames of [height, width, 3]
 grey = SharedTensor.open(grey_name).array  # [height, width]
 
-for frame, index, lost in ring.read(from_=int(first)):
+for frame, index, lost, tag in ring.read(from_=int(first)):
     grey[...] = frame.mean(axis=2)
     answer = {'index': index, 'lost': lost, 'whole': ring.intact(index), 'x': None, 'y': None}
     ys, xs = np.nonzero(grey > 128)

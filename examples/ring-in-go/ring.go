@@ -17,12 +17,13 @@ import (
 )
 
 const (
-	magic                = 0x31676e69722d6273 // "sb-ring1"
+	magic                = 0x33676e69722d6273 // "sb-ring3"
 	slots, nbytes        = 1, 2
 	writer, namespace    = 3, 4
-	count, first         = 8, 16
+	readers, count       = 5, 8
+	first                = 16
 	futexWait, futexWake = 0, 1
-	startBits            = 42
+	ticks                = 100 // a second, of start times in /proc
 )
 
 type ring struct {
@@ -63,7 +64,9 @@ func (r *ring) word(i uint64) *uint64 { return (*uint64)(unsafe.Pointer(&r.contr
 func (r *ring) load(i uint64) uint64  { return atomic.LoadUint64(r.word(i)) }
 func (r *ring) store(i, value uint64) { atomic.StoreUint64(r.word(i), value) }
 func (r *ring) frame(n uint64) []byte { return r.frames[n%r.slots*r.nbytes:][:r.nbytes] }
-func (r *ring) has(n uint64) bool     { return r.load(first+n%r.slots) == 2*n+2 }
+func (r *ring) slot(n uint64) uint64  { return first + 2*(n%r.slots) }
+func (r *ring) tag(n uint64) uint64   { return r.load(r.slot(n) + 1) }
+func (r *ring) has(n uint64) bool     { return r.load(r.slot(n)) == 2*n+2 }
 func (r *ring) futex(what int, value uint64) {
 	syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(r.word(count))), uintptr(what), uintptr(uint32(value)), 0, 0, 0)
 }
@@ -87,13 +90,16 @@ func open(name string) (*ring, error) {
 		return nil, errors.New(name + " is no ring of this kind")
 	}
 	r.slots, r.nbytes = r.load(slots), r.load(nbytes)
-	if r.slots != uint64(len(control)/8-first) || r.nbytes > uint64(len(frames))/r.slots {
+	if r.load(readers) != 0 {
+		return nil, errors.New(name + " has readers that its writer waits for, which this program is not")
+	}
+	if r.slots < 1 || 2*r.slots != uint64(len(control)/8-first) || r.nbytes > uint64(len(frames))/r.slots {
 		return nil, errors.New(name + " has words that do not fit its frames")
 	}
 	return r, nil
 }
 
-// State and start time of a process; false: it is not visible.
+// State of a process, and when it started: the lower 32 bits of milliseconds; false: it is not visible.
 func stat(process string) (state string, start uint64, ok bool) {
 	text, err := os.ReadFile("/proc/" + process + "/stat")
 	if err != nil {
@@ -101,7 +107,7 @@ func stat(process string) (state string, start uint64, ok bool) {
 	}
 	fields := strings.Fields(string(text[strings.LastIndex(string(text), ")")+1:]))
 	start, err = strconv.ParseUint(fields[19], 10, 64)
-	return fields[0], start & (1<<startBits - 1), err == nil
+	return fields[0], uint64(uint32(start * 1000 / ticks)), err == nil
 }
 
 func space() uint64 {
@@ -111,25 +117,25 @@ func space() uint64 {
 }
 
 func hasEnded(word, of uint64) bool {
-	start := word & (1<<startBits - 1)
+	start := uint64(uint32(word))
 	if start == 0 || of == 0 || of != space() {
 		return false
 	}
-	state, found, ok := stat(strconv.FormatUint(word>>startBits, 10))
+	state, found, ok := stat(strconv.FormatUint(word>>32, 10))
 	if ok {
 		return found != start || state == "Z" || state == "X"
 	}
-	return syscall.Kill(int(word>>startBits), 0) == syscall.ESRCH
+	return syscall.Kill(int(word>>32), 0) == syscall.ESRCH
 }
 
 func (r *ring) claim() (next uint64, err error) {
 	_, start, _ := stat("self")
-	r.mine = uint64(os.Getpid())<<startBits | start
+	r.mine = uint64(os.Getpid())<<32 | start
 	own := space() // before: who is killed without it counts as alive
 	for {
 		before := r.load(writer)
 		if before != 0 && !hasEnded(before, r.load(namespace)) {
-			return 0, fmt.Errorf("process %d writes the ring", before>>startBits)
+			return 0, fmt.Errorf("process %d writes the ring", before>>32)
 		}
 		if atomic.CompareAndSwapUint64(r.word(writer), before, r.mine) {
 			break
@@ -143,8 +149,8 @@ func (r *ring) claim() (next uint64, err error) {
 		r.futex(futexWake, 1<<31-1)
 	}
 	for i := uint64(0); i < r.slots; i++ {
-		if r.load(first+i)%2 == 1 { // half-written
-			r.store(first+i, 0)
+		if r.load(r.slot(i))%2 == 1 { // half-written
+			r.store(r.slot(i), 0)
 		}
 	}
 	return next, nil
@@ -159,13 +165,14 @@ func (r *ring) write(frames uint64) error {
 		if r.load(writer) != r.mine {
 			return errors.New("another writer has taken the ring over")
 		}
-		r.store(first+next%r.slots, 2*next+1)
+		r.store(r.slot(next), 2*next+1)
 		fence()
 		for at, frame := 0, r.frame(next); at+4 <= len(frame); at += 4 {
 			binary.LittleEndian.PutUint32(frame[at:], uint32(next))
 		}
 		fence()
-		r.store(first+next%r.slots, 2*next+2)
+		r.store(r.slot(next)+1, next) // the tag
+		r.store(r.slot(next), 2*next+2)
 		r.store(count, next+1)
 		r.futex(futexWake, 1<<31-1)
 	}
@@ -190,11 +197,12 @@ func (r *ring) read(frames uint64) {
 		}
 		before := r.has(next)
 		copy(copied, r.frame(next))
+		tag := r.tag(next)
 		fence()
 		if !before || !r.has(next) {
 			lost++
 		} else {
-			same := true
+			same := tag == next
 			for at := 0; at+4 <= len(copied); at += 4 {
 				same = same && binary.LittleEndian.Uint32(copied[at:]) == uint32(next)
 			}

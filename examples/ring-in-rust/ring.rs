@@ -20,14 +20,15 @@ const FUTEX: i64 = 98;
 const WAIT: i32 = 0;
 const WAKE: i32 = 1;
 
-const MAGIC: u64 = 0x31676e69722d6273; // "sb-ring1"
+const MAGIC: u64 = 0x33676e69722d6273; // "sb-ring3"
 const SLOTS: u64 = 1;
 const BYTES: u64 = 2;
 const WRITER: u64 = 3;
 const NAMESPACE: u64 = 4;
+const READERS: u64 = 5;
 const COUNT: u64 = 8;
 const FIRST: u64 = 16;
-const START: u64 = (1 << 42) - 1; // of a writer's word: when its process started
+const TICKS: u64 = 100; // a second, of start times in /proc
 
 struct Ring {
     frames: *mut u8,
@@ -70,7 +71,10 @@ impl Ring {
         }
         ring.slots = ring.load(SLOTS);
         ring.bytes = ring.load(BYTES);
-        if ring.slots != n / 8 - FIRST || ring.bytes > room / ring.slots {
+        if ring.load(READERS) != 0 {
+            return failed("the writer waits for readers of this ring, which this program is not");
+        }
+        if ring.slots < 1 || ring.slots > n / 8 || 2 * ring.slots != n / 8 - FIRST || ring.bytes > room / ring.slots {
             return failed("these words do not fit the frames");
         }
         Ok(ring)
@@ -85,8 +89,14 @@ impl Ring {
     fn store(&self, i: u64, value: u64) {
         self.word(i).store(value, SeqCst)
     }
+    fn slot(&self, n: u64) -> u64 {
+        FIRST + 2 * (n % self.slots)
+    }
+    fn tag(&self, n: u64) -> u64 {
+        self.load(self.slot(n) + 1)
+    }
     fn has(&self, n: u64) -> bool {
-        self.load(FIRST + n % self.slots) == 2 * n + 2
+        self.load(self.slot(n)) == 2 * n + 2
     }
     fn element(&self, n: u64, i: u64) -> *mut i32 {
         unsafe { self.frames.add((n % self.slots * self.bytes + 4 * i) as usize) as *mut i32 }
@@ -100,12 +110,12 @@ impl Ring {
     }
 
     fn claim(&self) -> io::Result<(u64, u64)> {
-        let mine = (process::id() as u64) << 42 | stat("self").map_or(0, |(_, start)| start);
+        let mine = (process::id() as u64) << 32 | stat("self").map_or(0, |(_, start)| start);
         let own = space(); // before: who is killed without it counts as alive
         loop {
             let before = self.load(WRITER);
             if before != 0 && !has_ended(before, self.load(NAMESPACE)) {
-                return failed(&format!("process {} writes the ring", before >> 42));
+                return failed(&format!("process {} writes the ring", before >> 32));
             }
             if self.word(WRITER).compare_exchange(before, mine, SeqCst, SeqCst).is_ok() {
                 break;
@@ -117,9 +127,9 @@ impl Ring {
             next += 1; // it was whole, and not counted yet
             self.publish(next);
         }
-        for i in FIRST..FIRST + self.slots {
-            if self.load(i) % 2 == 1 {
-                self.store(i, 0); // half-written
+        for i in 0..self.slots {
+            if self.load(self.slot(i)) % 2 == 1 {
+                self.store(self.slot(i), 0); // half-written
             }
         }
         Ok((next, mine))
@@ -131,13 +141,14 @@ impl Ring {
             if self.load(WRITER) != mine {
                 return failed("another writer has taken the ring over");
             }
-            self.store(FIRST + n % self.slots, 2 * n + 1);
+            self.store(self.slot(n), 2 * n + 1);
             fence(SeqCst);
             for i in 0..self.bytes / 4 {
                 unsafe { self.element(n, i).write_volatile(n as i32) };
             }
             fence(SeqCst);
-            self.store(FIRST + n % self.slots, 2 * n + 2);
+            self.store(self.slot(n) + 1, n); // the tag
+            self.store(self.slot(n), 2 * n + 2);
             self.publish(n + 1);
         }
         let _ = self.word(WRITER).compare_exchange(mine, 0, SeqCst, SeqCst);
@@ -159,7 +170,7 @@ impl Ring {
                 continue;
             }
             let before = self.has(n);
-            let same = (0..self.bytes / 4).fold(true, |same, i| same & (unsafe { self.element(n, i).read_volatile() } == n as i32));
+            let same = (0..self.bytes / 4).fold(self.tag(n) == n, |same, i| same & (unsafe { self.element(n, i).read_volatile() } == n as i32));
             fence(SeqCst);
             if !before || !self.has(n) {
                 lost += 1;
@@ -174,12 +185,12 @@ impl Ring {
     }
 }
 
-// State and start time of a process that is visible.
+// State of a process that is visible, and when it started: the lower 32 bits of milliseconds.
 fn stat(process: &str) -> Option<(String, u64)> {
     let text = fs::read_to_string(format!("/proc/{}/stat", process)).ok()?;
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.to_string();
-    Some((state, fields.nth(18)?.parse::<u64>().ok()? & START))
+    Some((state, (fields.nth(18)?.parse::<u64>().ok()? * 1000 / TICKS) as u32 as u64))
 }
 
 fn space() -> u64 {
@@ -189,13 +200,13 @@ fn space() -> u64 {
 }
 
 fn has_ended(word: u64, of: u64) -> bool {
-    let start = word & START;
+    let start = word as u32;
     if start == 0 || of == 0 || of != space() {
         return false;
     }
-    match stat(&(word >> 42).to_string()) {
-        Some((state, found)) => found != start || state == "Z" || state == "X",
-        None => (unsafe { kill((word >> 42) as i32, 0) }) != 0 && io::Error::last_os_error().raw_os_error() == Some(3), // ESRCH
+    match stat(&(word >> 32).to_string()) {
+        Some((state, found)) => found != start as u64 || state == "Z" || state == "X",
+        None => (unsafe { kill((word >> 32) as i32, 0) }) != 0 && io::Error::last_os_error().raw_os_error() == Some(3), // ESRCH
     }
 }
 

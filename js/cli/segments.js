@@ -28,9 +28,19 @@ function headerOf (name) {
 /** Does nobody have it? @param {SegmentInfo} segment */
 const isLeft = ({ isAlive, persist }) => !isAlive && !persist
 
+/** All segments, the two of a ring as one. */
+function segmentsAndRings () {
+  const all = SharedTensor.list().sort((a, b) => a.name < b.name ? -1 : 1)
+  const rings = new Map(all.filter(({ name }) => isRing(name)).map(({ name }) => [`${name}.control`, name]))
+  return all.filter(({ name }) => !rings.has(name)).map(segment => {
+    const control = all.find(({ name }) => rings.get(name) === segment.name)
+    return { ...segment, nbytes: segment.nbytes + (control?.nbytes ?? 0), isRing: control !== undefined }
+  })
+}
+
 /** @param {import('./arguments').Given} given */
 function ls ({ values: { json, names } }) {
-  const found = SharedTensor.list().sort((a, b) => a.name < b.name ? -1 : 1)
+  const found = segmentsAndRings()
   if (names) {
     const shown = found.map(({ name }) => name).filter(name => plain(name) === name) // one per line: none with control characters
     return shown.length > 0 ? print(shown.join('\n')) : undefined
@@ -38,9 +48,9 @@ function ls ({ values: { json, names } }) {
   const segments = found.map(segment => ({ ...segment, ...headerOf(segment.name) }))
   if (json) return printJson(segments.map(({ fault, ...rest }) => rest))
   if (segments.length === 0) return note('there are no shared segments')
-  const rows = segments.map(({ name, isAlive, persist, pid, nbytes, dtype, shape, fault }) => {
+  const rows = segments.map(({ name, isAlive, persist, pid, nbytes, isRing, dtype, shape, fault }) => {
     const owner = `${isAlive ? 'alive' : 'dead'}${persist ? ', persists' : ''}`
-    return [brief(name), owner, String(pid), size(nbytes), dtype ?? (fault === 'ERR_FORMAT' ? 'raw' : '?'), shape === null ? '' : shapeText(shape)]
+    return [brief(name), owner, String(pid), size(nbytes), dtype ?? (fault === 'ERR_FORMAT' ? 'raw' : '?'), shape === null ? '' : isRing ? `ring of ${shape[0]} × ${shapeText(shape.slice(1))}` : shapeText(shape)]
   })
   /** @param {string} cell */
   const style = cell => cell.startsWith('dead') ? /** @type {const} */ ('red') : /** @type {const} */ ('green')

@@ -171,20 +171,22 @@ class RingWords {
     this.call(opcodes.ring_begin, n, mine[0], mine[1])
   }
 
-  /** @param {number} n */
-  commit (n) {
+  /** @param {number} n @param {bigint} tag */
+  commit (n, tag) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
-    this.call(opcodes.ring_commit, n)
+    this.call(opcodes.ring_commit, n, Number(tag >> 32n), Number(tag & 0xffffffffn))
   }
 
   /**
    * @param {number} n
-   * @returns {boolean} is the frame in its slot, committed and not overwritten?
+   * @returns {bigint | null} the frame's tag; null: it is not in its slot, committed and not overwritten
    */
-  has (n) {
+  tagOf (n) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
     this.call(opcodes.ring_has, n)
-    return frame.f64[RESULTS] === 1
+    const { f64 } = frame
+    if (f64[RESULTS] === 0) return null
+    return f64[RESULTS + 1] === 0 && f64[RESULTS + 2] === 0 ? 0n : BigInt(f64[RESULTS + 1]) << 32n | BigInt(f64[RESULTS + 2])
   }
 
   /**

@@ -11,8 +11,7 @@ const { PART, SharedTensor, openOwned, unless, codeOf } = require('./shared-tens
 
 /** @import { DtypeName } from '../base/types' */
 
-const FIRST = 16 // control words before those of the slots
-const PLACE = 4 // words of a reader
+const [FIRST, SLOT, PLACE] = [16, 2, 4] // control words before those of the slots; of a slot; of a reader
 const TRIES = 100 // while other processes make or remove it
 
 const segments = lazyFile(() => require('./segments'))
@@ -31,6 +30,9 @@ function newWords (name, control, slots, frames) {
 
 /** @param {SharedTensor<any>} shared */
 const storageOf = ({ tensor }) => TensorClass.attachedOf(tensor).storage
+
+/** @param {number} slots @param {number} readers  of control words */
+const countOf = (slots, readers) => FIRST + SLOT * slots + PLACE * readers
 
 /** @param {string} name */
 const controlOf = name => `${name}.control`
@@ -64,7 +66,7 @@ function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
     removeHalf(name)
   }
   const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [FIRST + shape[0] + PLACE * readers], { ...opts, dtype: 'uint64', ...{ [PART]: true } })
+  const control = SharedTensor.create(controlOf(name), [countOf(shape[0], readers)], { ...opts, dtype: 'uint64', ...{ [PART]: true } })
   try {
     newWords(name, control, shape[0]).make(frameBytes, readers)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
@@ -168,11 +170,11 @@ function validated (name, frames, control, build) {
   const { shape, dtype } = frames.descriptor
   const words = control.descriptor
   const [slots = 0, ...rest] = shape
-  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= FIRST + slots
+  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= FIRST
   const judged = newWords(name, control, slots)
   if (isRing) judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
   const { readers } = judged
-  const expected = FIRST + slots + PLACE * readers
+  const expected = countOf(slots, readers)
   if (!isRing || words.shape[0] !== expected) {
     throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${expected} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
   }

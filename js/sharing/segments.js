@@ -462,10 +462,9 @@ const isHeld = (name, inode) => withFile(name, inode, O_RDONLY, fd => fileCalls.
 
 // ---- Rings: docs/ring-protocol.md ----
 
-const MAGIC = Buffer.from('sb-ring') // and the protocol's number
-const [SLOTS, WRITER, READERS, FIRST, PLACE] = [1, 3, 5, 16, 4] // words, as in src/ipc/ring.h
+const MAGIC = Buffer.from('sb-ring3')
+const [SLOTS, WRITER, READERS, FIRST, SLOT, PLACE] = [1, 3, 5, 16, 2, 4] // words, as in src/samebytes_ring.h
 const MOST_READERS = 1024
-const START_BITS = 42n
 
 /** Is a name that of a ring, or of its control words, which a living process writes, or from which it reads frames that the writer keeps? @param {string} name */
 function isRingInUse (name) {
@@ -508,10 +507,10 @@ function ringUsers (control) {
     const words = read(begin, 8 * FIRST)
     if (!words.subarray(0, MAGIC.length).equals(MAGIC)) throw failure('ERR_FORMAT', 'byte 0: these are no control words')
     const slots = Number(words.readBigUInt64LE(8 * SLOTS))
-    const places = read(begin + 8 * (FIRST + slots), 8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS))
+    const places = read(begin + 8 * (FIRST + SLOT * slots), 8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS))
     const users = [words.subarray(8 * WRITER), ...Array.from({ length: places.length / 8 / PLACE }, (_, i) => places.subarray(8 * PLACE * i))]
-    return users.map(user => [user.readBigUInt64LE(), user.readBigUInt64LE(8)]).filter(([word]) => word !== 0n)
-      .map(([word, namespace]) => ({ pid: Number(word >> START_BITS), start: String(word & ((1n << START_BITS) - 1n)), namespace: String(namespace) }))
+    return users.filter(user => user.readBigUInt64LE() !== 0n)
+      .map(user => ({ pid: user.readUInt32LE(4), start: String(user.readUInt32LE()), namespace: String(user.readBigUInt64LE(8)) }))
   } finally {
     fs.closeSync(fd)
   }

@@ -5,7 +5,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
-const { receiver, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { receiver, boolean, integer, optionsOf, shapeOf, oneOf, show } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { onNextTurn } = require('../runtime/host')
@@ -24,10 +24,12 @@ const { backend, opcodes, READ_ONLY } = ffi
 
 const KEY = Symbol('samebytes shared ring')
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
-const MOVES = 6 // indices of control words, as in src/ipc/ring.h
+const MOVES = 6 // indices of control words, as in src/samebytes_ring.h
 const COUNT = 8
 const MOST_READERS = 1024
+const MOST_SLOTS = 2 ** 51 // so that their words can be counted
 const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
+const COPY_OPTIONS = /** @type {const} */ (['casting', 'scale', 'bias', 'axis', 'stream'])
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
 const segments = lazyFile(() => require('./segments'))
@@ -40,7 +42,10 @@ const words = lazyFile(() => require('./futex'))
  * @property {Tensor<D>} tensor  a read-only view of the slot, which the writer reuses after `slots` frames
  * @property {number} index  of the frame, from 0 on
  * @property {number} lost  frames since the last one that were overwritten before they were read
+ * @property {bigint} tag  as its writer gave it to commit(); 0n: none
  */
+
+/** tag: a number for readers of the frame, such as a timestamp: 0 to 2^64 - 1, 0 unless told. @typedef {{ tag?: bigint | number | undefined }} TagOptions */
 
 /**
  * @template {DtypeName} [D=any]
@@ -130,7 +135,7 @@ class SharedRing {
    * @param {Shape} shape  of a frame, in elements
    * @param {RingOptions<D>} opts
    * @returns {SharedRing<Or<D, 'float32'>>}
-   * @throws as SharedTensor.create · {RangeError} ERR_BOUNDS slots below 1, or readers outside 0 to 1024
+   * @throws as SharedTensor.create · {RangeError} ERR_BOUNDS slots outside 1 to 2^51, or readers outside 0 to 1024
    * @example
    * const ring = () => SharedRing.create('levels', [2], { slots: 64, ifExists: 'replace' })
    */
@@ -140,7 +145,7 @@ class SharedRing {
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
-    if (slots < 1) throw failure('ERR_BOUNDS', `slots is ${slots}; at least 1 was expected`)
+    if (slots < 1 || slots > MOST_SLOTS) throw failure('ERR_BOUNDS', `slots is ${slots}; 1 to 2^51 were expected`)
     const readers = integer('readers', most)
     if (readers < 0 || readers > MOST_READERS) throw failure('ERR_BOUNDS', `readers is ${readers}; 0 to ${MOST_READERS} were expected`)
     const dtype = dtypeOf(dtypeName)
@@ -262,18 +267,27 @@ class SharedRing {
   /**
    * Publishes the frame that next() began, and wakes readers.
    *
+   * @param {TagOptions} [opts]  tag: what readers get as the frame's `tag`
    * @returns {number} its index
-   * @throws ERR_STALE next() was not called · ERR_DISPOSED · ERR_IO as count, or bytes of the frame are gone
+   * @throws ERR_STALE next() was not called · ERR_DISPOSED · ERR_IO as count, or bytes of the frame are gone · {TypeError} ERR_ARGUMENT · {RangeError}
+   *   ERR_BOUNDS the tag: the frame is then begun, but not published
    * @example
    * const put = (ring, byte) => {
    *   ring.next().fill(byte)
-   *   return ring.commit()
+   *   return ring.commit({ tag: process.hrtime.bigint() })
    * }
    */
-  commit () {
+  commit (opts) {
+    own(this)
+    const { tag } = optionsOf(opts, ['tag'], 'commit')
+    return this.#commit(tagOf(tag))
+  }
+
+  /** @param {bigint} tag */
+  #commit (tag) {
     const words = SharedRing.#live(this)
     if (!this.#isBegun) throw failure('ERR_STALE', 'no frame was begun: next() comes before commit()')
-    words.commit(this.#written)
+    words.commit(this.#written, tag)
     this.#isBegun = false
     return this.#written++
   }
@@ -282,14 +296,21 @@ class SharedRing {
    * Writes a frame with the values of src: next(), copyFrom and commit() in one.
    *
    * @param {Parameters<Tensor<D>['copyFrom']>[0]} src  as of copyFrom; broadcast to a frame's shape
-   * @param {Parameters<Tensor<D>['copyFrom']>[1]} [opts]
+   * @param {Parameters<Tensor<D>['copyFrom']>[1] & TagOptions} [opts]  as of copyFrom and commit
    * @returns {number} the frame's index
-   * @throws as next and copyFrom; the frame is then begun, but not published
+   * @throws as next, copyFrom and commit; the frame is then begun, but not published
    * @example
-   * const put = (ring, samples) => ring.write(samples, { scale: 0.5 })
+   * const put = (ring, samples) => ring.write(samples, { scale: 0.5, tag: Date.now() })
    */
   write (src, opts) {
-    const t = own(this).next()
+    own(this)
+    const { tag, ...how } = optionsOf(opts, [...COPY_OPTIONS, 'tag'], 'write')
+    return this.#write(src, how, tagOf(tag))
+  }
+
+  /** @param {any} src @param {any} opts  of copyFrom @param {bigint} tag */
+  #write (src, opts, tag) {
+    const t = this.next()
     try {
       t.copyFrom(src, opts)
     } catch (error) {
@@ -297,7 +318,7 @@ class SharedRing {
     } finally {
       t.dispose()
     }
-    return this.commit()
+    return this.#commit(tag)
   }
 
   /**
@@ -322,15 +343,17 @@ class SharedRing {
    * Writes a frame as write() does, once no reader needs what is in its slot. src is read then.
    *
    * @param {Parameters<Tensor<D>['copyFrom']>[0]} src
-   * @param {Parameters<Tensor<D>['copyFrom']>[1] & { timeout?: number | undefined, signal?: Signal | undefined }} [opts]  as of copyFrom and nextAsync
+   * @param {Parameters<Tensor<D>['copyFrom']>[1] & TagOptions & { timeout?: number | undefined, signal?: Signal | undefined }} [opts]  as of write and nextAsync
    * @returns {Promise<number>} the frame's index
    * @throws as nextAsync; later also as write
    * @example
    * const put = (ring, job) => ring.writeAsync(job, { timeout: 1000 })
    */
   writeAsync (src, opts) {
-    const { timeout, signal, ...how } = optionsOf(opts, ['timeout', 'signal', 'casting', 'scale', 'bias', 'axis', 'stream'], 'writeAsync')
-    return own(this).#awaited({ timeout, signal }, () => this.write(src, /** @type {any} */ (how)))
+    own(this)
+    const { timeout, signal, tag: given, ...how } = optionsOf(opts, [...COPY_OPTIONS, 'timeout', 'signal', 'tag'], 'writeAsync')
+    const tag = tagOf(given)
+    return this.#awaited({ timeout, signal }, () => this.#write(src, how, tag))
   }
 
   /**
@@ -452,14 +475,15 @@ class SharedRing {
         }
         isStarted = true
         const index = at++
-        if (!this.#words.has(index)) {
+        const tag = this.#words.tagOf(index)
+        if (tag === null) {
           if (seat === null || from !== null || hasSeen) lost++ // else it was begun anew while this reader came
           continue
         }
         hasSeen = true
         const passed = lost
         lost = 0
-        yield { tensor: this.#view(index), index, lost: passed }
+        yield { tensor: this.#view(index), index, lost: passed, tag }
       }
     } finally {
       if (seat !== null && this.#seats.delete(seat)) backend.release(seat.role)
@@ -510,7 +534,7 @@ class SharedRing {
     const ring = own(this)
     const n = integer('index', index)
     if (n < 0) throw failure('ERR_BOUNDS', `index is ${n}; frames count from 0`)
-    return SharedRing.#live(ring).has(n)
+    return SharedRing.#live(ring).tagOf(n) !== null
   }
 
   #claim () {
@@ -564,6 +588,16 @@ if (Symbol.dispose !== undefined) Object.defineProperty(SharedRing.prototype, Sy
 function build (name, frames, control, readers) {
   // @ts-expect-error The constructor is private to everybody else.
   return new SharedRing(KEY, name, frames, control, readers)
+}
+
+/**
+ * @param {unknown} value
+ * @returns {bigint}
+ */
+function tagOf (value = 0n) {
+  const tag = typeof value === 'bigint' ? value : BigInt(integer('tag', value))
+  if (BigInt.asUintN(64, tag) !== tag) throw failure('ERR_BOUNDS', `tag is ${show(value)}; 0 to 2^64 - 1 were expected`)
+  return tag
 }
 
 /** @param {Halves} word */

@@ -2,7 +2,7 @@
 
     from samebytes import SharedRing, SharedTensor
 
-    for array, index, lost in SharedRing.open('camera'):     # what SharedRing.create('camera', ...) made in Node
+    for array, index, lost, tag in SharedRing.open('camera'):     # what SharedRing.create('camera', ...) made in Node
         SharedTensor.open('grey').array[...] = array.mean(axis=2)
 
 Linux, Python 3.9 and newer. Nothing is compiled, and no package is needed: with NumPy arrays, without it memoryviews. Atomics, fences and

@@ -15,10 +15,12 @@ from ._segments import FOLDER, Segment, dtype_of, integer, name_of, shape_of
 from ._shared_tensor import flags_of, made_or_opened, nanoseconds
 
 _MOST_NAME = 247
-_MAGICS = 0x31676e69722d6273, 0x32676e69722d6273  # 'sb-ring1', 'sb-ring2'
-_SLOTS, _BYTES, _READERS, _COUNT, _FIRST, _PLACE = 1, 2, 5, 8, 16, 4
+_MAGIC = 0x33676e69722d6273  # 'sb-ring3'
+_SLOTS, _BYTES, _READERS, _COUNT, _FIRST = 1, 2, 5, 8, 16
+_SLOT, _PLACE = 2, 4  # words of a slot, of a reader
 _MOST_READERS = 1024
 _MOST_FRAME = 2 ** 53 - 1  # of all indices
+_MOST_TAG = 2 ** 64 - 1
 _LOOK = 100_000_000  # nanoseconds between looks for signals of the system, and for a `close` just before the wait, which wakes nobody
 _TRIES = 100
 _POLL = 0.001  # seconds, without the library
@@ -33,12 +35,14 @@ class Frame(NamedTuple):
     """from 0 on"""
     lost: int
     """frames since the last one that were overwritten before they were read"""
+    tag: int
+    """as its writer gave it to `commit`; 0: none"""
 
 
 class _Reader(C.Structure):
     """C's sb_ring_reader."""
 
-    _fields_ = [('next', C.c_int64), ('lost', C.c_int64), ('is_started', C.c_bool)]
+    _fields_ = [('next', C.c_int64), ('lost', C.c_int64), ('is_started', C.c_bool), ('tag', C.c_uint64)]
 
 
 class _Words:
@@ -62,10 +66,11 @@ class _Words:
     def count(self) -> int:
         return self.library.integer('ring_count', self.handle)
 
-    def has(self, index: int) -> bool:
-        found = C.c_bool()
-        self.library.call('ring_has', self.handle, index, C.byref(found))
-        return found.value
+    def tag(self, index: int) -> Optional[int]:
+        """None: the frame is not in its slot."""
+        found, tag = C.c_bool(), C.c_uint64()
+        self.library.call('ring_has', self.handle, index, C.byref(found), C.byref(tag))
+        return tag.value if found.value else None
 
     def wait(self, count: int, timeout: int) -> None:
         self.library.integer('ring_wait', self.handle, count, timeout)
@@ -76,8 +81,8 @@ class _Words:
     def begin(self) -> int:
         return self.library.integer('ring_begin', self.handle)
 
-    def commit(self) -> None:
-        self.library.call('ring_commit', self.handle)
+    def commit(self, tag: int) -> None:
+        self.library.call('ring_commit', self.handle, tag)
 
     def close(self) -> None:
         self.library.close_ring(self.handle)
@@ -91,16 +96,20 @@ class _PlainWords:
             _library.need('a ring on this processor')
         self.words = memoryview(segment.map)[segment.begin:].cast('Q')
         self.slots = slots
-        if self.words[0] not in _MAGICS or self.words[_SLOTS] != slots or self.words[_BYTES] != frame_bytes:
+        if self.words[_SLOTS] != slots or self.words[_BYTES] != frame_bytes:
             raise Error('ERR_FORMAT', f'{segment.path} has no control words of such a ring')
-        if self.words[0] == _MAGICS[1]:
+        if self.words[_READERS]:
             _library.need('a ring whose writer waits for readers')
 
     def count(self) -> int:
         return int(self.words[_COUNT])
 
-    def has(self, index: int) -> bool:
-        return bool(self.words[_FIRST + index % self.slots] == 2 * index + 2)
+    def tag(self, index: int) -> Optional[int]:
+        slot = _FIRST + _SLOT * (index % self.slots)
+        if self.words[slot] != 2 * index + 2:
+            return None
+        tag = int(self.words[slot + 1])
+        return tag if self.words[slot] == 2 * index + 2 else None
 
     def wait(self, count: int, timeout: int) -> None:
         time.sleep(min(_POLL, timeout / 1e9))
@@ -112,7 +121,8 @@ class _PlainWords:
         _library.need('writing to a ring')
         raise AssertionError
 
-    commit = begin
+    def commit(self, tag: int) -> None:
+        self.begin()
 
     def close(self) -> None:
         self.words.release()
@@ -131,11 +141,26 @@ def _open_both(name: str, dtype: Optional[str], writes: bool, owns: bool = False
     raise Error('ERR_STALE', f'{path} is replaced all the time')
 
 
+def _readers_of(name: str, control: Segment, slots: int) -> int:
+    """How many readers the control words have places for, once they are those of a ring with so many slots."""
+    if slots < 1 or control.dtype != 'uint64' or len(control.shape) != 1 or control.shape[0] < _FIRST:
+        raise Error('ERR_FORMAT', f'{name} is no ring: its words do not fit its frames')
+    with memoryview(control.map)[control.begin:].cast('Q') as words:
+        magic, readers = int(words[0]), int(words[_READERS])
+    if magic != _MAGIC:
+        is_old = (magic ^ _MAGIC) >> 56 and not (magic ^ _MAGIC) & (2 ** 56 - 1)
+        other = f'another protocol, number {chr(magic >> 56)}; {chr(_MAGIC >> 56)} was expected' if is_old else 'no control words of a ring'
+        raise Error('ERR_FORMAT', f'{control.path} has {other}')
+    if readers > _MOST_READERS or control.shape[0] != _FIRST + _SLOT * slots + _PLACE * readers:
+        raise Error('ERR_FORMAT', f'{name} is no ring: its words do not fit its frames')
+    return readers
+
+
 class SharedRing:
     """Frames in shared memory that one process writes and others read, without locks, as Node's SharedRing does.
 
     >>> with SharedRing.open('camera') as ring:
-    ...     for array, index, lost in ring.read():
+    ...     for array, index, lost, tag in ring.read():
     ...         copy = array.copy()
     ...         if ring.intact(index):
     ...             look_at(copy)
@@ -145,16 +170,9 @@ class SharedRing:
 
     def __init__(self, name: str, frames: Segment, control: Segment) -> None:
         slots = frames.shape[0] if frames.shape else 0
-        extra = control.shape[0] - _FIRST - slots if len(control.shape) == 1 else -1
-        if slots < 1 or control.dtype != 'uint64' or extra < 0 or extra % _PLACE or extra // _PLACE > _MOST_READERS:
-            raise Error('ERR_FORMAT', f'{name} is no ring: its words do not fit its frames')
         self._name, self._frames, self._control, self._slots = name, frames, control, slots
-        self._readers = extra // _PLACE
+        self._readers = _readers_of(name, control, slots)
         self._frame_bytes = frames.nbytes // slots
-        words = memoryview(control.map)[control.begin:].cast('Q')
-        if (words[0], words[_READERS]) != (_MAGICS[1 if self._readers else 0], self._readers):
-            raise Error('ERR_FORMAT', f'{control.path} has no control words of such a ring')
-        words.release()
         library = _library.find()
         self._words: Any = (_PlainWords(control, slots, self._frame_bytes) if library is None else
                             _Words(library, control, slots, self._frame_bytes))
@@ -269,28 +287,31 @@ class SharedRing:
             which = str(error).partition(': ')[2]
             raise TimeoutError(f'the ring {self._name!r} has no free slot after {timeout} s: {which}') from None
 
-    def commit(self) -> int:
-        """Publishes the frame that `next` began, wakes readers, and gives its index. Raises Error: ERR_STALE none was begun."""
+    def commit(self, tag: int = 0) -> int:
+        """Publishes the frame that `next` began, wakes readers, and gives its index. tag: a number that readers get with the frame, such as a
+        timestamp, 0 to 2**64 - 1. Raises Error: ERR_STALE none was begun."""
+        tag = integer('tag', tag, 0, _MOST_TAG)
         with self._use as words:
-            words.commit()
+            words.commit(tag)
             return words.count() - 1
 
-    def write(self, values: Any, timeout: Optional[float] = None) -> int:
+    def write(self, values: Any, timeout: Optional[float] = None, tag: int = 0) -> int:
         """Writes a frame, and gives its index. values: what NumPy assigns, broadcast to a frame's shape; without NumPy bytes of a
-        frame's size. timeout: as of next."""
+        frame's size. timeout: as of next. tag: as of commit."""
+        tag = integer('tag', tag, 0, _MOST_TAG)
         frame = self.next(timeout)
         if isinstance(frame, memoryview):
             frame.cast('B')[:] = memoryview(values).cast('B')
         else:
             frame[...] = values
-        return self.commit()
+        return self.commit(tag)
 
     # ---- Reading ----
 
     def intact(self, index: int) -> bool:
         """Is a frame still in its slot? If so, all that was read of it before belongs to it."""
         with self._use as words:
-            return bool(words.has(integer('index', index, 0, _MOST_FRAME)))
+            return words.tag(integer('index', index, 0, _MOST_FRAME)) is not None
 
     def read(self, from_: Optional[int] = None, timeout: Optional[float] = None) -> Iterator[Frame]:
         """Iterates over frames as they are published, from the oldest one in the ring unless told.
@@ -325,7 +346,7 @@ class SharedRing:
                     continue
                 passed = reader.lost - lost if at is not None or lost else 0
                 lost, at = reader.lost, index
-                yield Frame(self._frame(index, False), index, passed)
+                yield Frame(self._frame(index, False), index, passed, reader.tag)
         finally:
             self._use.close_again(mine)
 
@@ -346,16 +367,16 @@ class SharedRing:
                         lost, at = lost + after - at, after
                     is_started = True
                     index, at = at, at + 1
-                    is_whole = words.has(index)
+                    tag = words.tag(index)
             except Error as error:
                 if error.code == 'ERR_DISPOSED' and not self._use.is_open:
                     return
                 raise
-            if not is_whole:
+            if tag is None:
                 lost += 1
                 continue
             passed, lost = lost, 0
-            yield Frame(self._frame(index, False), index, passed)
+            yield Frame(self._frame(index, False), index, passed, tag)
 
     def _awaited(self, words: Any, at: Optional[int], timeout: int) -> Optional[int]:
         """The count, once there is a frame to read; None: the ring was closed."""

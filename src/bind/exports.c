@@ -466,7 +466,7 @@ static sb_status process_self(sb__binding *b) {
 
 /* Numbers: those of a process. */
 static sb_status process_has_ended(sb__binding *b) {
-  const sb__process process = {N(0), (uint64_t)N(1), (uint64_t)N(2)};
+  const sb__process process = {N(0), (uint32_t)N(1), (uint64_t)N(2)};
   return answer(b, sb__os_has_ended(&process));
 }
 
@@ -476,17 +476,22 @@ static sb_status ring_begin(sb__binding *b) {
   return sb__ring_begin(&ring, N(1), halves(b, 2));
 }
 
-/* The second operand of the following is the frames: what was written to them, or read, counts if they are all there. */
+/* The second operand of the following is the frames: what was written to them, or read, counts if they are all there. Numbers:
+ * slots, the frame, halves of its tag. */
 static sb_status ring_commit(sb__binding *b) {
   const sb__ring ring = ring_of(b);
-  return sb__ring_commit(&ring, N(1));
+  return sb__ring_commit(&ring, N(1), halves(b, 2));
 }
 
+/* The results are whether the frame is in its slot, and halves of its tag. */
 static sb_status ring_has(sb__binding *b) {
   const sb__ring ring = ring_of(b);
   bool has = false;
-  const sb_status status = sb__ring_has(&ring, N(1), &has);
+  uint64_t tag = 0;
+  const sb_status status = sb__ring_has(&ring, N(1), &has, &tag);
   RESULT(0) = has;
+  RESULT(1) = (double)(tag >> 32);
+  RESULT(2) = (double)(uint32_t)tag;
   return status;
 }
 

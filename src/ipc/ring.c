@@ -5,23 +5,24 @@
 
 # include "ipc/futex.h"
 
-# define MAGIC UINT64_C(0x31676e69722d6273)   /* "sb-ring1" */
-# define MAGIC_2 UINT64_C(0x32676e69722d6273) /* "sb-ring2": there are places for readers */
-# define MOST_FRAMES (INT64_C(1) << 53)       /* nobody writes more frames */
-
-# define START_BITS 42 /* of the writer's word: when its process started; its number is above */
-# define TRIES 100     /* while other processes claim the ring */
+# define MOST_FRAMES (INT64_C(1) << 53) /* nobody writes more frames */
+# define TRIES 100                      /* while other processes claim the ring */
+# define VERSION_SHIFT 56 /* the last character of the text is the protocol's number */
 
 typedef _Atomic uint64_t word;
 
+static bool has_words(const sb_storage *s) {
+  return s->kind != SB__STORAGE_BORROWED && !SB__ON_DEVICE(s) &&
+         (uintptr_t)s->data % sizeof(word) == 0 && s->nbytes / sizeof(word) >= SBR_FIRST;
+}
+
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   const sb_storage *s = ring->control;
-  const bool has_count = ring->readers >= 0 && ring->readers <= SB__RING_MOST_READERS;
-  const uint64_t places = has_count ? SB__RING_PLACE * (uint64_t)ring->readers : 0;
-  if (!has_count || s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 ||
-      n < 0 || n >= MOST_FRAMES || (uintptr_t)s->data % sizeof(word) != 0 ||
-      s->nbytes / sizeof(word) < SB__RING_FIRST + places ||
-      (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST - places) {
+  const bool has_count = ring->readers >= 0 && ring->readers <= SBR_MOST_READERS;
+  const uint64_t places = has_count ? SBR_PLACE * (uint64_t)ring->readers : 0;
+  if (!has_words(s) || !has_count || ring->slots < 1 || n < 0 || n >= MOST_FRAMES ||
+      s->nbytes / sizeof(word) - SBR_FIRST < places ||
+      (uint64_t)ring->slots > (s->nbytes / sizeof(word) - SBR_FIRST - places) / SBR_SLOT) {
     return sb__fail(SB_ERR_ARGUMENT, "these are no control words of %lld slots",
                     (long long)ring->slots);
   }
@@ -29,34 +30,38 @@ static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   return SB_OK;
 }
 
+/* The state of frame n's slot, and behind it the tag. */
 static word *slot_of(const sb__ring *ring, word *words, int64_t n) {
-  return &words[SB__RING_FIRST + n % ring->slots];
+  return &words[SBR_FIRST + SBR_SLOT * (n % ring->slots)];
 }
 
 sb_status sb__ring_make(const sb__ring *ring, int64_t frame_bytes) {
   word *words = NULL;
   const sb_status status = words_of(ring, 0, &words);
   if (status) return status;
-  const int64_t count = SB__RING_FIRST + ring->slots + SB__RING_PLACE * ring->readers;
+  const int64_t count = sbr_words(ring->slots, ring->readers);
   for (int64_t i = 0; i < count; i++) atomic_store(&words[i], 0);
-  atomic_store(&words[SB__RING_SLOTS], (uint64_t)ring->slots);
-  atomic_store(&words[SB__RING_BYTES], (uint64_t)frame_bytes);
-  atomic_store(&words[SB__RING_READERS], (uint64_t)ring->readers);
-  atomic_store(&words[SB__RING_MAGIC], ring->readers ? MAGIC_2 : MAGIC);
+  atomic_store(&words[SBR_SLOTS], (uint64_t)ring->slots);
+  atomic_store(&words[SBR_BYTES], (uint64_t)frame_bytes);
+  atomic_store(&words[SBR_READERS], (uint64_t)ring->readers);
+  atomic_store(&words[0], SBR_MAGIC);
   return SB_OK;
 }
 
 sb_status sb__ring_check(sb__ring *ring, int64_t frame_bytes) {
-  word *words = NULL;
+  const uint64_t same = (UINT64_C(1) << VERSION_SHIFT) - 1;
+  word *words = ring->control->data;
   ring->readers = 0;
-  sb_status status = words_of(ring, 0, &words);
-  if (status) return status;
-  const uint64_t magic = atomic_load(&words[SB__RING_MAGIC]);
-  if (magic != MAGIC && magic != MAGIC_2) {
+  if (!has_words(ring->control)) return words_of(ring, 0, &words); /* says so */
+  const uint64_t magic = atomic_load(&words[0]);
+  if ((magic & same) != (SBR_MAGIC & same))
     return sb__fail(SB_ERR_FORMAT, "byte 0: these are no control words, or they are not ready");
-  }
-  const uint64_t slots = atomic_load(&words[SB__RING_SLOTS]);
-  const uint64_t nbytes = atomic_load(&words[SB__RING_BYTES]);
+  if (magic != SBR_MAGIC)
+    return sb__fail(SB_ERR_FORMAT,
+                    "byte 0: the ring has another protocol, number %c; %c was expected",
+                    (char)(magic >> VERSION_SHIFT), (char)(SBR_MAGIC >> VERSION_SHIFT));
+  const uint64_t slots = atomic_load(&words[SBR_SLOTS]);
+  const uint64_t nbytes = atomic_load(&words[SBR_BYTES]);
   if (slots != (uint64_t)ring->slots || nbytes != (uint64_t)frame_bytes) {
     return sb__fail(SB_ERR_FORMAT,
                     "byte 8: the control words are of %llu slots of %llu bytes, the frames are "
@@ -64,30 +69,28 @@ sb_status sb__ring_check(sb__ring *ring, int64_t frame_bytes) {
                     (unsigned long long)slots, (unsigned long long)nbytes, (long long)ring->slots,
                     (long long)frame_bytes);
   }
-  if (magic == MAGIC) return SB_OK;
-  const uint64_t readers = atomic_load(&words[SB__RING_READERS]);
-  if (readers >= 1 && readers <= SB__RING_MOST_READERS) {
+  const uint64_t readers = atomic_load(&words[SBR_READERS]);
+  if (readers <= SBR_MOST_READERS) {
     ring->readers = (int64_t)readers;
     if (!words_of(ring, 0, &words)) return SB_OK;
     ring->readers = 0;
   }
-  return sb__fail(SB_ERR_FORMAT, "byte 40: there are no places for %llu readers",
-                  (unsigned long long)readers);
+  return sb__fail(SB_ERR_FORMAT, "byte 40: there are no words of %lld slots and %llu readers",
+                  (long long)ring->slots, (unsigned long long)readers);
 }
 
 sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out) {
   word *words = NULL;
   const sb_status status = words_of(ring, 0, &words);
   if (status) return status;
-  if (index < 0 || index >= SB__RING_FIRST) return sb__fail(SB_ERR_BOUNDS, "there is no such word");
+  if (index < 0 || index >= SBR_FIRST) return sb__fail(SB_ERR_BOUNDS, "there is no such word");
   *out = atomic_load(&words[index]);
   return SB_OK;
 }
 
 static sb_status wake_readers(word *words) {
   int64_t woken = 0;
-  return sb__futex_wake(&words[SB__RING_COUNT], INT64_MAX,
-                        &woken); /* little-endian: its lower half */
+  return sb__futex_wake(&words[SBR_COUNT], INT64_MAX, &woken); /* little-endian: its lower half */
 }
 
 /* ---- The writer ---- */
@@ -111,25 +114,28 @@ static void release_role(void *data, void *context) {
 
 static sb_status repair_ring(const sb__ring *ring, word *words, uint64_t *count) {
   sb_status status = SB_OK;
-  *count = atomic_load(&words[SB__RING_COUNT]);
+  *count = atomic_load(&words[SBR_COUNT]);
   if (*count >= (uint64_t)MOST_FRAMES) {
     return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
                     (unsigned long long)*count);
   }
   if (atomic_load(slot_of(ring, words, (int64_t)*count)) == 2 * *count + 2) {
-    atomic_store(&words[SB__RING_COUNT], ++*count);
+    atomic_store(&words[SBR_COUNT], ++*count);
     status = wake_readers(words);
   }
   for (int64_t i = 0; i < ring->slots; i++) {
-    word *slot = &words[SB__RING_FIRST + i];
+    word *slot = slot_of(ring, words, i);
     if (atomic_load(slot) % 2 == 1) atomic_store(slot, 0);
   }
   return status;
 }
 
+static sb__process process_of(uint64_t owner, uint64_t space) {
+  return (sb__process){(int64_t)(owner >> 32), (uint32_t)owner, space};
+}
+
 static sb__process writer_of(word *words, uint64_t writer) {
-  return (sb__process){(int64_t)(writer >> START_BITS), writer & ((UINT64_C(1) << START_BITS) - 1),
-                       atomic_load(&words[SB__RING_NAMESPACE])};
+  return process_of(writer, atomic_load(&words[SBR_NAMESPACE]));
 }
 
 /* Puts the caller's word in the place of a writer's that has ended. */
@@ -144,7 +150,7 @@ static sb_status replace_writer(word *words, writer_role *c, uint64_t mine, uint
     if (atomic_compare_exchange_strong(c->writer, &before, mine)) break;
   }
   c->mine = mine;
-  atomic_store(&words[SB__RING_NAMESPACE], space);
+  atomic_store(&words[SBR_NAMESPACE], space);
   return SB_OK;
 }
 
@@ -153,12 +159,11 @@ sb_status sb__ring_claim(const sb__ring *ring, sb_storage **role, uint64_t *mine
   sb_status status = words_of(ring, 0, &words);
   if (status) return status;
   const sb__process self = sb__os_process();
-  const uint64_t wanted =
-      (uint64_t)self.id << START_BITS | (self.start & ((UINT64_C(1) << START_BITS) - 1));
+  const uint64_t wanted = sbr_owner(self.id, self.start);
   sb_storage *held = NULL;
   writer_role *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
-  *c = (writer_role){NULL, &words[SB__RING_WRITER], 0, sb__os_forks()};
+  *c = (writer_role){NULL, &words[SBR_WRITER], 0, sb__os_forks()};
   status = sb__storage_pin(words, 0, NULL, release_role, c, &held);
   if (status) {
     sb__free(c);
@@ -182,7 +187,7 @@ sb_status sb__ring_recover(const sb__ring *ring) {
   uint64_t mine = 0, count = 0;
   sb_status status = words_of(ring, 0, &words);
   if (status) return status;
-  const uint64_t before = atomic_load(&words[SB__RING_WRITER]);
+  const uint64_t before = atomic_load(&words[SBR_WRITER]);
   const sb__process writer = writer_of(words, before);
   if (!before || !sb__os_has_ended(&writer)) return SB_OK;
   status = sb__ring_claim(ring, &role, &mine, &count);
@@ -194,7 +199,7 @@ sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine) {
   word *words = NULL;
   const sb_status status = words_of(ring, n, &words);
   if (status) return status;
-  if (atomic_load(&words[SB__RING_WRITER]) != mine) {
+  if (atomic_load(&words[SBR_WRITER]) != mine) {
     return sb__fail(SB_ERR_BUSY, "another writer has taken the ring over");
   }
   atomic_store(slot_of(ring, words, n), 2 * (uint64_t)n + 1);
@@ -202,22 +207,29 @@ sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine) {
   return SB_OK;
 }
 
-sb_status sb__ring_commit(const sb__ring *ring, int64_t n) {
+sb_status sb__ring_commit(const sb__ring *ring, int64_t n, uint64_t tag) {
   word *words = NULL;
   const sb_status status = words_of(ring, n, &words);
   if (status) return status;
+  word *slot = slot_of(ring, words, n);
   atomic_thread_fence(memory_order_seq_cst); /* after its last one */
-  atomic_store(slot_of(ring, words, n), 2 * (uint64_t)n + 2);
-  atomic_store(&words[SB__RING_COUNT], (uint64_t)n + 1);
+  atomic_store(&slot[1], tag);
+  atomic_store(&slot[0], 2 * (uint64_t)n + 2);
+  atomic_store(&words[SBR_COUNT], (uint64_t)n + 1);
   return wake_readers(words);
 }
 
-sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out) {
+sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out, uint64_t *tag) {
   word *words = NULL;
   const sb_status status = words_of(ring, n, &words);
   if (status) return status;
+  const uint64_t complete = 2 * (uint64_t)n + 2;
+  word *slot = slot_of(ring, words, n);
   atomic_thread_fence(memory_order_seq_cst);
-  *out = atomic_load(slot_of(ring, words, n)) == 2 * (uint64_t)n + 2;
+  *out = atomic_load(&slot[0]) == complete;
+  if (!*out || !tag) return SB_OK;
+  *tag = atomic_load(&slot[1]);
+  *out = atomic_load(&slot[0]) == complete; /* else the tag is a later frame's */
   return SB_OK;
 }
 
@@ -233,15 +245,15 @@ typedef struct reader_role {
 } reader_role;
 
 static word *place_of(const sb__ring *ring, word *words, int64_t place) {
-  return &words[SB__RING_FIRST + ring->slots + SB__RING_PLACE * place];
+  return &words[sbr_words(ring->slots, place)];
 }
 
 /* After a reader moved: its word first, then the count of moves, then a look whether the writer sleeps. */
 static sb_status wake_writer(word *words) {
   int64_t woken = 0;
-  atomic_fetch_add(&words[SB__RING_MOVES], 1);
-  if (!atomic_load(&words[SB__RING_SLEEPS])) return SB_OK;
-  return sb__futex_wake(&words[SB__RING_MOVES], INT64_MAX, &woken);
+  atomic_fetch_add(&words[SBR_MOVES], 1);
+  if (!atomic_load(&words[SBR_SLEEPS])) return SB_OK;
+  return sb__futex_wake(&words[SBR_MOVES], INT64_MAX, &woken);
 }
 
 static void leave_place(void *data, void *context) {
@@ -258,9 +270,7 @@ static void leave_place(void *data, void *context) {
 }
 
 static bool has_left(word *place, uint64_t owner) {
-  const sb__process reader = {(int64_t)(owner >> START_BITS),
-                              owner & ((UINT64_C(1) << START_BITS) - 1),
-                              atomic_load(&place[PLACE_NAMESPACE])};
+  const sb__process reader = process_of(owner, atomic_load(&place[PLACE_NAMESPACE]));
   return sb__os_has_ended(&reader);
 }
 
@@ -290,7 +300,7 @@ static sb_status take_place(const sb__ring *ring, word *words, reader_role *c, u
 }
 
 static sb_status count_of(word *words, uint64_t *count) {
-  *count = atomic_load(&words[SB__RING_COUNT]);
+  *count = atomic_load(&words[SBR_COUNT]);
   if (*count < (uint64_t)MOST_FRAMES) return SB_OK;
   return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
                   (unsigned long long)*count);
@@ -314,7 +324,7 @@ sb_status sb__ring_join(const sb__ring *ring, int64_t from, sb__ring_seat *out) 
   if (status) return status;
   const sb__process self = sb__os_process();
   sb__ring_seat seat = {.next = from};
-  seat.mine = (uint64_t)self.id << START_BITS | (self.start & ((UINT64_C(1) << START_BITS) - 1));
+  seat.mine = sbr_owner(self.id, self.start);
   reader_role *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a reader");
   *c = (reader_role){.words = words, .forks = sb__os_forks()};
@@ -360,7 +370,7 @@ static void look_for_room(const sb__ring *ring, word *words, int64_t n, sb__ring
     if (has_left(place, owner) && atomic_compare_exchange_strong(&place[PLACE_OWNER], &owner, 0))
       continue;
     if (!out->is_free && n - (int64_t)next <= out->behind) continue;
-    *out = (sb__ring_room){false, 0, (int64_t)(owner >> START_BITS), n - (int64_t)next};
+    *out = (sb__ring_room){false, 0, (int64_t)(owner >> 32), n - (int64_t)next};
   }
 }
 
@@ -370,13 +380,13 @@ sb_status sb__ring_find_room(const sb__ring *ring, int64_t n, sb__ring_room *out
   if (status) return status;
   look_for_room(ring, words, n, out);
   if (!out->is_free) { /* says so, then looks again: no move is missed */
-    atomic_store(&words[SB__RING_SLEEPS], 1);
-    const uint32_t moves = (uint32_t)atomic_load(&words[SB__RING_MOVES]);
+    atomic_store(&words[SBR_SLEEPS], 1);
+    const uint32_t moves = (uint32_t)atomic_load(&words[SBR_MOVES]);
     look_for_room(ring, words, n, out);
     out->moves = moves;
   }
-  if (out->is_free && ring->readers && atomic_load(&words[SB__RING_SLEEPS]))
-    atomic_store(&words[SB__RING_SLEEPS], 0);
+  if (out->is_free && ring->readers && atomic_load(&words[SBR_SLEEPS]))
+    atomic_store(&words[SBR_SLEEPS], 0);
   return SB_OK;
 }
 #else

@@ -1,29 +1,11 @@
 /* The control words of a SharedRing: 64-bit words of shared memory that one process writes and others read. No process
- * trusts another. docs/ring-protocol.md specifies them for programs without this library.
- *
- * A slot's word is 2 n + 1 while frame n is being written, 2 n + 2 once it is complete, 0 before the first frame. */
+ * trusts another. samebytes_ring.h names them, docs/ring-protocol.md specifies them. */
 #ifndef SB_RING_H
 #define SB_RING_H
 
 #include "core/core.h"
-
-enum {
-  SB__RING_MAGIC = 0,
-  SB__RING_SLOTS = 1,
-  SB__RING_BYTES = 2, /* of a frame */
-  SB__RING_WRITER =
-      3, /* upper 22 bits: the writer's process id, lower 42: its start time; 0: no writer */
-  SB__RING_NAMESPACE = 4, /* the namespace of the writer's process id; 0: unknown */
-  SB__RING_READERS = 5,   /* places for readers; 0: the writer does not wait for any */
-  SB__RING_MOVES =
-      6, /* readers that moved or left so far; the lower half is a futex word, for the writer */
-  SB__RING_SLEEPS = 7, /* not 0: the writer may sleep */
-  SB__RING_COUNT = 8,  /* committed frames; the lower half is a futex word */
-  SB__RING_FIRST = 16, /* the first slot's word; after those of the slots, four for each reader */
-  SB__RING_PLACE = 4,  /* words of a reader: as SB__RING_WRITER and SB__RING_NAMESPACE, the first
-                           frame that it still needs, 0 */
-  SB__RING_MOST_READERS = 1024,
-};
+#define SBR_WORDS_ALONE
+#include "samebytes_ring.h"
 
 /* The control words of a ring, for one call. */
 typedef struct sb__ring {
@@ -35,10 +17,10 @@ typedef struct sb__ring {
 /* Writes the words of a new ring, the magic number last. SB_ERR_ARGUMENT: the storage is too small. */
 sb_status sb__ring_make(const sb__ring *ring, int64_t frame_bytes);
 
-/* Sets ring->readers. SB_ERR_FORMAT where these are not the words of such a ring. */
+/* Sets ring->readers. SB_ERR_FORMAT where these are not the words of such a ring, or of another protocol. */
 sb_status sb__ring_check(sb__ring *ring, int64_t frame_bytes);
 
-/* Reads one of the words before SB__RING_FIRST. */
+/* Reads one of the words before SBR_FIRST. */
 sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out);
 
 /* Makes this process the writer, where there is none or its process has ended, and repairs what that one left: a complete
@@ -58,11 +40,12 @@ sb_status sb__ring_recover(const sb__ring *ring);
 /* Marks frame n as being written. SB_ERR_BUSY: mine is no longer the writer. */
 sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine);
 
-/* Marks frame n as complete, counts it, and wakes its waiters. */
-sb_status sb__ring_commit(const sb__ring *ring, int64_t n);
+/* Stores the tag of frame n, marks it as complete, counts it, and wakes its waiters. */
+sb_status sb__ring_commit(const sb__ring *ring, int64_t n, uint64_t tag);
 
-/* out: true if frame n is complete in its slot. What was read of it before this call is then valid. */
-sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out);
+/* out: true if frame n is complete in its slot. What was read of it before this call is then valid. tag: its tag then; may
+ * be NULL. */
+sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out, uint64_t *tag);
 
 /* ---- Rings whose writer waits for its readers ---- */
 
@@ -85,9 +68,8 @@ sb_status sb__ring_join(const sb__ring *ring, int64_t from, sb__ring_seat *out);
 sb_status sb__ring_advance(const sb__ring *ring, int64_t place, uint64_t mine, int64_t next);
 
 typedef struct sb__ring_room {
-  bool is_free; /* no living reader needs the frame that is in the slot */
-  uint32_t
-      moves; /* else the value of SB__RING_MOVES to sleep on. A reader that dies wakes nobody */
+  bool is_free;   /* no living reader needs the frame that is in the slot */
+  uint32_t moves; /* else the value of SBR_MOVES to sleep on. A reader that dies wakes nobody */
   int64_t reader; /* the process of the slowest one */
   int64_t behind; /* frames between it and n */
 } sb__ring_room;

@@ -87,7 +87,7 @@ static size_t npy_header(const sb_tensor *t, char *out) {
 static void owner_text(const char *name, bool persists, char *out, size_t room) {
   const sb__process self = sb__os_process();
   char start[24] = "", space[24] = "";
-  if (self.start) sb__print(start, sizeof start, "%llu", (unsigned long long)self.start);
+  if (self.start) sb__print(start, sizeof start, "%u", self.start);
   if (self.space) sb__print(space, sizeof space, "%llu", (unsigned long long)self.space);
   sb__print(out, room, "%lld:%s:%s:%d:%s", (long long)self.id, start, space, persists, name);
 }

@@ -10,6 +10,7 @@
 enum { NAME_BYTES = 247, TRIES = 100 };
 
 # define CONTROL ".control"
+# define MOST_SLOTS (INT64_C(1) << 51) /* their words can be counted */
 # define NO_RING "this is no ring: its words do not fit its frames"
 # define LOOK_AGAIN 100000000 /* nanoseconds between looks whether a reader has ended */
 
@@ -101,8 +102,7 @@ static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **ou
   const int64_t words = control->ndim == 1 ? control->shape[0] : 0;
   const int64_t slots = frames->ndim > 0 ? frames->shape[0] : 0;
   sb_status status = SB_OK;
-  if (slots < 1 || control->dtype != SB_UINT64 || control->ndim != 1 ||
-      control->shape[0] - SB__RING_FIRST < slots) {
+  if (slots < 1 || control->dtype != SB_UINT64 || control->ndim != 1) {
     status = sb__fail(SB_ERR_FORMAT, NO_RING);
     sb_storage_unref(&frames->storage);
     sb_storage_unref(&control->storage);
@@ -110,7 +110,7 @@ static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **ou
   }
   status = new_ring(control->storage, slots, frames, &ring);
   if (!status) status = sb__ring_check(&ring->words, bytes_of_frame(frames));
-  if (!status && words != SB__RING_FIRST + slots + SB__RING_PLACE * ring->words.readers)
+  if (!status && words != sbr_words(slots, ring->words.readers))
     status = sb__fail(SB_ERR_FORMAT, NO_RING);
   if (!status) status = sb__ring_recover(&ring->words);
   if (status) sb_ring_close(&ring);
@@ -133,7 +133,7 @@ static void remove_half(const char *name, const char *control_name) {
 static sb_status create_segments(const char *name, const char *control_name, const sb_tensor *t,
                                  uint32_t mode, uint32_t flags, sb_ring **out) {
   const int64_t readers = flags / SB_RING_READERS(1);
-  const int64_t words = SB__RING_FIRST + t->shape[0] + SB__RING_PLACE * readers;
+  const int64_t words = sbr_words(t->shape[0], readers);
   sb_tensor control, frames;
   int file = -1;
   flags %= SB_RING_READERS(1);
@@ -212,13 +212,12 @@ sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype, int32_
   sb_tensor t;
   sb_status status = sb__segment_name(name, NAME_BYTES, &called);
   if (status) return status;
-  if (slots < 1)
-    return sb__fail(SB_ERR_BOUNDS, "slots is %lld; at least 1 was expected", (long long)slots);
+  if (slots < 1 || slots > MOST_SLOTS)
+    return sb__fail(SB_ERR_BOUNDS, "slots is %lld; 1 to 2^51 were expected", (long long)slots);
   status = sb__segment_flags(mode, flags % SB_RING_READERS(1));
   if (status) return status;
-  if (flags / SB_RING_READERS(1) > SB__RING_MOST_READERS)
-    return sb__fail(SB_ERR_BOUNDS, "a ring has places for %d readers at most",
-                    SB__RING_MOST_READERS);
+  if (flags / SB_RING_READERS(1) > SBR_MOST_READERS)
+    return sb__fail(SB_ERR_BOUNDS, "a ring has places for %d readers at most", SBR_MOST_READERS);
   if (ndim < 0 || ndim >= SB_MAX_DIMS)
     return sb__fail(SB_ERR_SHAPE, "a frame has 0 to %d axes", SB_MAX_DIMS - 1);
   whole[0] = slots;
@@ -316,7 +315,7 @@ sb_status sb_ring_room(sb_ring *ring, int64_t timeout, bool *out) {
       return SB_OK;
     }
     const char *words = ring->words.control->data;
-    status = sb_word_wait(words + SB__RING_MOVES * sizeof(uint64_t), room.moves,
+    status = sb_word_wait(words + SBR_MOVES * sizeof(uint64_t), room.moves,
                           left < LOOK_AGAIN ? left : LOOK_AGAIN, &how);
     if (status) return status;
   }
@@ -335,10 +334,10 @@ sb_status sb_ring_begin(sb_ring *ring, int64_t *index) {
   return SB_OK;
 }
 
-sb_status sb_ring_commit(sb_ring *ring) {
+sb_status sb_ring_commit(sb_ring *ring, uint64_t tag) {
   if (!ring->is_begun || ring->forks != sb__os_forks())
     return sb__fail(SB_ERR_STALE, "no frame was begun");
-  const sb_status status = sb__ring_commit(&ring->words, ring->next);
+  const sb_status status = sb__ring_commit(&ring->words, ring->next, tag);
   if (status) return status;
   ring->is_begun = false;
   ring->next++;
@@ -349,7 +348,7 @@ sb_status sb_ring_commit(sb_ring *ring) {
 
 sb_status sb_ring_count(const sb_ring *ring, int64_t *out) {
   uint64_t count = 0;
-  const sb_status status = sb__ring_word(&ring->words, SB__RING_COUNT, &count);
+  const sb_status status = sb__ring_word(&ring->words, SBR_COUNT, &count);
   if (status) return status;
   if (count > INT64_C(1) << 53)
     return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
@@ -358,15 +357,15 @@ sb_status sb_ring_count(const sb_ring *ring, int64_t *out) {
   return SB_OK;
 }
 
-sb_status sb_ring_has(const sb_ring *ring, int64_t index, bool *out) {
-  return sb__ring_has(&ring->words, index, out);
+sb_status sb_ring_has(const sb_ring *ring, int64_t index, bool *out, uint64_t *tag) {
+  return sb__ring_has(&ring->words, index, out, tag);
 }
 
 sb_status sb_ring_wait(const sb_ring *ring, int64_t count, int64_t timeout, int64_t *out) {
   const char *words = ring->words.control->data;
   sb_wait_result how = SB_WAIT_WOKEN;
-  const sb_status status = sb_word_wait(words + SB__RING_COUNT * sizeof(uint64_t),
-                                        (uint32_t)(uint64_t)count, timeout, &how);
+  const sb_status status =
+      sb_word_wait(words + SBR_COUNT * sizeof(uint64_t), (uint32_t)(uint64_t)count, timeout, &how);
   return status ? status : sb_ring_count(ring, out);
 }
 
@@ -413,7 +412,7 @@ sb_status sb_ring_read(sb_ring *ring, sb_ring_reader *reader, int64_t timeout, i
     }
     skip_lost(ring, count, reader);
     reader->is_started = true;
-    status = sb_ring_has(ring, reader->next, &has);
+    status = sb_ring_has(ring, reader->next, &has, &reader->tag);
     if (status) return status;
     const int64_t n = reader->next++;
     if (has) {

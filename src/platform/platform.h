@@ -98,11 +98,12 @@ atomic_int *sb__os_faults(void);
  * since. */
 int sb__os_forks(void);
 
-/* What tells this process from all others of the machine: its number, when it started (in ticks since the system's start), and
- * the namespace of its number. 0 for the latter two: they are not known. */
+/* What tells this process from all others of the machine: its number, when it started (the lower 32 bits of milliseconds since
+ * the system's start), and the namespace of its number. 0 for the latter two: they are not known. */
 typedef struct sb__process {
   int64_t id;
-  uint64_t start, space;
+  uint32_t start;
+  uint64_t space;
 } sb__process;
 sb__process sb__os_process(void);
 

@@ -43,7 +43,7 @@ uint64_t sb__os_unique(void) {
 
 #if defined(__linux__)
 /* Reads number, state and start of a process. False: it is not visible. */
-static bool read_process(const char *path, int64_t *id, char *state, uint64_t *start) {
+static bool read_process(const char *path, int64_t *id, char *state, uint32_t *start) {
   char text[1024];
   long long number = 0;
   unsigned long long ticks = 0;
@@ -59,7 +59,7 @@ static bool read_process(const char *path, int64_t *id, char *state, uint64_t *s
              state, &ticks) != 2)
     return false;
   *id = number;
-  *start = ticks;
+  *start = (uint32_t)(ticks * 1000 / (unsigned long)sysconf(_SC_CLK_TCK));
   return true;
 }
 
@@ -76,7 +76,7 @@ sb__process sb__os_process(void) {
   sb__process self = {getpid(), 0, 0};
   int64_t id = 0;
   char state = 0;
-  uint64_t start = 0;
+  uint32_t start = 0;
   if (read_process("/proc/self/stat", &id, &state, &start) && id == self.id) {
     self.start = start;
     self.space = process_space();
@@ -87,7 +87,7 @@ sb__process sb__os_process(void) {
 bool sb__os_has_ended(const sb__process *process) {
   char path[48], state = 0;
   int64_t id = 0;
-  uint64_t start = 0;
+  uint32_t start = 0;
   if (!process->start || !process->space || process->space != process_space() || process->id < 1)
     return false;
   if (process->id > INT_MAX) return true; /* there are no such numbers */

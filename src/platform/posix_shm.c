@@ -151,7 +151,7 @@ bool sb__os_segment_owner(int file, sb__process *owner, bool *persists) {
     numbers[i] = strtoull(end, &end, 10);
     if (*end++ != ':') return false;
   }
-  *owner = (sb__process){(int64_t)numbers[0], numbers[1], numbers[2]};
+  *owner = (sb__process){(int64_t)numbers[0], (uint32_t)numbers[1], numbers[2]};
   *persists = numbers[3] == 1;
   return true;
 }

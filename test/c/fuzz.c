@@ -116,7 +116,7 @@ enum { PLACES = 2 };
 static double new_ring(void) {
   sb_storage *storage = NULL;
   double handle = 0;
-  if (sb_storage_new((SB__RING_FIRST + 4 + SB__RING_PLACE * PLACES) * 8, &storage)) return 0;
+  if (sb_storage_new((size_t)sbr_words(4, PLACES) * 8, &storage)) return 0;
   const sb__ring ring = {storage, 4, PLACES};
   CHECK(sb__ring_make(&ring, 8) == SB_OK);
   if (sb__claim_new(&b, storage, &handle)) sb_storage_unref(&storage);

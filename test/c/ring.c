@@ -10,7 +10,7 @@
 
 /* Runs under ThreadSanitizer, too. */
 
-enum { SLOTS = 4, WORDS = SB__RING_FIRST + SLOTS, FRAMES = 20000, VALUES = 64 };
+enum { SLOTS = 4, WORDS = SBR_FIRST + SBR_SLOT * SLOTS, FRAMES = 20000, VALUES = 64 };
 
 static sb_storage *words_of(int64_t count) {
   sb_storage *storage = NULL;
@@ -39,41 +39,48 @@ static void one_writer(void) {
   sb_storage *control = words_of(WORDS), *role = NULL, *other = NULL;
   uint64_t mine = 0;
   sb__ring ring = {control, SLOTS, 0};
-  uint64_t count = 99;
+  uint64_t count = 99, tag = 0;
   bool has = true;
   EQ(sb__ring_check(&ring, 16), SB_ERR_FORMAT);
   EQ(sb__ring_make(&ring, 16), SB_OK);
   EQ(sb__ring_check(&ring, 16), SB_OK);
   EQ(sb__ring_check(&ring, 17), SB_ERR_FORMAT);
+  for (int i = '1'; i <= '2'; i++) { /* protocols of before */
+    memcpy(sb_storage_data(control), (char[]){'s', 'b', '-', 'r', 'i', 'n', 'g', (char)i}, 8);
+    EQ(sb__ring_check(&ring, 16), SB_ERR_FORMAT);
+    CHECK(strstr(sb_error_message(), "another protocol"));
+  }
+  EQ(sb__ring_make(&ring, 16), SB_OK);
   EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_OK);
   CHECK(role);
   EQ(count, 0);
-  EQ(word(&ring, SB__RING_WRITER), mine);
-  EQ(mine >> 42, getpid());
-  EQ(word(&ring, SB__RING_NAMESPACE), sb__os_process().space);
+  EQ(word(&ring, SBR_WRITER), mine);
+  EQ(mine >> 32, getpid());
+  EQ(word(&ring, SBR_NAMESPACE), sb__os_process().space);
   EQ(sb__ring_claim(&ring, &other, &mine, &count), SB_ERR_BUSY);
   CHECK(!other);
   EQ(sb__ring_begin(&ring, 0, 8), SB_ERR_BUSY);
   for (int64_t n = 0; n < 9; n++) {
     EQ(sb__ring_begin(&ring, n, mine), SB_OK);
-    EQ(sb__ring_has(&ring, n, &has), SB_OK);
+    EQ(sb__ring_has(&ring, n, &has, NULL), SB_OK);
     CHECK(!has);
-    EQ(sb__ring_commit(&ring, n), SB_OK);
-    EQ(sb__ring_has(&ring, n, &has), SB_OK);
+    EQ(sb__ring_commit(&ring, n, UINT64_MAX - (uint64_t)n), SB_OK);
+    EQ(sb__ring_has(&ring, n, &has, &tag), SB_OK);
     CHECK(has);
-    if (n >= SLOTS) EQ(sb__ring_has(&ring, n - SLOTS, &has), SB_OK);
+    EQ(tag, UINT64_MAX - (uint64_t)n);
+    if (n >= SLOTS) EQ(sb__ring_has(&ring, n - SLOTS, &has, NULL), SB_OK);
     if (n >= SLOTS) CHECK(!has);
   }
-  EQ(word(&ring, SB__RING_COUNT), 9);
+  EQ(word(&ring, SBR_COUNT), 9);
   EQ(sb__ring_begin(&ring, 9, mine), SB_OK); /* half-written */
   sb_storage_unref(&role);
-  EQ(word(&ring, SB__RING_WRITER), 0);
-  EQ(word(&ring, SB__RING_FIRST + 9 % SLOTS), 19);
+  EQ(word(&ring, SBR_WRITER), 0);
+  EQ(word(&ring, SBR_FIRST + SBR_SLOT * (9 % SLOTS)), 19);
   EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_OK);
   EQ(count, 9);
-  EQ(word(&ring, SB__RING_FIRST + 9 % SLOTS), 0);
+  EQ(word(&ring, SBR_FIRST + SBR_SLOT * (9 % SLOTS)), 0);
   sb_storage_unref(&control); /* the role keeps the words */
-  EQ(word(&ring, SB__RING_WRITER), mine);
+  EQ(word(&ring, SBR_WRITER), mine);
   sb_storage_unref(&role);
 }
 
@@ -93,26 +100,26 @@ static void dead_writers(void) {
   uint64_t mine = 0, count = 0;
   EQ(sb__ring_make(&ring, 16), SB_OK);
   leave_dead_writer(&ring);
-  const uint64_t dead = word(&ring, SB__RING_WRITER), space = word(&ring, SB__RING_NAMESPACE);
+  const uint64_t dead = word(&ring, SBR_WRITER), space = word(&ring, SBR_NAMESPACE);
   CHECK(dead);
-  atomic_store(&words[SB__RING_FIRST], 2);     /* whole, but not counted */
-  atomic_store(&words[SB__RING_FIRST + 1], 3); /* half-written */
+  atomic_store(&words[SBR_FIRST], 2);            /* whole, but not counted */
+  atomic_store(&words[SBR_FIRST + SBR_SLOT], 3); /* half-written */
   EQ(sb__ring_recover(&ring), SB_OK);
-  EQ(word(&ring, SB__RING_WRITER), 0);
-  EQ(word(&ring, SB__RING_COUNT), 1);
-  EQ(word(&ring, SB__RING_FIRST + 1), 0);
-  const uint64_t unknown[][2] = {{dead, 0}, {dead, space + 1}, {dead >> 42 << 42, space}};
+  EQ(word(&ring, SBR_WRITER), 0);
+  EQ(word(&ring, SBR_COUNT), 1);
+  EQ(word(&ring, SBR_FIRST + SBR_SLOT), 0);
+  const uint64_t unknown[][2] = {{dead, 0}, {dead, space + 1}, {dead >> 32 << 32, space}};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) { /* may be alive elsewhere */
-    atomic_store(&words[SB__RING_WRITER], unknown[i][0]);
-    atomic_store(&words[SB__RING_NAMESPACE], unknown[i][1]);
+    atomic_store(&words[SBR_WRITER], unknown[i][0]);
+    atomic_store(&words[SBR_NAMESPACE], unknown[i][1]);
     EQ(sb__ring_recover(&ring), SB_OK);
-    EQ(word(&ring, SB__RING_WRITER), unknown[i][0]);
+    EQ(word(&ring, SBR_WRITER), unknown[i][0]);
     EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_ERR_BUSY);
     CHECK(!role);
   }
   const sb__process self = sb__os_process(); /* the number was given away again */
-  atomic_store(&words[SB__RING_WRITER], (uint64_t)self.id << 42 | (self.start - 1));
-  atomic_store(&words[SB__RING_NAMESPACE], space);
+  atomic_store(&words[SBR_WRITER], sbr_owner(self.id, self.start - 1));
+  atomic_store(&words[SBR_NAMESPACE], space);
   EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_OK);
   EQ(count, 1);
   const pid_t child = fork(); /* whose end gives up nothing of its parent's */
@@ -121,9 +128,9 @@ static void dead_writers(void) {
     _exit(0);
   }
   waitpid(child, NULL, 0);
-  EQ(word(&ring, SB__RING_WRITER), mine);
+  EQ(word(&ring, SBR_WRITER), mine);
   sb_storage_unref(&role);
-  EQ(word(&ring, SB__RING_WRITER), 0);
+  EQ(word(&ring, SBR_WRITER), 0);
   munmap(sb_storage_data(control), WORDS * 8);
   sb_storage_unref(&control);
 }
@@ -139,26 +146,26 @@ static void nonsense(void) {
                       {control, INT64_MAX, 0}, {&borrowed, SLOTS, 0}, {control, INT64_MIN, 0}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     EQ(sb__ring_make(&wrong[i], 1), SB_ERR_ARGUMENT);
-    EQ(sb__ring_check(&wrong[i], 1), SB_ERR_ARGUMENT);
+    EQ(sb__ring_check(&wrong[i], 1), wrong[i].control == control ? SB_ERR_FORMAT : SB_ERR_ARGUMENT);
     EQ(sb__ring_word(&wrong[i], 0, &count), SB_ERR_ARGUMENT);
     EQ(sb__ring_claim(&wrong[i], &role, &mine, &count), SB_ERR_ARGUMENT);
     EQ(sb__ring_recover(&wrong[i]), SB_ERR_ARGUMENT);
     EQ(sb__ring_begin(&wrong[i], 0, 1), SB_ERR_ARGUMENT);
-    EQ(sb__ring_commit(&wrong[i], 0), SB_ERR_ARGUMENT);
-    EQ(sb__ring_has(&wrong[i], 0, &has), SB_ERR_ARGUMENT);
+    EQ(sb__ring_commit(&wrong[i], 0, 0), SB_ERR_ARGUMENT);
+    EQ(sb__ring_has(&wrong[i], 0, &has, NULL), SB_ERR_ARGUMENT);
   }
   sb__ring ring = {control, SLOTS, 0};
   EQ(sb__ring_make(&ring, 1), SB_OK);
   EQ(sb__ring_word(&ring, -1, &count), SB_ERR_BOUNDS);
-  EQ(sb__ring_word(&ring, SB__RING_FIRST, &count), SB_ERR_BOUNDS);
-  EQ(sb__ring_has(&ring, -1, &has), SB_ERR_ARGUMENT);
-  EQ(sb__ring_has(&ring, INT64_C(1) << 53, &has), SB_ERR_ARGUMENT);
+  EQ(sb__ring_word(&ring, SBR_FIRST, &count), SB_ERR_BOUNDS);
+  EQ(sb__ring_has(&ring, -1, &has, NULL), SB_ERR_ARGUMENT);
+  EQ(sb__ring_has(&ring, INT64_C(1) << 53, &has, NULL), SB_ERR_ARGUMENT);
   _Atomic uint64_t *words = sb_storage_data(control);
   for (int i = 0; i < 4; i++) {
-    atomic_store(&words[SB__RING_COUNT], (UINT64_C(1) << 53) + ((uint64_t)i << 61));
+    atomic_store(&words[SBR_COUNT], (UINT64_C(1) << 53) + ((uint64_t)i << 61));
     EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_ERR_FORMAT);
     CHECK(!role);
-    EQ(word(&ring, SB__RING_WRITER), 0);
+    EQ(word(&ring, SBR_WRITER), 0);
   }
   sb_storage_unref(&control);
 }
@@ -169,9 +176,9 @@ static void without_memory(void) {
   uint64_t mine = 0, count = 0;
   EQ(sb__ring_make(&ring, 1), SB_OK);
   UNTIL_OK(2, sb__ring_claim(&ring, &role, &mine, &count), CHECK(!role));
-  EQ(word(&ring, SB__RING_WRITER), mine);
+  EQ(word(&ring, SBR_WRITER), mine);
   sb_storage_unref(&role);
-  EQ(word(&ring, SB__RING_WRITER), 0);
+  EQ(word(&ring, SBR_WRITER), 0);
   sb_storage_unref(&control);
 }
 
@@ -190,25 +197,26 @@ static void *read_frames(void *argument) {
     uint64_t count = 0;
     int error = 0;
     bool before = false, after = false;
-    if (sb__ring_word(&shared.ring, SB__RING_COUNT, &count)) return "no count";
+    if (sb__ring_word(&shared.ring, SBR_COUNT, &count)) return "no count";
     if ((int64_t)count <= next) {
       void *at = NULL;
-      if (sb__futex_at(shared.ring.control, 8 * SB__RING_COUNT, &at)) return "no word";
+      if (sb__futex_at(shared.ring.control, 8 * SBR_COUNT, &at)) return "no word";
       if (sb__os_futex_wait(at, (uint32_t)count, &event, -1, &error) > SB__NOT_EQUAL)
         return "no wait";
       continue;
     }
     next = (int64_t)count;
     const int64_t n = next - 1;
-    if (sb__ring_has(&shared.ring, n, &before)) return "no frame";
+    if (sb__ring_has(&shared.ring, n, &before, NULL)) return "no frame";
     const uint64_t first = atomic_load_explicit(&shared.frames[n % SLOTS][0], memory_order_relaxed);
     bool same = true;
     for (int i = 1; i < VALUES; i++)
       same &= atomic_load_explicit(&shared.frames[n % SLOTS][i], memory_order_relaxed) == first;
-    if (sb__ring_has(&shared.ring, n, &after)) return "no frame";
+    uint64_t tag = 0;
+    if (sb__ring_has(&shared.ring, n, &after, &tag)) return "no frame";
     if (before && after) {
       ++*whole;
-      torn += !same || first != (uint64_t)n;
+      torn += !same || first != (uint64_t)n || tag != (uint64_t)n;
     }
   }
   return torn ? "torn frames" : NULL;
@@ -227,7 +235,7 @@ static void frames_in_order(void) {
     EQ(sb__ring_begin(&shared.ring, n, mine), SB_OK);
     for (int i = 0; i < VALUES; i++)
       atomic_store_explicit(&shared.frames[n % SLOTS][i], (uint64_t)n, memory_order_relaxed);
-    EQ(sb__ring_commit(&shared.ring, n), SB_OK);
+    EQ(sb__ring_commit(&shared.ring, n, (uint64_t)n), SB_OK);
   }
   for (int i = 0; i < 2; i++) {
     void *fault = NULL;
@@ -255,13 +263,13 @@ static void *free_places(void *argument) {
 }
 
 static void takes_freed_places(void) {
-  enum { PLACE = SB__RING_FIRST + SLOTS, ROUNDS = 500 };
-  freeing f = {{words_of(PLACE + SB__RING_PLACE), SLOTS, 1}, false};
+  enum { PLACE = WORDS, ROUNDS = 500 };
+  freeing f = {{words_of(PLACE + SBR_PLACE), SLOTS, 1}, false};
   sb__ring_seat seat = {0};
   pthread_t writer;
   EQ(sb__ring_make(&f.ring, 8), SB_OK);
   const sb__process self = sb__os_process(); /* of an earlier process with this number */
-  const uint64_t dead = (uint64_t)self.id << 42 | (self.start - 1);
+  const uint64_t dead = sbr_owner(self.id, self.start - 1);
   _Atomic uint64_t *words = sb_storage_data(f.ring.control);
   EQ(pthread_create(&writer, NULL, free_places, &f), 0);
   for (int i = 0; i < ROUNDS; i++) {

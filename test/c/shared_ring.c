@@ -126,7 +126,7 @@ static void put(sb_ring *ring, int64_t value) {
   int64_t n = -1;
   EQ(sb_ring_begin(ring, &n), SB_OK);
   for (int i = 0; i < 4; i++) frame_of(ring, n)[i] = value;
-  EQ(sb_ring_commit(ring), SB_OK);
+  EQ(sb_ring_commit(ring, (uint64_t)value << 40), SB_OK);
 }
 
 static void in_one_process(void) {
@@ -137,7 +137,7 @@ static void in_one_process(void) {
   EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_OK);
   EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &more), SB_ERR_EXISTS);
   EQ(sb_ring_open(name, NULL, &other), SB_OK);
-  EQ(sb_ring_commit(ring), SB_ERR_STALE);
+  EQ(sb_ring_commit(ring, 0), SB_ERR_STALE);
   sb_ring_reader reader = {.next = -1}, late = {.next = -1};
   EQ(sb_ring_read(other, &reader, 0, &n), SB_OK);
   EQ(n, -1);
@@ -147,13 +147,14 @@ static void in_one_process(void) {
     put(ring, 10 + i);
     EQ(sb_ring_read(other, &reader, -1, &n), SB_OK);
     EQ(n, i);
+    EQ(reader.tag, (uint64_t)(10 + i) << 40);
     EQ(frame_of(other, n)[3], 10 + i);
-    EQ(sb_ring_has(other, n, &has), SB_OK);
+    EQ(sb_ring_has(other, n, &has, NULL), SB_OK);
     CHECK(has);
   }
   EQ(sb_ring_begin(other, &n), SB_ERR_BUSY);
   for (int64_t i = 3; i < 11; i++) put(ring, 10 + i);
-  EQ(sb_ring_has(other, 2, &has), SB_OK);
+  EQ(sb_ring_has(other, 2, &has, NULL), SB_OK);
   CHECK(!has);
   EQ(sb_ring_read(other, &reader, 0, &n), SB_OK); /* half a ring behind the writer */
   EQ(n, 9);
@@ -283,7 +284,7 @@ static void killed(void) {
   EQ(sb_ring_begin(ring, &n), SB_ERR_BUSY);
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
-  EQ(sb_ring_has(ring, 2, &has), SB_OK);
+  EQ(sb_ring_has(ring, 2, &has, NULL), SB_OK);
   CHECK(!has);
   EQ(sb_ring_read(ring, &reader, 0, &n), SB_OK);
   EQ(n, -1);
@@ -308,13 +309,13 @@ static void forked(void) {
   const pid_t child = fork();
   if (!child) {
     const bool refused =
-        sb_ring_commit(ring) == SB_ERR_STALE && sb_ring_begin(ring, &n) == SB_ERR_BUSY;
+        sb_ring_commit(ring, 0) == SB_ERR_STALE && sb_ring_begin(ring, &n) == SB_ERR_BUSY;
     sb_ring_close(&ring);
     _exit(refused ? 0 : 1);
   }
   waitpid(child, &how, 0);
   EQ(how, 0);
-  EQ(sb_ring_commit(ring), SB_OK);
+  EQ(sb_ring_commit(ring, 3), SB_OK);
   put(ring, 2);
   sb_ring_close(&ring);
   EQ(sb_ring_unlink(name), SB_OK);
@@ -337,7 +338,7 @@ static void attached(void) {
   EQ(sb_ring_frames(ring, &out), SB_ERR_ARGUMENT);
   EQ(sb_ring_begin(ring, &n), SB_OK);
   EQ(words[16], 1);
-  EQ(sb_ring_commit(ring), SB_OK);
+  EQ(sb_ring_commit(ring, 3), SB_OK);
   EQ(words[16], 2);
   EQ(words[8], 1);
   words[8] = UINT64_MAX;

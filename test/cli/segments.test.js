@@ -32,8 +32,8 @@ describe('samebytes ls, rm and sweep', function () {
     const pid = await left(`SharedTensor.create('${dead}', [2], { dtype: 'int64' })`)
     const found = (await json('ls')).filter(({ name }) => [mine, raw, dead].includes(name))
     const of = name => found.find(each => each.name === name)
-    assert.deepEqual(of(mine), { name: mine, path: `${FOLDER}/${mine}`, nbytes: fs.statSync(`${FOLDER}/${mine}`).size, pid: process.pid, isAlive: true, persist: false, dtype: 'uint8', shape: [4, 5] })
-    assert.deepEqual(of(raw), { name: raw, path: `${FOLDER}/${raw}`, nbytes: 12, pid: process.pid, isAlive: true, persist: true, dtype: null, shape: null })
+    assert.deepEqual(of(mine), { name: mine, path: `${FOLDER}/${mine}`, nbytes: fs.statSync(`${FOLDER}/${mine}`).size, pid: process.pid, isAlive: true, persist: false, isRing: false, dtype: 'uint8', shape: [4, 5] })
+    assert.deepEqual(of(raw), { name: raw, path: `${FOLDER}/${raw}`, nbytes: 12, pid: process.pid, isAlive: true, persist: true, isRing: false, dtype: null, shape: null })
     assert.deepEqual([of(dead).pid, of(dead).isAlive, of(dead).dtype, of(dead).shape], [pid, false, 'int64', [2]])
     const { stdout, stderr } = await cli(['ls'])
     assert.match(stdout, /^name +owner +process +size +dtype +shape\n/)
@@ -44,6 +44,16 @@ describe('samebytes ls, rm and sweep', function () {
     const names = (await cli(['ls', '--names'])).stdout.split('\n')
     for (const name of [mine, raw, dead]) assert.ok(names.includes(name))
     for (const each of held) each.dispose()
+  })
+
+  it('lists the two segments of a ring as one, and sweeps both', async () => {
+    const name = fresh()
+    const pid = await left(`require('samebytes').SharedRing.create('${name}', [2, 3], { slots: 4, dtype: 'uint8' })`)
+    const found = (await json('ls')).filter(each => each.name.startsWith(name))
+    const nbytes = [name, `${name}.control`].reduce((sum, part) => sum + fs.statSync(`${FOLDER}/${part}`).size, 0)
+    assert.deepEqual(found, [{ name, path: `${FOLDER}/${name}`, nbytes, pid, isAlive: false, persist: false, isRing: true, dtype: 'uint8', shape: [4, 2, 3] }])
+    assert.match((await cli(['ls'])).stdout, new RegExp(`^${name} +dead +${pid} +${nbytes} B +uint8 +ring of 4 × \\[2, 3\\]$`, 'm'))
+    assert.deepEqual((await json('sweep')).removed.filter(each => each.startsWith(name)).sort(), [name, `${name}.control`])
   })
 
   it('shows a segment by its name, and what another process writes to it', async () => {

@@ -42,8 +42,8 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
       await killed.kill('SIGKILL')
       const writer = start('write', ring.name, '2000')
       let [next, whole] = [0, 0]
-      for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
-        assert.equal(index, next + lost)
+      for await (const { tensor, index, lost, tag } of ring.read({ from: 0 })) {
+        assert.deepEqual([index, tag], [next + lost, BigInt(index)])
         next = index + 1
         const values = tensor.data.slice()
         if (ring.intact(index)) {
@@ -69,7 +69,7 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
       const reader = start('read', ring.name, '2000')
       assert.equal(await reader.next(), 'ready')
       for (let i = 0; i < 2000; i++) {
-        ring.write(i)
+        ring.write(i, { tag: i })
         if (i % 50 === 0) await turn()
       }
       const { whole, torn, lost } = JSON.parse(await reader.next())

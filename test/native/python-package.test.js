@@ -68,7 +68,7 @@ describe('the Python package', function () {
       const reader = peer(`
 ring, seen, torn, missed, after = SharedRing.open(name), 0, 0, 0, 0
 say('ready')
-for array, index, lost in ring.read(from_=0):
+for array, index, lost, tag in ring.read(from_=0):
   assert index == after + lost
   after, missed = index + 1, missed + lost
   values = set(memoryview(array).cast('B').cast('i').tolist())
@@ -170,7 +170,7 @@ say(code(lambda: SharedRing.create(name, 3, 'float64', slots=5, if_exists='open'
 ring, seen = SharedRing.open(name), 0
 frames = ring.read(0)
 say('there')
-for array, index, lost in frames:
+for array, index, lost, tag in frames:
   assert (index, lost, int(array[1, 49])) == (seen, 0, seen)
   if seen == 0: say(code(lambda: next(ring.read())))
   seen += 1

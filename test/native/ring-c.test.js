@@ -33,8 +33,8 @@ describe('rings and C', function () {
   /** Every frame up to one, counted once; whole ones have their index in all elements. */
   async function readUpTo (ring, last) {
     let [next, whole] = [0, 0]
-    for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
-      assert.equal(index, next + lost)
+    for await (const { tensor, index, lost, tag } of ring.read({ from: 0 })) {
+      assert.deepEqual([index, tag], [next + lost, BigInt(index)])
       next = index + 1
       const values = tensor.data.slice()
       if (ring.intact(index)) {
@@ -62,7 +62,7 @@ describe('rings and C', function () {
       const reader = start(program, 'read', ring.name, '3000')
       assert.equal(await reader.next(), 'ready')
       for (let i = 0; i < 3000; i++) {
-        ring.write(i)
+        ring.write(i, { tag: i })
         if (i % 100 === 0) await turn()
       }
       const { whole, torn, lost, overwritten } = JSON.parse(await reader.next())
@@ -83,7 +83,7 @@ describe('rings and C', function () {
       assert.throws(() => ring.write(1), { code: 'ERR_BUSY', message: `process ${writer.child.pid} writes the ring; there is one writer at a time` })
       await writer.kill('SIGKILL')
       assert.deepEqual([ring.intact(1), ring.intact(2)], [true, false])
-      assert.equal(ring.write(2), 2)
+      assert.equal(ring.write(2, { tag: 2 }), 2)
       assert.equal(await readUpTo(SharedRing.open(name), 2), 3)
       ring.dispose()
       SharedRing.unlink(name)
@@ -123,7 +123,7 @@ describe('rings and C', function () {
     const readers = [0, 1].map(() => start('ring-page', 'hold', ring.name, '300'))
     for (const reader of readers) assert.equal(await reader.next(), 'ready')
     assert.match((await start('ring-page', 'hold', ring.name, '1').exit).errors, /^ERR_BUSY/)
-    for (let i = 0; i < 300; i++) await ring.writeAsync(i, { timeout: 60000 })
+    for (let i = 0; i < 300; i++) await ring.writeAsync(i, { timeout: 60000, tag: i })
     for (const reader of readers) assert.equal(await reader.next(), '300')
     for (const reader of readers) assert.equal((await reader.exit).code, 0)
     for (let i = 0; i < 5; i++) ring.write(i) // they have left
@@ -133,8 +133,8 @@ describe('rings and C', function () {
     const first = frames.next()
     const writer = start('ring-page', 'write', other.name, '300')
     for (let i = 0; i < 300; i++) {
-      const { value: { index, lost, tensor } } = await (i === 0 ? first : frames.next())
-      assert.deepEqual([index, lost, tensor.get(1, 49)], [i, 0, i])
+      const { value: { index, lost, tensor, tag } } = await (i === 0 ? first : frames.next())
+      assert.deepEqual([index, lost, tensor.get(1, 49), tag], [i, 0, i, BigInt(i)])
     }
     assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
     other.dispose()

@@ -39,23 +39,23 @@ describe('peers of a ring that are killed at random moments', function () {
   /** They write frames full of their index without an end. */
   const writers = {
     C: name => page('write', name, '1000000000'),
-    Python: name => python('while True: ring.write(ring.count)', name),
-    Node: name => node('for (;;) ring.readers > 0 ? await ring.writeAsync(ring.count) : ring.write(ring.count)', name)
+    Python: name => python('while True: ring.write(ring.count, tag=ring.count)', name),
+    Node: name => node('for (;;) ring.readers > 0 ? await ring.writeAsync(ring.count, { tag: ring.count }) : ring.write(ring.count, { tag: ring.count })', name)
   }
   /** They read without an end, say once that they have a place, and end by themselves where a frame is missing or not whole. */
   const readers = {
     C: name => page('hold', name, '1000000000'),
     Python: name => python(`
 after = None
-for array, index, lost in ring.read():
+for array, index, lost, tag in ring.read():
   assert index == after or after is None, (index, after)
-  assert (array == index).all(), index
+  assert (array == index).all() and tag == index, index
   if after is None: say('ready')
   after = index + 1`, name),
     Node: name => node(`
       let after = null
-      for await (const { index, tensor } of ring.read()) {
-        if (after !== null && index !== after || !tensor.data.every(x => x === index)) throw new Error('frame ' + index + ' after ' + after)
+      for await (const { index, tensor, tag } of ring.read()) {
+        if (after !== null && index !== after || Number(tag) !== index || !tensor.data.every(x => x === index)) throw new Error('frame ' + index + ' after ' + after)
         if (after === null) await send('ready')
         after = index + 1
       }`, name)
@@ -102,8 +102,8 @@ for array, index, lost in ring.read():
   function readAll (ring) {
     const reading = { seen: 0, end: null }
     reading.end = (async () => {
-      for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
-        assert.deepEqual([index, lost], [reading.seen, 0])
+      for await (const { tensor, index, lost, tag } of ring.read({ from: 0 })) {
+        assert.deepEqual([index, lost, tag], [reading.seen, 0, BigInt(index)])
         assert.ok(tensor.data.every(x => x === index), `frame ${index} is not whole`)
         reading.seen++
         await turn()
@@ -125,7 +125,7 @@ for array, index, lost in ring.read():
       const { next } = generator(10 + kind.length)
       const ring = ringOf(2)
       const reading = readAll(ring)
-      const write = async () => { assert.equal(await ring.writeAsync(ring.count, { timeout: LIMIT }), ring.count - 1) }
+      const write = async () => { assert.equal(await ring.writeAsync(ring.count, { timeout: LIMIT, tag: ring.count }), ring.count - 1) }
       for (let i = 0; i < KILLS; i++) {
         const reader = readers[kind](ring.name)
         const said = { isThere: false }

@@ -47,7 +47,7 @@ static void read_frames(sbr_ring *r, int64_t last) {
       next = count - r->slots;
     }
     const volatile int32_t *values = sbr_frame(r, next);
-    bool same = true, before = sbr_has(r, next);
+    bool before = sbr_has(r, next), same = sbr_tag(r, next) == (uint64_t)next;
     for (int64_t i = 0; i < r->frame_bytes / 4; i++) same &= values[i] == (int32_t)next;
     const bool has = before && sbr_has(r, next);
     whole += has;
@@ -71,7 +71,7 @@ static void hold_frames(sbr_ring *r, int64_t count) {
       continue;
     }
     const volatile int32_t *values = sbr_frame(r, next);
-    bool same = sbr_has(r, next);
+    bool same = sbr_has(r, next) && sbr_tag(r, next) == (uint64_t)next;
     for (int64_t i = 0; i < r->frame_bytes / 4; i++) same &= values[i] == (int32_t)next;
     if (!same) check(EIO, "frame");
     check(sbr_advance(r, ++next), "advance");
@@ -88,12 +88,12 @@ static void fork_after(sbr_ring *r) {
   const pid_t child = fork();
   if (child == 0) {
     const bool refused =
-        sbr_commit(r) == EINVAL && sbr_begin(r, &n) == EBUSY && sbr_advance(r, 5) == ESTALE;
+        sbr_commit(r, 0) == EINVAL && sbr_begin(r, &n) == EBUSY && sbr_advance(r, 5) == ESTALE;
     sbr_close(r);
     _exit(refused ? 0 : 1);
   }
   if (child < 0 || waitpid(child, &status, 0) != child || status) check(ECHILD, "child");
-  check(sbr_commit(r), "commit");
+  check(sbr_commit(r, 7), "commit");
   check(sbr_advance(r, n + 1), "advance");
   check(sbr_begin(r, &n), "begin again");
 }
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
       }
       check(sbr_begin(&r, &n), "begin");
       fill(&r, n, (int32_t)n);
-      check(sbr_commit(&r), "commit");
+      check(sbr_commit(&r, (uint64_t)n), "commit");
     }
   }
   if (!strcmp(what, "hang")) {

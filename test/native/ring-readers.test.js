@@ -6,7 +6,7 @@ const { fails, generator, nativeOnly } = require('../setup')
 const { nodePeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
-const [MAGIC, READERS, SLEEPS, COUNT, FIRST, PLACE] = [0, 5, 7, 8, 16, 4] // as documented
+const [MAGIC, READERS, SLEEPS, COUNT, PLACES, PLACE] = [0, 5, 7, 8, 16 + 2 * 3, 4] // as documented, of 3 slots
 
 describe('SharedRing with readers', function () {
   nativeOnly()
@@ -147,11 +147,11 @@ describe('SharedRing with readers', function () {
     const reader = ring.read()
     await reader.next()
     const words = openNpy(ring.controlPath, { mode: 'r+' })
-    assert.deepEqual(words.shape, [FIRST + 3 + 2 * PLACE])
-    assert.equal(Buffer.from(new BigUint64Array([words.get(MAGIC)]).buffer).toString(), 'sb-ring2')
+    assert.deepEqual(words.shape, [PLACES + 2 * PLACE])
+    assert.equal(Buffer.from(new BigUint64Array([words.get(MAGIC)]).buffer).toString(), 'sb-ring3')
     assert.deepEqual([words.get(READERS), words.get(SLEEPS)], [2n, 0n])
-    assert.equal(words.get(FIRST + 3), words.get(3)) // the reader is the writer's process
-    assert.equal(words.get(FIRST + 3 + 2), 0n)
+    assert.equal(words.get(PLACES), words.get(3)) // the reader is the writer's process
+    assert.equal(words.get(PLACES + 2), 0n)
     for (const readers of [0n, 1n, 3n, 1025n, 2n ** 63n]) {
       words.set(readers, READERS)
       fails(() => SharedRing.open(ring.name), Error, 'ERR_FORMAT')
@@ -165,16 +165,16 @@ describe('SharedRing with readers', function () {
     const { next } = generator(5)
     const ring = ringOf()
     const words = openNpy(ring.controlPath, { mode: 'r+' })
-    const values = [0n, 1n, 2n ** 31n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n, BigInt(process.pid) << 42n]
+    const values = [0n, 1n, 2n ** 31n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n, BigInt(process.pid) << 32n]
     for (let i = 0; i < 300; i++) {
       const at = next(words.shape[0] - 1)
-      words.set(values[next(values.length - 1)], at === COUNT || at === 3 ? FIRST + 3 : at)
+      words.set(values[next(values.length - 1)], at === COUNT || at === 3 ? PLACES : at)
       const reader = ring.read()
       const stop = new AbortController()
       const got = reader.next().catch(({ code }) => assert.match(code, /^ERR_(BUSY|STALE|FORMAT)$/))
       await ring.writeAsync(i, { timeout: 1 }).catch(({ code }) => assert.match(code, /^ERR_(BUSY|FORMAT)$/))
       stop.abort()
-      for (let place = 0; place < 2; place++) words.set(0n, FIRST + 3 + PLACE * place)
+      for (let place = 0; place < 2; place++) words.set(0n, PLACES + PLACE * place)
       ring.write(i)
       await got
       await reader.return()

@@ -1,5 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const { Worker } = require('node:worker_threads')
 const { SharedRing, SharedTensor, memory, openNpy } = require('samebytes')
@@ -8,6 +9,7 @@ const { childJson, collectUntil, copied, fails, nativeOnly, quietMemory, skipWit
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
 const [WRITER, COUNT, FIRST] = [3, 8, 16] // as documented
+const TICKS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) // a second
 const names = new Set()
 let made = 0
 
@@ -198,7 +200,7 @@ describe('SharedRing', function () {
     skipWithout(this, 'NumPy')
     const name = newName()
     const ring = SharedRing.create(name, [3, 2], { slots: 5, dtype: 'float32' })
-    for (let i = 0; i < 7; i++) ring.write(i)
+    for (let i = 0; i < 7; i++) ring.write(i, { tag: 100 + i })
     ring.next().fill(100)
     const peer = pythonPeer(`
 import numpy as np, json, os
@@ -207,8 +209,8 @@ c = np.load(sys.argv[2], mmap_mode='r')
 writer = int(c[3])
 n = int(c[8]) - 1
 say(json.dumps(dict(shape=f.shape, dtype=str(f.dtype), words=str(c.dtype), n=c.size, magic=int(c[0]).to_bytes(8, 'little').decode(),
-  slots=int(c[1]), bytes=int(c[2]), pid=writer >> 42, start=writer & (2 ** 42 - 1), count=int(c[8]), slot=[int(x) for x in c[16:]],
-  newest=float(f[n % 5].sum()), intact=bool(c[16 + n % 5] == 2 * n + 2))))
+  slots=int(c[1]), bytes=int(c[2]), pid=writer >> 32, start=writer % 2 ** 32, count=int(c[8]), slot=[int(x) for x in c[16::2]], tags=[int(x) for x in c[17::2]],
+  newest=float(f[n % 5].sum()), intact=bool(c[16 + 2 * (n % 5)] == 2 * n + 2))))
 input()
 say(int(c[8]), float(f[7 % 5].sum()))
 `, [ring.path, ring.controlPath])
@@ -217,14 +219,15 @@ say(int(c[8]), float(f[7 % 5].sum()))
       shape: [5, 3, 2],
       dtype: 'float32',
       words: 'uint64',
-      n: 21,
-      magic: 'sb-ring1',
+      n: 26,
+      magic: 'sb-ring3',
       slots: 5,
       bytes: 24,
       pid: process.pid,
-      start: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]),
+      start: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) * 1000 / TICKS % 2 ** 32,
       count: 7,
       slot: [12, 14, 15, 8, 10],
+      tags: [105, 106, 102, 103, 104],
       newest: 36,
       intact: true
     })
@@ -248,9 +251,9 @@ n = -1
 while n < 2999:
   n = int(c[8]) - 1
   if n < 0: continue
-  before = int(c[16 + n % 4])
+  before = int(c[16 + 2 * (n % 4)])
   x = f[n % 4].copy()
-  after = int(c[16 + n % 4])
+  after = int(c[16 + 2 * (n % 4)])
   if before == after == 2 * n + 2:
     whole += 1
     if not (x == n).all(): torn += 1
@@ -262,6 +265,33 @@ say(whole > 0, torn)
       if (i % 50 === 0) await turn()
     }
     assert.equal(await peer.next(), 'True 0')
+    ring.dispose()
+  })
+
+  it("gives readers each frame's tag, of any 64 bits; a tag that is none publishes nothing", async () => {
+    const ring = SharedRing.create(newName(), [1], { slots: 8, dtype: 'int32' })
+    const tags = [undefined, 0n, 1n, 2 ** 53 - 1, 2n ** 32n, 2n ** 63n, 2n ** 64n - 1n]
+    for (const [i, tag] of tags.entries()) {
+      if (i % 2 === 0) assert.equal(ring.write(2 * i, { tag, casting: 'same_kind' }), i)
+      else assert.equal(ring.next().fill(2 * i) && ring.commit({ tag }), i)
+    }
+    assert.equal(await ring.writeAsync(14, { tag: 77 }), 7)
+    const seen = []
+    for await (const { index, tag, tensor } of ring.read({ from: 0 })) {
+      assert.equal(tensor.item(), 2 * index)
+      if (seen.push(tag) === 8) break
+    }
+    assert.deepEqual(seen, [0n, 0n, 1n, 2n ** 53n - 1n, 2n ** 32n, 2n ** 63n, 2n ** 64n - 1n, 77n])
+    ring.write(9, { tag: 9n })
+    ring.write(10) // no tag of the frame that was in the slot
+    assert.equal((await ring.read({ from: 9 }).next()).value.tag, 0n)
+    ring.next()
+    for (const [tag, Class, code] of [[-1n, RangeError, 'ERR_BOUNDS'], [2n ** 64n, RangeError, 'ERR_BOUNDS'], [-1, RangeError, 'ERR_BOUNDS'], [1.5, RangeError, 'ERR_BOUNDS'], [2 ** 60, RangeError, 'ERR_BOUNDS'], ['1', TypeError, 'ERR_ARGUMENT'], [null, TypeError, 'ERR_ARGUMENT']]) {
+      fails(() => ring.commit({ tag }), Class, code, /^tag/)
+      fails(() => ring.write(1, { tag }), Class, code, /^tag/)
+      fails(() => ring.writeAsync(1, { tag }), Class, code, /^tag/)
+    }
+    assert.deepEqual([ring.count, ring.commit({ tag: 5n }), ring.count], [10, 10, 11])
     ring.dispose()
   })
 
@@ -332,11 +362,11 @@ say(whole > 0, torn)
     assert.equal(await peer.next(), 'half')
     const control = controlOf(reader)
     const word = i => Number(control.get(i))
-    assert.deepEqual([5 % 3, word(FIRST + 2), word(COUNT)], [2, 2 * 5 + 1, 5])
+    assert.deepEqual([5 % 3, word(FIRST + 4), word(COUNT)], [2, 2 * 5 + 1, 5])
     await peer.kill('SIGKILL')
     assert.ok(word(WRITER) > 0)
     const ring = SharedRing.open(name)
-    assert.deepEqual([word(FIRST + 2), word(COUNT), word(WRITER)], [0, 5, 0])
+    assert.deepEqual([word(FIRST + 4), word(COUNT), word(WRITER)], [0, 5, 0])
     assert.deepEqual([2, 3, 4, 5].map(i => ring.intact(i)), [false, true, true, false])
     assert.equal(ring.write(50), 5)
     assert.deepEqual(await firstFrames(reader, 3), [[3, 0, 3], [4, 0, 4], [5, 0, 50]])
@@ -354,7 +384,7 @@ say(whole > 0, torn)
       await next()`)
     await peer.next()
     const control = controlOf(reader)
-    control.set(2n * 4n + 2n, FIRST + 1) // what commit() writes first
+    control.set(2n * 4n + 2n, FIRST + 2) // what commit() writes before it counts
     await peer.kill('SIGKILL')
     const pending = firstFrames(reader, 3, { from: 2 })
     const ring = SharedRing.open(name)
@@ -434,7 +464,7 @@ say(whole > 0, torn)
     const good = { slots: 2 }
     for (const [given, code, shape = [1]] of [
       [undefined, 'ERR_ARGUMENT'], [{}, 'ERR_ARGUMENT'], [{ ...good, slots: 0 }, 'ERR_BOUNDS'], [{ ...good, slots: 1.5 }, 'ERR_BOUNDS'], [{ ...good, slots: '2' }, 'ERR_ARGUMENT'],
-      [{ ...good, slots: 2 ** 52 }, 'ERR_MEMORY'], [{ ...good, slots: 2 ** 53 - 1 }, 'ERR_SHAPE', [2 ** 40]], [good, 'ERR_SHAPE', [-2]], [good, 'ERR_ARGUMENT', 'x'], [good, 'ERR_ARGUMENT', null], [{ ...good, shape: [1] }, 'ERR_ARGUMENT'], [{ ...good, dtype: 'int33' }, 'ERR_DTYPE'],
+      [{ ...good, slots: 2 ** 51 }, 'ERR_MEMORY'], [{ ...good, slots: 2 ** 51 + 1 }, 'ERR_BOUNDS'], [{ ...good, slots: 2 ** 51 }, 'ERR_SHAPE', [2 ** 40]], [good, 'ERR_SHAPE', [-2]], [good, 'ERR_ARGUMENT', 'x'], [good, 'ERR_ARGUMENT', null], [{ ...good, shape: [1] }, 'ERR_ARGUMENT'], [{ ...good, dtype: 'int33' }, 'ERR_DTYPE'],
       [{ ...good, ifExists: 'no' }, 'ERR_ARGUMENT'], [{ ...good, mode: -1 }, 'ERR_BOUNDS'], [{ ...good, persist: 1 }, 'ERR_ARGUMENT']
     ]) {
       assert.throws(() => SharedRing.create(name, shape, given), error => error.code === code || assert.fail(`${JSON.stringify(given)}: ${error.stack}`))
@@ -490,17 +520,22 @@ say(whole > 0, torn)
     const put = (of, shape, dtype) => SharedTensor.create(of, shape, { dtype, ifExists: 'replace' })
     const frames = put(name, [4, 2], 'float32')
     fails(() => SharedRing.open(name), Error, 'ERR_NOT_FOUND')
-    const words = put(control, [20], 'uint64')
+    const words = put(control, [24], 'uint64')
     fails(() => SharedRing.open(name), Error, 'ERR_FORMAT', /ready/)
-    const sound = () => words.tensor.fill(0n).copyFrom([0x31676e69722d6273n, 4n, 8n, ...new Array(17).fill(0n)])
+    const sound = () => words.tensor.fill(0n).copyFrom([0x33676e69722d6273n, 4n, 8n, ...new Array(21).fill(0n)])
     sound()
     assert.equal(SharedRing.open(name).count, 0)
-    for (const [at, value] of [[0, 5n], [1, 5n], [1, 0n], [1, 2n ** 64n - 1n], [2, 9n], [2, 0n]]) {
+    for (const [at, value] of [[0, 5n], [1, 5n], [1, 0n], [1, 2n ** 64n - 1n], [2, 9n], [2, 0n], [5, 1n], [5, 2n ** 64n - 1n]]) {
       sound()
       words.tensor.set(value, at)
       fails(() => SharedRing.open(name), Error, 'ERR_FORMAT')
     }
-    for (const [shape, dtype] of [[[19], 'uint64'], [[21], 'uint64'], [[20], 'int64'], [[20, 1], 'uint64'], [[0], 'uint64'], [[], 'uint64']]) {
+    for (const old of [1n, 2n]) {
+      sound()
+      words.tensor.set((0x30n + old) << 56n | 0x676e69722d6273n, 0)
+      fails(() => SharedRing.open(name), Error, 'ERR_FORMAT', new RegExp(`another protocol, number ${old}; 3 was expected`))
+    }
+    for (const [shape, dtype] of [[[23], 'uint64'], [[25], 'uint64'], [[20], 'uint64'], [[24], 'int64'], [[24, 1], 'uint64'], [[0], 'uint64'], [[], 'uint64']]) {
       put(control, shape, dtype)
       fails(() => SharedRing.open(name), Error, 'ERR_FORMAT')
     }
@@ -543,7 +578,7 @@ say(whole > 0, torn)
           }
         ]
         for (let round = 0; round < 4000; round++) {
-          for (let n = 1 + next(3); n > 0; n--) control.set(wild(), pick([3, 4, 8, 8, 16, 17, 18, 19, 20, next(21)]))
+          for (let n = 1 + next(3); n > 0; n--) control.set(wild(), pick([3, 4, 8, 8, 16, 18, 20, 22, 24, next(26)]))
           try { await pick(acts)(); note('ok') } catch (error) { note(error.code) }
           if (round % 10 === 9) control.copyFrom(sound)
         }

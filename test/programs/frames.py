@@ -18,16 +18,17 @@ libc = ctypes.CDLL(None, use_errno=True)
 def claim():
     """Makes this process the writer."""
     with open('/proc/self/stat') as stat:
-        started = int(stat.read().rpartition(')')[2].split()[19])
+        started = int(stat.read().rpartition(')')[2].split()[19]) * 1000 // os.sysconf('SC_CLK_TCK')
     words[NAMESPACE] = int(''.join(filter(str.isdigit, os.readlink('/proc/self/ns/pid'))))
-    words[WRITER] = os.getpid() * 2 ** 42 + started
+    words[WRITER] = os.getpid() * 2 ** 32 + started % 2 ** 32
 
 
 def write(n, frame):
     slot = n % len(frames)
-    words[SLOTS + slot] = 2 * n + 1
+    words[SLOTS + 2 * slot] = 2 * n + 1
     frames[slot] = frame
-    words[SLOTS + slot] = 2 * n + 2
+    words[SLOTS + 2 * slot + 1] = 10 * n  # the tag
+    words[SLOTS + 2 * slot] = 2 * n + 2
     words[COUNT] = n + 1
     address = ctypes.c_void_p(words.ctypes.data + 8 * COUNT)
     libc.syscall(ctypes.c_long(FUTEX), address, ctypes.c_int(FUTEX_WAKE), ctypes.c_int(2 ** 31 - 1), None, None, ctypes.c_int(0))
