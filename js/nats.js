@@ -8,6 +8,7 @@ const { TensorSubscription } = require('./nats/subscription')
 const { connect, isInPlace } = require('./nats/transport')
 
 /** @typedef {import('./nats/batches').Value} Value */
+/** @typedef {import('./nats/bus').BusStats} BusStats */
 /** @typedef {import('./nats/publish').PublishOptions} PublishOptions */
 /** @template {Value} [R=Value] @typedef {import('./nats/request').RequestOptions<R>} RequestOptions */
 /** @typedef {import('./nats/serve').ServeOptions} ServeOptions */

@@ -11,9 +11,19 @@ const { serve } = require('./serve')
 const { openStore } = require('./store')
 const { subjectOf, patternOf } = require('./subjects')
 const { subscribe } = require('./subscription')
+const { statsOf } = require('./transport')
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
+
+/**
+ * How a bus's connection sends and receives.
+ *
+ * @typedef {object} BusStats
+ * @property {'in-place' | 'client'} transport  'in-place': that of `transport.connect`, without copies of large messages. 'client': the client's own; over TLS, over WebSockets, of
+ *   the client's own `connect`, and with a version of the client that `transport.connect` does not know
+ * @property {string | undefined} clientVersion  of the client, such as '3.4.0'; undefined: it does not tell
+ */
 
 /**
  * What the parts of a bus are given of it.
@@ -175,6 +185,16 @@ class TensorBus {
   async store (name, options) {
     return openStore(own(this).#core, name, options)
   }
+
+  /**
+   * Which transport runs, and the version of the client. Both may change when the connection is made again: a server may ask for TLS then.
+   *
+   * @returns {BusStats} a copy
+   * @throws nothing
+   * @example
+   * const isInPlace = bus => bus.stats().transport === 'in-place'
+   */
+  stats () { return statsOf(own(this).#core.connection) }
 
   /** @param {TensorBus} bus @returns {Core} @internal */
   static coreOf (bus) { return own(bus).#core }

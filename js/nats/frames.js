@@ -142,8 +142,10 @@ class Frames {
     if (!this.#isInLine && (kind === M || kind === H)) {
       if (isWhole) {
         const [size, headers] = sizesOf(this.#slab, this.#at, end, kind === H)
-        if (size < 0) this.#at = end // the client's parser refuses the line
-        else if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
+        if (size < 0) {
+          this.#slab[this.#at] = 0 // now the parser of each version of the client refuses the line: those before 3.4 take sizes of any length
+          this.#at = end
+        } else if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
         else if (end + size + 2 > this.#end) this.#begin(end, size + 2, size, headers)
         else this.#at = end + size + 2
         return true

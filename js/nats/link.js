@@ -24,6 +24,15 @@ function refused (what, cause) {
   return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause })
 }
 
+/**
+ * Did nobody listen to a request of JetStream's client? It says `JetStreamNotEnabled`. Where it has another version than the connection, each has a copy of @nats-io/nats-core,
+ * and the connection's error comes as it is.
+ *
+ * @param {any} error  of the client
+ * @returns {boolean}
+ */
+const isUnanswered = error => error?.name === 'JetStreamNotEnabled' || error?.isNoResponders?.() === true
+
 class Link {
   /** @type {Set<Follower>} */
   #followers = new Set()
@@ -161,4 +170,4 @@ function linkOf (connection) {
   return link
 }
 
-module.exports = { Link, linkOf, disconnected, refused }
+module.exports = { Link, linkOf, disconnected, isUnanswered, refused }

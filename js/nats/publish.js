@@ -1,10 +1,12 @@
 'use strict'
 // Publishing: a promise that settles when the server, or a stream, has the message.
 
+const { setTimeout: pause } = require('node:timers/promises')
 const { failure } = require('../base/errors')
 const { show, optionsOf } = require('../base/validate')
 const { signalOf, checkSignal, unlessAborted } = require('../base/signals')
 const { Tensor } = require('../tensor/tensor')
+const { isUnanswered } = require('./link')
 const { outgoing } = require('./messages')
 const { peer } = require('./peers')
 
@@ -22,6 +24,7 @@ const ATTEMPTS = 3 // at having a stream take a message, which has an id: it is 
 /** what the client's errors say of a connection that is gone */
 const GONE = /^(ClosedConnectionError|DrainingConnectionError)|connection (closed|disconnected)/
 const STREAM_MS = 5000 // that a stream may take to acknowledge
+const PAUSE_MS = 250 // before it is asked again
 
 /**
  * @param {Core} core
@@ -92,8 +95,11 @@ function refusal (connection, error) {
   return Object.assign(failure('ERR_DISCONNECTED', `the connection is ${connection.isClosed() ? 'closed' : 'draining'}; nothing was sent`), { cause: error })
 }
 
+/** @param {any} error  of the client */
+const isTimeout = error => error?.name === 'TimeoutError'
+
 /**
- * Settles when a stream has acknowledged the message.
+ * Settles when a stream has acknowledged the message. The client's own `retries` would not see what `isUnanswered` does.
  *
  * @param {Core} core
  * @param {string} subject
@@ -103,14 +109,27 @@ function refusal (connection, error) {
  */
 async function store ({ connection, link }, subject, { headers, payload, storage }, name, id = `${headers.get('Tensor-Seq')}:${subject}`) {
   link.jetstream ??= peer('jetstream').jetstream(connection)
-  const options = { headers, msgID: id, timeout: STREAM_MS, retries: ATTEMPTS, ...(name !== undefined && { expect: { streamName: name } }) }
-  const acknowledged = link.permitted(subject, link.guarded(link.jetstream.publish(subject, payload, options)))
+  const options = { headers, msgID: id, timeout: STREAM_MS, ...(name !== undefined && { expect: { streamName: name } }) }
+  let isOver = false // the payload is the caller's again
+  const attempts = async () => {
+    for (let i = 1; ; i++) {
+      try {
+        return await link.jetstream.publish(subject, payload, options)
+      } catch (error) {
+        if (i === ATTEMPTS || !(isUnanswered(error) || isTimeout(error))) throw error
+      }
+      await pause(PAUSE_MS)
+      if (isOver) return
+    }
+  }
+  const acknowledged = link.permitted(subject, link.guarded(attempts()))
   const flushed = storage === null ? undefined : link.flush().catch(() => {})
   try {
     await acknowledged
   } catch (error) {
     throw streamFailure(subject, error)
   } finally {
+    isOver = true
     await flushed // bytes in place may still be on their way
   }
 }
@@ -123,8 +142,8 @@ function streamFailure (subject, error) {
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error // ours
   const { name, message } = error
   let made
-  if (name === 'JetStreamNotEnabled' || name === 'NoRespondersError') made = failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
-  else if (name === 'TimeoutError') made = failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
+  if (isUnanswered(error)) made = failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
+  else if (isTimeout(error)) made = failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
   else if (GONE.test(`${name}: ${message}`)) made = failure('ERR_DISCONNECTED', message)
   else made = Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
   return Object.assign(made, { cause: error })

@@ -3,6 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
+const { isUnanswered } = require('./link')
 const { peer } = require('./peers')
 
 /**
@@ -121,7 +122,7 @@ function storeError (error, what) {
   else if (FULL.has(number)) code = 'ERR_TOO_LARGE'
   else if (/Closed|Draining|Connection/.test(error?.name)) code = 'ERR_DISCONNECTED'
   else if (/Timeout/.test(error?.name)) code = 'ERR_TIMEOUT'
-  else if (error?.name === 'JetStreamNotEnabled') code = 'ERR_NO_RESPONDERS'
+  else if (isUnanswered(error)) code = 'ERR_NO_RESPONDERS'
   return Object.assign(failure(code, `${what}: ${error?.message ?? error}`), { cause: error }, code === 'ERR_REMOTE' && { remoteCode: number })
 }
 

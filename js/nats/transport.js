@@ -1,6 +1,6 @@
 'use strict'
 // A transport for the client that reads large messages into memory of their own, and sends large payloads without packing. It touches what is
-// private in the client, of which it knows one minor version: with any other the client's own transport is used.
+// private in the client, whose versions it knows: with any other the client's own transport is used.
 
 const net = require('node:net')
 const { failure } = require('../base/errors')
@@ -11,7 +11,7 @@ const { Frames } = require('./frames')
 const { isStable, stays } = require('./payloads')
 const { peer } = require('./peers')
 
-const KNOWN = /^3\.4\./ // versions of @nats-io/transport-node
+const KNOWN = /^3\.[0-4]\.\d+$/ // versions of @nats-io/transport-node: test/nats/clients.test.js tries them
 const MOST_BYTES = 2 ** 26 // of a message, unless told
 const MOST_GREETING = 2 ** 20 // bytes of the server's first line
 const LARGE = 2 ** 14 // bytes: payloads that are at least as long are sent where they lie, if they stay as they are
@@ -262,7 +262,8 @@ let InPlaceTransport
 /**
  * Connects as the client's own `connect` does. Large messages are then received without copies, their payload at a multiple of 64 in memory, and large
  * payloads of a bus are sent without copies. The ArrayBuffers that these lie in are not transferred any more: Node 20 copies them instead, later ones refuse that
- * (DataCloneError); a resizable one is sent with one copy. Over TLS, and with a version of the client other than 3.4, the client's own transport does the work: nothing else changes.
+ * (DataCloneError); a resizable one is sent with one copy. Over TLS, and with a version of the client that is not known here (3.0 to 3.4 are), the client's own transport does the work: nothing else changes.
+ * `bus.stats()` says which one runs.
  *
  * @param {any} [options]  of the client, and maxBytes: of a message's payload; what is longer comes without it, and is no tensor then. 64 MiB unless told, which is the most
  * @returns {Promise<any>} a connection of the client's
@@ -306,6 +307,17 @@ async function connect (options) {
 const isInPlace = connection => connection?.protocol?.transport?.isInPlace === true
 
 /**
+ * Which transport a connection has now, and of which client.
+ *
+ * @param {any} connection
+ * @returns {import('./bus').BusStats} a copy
+ */
+function statsOf (connection) {
+  const version = connection.protocol?.transport?.version
+  return { transport: isInPlace(connection) ? 'in-place' : 'client', clientVersion: typeof version === 'string' ? version : undefined }
+}
+
+/**
  * Gives the memory of a message back to the transport that made it, for further ones: nobody reads the message any more. Of others nothing happens.
  *
  * @param {any} connection
@@ -313,4 +325,4 @@ const isInPlace = connection => connection?.protocol?.transport?.isInPlace === t
  */
 const giveBack = (connection, data) => connection.protocol?.transport?.frames?.reuse(data.buffer)
 
-module.exports = { connect, isInPlace, giveBack, Outbound, writes }
+module.exports = { connect, isInPlace, statsOf, giveBack, Outbound, writes }

@@ -35,6 +35,30 @@ async function muteServer () {
   return { url: `127.0.0.1:${server.address().port}`, cut, got: () => got, stop: () => { cut(); return new Promise(resolve => server.close(resolve)) } }
 }
 
+/** A server that has a function answer each request to the subject s. */
+async function streamServer (answer) {
+  const server = net.createServer(socket => {
+    let sid
+    socket.on('error', () => {})
+    socket.write('INFO {"server_id":"x","version":"2.9.10","headers":true,"max_payload":8388608,"proto":1}\r\n')
+    socket.on('data', data => {
+      const text = data.toString('latin1')
+      sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? sid
+      if (text.includes('PING')) socket.write('PONG\r\n')
+      const [, inbox] = /HPUB s (\S+)/.exec(text) ?? []
+      if (inbox === undefined) return
+      answer({
+        id: /Nats-Msg-Id: *(\S+)/i.exec(text)[1],
+        refuse: () => socket.write(`HMSG ${inbox} ${sid} 16 16\r\nNATS/1.0 503\r\n\r\n\r\n`),
+        store: () => socket.write(`MSG ${inbox} ${sid} 22\r\n{"stream":"S","seq":1}\r\n`),
+        cut: () => socket.end()
+      })
+    })
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { url: `127.0.0.1:${server.address().port}`, stop: () => new Promise(resolve => server.close(resolve)) }
+}
+
 describe('NATS: publishing', () => {
   needs('nats-server')
   let server
@@ -266,6 +290,43 @@ describe('NATS: publishing', () => {
       await assert.rejects(bus.publish('t', t, { stream: 'U' }), { code: 'ERR_REMOTE', remoteCode: 10060 })
       t.fill(1)
     }))
+
+    it('asks again while nobody answers for the stream, with the same id', async () => {
+      const ids = []
+      const server = await streamServer(({ id, refuse, store }) => ids.push(id) < 3 ? refuse() : store())
+      const connection = await connect({ servers: server.url })
+      try {
+        const t = ones([4])
+        await tensors(connection).publish('s', t, { stream: true })
+        assert.equal(ids.length, 3)
+        assert.equal(new Set(ids).size, 1)
+        t.fill(2)
+      } finally {
+        await connection.close()
+        await server.stop()
+      }
+    })
+
+    it('does not ask again when the connection was lost: the tensor is the caller\'s', async () => {
+      let asked = 0
+      const server = await streamServer(({ refuse, cut }) => {
+        asked++
+        refuse()
+        cut()
+      })
+      const connection = await connect({ servers: server.url, maxReconnectAttempts: -1, reconnectTimeWait: 20 })
+      try {
+        const again = connection.status()
+        await rejects(tensors(connection).publish('s', ones([4]), { stream: true }), 'ERR_DISCONNECTED')
+        for await (const { type } of again) if (type === 'reconnect') break
+        await new Promise(resolve => { setTimeout(resolve, 600) }) // more than it waits before it asks again
+        await connection.flush()
+        assert.equal(asked, 1)
+      } finally {
+        await connection.close()
+        await server.stop()
+      }
+    })
 
     it('rejects when the connection is lost meanwhile', async () => {
       const mute = await muteServer()
