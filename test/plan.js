@@ -37,6 +37,7 @@ const LATER = [
   'native/ring-kills.test.js', // processes that are killed; ring-readers has one
   'native/workers-many.test.js', // 60 workers; native/worker has eight
   'native/shared-tensor-processes.test.js', // processes that are killed while they share; shared-tensor has one that ends
+  'nats/clients.test.js', // other versions of NATS' client, from npm
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'nats/store-failures.test.js', // servers that fail under the object store
   'nats/transport.test.js', // the transport's own ways; nats/messages and nats/host send by it

@@ -45,6 +45,7 @@ const TOOLS = {
   'nats-server': { isThere: () => find('nats-server') !== null, where: 'Debian\'s nats-server, or nats.io' },
   libnats: { isThere: () => fs.existsSync('/usr/include/nats/nats.h'), where: 'Debian\'s libnats-dev' },
   'nats.go': { isThere: () => find('go') !== null && fs.existsSync(`${GOPATH}/src/github.com/nats-io/nats.go/nats.go`), where: 'Debian\'s golang-go and golang-github-nats-io-go-nats-dev', notInCi: true },
+  npm: { isThere: () => !isPage && spawnSync('npm', ['view', '@nats-io/transport-node', 'version'], { timeout: 60000 }).status === 0, where: 'Node.js has it; it has to reach a registry' },
   nginx: { isThere: () => find('nginx') !== null, where: 'Debian\'s nginx-light, or nginx.org' },
   openssl: { isThere: () => find('openssl') !== null, where: 'the package openssl' },
   Go: { isThere: () => find('go') !== null, where: 'Debian\'s golang-go, or go.dev', notInCi: true },

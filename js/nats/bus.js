@@ -20,8 +20,8 @@ const { statsOf } = require('./transport')
  * How a bus's connection sends and receives.
  *
  * @typedef {object} BusStats
- * @property {'in-place' | 'client'} transport  'in-place': that of `transport.connect`, without copies of large messages. 'client': the client's own; over TLS, over WebSockets, of
- *   the client's own `connect`, and with a version of the client that `transport.connect` does not know
+ * @property {'in-place' | 'client'} transport  'in-place': that of `transport.connect`, without copies of large messages. 'client': the client's own,
+ *   which copies; over TLS, over WebSockets, of the client's own `connect`, and with a version later than 3.4
  * @property {string | undefined} clientVersion  of the client, such as '3.4.0'; undefined: it does not tell
  */
 

@@ -262,7 +262,7 @@ let InPlaceTransport
 /**
  * Connects as the client's own `connect` does. Large messages are then received without copies, their payload at a multiple of 64 in memory, and large
  * payloads of a bus are sent without copies. The ArrayBuffers that these lie in are not transferred any more: Node 20 copies them instead, later ones refuse that
- * (DataCloneError); a resizable one is sent with one copy. Over TLS, and with a version of the client that is not known here (3.0 to 3.4 are), the client's own transport does the work: nothing else changes.
+ * (DataCloneError); a resizable one is sent with one copy. Over TLS, and with a version of the client later than 3.4, the client's own transport does the work: nothing else changes.
  * `bus.stats()` says which one runs.
  *
  * @param {any} [options]  of the client, and maxBytes: of a message's payload; what is longer comes without it, and is no tensor then. 64 MiB unless told, which is the most

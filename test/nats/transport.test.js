@@ -7,7 +7,7 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { connect, Parser } = require('@nats-io/transport-node')
-const { NodeTransport } = require('@nats-io/transport-node/lib/node_transport.js')
+const { NodeTransport, VERSION } = require('@nats-io/transport-node/lib/node_transport.js')
 const { arange, fromBlob, full, memory, ones, zeros } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
 const { Frames } = require('../../js/nats/frames')
@@ -361,6 +361,8 @@ describe('NATS: the transport', () => {
       for await (const { type } of again) if (type === 'reconnect') break
     }
     assert.equal(transport.isInPlace(ours), true)
+    assert.deepEqual([ours, others].map(connection => tensors(connection).stats()), [{ transport: 'in-place', clientVersion: VERSION }, { transport: 'client', clientVersion: VERSION }])
+    assert.throws(() => tensors(ours).stats.call({}), { code: 'ERR_ARGUMENT' })
     assert.equal(others.protocol.transport.constructor, NodeTransport)
     const third = await connect({ servers: server.url })
     assert.equal(third.protocol.transport.constructor, NodeTransport)
@@ -459,7 +461,7 @@ describe('NATS: the transport', () => {
           const received = tensors(connection).subscribe('a')
           await tensors(connection).publish('a', ones([2 ** 17]))
           const { value } = await received.next()
-          console.log(transport.isInPlace(connection), value.tensor.get(2 ** 17 - 1))
+          console.log(tensors(connection).stats().transport, transport.isInPlace(connection), value.tensor.get(2 ** 17 - 1))
           await received.return()
           await connection.close()
         }
@@ -472,14 +474,13 @@ describe('NATS: the transport', () => {
 
     it('with another version of it, or other insides', () => {
       const check = `await check(await transport.connect({ servers: '${server.url}' }))`
-      assert.equal(run(check), 'true 1')
-      assert.equal(run(`inner.VERSION = '3.5.0'; ${check}`), 'false 1')
-      assert.equal(run(`inner.VERSION = undefined; ${check}`), 'false 1')
+      assert.equal(run(check), 'in-place true 1')
+      for (const version of ['3.5.0', '3.40.0', '4.0.0', '3.4.0-1', undefined]) assert.equal(run(`inner.VERSION = ${JSON.stringify(version)}; ${check}`), 'client false 1', version)
       const other = `class extends inner.NodeTransport {
         constructor () { super(); this.iterate = undefined }
         [Symbol.asyncIterator] () { return Object.getPrototypeOf(Object.getPrototypeOf(this)).iterate.call(this) }
       }`
-      assert.equal(run(`inner.NodeTransport = ${other}; ${check}`), 'false 1')
+      assert.equal(run(`inner.NodeTransport = ${other}; ${check}`), 'client false 1')
     })
 
     it('over TLS, whether it is asked for or the server wants it', async function () {
@@ -488,8 +489,8 @@ describe('NATS: the transport', () => {
       const secure = await startServer({ config: `tls { cert_file: "${folder}/server.pem", key_file: "${folder}/server-key.pem" }` })
       const ca = path.join(folder, 'ca.pem')
       try {
-        assert.equal(run(`await check(await transport.connect({ servers: 'localhost:${secure.port}', tls: { caFile: '${ca}' } }))`), 'false 1')
-        assert.equal(run(`await check(await transport.connect({ servers: 'localhost:${secure.port}' }))`, { NODE_EXTRA_CA_CERTS: ca }), 'false 1')
+        assert.equal(run(`await check(await transport.connect({ servers: 'localhost:${secure.port}', tls: { caFile: '${ca}' } }))`), 'client false 1')
+        assert.equal(run(`await check(await transport.connect({ servers: 'localhost:${secure.port}' }))`, { NODE_EXTRA_CA_CERTS: ca }), 'client false 1')
         await assert.rejects(transport.connect({ servers: `localhost:${secure.port}`, maxReconnectAttempts: 0 }), /certificate/)
       } finally {
         await secure.stop()

@@ -1,12 +1,15 @@
 // Tensors over NATS. Compiled only.
 import { tensor, zeros, type Tensor } from 'samebytes'
 import { Module } from 'samebytes/module'
-import { serve, tensors, type ObjectInfo, type Received, type RequestOptions, type TensorBus, type TensorService, type TensorSubscription } from 'samebytes/nats'
+import { serve, tensors, type BusStats, type ObjectInfo, type Received, type RequestOptions, type TensorBus, type TensorService, type TensorSubscription } from 'samebytes/nats'
 import { is } from './equal.mjs'
 
 declare const connection: unknown
 const bus = tensors(connection, { maxBytes: 2 ** 20, maxPending: undefined })
 is<TensorBus>()(bus)
+is<BusStats>()(bus.stats())
+is<'in-place' | 'client'>()(bus.stats().transport)
+is<string | undefined>()(bus.stats().clientVersion)
 const x = zeros([2, 3], 'int8')
 type Boxes = { boxes: Tensor<'float32'>, scores: Tensor<'float32'> }
 
