@@ -30,7 +30,7 @@ describe('NATS: the client\'s packages', () => {
   needs('npm')
   let scratch
   before(() => { scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-'))) })
-  after(() => fs.rmSync(scratch, { recursive: true, force: true }))
+  after(() => { if (scratch) fs.rmSync(scratch, { recursive: true, force: true }) })
 
   SETS.forEach(({ title, node, jetstream, services = SERVICES, files = FILES }, i) => describe(title, () => {
     let folder
