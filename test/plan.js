@@ -37,7 +37,6 @@ const LATER = [
   'native/ring-kills.test.js', // processes that are killed; ring-readers has one
   'native/workers-many.test.js', // 60 workers; native/worker has eight
   'native/shared-tensor-processes.test.js', // processes that are killed while they share; shared-tensor has one that ends
-  'nats/clients.test.js', // other versions of NATS' client, from npm
   'nats/killed.test.js', // servers and replicas that fail; CI runs it for longer
   'nats/store-failures.test.js', // servers that fail under the object store
   'nats/transport.test.js', // the transport's own ways; nats/messages and nats/host send by it
@@ -56,6 +55,9 @@ const LATER = [
   // programs in other languages, and examples
   ...['array-interface', 'dlpack-python', 'example-pool', 'example-ring', 'example-service', 'libtorch', 'python-package', 'ring-c', 'shared-tensor-python'].map(name => `native/${name}.test.js`)
 ]
+
+/** Left to parts of .ci/full. */
+const IN_A_PART = ['nats/clients.test.js'] // the tests of NATS again, with four other versions of its client
 
 /** What `npm test` runs on WebAssembly: memory, its growth, what is staged there, parsers, and where the back ends differ. */
 const ON_WASM = [
@@ -112,7 +114,7 @@ const FOLDERS = {
 
 /** Which run is the first to have a file: 'test', 'ci' or 'full'. @param {string} name  from test/ on @param {string} backend */
 function firstRunOf (name, backend) {
-  if (backend === 'native') return LATER.includes(name) ? 'ci' : 'test'
+  if (backend === 'native') return IN_A_PART.includes(name) ? 'full' : LATER.includes(name) ? 'ci' : 'test'
   if (NATIVE_ONLY.includes(name) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))) return 'full'
   return backend === 'wasm' && ON_WASM.includes(name) ? 'test' : 'ci'
 }
@@ -132,7 +134,7 @@ function sliceOf (files, slice = '1/1') {
  * @returns {{ title: string, backend: string, files: string[], isAlone: boolean }[]}
  */
 function suitesOf (backends, filters, which, slice) {
-  for (const name of [...ALONE, ...LATER, ...ON_WASM, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) throw new Error(`test/plan.js: there is no test/${name}`)
+  for (const name of [...ALONE, ...LATER, ...IN_A_PART, ...ON_WASM, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) throw new Error(`test/plan.js: there is no test/${name}`)
   return backends.flatMap(backend => FOLDERS[backend].map(folder => {
     const names = fs.readdirSync(path.join(__dirname, folder), { recursive: true }).filter(name => /\.test\.m?js$/.test(name)).sort().map(name => `${folder}/${name}`)
     const wanted = names.filter(name => (filters.length === 0 || filters.some(part => `test/${name}`.includes(part))) && (which === 'all' || firstRunOf(name, backend) === which))
