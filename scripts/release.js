@@ -1,13 +1,11 @@
 'use strict'
 // A release in one command: docs/releasing.md.
 //
-//   node scripts/release.js VERSION --repository URL [--remote NAME] [--dry-run]
+//   node scripts/release.js VERSION [--remote NAME] [--dry-run]
 //
-// VERSION       what CHANGELOG.md has as its newest heading
-// --repository  where the sources are, https://HOST/OWNER/NAME: the package's repository, homepage and bugs, and where its README leads to.
-//               It is nowhere in the sources
-// --remote      the remote that gets the commit and the tag; otherwise origin
-// --dry-run     everything but publishing, committing, tagging and pushing. At the tag of a release: makes its tarball anew
+// VERSION    what CHANGELOG.md has as its newest heading
+// --remote   the remote that gets the commit and the tag; otherwise origin
+// --dry-run  everything but publishing, committing, tagging and pushing. At the tag of a release: makes its tarball anew
 //
 // It is published when two builds in two folders gave the same bytes, and the tests of the package have passed. Until then nothing is changed.
 
@@ -16,7 +14,6 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { addAddresses, complaintsOfPackage, edit } = require('./addresses.js')
 const { findCompiler } = require('./cuda.js')
 const { SUMS, SBOM } = require('./provenance.js')
 const { sizesOfPackage } = require('./sizes.js')
@@ -25,7 +22,7 @@ const { hashOf, unpacked, filesOf, differencesOf } = require('./tarball.js')
 const ROOT = path.dirname(__dirname)
 const OUT = path.join('build', 'release') // of the checkout; what is left of a release
 const WHEELS = path.join('build', 'wheels') // of a clone
-const USAGE = 'node scripts/release.js VERSION --repository URL [--remote NAME] [--dry-run]; docs/releasing.md explains it'
+const USAGE = 'node scripts/release.js VERSION [--remote NAME] [--dry-run]; docs/releasing.md explains it'
 
 class Refusal extends Error {}
 
@@ -49,6 +46,11 @@ function gitOrNull (...args) {
   return status === 0 ? stdout.trimEnd() : null
 }
 
+/** @param {(text: string) => string} change */
+function edit (file, change) {
+  fs.writeFileSync(file, change(fs.readFileSync(file, 'utf8')))
+}
+
 const say = text => console.log(`release: ${text}`)
 
 // ---- What is asked for, and whether it can be ----
@@ -56,13 +58,13 @@ const say = text => console.log(`release: ${text}`)
 function optionsOf (args) {
   let parsed
   try {
-    parsed = parseArgs({ args, allowPositionals: true, options: { repository: { type: 'string' }, remote: { type: 'string', default: 'origin' }, 'dry-run': { type: 'boolean', default: false } } })
+    parsed = parseArgs({ args, allowPositionals: true, options: { remote: { type: 'string', default: 'origin' }, 'dry-run': { type: 'boolean', default: false } } })
   } catch (error) {
     throw Object.assign(new Refusal(`${error.message}\n${USAGE}`), { status: 2 })
   }
-  const { positionals: [version, ...rest], values: { repository, remote, 'dry-run': isDry } } = parsed
+  const { positionals: [version, ...rest], values: { remote, 'dry-run': isDry } } = parsed
   if (version === undefined || rest.length > 0) throw Object.assign(new Refusal(USAGE), { status: 2 })
-  return { version, repository: repository?.replace(/\/+$/, '').replace(/\.git$/, ''), remote, isDry, tag: `v${version}` }
+  return { version, remote, isDry, tag: `v${version}` }
 }
 
 /** The newest version of a changelog. @returns {{ version: string, isDated: boolean, text: string } | null}  text: what stands under its heading */
@@ -72,11 +74,11 @@ function newestOf (changelog) {
 }
 
 /** @returns {string[]} all that is wrong, in sentences */
-function complaintsOf ({ version, repository, remote, isDry, tag }) {
+function complaintsOf ({ version, remote, isDry, tag }) {
   const wrong = []
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) wrong.push(`${version} is no version such as 1.2.3 or 1.2.3-rc.1`)
-  if (repository === undefined) wrong.push('no address of the repository: --repository https://HOST/OWNER/NAME. The package\'s page has its links from there')
-  else if (!/^https:\/\/[\w.-]+\.\w+(\/[\w.~-]+){2,}$/.test(repository)) wrong.push(`${repository} is no address of a repository, https://HOST/OWNER/NAME`)
+  const { repository } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
+  if (!/^git\+https:\/\/\S+\.git$/.test(repository?.url)) wrong.push(`package.json has ${JSON.stringify(repository) ?? 'none'} as repository; "url": "git+https://HOST/OWNER/NAME.git" was expected: npm's page has the links of README.md from there`)
   const dirty = git('status', '--porcelain')
   if (dirty !== '') wrong.push(`the working tree is not clean:\n${dirty}`)
   const newest = newestOf(fs.readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'))
@@ -147,17 +149,12 @@ function pack (folder, commit, options, env) {
   run(ROOT, 'git', 'clone', '--quiet', '--no-tags', '--no-checkout', options.sources, folder)
   run(folder, 'git', 'checkout', '--quiet', '--detach', commit)
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
-  addAddresses(folder, options)
-  refuse(complaintsOfPackage(folder, options))
+  edit(path.join(folder, 'package.json'), text => text.replace('  "private": true,\n', ''))
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   run(folder, 'env', ...assignments, 'npm', 'pack', '--ignore-scripts=false', '--loglevel=error') // whatever a user's .npmrc says
   fs.mkdirSync(path.join(folder, WHEELS))
   const wheels = run(folder, 'env', ...assignments, 'python3', 'python/backend.py', WHEELS, '--all').split('\n')
   return { tarball: path.join(folder, `samebytes-${options.version}.tgz`), wheels: wheels.map(name => path.join(folder, WHEELS, name)) }
-}
-
-function refuse (complaints) {
-  if (complaints.length > 0) throw new Refusal(`the package cannot be published:\n${listed(complaints)}`)
 }
 
 /** Builds twice, in other folders, at other times, in other surroundings. @returns {{ folder: string, tarball: string, wheels: string[] }} the first one */
@@ -250,7 +247,6 @@ function commitOf (options) {
 /** @returns {string} the tarball, which may be published; it lies in the checkout */
 function build (scratch, commit, options) {
   const built = packTwice(scratch, commit, options)
-  refuse(unpacked(built.tarball, folder => complaintsOfPackage(folder, options)))
   say('two builds gave the same bytes; testing the package')
   run(built.folder, process.execPath, 'test/pack/run.js', '--tarball', built.tarball)
   return keep(built)

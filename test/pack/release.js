@@ -15,14 +15,13 @@ const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { withAddresses, addAddresses, complaintsOfPackage } = require('../../scripts/addresses.js')
 const { findCompiler } = require('../../scripts/cuda.js')
 const { bump, newestOf, publishing } = require('../../scripts/release.js')
-const { unpacked, differencesOf } = require('../../scripts/tarball.js')
+const { differencesOf } = require('../../scripts/tarball.js')
 const wheel = require('../wheel')
 const { ROOT, scratchFolder, runAll, step, start, ended, packedIn } = require('../steps')
 
-const ADDRESS = 'https://forge.example/owner/samebytes'
+const REPOSITORY = { type: 'git', url: 'git+https://forge.example/owner/samebytes.git' }
 const { version: VERSION, name: NAME } = require('../../package.json')
 const { version: NEXT } = newestOf(fs.readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'))
 const RELEASED = '99.0.0-rc.1' // what the tests release
@@ -44,10 +43,7 @@ async function main () {
     await test('a release that takes a commit needs a branch, and is refused where the CI gives provenance', testCommit)
     await test('provenance is asked for where the CI offers it', testArguments)
     await test('a release writes its version everywhere, and its date', testBump)
-    await test('links become addresses', testAddresses)
     await test('npm publish refuses what npm pack made of a checkout', () => testPacked(registry))
-    await test('a package is published only with its addresses, and with pages whose links lead somewhere', testPages)
-    await test('a release is refused where a page leads nowhere, before it builds', testDeadLink)
     await test('what two tarballs do not share is named', testDifferences)
     await test('wheels are of each platform, and have the same bytes in two folders', testWheelBytes)
     if (findCompiler()) await test('device code has the same bytes in two folders', testDeviceCode)
@@ -78,11 +74,12 @@ async function run (folder, command, env) {
 const git = (folder, ...args) => run(folder, ['git', '-c', 'user.name=tests', '-c', 'user.email=tests@forge.example', ...args])
 const release = (folder, args, env) => ending(folder, [process.execPath, 'scripts/release.js', ...args], env)
 
-/** What a clone of this checkout would be, with its changes committed. @returns {Promise<string>} its folder */
+/** What a clone of this checkout would be, with its changes committed, and with a repository. @returns {Promise<string>} its folder */
 async function clone (name) {
   const folder = path.join(scratch, name)
   const files = (await run(ROOT, ['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'])).split('\0').filter(file => file !== '' && fs.existsSync(path.join(ROOT, file)))
   for (const file of files) fs.cpSync(path.join(ROOT, file), path.join(folder, file))
+  editPackage(folder, { repository: REPOSITORY })
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
   await git(folder, 'init', '--quiet', '--initial-branch=main')
   fs.appendFileSync(path.join(folder, '.git', 'info', 'exclude'), '/node_modules\n')
@@ -90,6 +87,11 @@ async function clone (name) {
   await git(folder, 'add', '--all')
   await git(folder, 'commit', '--quiet', '--message=everything')
   return folder
+}
+
+function editPackage (folder, fields) {
+  const file = path.join(folder, 'package.json')
+  fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), ...fields }, null, 2) + '\n')
 }
 
 /** The PATH without what only the whole package takes. @returns {string} a folder */
@@ -168,42 +170,45 @@ async function testRefusals () {
     assert.equal(err.match(/^ {2}- /gm).length, reasons.length, err)
     for (const reason of reasons) assert.match(err, reason)
   }
-  const dry = [NEXT, '--repository', ADDRESS, '--dry-run']
+  const dry = [NEXT, '--dry-run']
   const head = (await git(folder, 'rev-parse', 'HEAD')).trim()
 
   assert.equal((await release(folder, [])).code, 2)
   assert.equal((await release(folder, [...dry, '--fast'])).code, 2)
-  await refused([NEXT, '--dry-run'], {}, /no address of the repository: --repository https:/)
-  for (const address of ['git@forge.example:owner/samebytes', 'http://forge.example/owner/samebytes', 'https://forge.example']) await refused([NEXT, '--dry-run', '--repository', address], {}, /is no address of a repository/)
-  await refused([NEXT, '--repository', ADDRESS], {}, /there is no remote origin/)
+  await refused([NEXT], {}, /there is no remote origin/)
   await refused(dry, { NVCC: '/nowhere' }, /no nvcc.*NVCC=0/)
+  for (const repository of [undefined, 'owner/samebytes', { type: 'git', url: 'git@forge.example:owner/samebytes' }]) {
+    editPackage(folder, { repository })
+    await refused(dry, {}, /the working tree is not clean/, /package\.json has .* as repository/)
+  }
+  await git(folder, 'checkout', '--quiet', 'package.json')
 
-  await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /CHANGELOG\.md has \S+ as its newest heading: .*"## 99\.0\.0 \(unreleased\)"/)
+  await refused(['99.0.0', '--dry-run'], {}, /CHANGELOG\.md has \S+ as its newest heading: .*"## 99\.0\.0 \(unreleased\)"/)
   const changelog = path.join(folder, 'CHANGELOG.md')
   const text = fs.readFileSync(changelog, 'utf8')
   fs.writeFileSync(changelog, text.replace(/^## .*$/m, '## 99.0.0\n\n- New.\n\n$&'))
   await refused(dry, {}, /the working tree is not clean:\n {5}M CHANGELOG\.md/, /CHANGELOG\.md has 99\.0\.0 as its newest heading/)
   await git(folder, 'commit', '--quiet', '--all', '--message=a heading')
-  await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /shall be "## 99\.0\.0 \(unreleased\)"/)
+  await refused(['99.0.0', '--dry-run'], {}, /shall be "## 99\.0\.0 \(unreleased\)"/)
   fs.writeFileSync(changelog, text.replace(/^## .*$/m, '## 99.0.0 (unreleased)\n\n$&'))
   await git(folder, 'commit', '--quiet', '--all', '--message=a heading with nothing under it')
-  await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /CHANGELOG\.md says nothing of 99\.0\.0/)
+  await refused(['99.0.0', '--dry-run'], {}, /CHANGELOG\.md says nothing of 99\.0\.0/)
 
   await git(folder, 'tag', `v${NEXT}`, head)
   await git(folder, 'reset', '--quiet', '--hard', head)
   await git(folder, 'commit', '--quiet', '--allow-empty', '--message=after the tag')
   await git(folder, 'remote', 'add', 'elsewhere', folder)
-  await refused([NEXT, '--repository', ADDRESS, '--remote', 'elsewhere'], {}, new RegExp(`the tag v${NEXT} exists`))
+  await refused([NEXT, '--remote', 'elsewhere'], {}, new RegExp(`the tag v${NEXT} exists`))
   await refused(dry, {}, new RegExp(`the tag v${NEXT} exists, elsewhere`))
   fs.writeFileSync(path.join(folder, 'new'), '')
-  await refused(['1.x', '--dry-run'], { NVCC: '/nowhere' }, /1\.x is no version/, /no address/, /not clean/, /CHANGELOG\.md has/, /no nvcc/)
+  await refused(['1.x', '--dry-run'], { NVCC: '/nowhere' }, /1\.x is no version/, /not clean/, /CHANGELOG\.md has/, /no nvcc/)
 }
 
 /** It comes to its first build, and has changed nothing. */
 async function testMayBeMade () {
   const folder = await clone('made')
   const before = await git(folder, 'for-each-ref')
-  const { code, out, err } = await release(folder, [NEXT, '--repository', `${ADDRESS}.git`, '--dry-run'], { PATH: withoutCompilers() })
+  const { code, out, err } = await release(folder, [NEXT, '--dry-run'], { PATH: withoutCompilers() })
   assert.equal(code, 1)
   assert.equal(out, `release: building ${NEXT}, and packing it\n`)
   assert.match(err, /not whole without emcc/)
@@ -221,7 +226,7 @@ async function withHeading (name) {
 
 async function testCommit () {
   const folder = await withHeading('committed')
-  const args = [RELEASED, '--repository', ADDRESS, '--dry-run']
+  const args = [RELEASED, '--dry-run']
   const inCI = await release(folder, args, { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://forge.example/' })
   assert.match(inCI.err, /provenance is of the commit that the CI runs on, which lacks version or date/)
   await git(folder, 'checkout', '--quiet', '--detach')
@@ -256,78 +261,13 @@ async function testBump () {
   assert.equal(newestOf('# Changelog\n'), null)
 }
 
-function testAddresses () {
-  const text = 'See [the\npage](docs/x.md#there), ![a picture](docs/x.png), [`code`](y.c "title")[y](y.c), [here](#here), [far](https://forge.example/).\n' +
-    '<img src="a.svg" alt="b">, [d][]\n\n[d]: e.md#f\n' +
-    'Not `[a](b.md)`.\n\n```js\nconst f = x[0](y)\n```\n[last](../z.md)\n'
-  assert.equal(withAddresses(text, 'docs/page.md', name => name === 'z.md' ? null : `@${name}`),
-    'See [the\npage](@docs/docs/x.md#there), ![a picture](@docs/docs/x.png), [`code`](@docs/y.c "title")[y](@docs/y.c), [here](#here), [far](https://forge.example/).\n' +
-    '<img src="@docs/a.svg" alt="b">, [d][]\n\n[d]: @docs/e.md#f\n' +
-    'Not `[a](b.md)`.\n\n```js\nconst f = x[0](y)\n```\n[last](../z.md)\n')
-}
-
-const packAsItLies = folder => run(folder, ['npm', 'pack', '--ignore-scripts', '--loglevel=error'])
-
 async function testPacked ({ env, published }) {
   const folder = await clone('packed')
-  await packAsItLies(folder)
+  await run(folder, ['npm', 'pack', '--ignore-scripts', '--loglevel=error'])
   const { code, err } = await ending(folder, ['npm', 'publish', `./${path.basename(packedIn(folder))}`], env)
   assert.notEqual(code, 0)
   assert.match(err, /EPRIVATE/)
   assert.equal(published.length, 0)
-}
-
-/** What is packed, apart from what is built: the README of the tarball is npm's page. */
-async function testPages () {
-  const sources = await clone('sources')
-  const folder = await clone('pages')
-  const about = { repository: ADDRESS, tag: `v${VERSION}`, version: VERSION, sources }
-  const complaints = root => complaintsOfPackage(root, about).join('\n')
-  assert.match(complaints(folder), /package\.json has true as private.*\n.* none as homepage.*\n.* none as repository.*\n.* none as bugs.*\nREADME\.md leads to docs\//)
-
-  addAddresses(folder, about)
-  assert.doesNotMatch(await git(folder, 'diff'), /^\+.*https:\/\/(?!forge\.example\/owner\/samebytes)/m, 'no other address')
-  await packAsItLies(folder)
-  unpacked(packedIn(folder), root => {
-    assert.equal(complaints(root), '')
-    const { repository, homepage, bugs } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
-    assert.deepEqual([repository.url, homepage, bugs.url], [`git+${ADDRESS}.git`, `${ADDRESS}#readme`, `${ADDRESS}/issues`])
-    testLinks(root, about.tag)
-    testComplaints(root, complaints, about.tag)
-  })
-}
-
-/** Each link that is bad on npm's page, or from a page of the package, is found. */
-function testComplaints (root, complaints, tag) {
-  const more = (page, text, expected) => {
-    const before = fs.readFileSync(path.join(root, page))
-    fs.appendFileSync(path.join(root, page), `\n\n${text}\n`)
-    assert.equal(complaints(root), expected)
-    fs.writeFileSync(path.join(root, page), before)
-  }
-  const bad = (target, page = 'README.md') => more(page, `[x](${target})`, `${page} leads to ${target}`)
-  more('README.md', `[x](https://forge.example/) [y](#how-fast) [z](${ADDRESS}/tree/${tag}/src)`, '')
-  bad('docs/install.md')
-  bad('#nowhere')
-  bad('http://forge.example/')
-  bad(`${ADDRESS}/blob/${tag}/docs/nowhere.md`)
-  bad(`${ADDRESS}/blob/${tag}/docs/install.md#nowhere`)
-  bad(`${ADDRESS}/blob/main/docs/install.md`)
-  bad(`${ADDRESS}/blob/${tag}/docs/benchmarks.svg`) // a page with a picture, not the picture
-  bad('nowhere.md', 'docs/install.md')
-  bad('releasing.md#nowhere', 'docs/install.md')
-  bad('../scripts/build', 'docs/install.md')
-  more('README.md', '<img src="docs/benchmarks.svg">', 'README.md leads to docs/benchmarks.svg')
-  more('README.md', '[x]: docs/install.md', 'README.md leads to docs/install.md')
-}
-
-async function testDeadLink () {
-  const folder = await clone('dead')
-  fs.appendFileSync(path.join(folder, 'README.md'), '\n[a picture that nobody drew](docs/nowhere.png)\n')
-  await git(folder, 'commit', '--quiet', '--all', '--message=a dead link')
-  const { code, err } = await release(folder, [NEXT, '--repository', ADDRESS, '--dry-run'], { PATH: withoutCompilers() })
-  assert.equal(code, 1)
-  assert.equal(err, 'release: the package cannot be published:\n  - README.md leads to docs/nowhere.png\n')
 }
 
 async function testDifferences () {
@@ -406,8 +346,6 @@ async function install (name, tarball) {
   return app
 }
 
-const readPackage = app => JSON.parse(fs.readFileSync(path.join(app, 'node_modules', NAME, 'package.json'), 'utf8'))
-
 const readSums = app => fs.readFileSync(path.join(app, 'node_modules', NAME, 'prebuilds', 'SHA256SUMS'), 'utf8')
 
 /** The native back end runs, hashes are right, and the bill of materials names what it was built with. @returns {Promise<string>} the hashes */
@@ -442,7 +380,7 @@ async function testRelease (folder, remote, PATH, { env, published }) {
   await git(scratch, 'init', '--quiet', '--bare', '--initial-branch=main', remote)
   await git(folder, 'remote', 'add', 'origin', remote)
   await git(folder, 'push', '--quiet', 'origin', 'main')
-  const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS], { ...env, PATH })
+  const { code, text } = await release(folder, [RELEASED], { ...env, PATH })
   assert.equal(code, 0, text)
   assert.match(text, new RegExp(`^Version: ${RELEASED}, after ${VERSION}$`, 'm'))
   assert.match(text, new RegExp(`^ {2}the commit "release: ${RELEASED}", .* on main\n {2}the tag v${RELEASED}, and a push to origin$`, 'm'))
@@ -467,9 +405,7 @@ async function testRelease (folder, remote, PATH, { env, published }) {
   const app = await install('app-released', file)
   await testInstalled(app, RELEASED)
   await testWheels(folder, app)
-  const { repository, homepage, bugs } = readPackage(app)
-  assert.deepEqual({ repository, homepage, bugs }, { repository: { type: 'git', url: `git+${ADDRESS}.git` }, homepage: `${ADDRESS}#readme`, bugs: { url: `${ADDRESS}/issues` } })
-  testLinks(path.join(app, 'node_modules', NAME), `v${RELEASED}`)
+  assert.deepEqual(JSON.parse(fs.readFileSync(path.join(app, 'node_modules', NAME, 'package.json'), 'utf8')).repository, REPOSITORY)
 }
 
 /** One for each platform; this one's, beside the package. */
@@ -482,22 +418,6 @@ async function testWheels (folder, app) {
   const { version, library } = await wheel.tryBeside(require(path.join(app, 'node_modules', NAME)), site, `samebytes-wheel-${process.pid}`)
   assert.equal(version, RELEASED)
   assert.ok(fs.readFileSync(library).equals(fs.readFileSync(path.join(app, 'node_modules', NAME, 'prebuilds', 'linux-x64', 'libsamebytes.so.1'))))
-}
-
-/** The README is npm's page, where only addresses lead anywhere; pages lead to pages of the package, or to addresses. */
-function testLinks (root, tag) {
-  for (const page of ['README.md', 'CHANGELOG.md', ...fs.readdirSync(path.join(root, 'docs')).map(name => `docs/${name}`)].filter(name => name.endsWith('.md'))) {
-    const text = fs.readFileSync(path.join(root, page), 'utf8').replace(/```[^]*?```|`[^`\n]*`/g, '')
-    const targets = [...text.matchAll(/\]\(\s*<?([^)\s>]+)|\b(?:src|href)="([^"]+)"|^\[[^\]]+\]: (\S+)/gm)].map(([, ...targets]) => targets.find(Boolean))
-    for (const target of targets.filter(target => !/^(https:|#)/.test(target))) {
-      assert.ok(page !== 'README.md' && fs.existsSync(path.join(root, path.dirname(page), target.split('#')[0])), `${page} leads to ${target}`)
-    }
-    for (const target of targets.filter(target => target.startsWith(ADDRESS))) {
-      const [, kind, name] = /^\/(blob|tree|raw)\/v[^/]+\/([^#]+)/.exec(target.slice(ADDRESS.length))
-      assert.equal(fs.statSync(path.join(ROOT, name)).isDirectory(), kind === 'tree', target)
-    }
-    if (page === 'README.md') assert.ok(targets.some(target => target === `${ADDRESS}/blob/${tag}/docs/install.md`) && targets.some(target => target === `${ADDRESS}/raw/${tag}/docs/benchmarks.svg`))
-  }
 }
 
 /** What a person wants to see before it is published. */
@@ -523,7 +443,7 @@ async function testAnew (remote, PATH, { env, published }) {
   await git(scratch, 'clone', '--quiet', remote, folder)
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
   const refs = await git(folder, 'for-each-ref')
-  const { code, out, err } = await release(folder, [RELEASED, '--repository', ADDRESS, '--dry-run'], { ...env, PATH: [PATH.split(path.delimiter)[0], withoutCompilers()].join(path.delimiter) })
+  const { code, out, err } = await release(folder, [RELEASED, '--dry-run'], { ...env, PATH: [PATH.split(path.delimiter)[0], withoutCompilers()].join(path.delimiter) })
   assert.equal(code, 1)
   assert.equal(out, `release: building ${RELEASED}, and packing it\n`)
   assert.match(err, /not whole without emcc/)
