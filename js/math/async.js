@@ -764,7 +764,7 @@ const logaddexpAsync = later(functions.logaddexp)
 /**
  * sum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as sum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await sumAsync(tensor([[1, 2], [3, 4]]), { axis: 0 })).toArray() // [4, 6]
@@ -774,7 +774,7 @@ const sumAsync = later(reductions.sum)
 /**
  * prod without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as prod, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await prodAsync(tensor([2, 3, 4]))).item() // 24
@@ -784,7 +784,7 @@ const prodAsync = later(reductions.prod)
 /**
  * mean without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as mean, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await meanAsync(tensor([1, 2, 6]))).item() // 3
@@ -794,7 +794,7 @@ const meanAsync = later(reductions.mean)
 /**
  * std without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as std, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await stdAsync(tensor([1, 1, 3, 3]))).item() // 1
@@ -804,7 +804,7 @@ const stdAsync = later(reductions.std)
 /**
  * min without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as min, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await minAsync(tensor([[3, 1], [2, 5]]), { axis: 1 })).toArray() // [1, 2]
@@ -814,7 +814,7 @@ const minAsync = later(reductions.min)
 /**
  * max without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as max, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await maxAsync(tensor([[3, 1], [2, 5]]), { axis: 1 })).toArray() // [3, 5]
@@ -824,7 +824,7 @@ const maxAsync = later(reductions.max)
 /**
  * any without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes) => Promise<Tensor<Or<O, 'bool'>>>}
+ * @type {<O extends DtypeName = never>(x: AnyTensor, axis?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
  * @throws as any, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await anyAsync(tensor([0, 2, 0]))).item() // true
@@ -834,7 +834,7 @@ const anyAsync = later(reductions.any)
 /**
  * all without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes) => Promise<Tensor<Or<O, 'bool'>>>}
+ * @type {<O extends DtypeName = never>(x: AnyTensor, axis?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
  * @throws as all, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await allAsync(tensor([1, 2, 0]))).item() // false
@@ -844,7 +844,7 @@ const allAsync = later(reductions.all)
 /**
  * countNonzero without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as countNonzero, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await countNonzeroAsync(tensor([[1, 0], [2, 3]]), { axis: 1 })).toArray() // [1, 2]
@@ -854,7 +854,7 @@ const countNonzeroAsync = later(reductions.countNonzero)
 /**
  * argmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, axis?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as argmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await argmaxAsync(tensor([[1, 5, 2], [7, 0, 7]]), { axis: 1 })).toArray() // [1, 0]
@@ -864,7 +864,7 @@ const argmaxAsync = later(reductions.argmax)
 /**
  * argmin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, axis?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as argmin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await argminAsync(tensor([3, 1, 2]))).item() // 1
@@ -874,7 +874,7 @@ const argminAsync = later(reductions.argmin)
 /**
  * cumulativeSum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as cumulativeSum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await cumulativeSumAsync(tensor([1, 2, 3]))).toArray() // [1, 3, 6]
@@ -884,7 +884,7 @@ const cumulativeSumAsync = later(reductions.cumulativeSum)
 /**
  * cumulativeProd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as cumulativeProd, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await cumulativeProdAsync(tensor([2, 3, 4]))).toArray() // [2, 6, 24]
@@ -904,7 +904,7 @@ const diffAsync = later(reductions.diff)
 /**
  * var without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as var, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await varAsync(tensor([1, 2, 3, 4]))).item() // 1.25
@@ -914,7 +914,7 @@ const varAsync = later(reductions.var)
 /**
  * softmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as softmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await softmaxAsync(tensor([[1, 1], [0, 1000]]))).toArray() // [[0.5, 0.5], [0, 1]]
@@ -924,7 +924,7 @@ const softmaxAsync = later(softmax.softmax)
 /**
  * logSoftmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as logSoftmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await logSoftmaxAsync(tensor([0, 1000]))).toArray() // [-1000, 0]
@@ -934,7 +934,7 @@ const logSoftmaxAsync = later(softmax.logSoftmax)
 /**
  * logSumExp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as logSumExp, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await logSumExpAsync(tensor([1000, -Infinity]))).item() // 1000
@@ -964,7 +964,7 @@ const normalizeAsync = later(norms.normalize)
 /**
  * sort without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./order').SortOptions<O> & { signal?: Signal | undefined } | number) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./order').SortOptions<O> & { signal?: Signal | undefined } | number, opts?: import('./order').SortOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as sort, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await sortAsync(tensor([3, 1, NaN, 2]), { descending: true })).toArray() // [3, 2, 1, NaN]
@@ -974,7 +974,7 @@ const sortAsync = later(order.sort)
 /**
  * argsort without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./order').ArgsortOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, axis?: import('./order').ArgsortOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./order').ArgsortOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as argsort, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await argsortAsync(tensor([3, 1, NaN, 2]))).toArray() // [1, 3, 0, 2]
@@ -984,7 +984,7 @@ const argsortAsync = later(order.argsort)
 /**
  * topK without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends import('./reductions').IndexName = never>(x: Tensor<D>, k: number, opts?: import('./order').TopKOptions<E> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>> }>}
+ * @type {<D extends DtypeName, E extends import('./reductions').IndexName = never>(x: Tensor<D>, k: number, axis?: import('./order').TopKOptions<E> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./order').TopKOptions<E> & { signal?: Signal | undefined } | NameOf<E>) => Promise<{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>> }>}
  * @throws as topK, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await topKAsync(tensor([3, 9, 4, 9]), 3)).indices.toArray() // [1, 3, 2]
@@ -1077,7 +1077,7 @@ const unletterboxAsync = later(boxes.unletterbox)
 /**
  * oneHot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends DtypeName = never, O extends DtypeName = never>(indices: AnyTensor, n: number, opts?: import('./boxes').OneHotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(indices: AnyTensor, n: number, axis?: import('./boxes').OneHotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./boxes').OneHotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
  * @throws as oneHot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await oneHotAsync(tensor([2, 0], 'int32'), 3)).toArray() // [[0, 0, 1], [1, 0, 0]]
@@ -1347,7 +1347,7 @@ const matmulAsync = later(matrices.matmul)
 /**
  * vecdot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').VecdotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, axis?: import('./matrices').VecdotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./matrices').VecdotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as vecdot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await vecdotAsync(tensor([[1, 2], [3, 4]]), tensor([10, 1]))).toArray() // [12, 34]
@@ -1387,7 +1387,7 @@ const einsumAsync = later(matrices.einsum)
 /**
  * cosineSimilarity without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').CosineOptions<O> & { signal?: Signal | undefined } | number) => Promise<Tensor<Or<O, Floated<Promote<A, B>>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, axis?: import('./matrices').CosineOptions<O> & { signal?: Signal | undefined } | number, opts?: import('./matrices').CosineOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<Promote<A, B>>>>>}
  * @throws as cosineSimilarity, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await cosineSimilarityAsync(tensor([[3, 4], [0, 2]]), tensor([0, 1]))).toArray() // [0.800000011920929, 1]
@@ -1447,7 +1447,7 @@ const interpAsync = later(interpolation.interp)
 /**
  * nansum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as nansum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nansumAsync(tensor([1, NaN, 3]))).item() // 4
@@ -1457,7 +1457,7 @@ const nansumAsync = later(nans.nansum)
 /**
  * nanprod without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as nanprod, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nanprodAsync(tensor([2, NaN, 3]))).item() // 6
@@ -1467,7 +1467,7 @@ const nanprodAsync = later(nans.nanprod)
 /**
  * nanmean without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as nanmean, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nanmeanAsync(tensor([1, NaN, 3]))).item() // 2
@@ -1477,7 +1477,7 @@ const nanmeanAsync = later(nans.nanmean)
 /**
  * nanvar without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as nanvar, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nanvarAsync(tensor([1, NaN, 3]))).item() // 1
@@ -1487,7 +1487,7 @@ const nanvarAsync = later(nans.nanvar)
 /**
  * nanstd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | Axes, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as nanstd, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nanstdAsync(tensor([1, NaN, 3]))).item() // 1
@@ -1497,7 +1497,7 @@ const nanstdAsync = later(nans.nanstd)
 /**
  * nanmin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as nanmin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nanminAsync(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 })).toArray() // [3, NaN]
@@ -1507,7 +1507,7 @@ const nanminAsync = later(nans.nanmin)
 /**
  * nanmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, axis?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined } | Axes, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as nanmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await nanmaxAsync(tensor([[3, NaN], [1, 2]]), { axis: 1 })).toArray() // [3, 2]
@@ -1517,7 +1517,7 @@ const nanmaxAsync = later(nans.nanmax)
 /**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
+ * @type {<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, axis?: import('./linalg').CrossOptions<E, O> & { signal?: Signal | undefined } | NameOf<E> | number, opts?: import('./linalg').CrossOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>}
  * @throws as linalg.cross, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await linalg.crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]

@@ -13,7 +13,7 @@ const { tensorOf, resultIn, wrap } = require('../tensor/tensor')
 const { inRange, lastAxes, permuted } = require('./axes')
 const { batchOf, checkCore, joined, refusable, target } = require('./cores')
 const { operandOf } = require('./operands')
-const { known, optionsFor } = require('./options')
+const { known, optionsAlong, optionsFor } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, Promote } from '../base/types' */
@@ -214,18 +214,19 @@ function unletterbox (boxes, place, opts) {
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} indices  integers from 0 to n - 1
  * @param {number} n  classes
- * @param {OneHotOptions<E, O> | NameOf<E> | number} [opts]
+ * @param {OneHotOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {OneHotOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, 'float32'>>>} indices' shape with an axis of n elements more
  * @throws {TypeError} ERR_DTYPE indices are not integers, ERR_ARGUMENT · {RangeError} ERR_BOUNDS an index or the axis is outside, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see PyTorch one_hot
  * @example
  * oneHot(tensor([2, 0], 'int32'), 3).toArray() // [[0, 0, 1], [1, 0, 0]]
  */
-function oneHot (indices, n, opts) {
+function oneHot (indices, n, axis, opts) {
   tensorOf(indices, 'indices')
-  const options = optionsFor(opts, OF_ONE_HOT)
-  const { axis = -1 } = options
-  const given = integer('axis', axis)
+  const options = optionsAlong(axis, opts, OF_ONE_HOT)
+  const { axis: named = -1 } = options
+  const given = integer('axis', named)
   const { out, dtype } = resultIn(options)
   const count = integer('n', n, 'ERR_SHAPE')
   if (count < 0) throw failure('ERR_SHAPE', `n is ${count}; 0 or more classes were expected`)

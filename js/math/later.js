@@ -288,7 +288,7 @@ function disposeMade (result, made) {
 /**
  * The same function, without blocking the event loop.
  *
- * @param {(...args: any[]) => any} fn  a function of samebytes/math; its last parameter is options, and it reads no element
+ * @param {(...args: any[]) => any} fn  a function of samebytes/math; the last argument that is given may be options, and it reads no element
  * @returns {any} takes `signal` as well, and gives a promise
  */
 function later (fn) {
@@ -296,7 +296,8 @@ function later (fn) {
   return {
     /** @param {any[]} args */
     [name]: async (...args) => {
-      const at = (fn.length > 1 ? fn.length : args.length) - 1 // einsum has any number of operands
+      let at = (fn.length > 1 ? Math.min(fn.length, args.length) : args.length) - 1 // einsum has any number of operands
+      while (at > 0 && args[at] === undefined) at--
       const options = args[at]
       const isGiven = typeof options !== 'string' && isOptions(options) && !Tensor.isTensor(options) // fn refuses all but these
       const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined

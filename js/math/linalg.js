@@ -143,19 +143,20 @@ const ALONG = known(['axis', 'dtype', 'out', 'casting'], 'axis')
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2
- * @param {CrossOptions<E, O> | NameOf<E> | number} [opts]
+ * @param {CrossOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {CrossOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>}
  * @throws {TypeError} ERR_DTYPE bool and float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy linalg.cross
  * @example
  * linalg.cross(tensor([1, 0, 0]), tensor([0, 1, 0])).toArray() // [0, 0, 1]
  */
-function cross (x1, x2, opts) {
+function cross (x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
-  const options = optionsAlong(opts, ALONG)
-  const { axis = -1 } = options
-  const given = integer('axis', axis)
+  const options = optionsAlong(axis, opts, ALONG)
+  const { axis: named = -1 } = options
+  const given = integer('axis', named)
   const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')

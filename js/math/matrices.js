@@ -157,17 +157,18 @@ function multiplyVectors (to, a, b, how) {
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  numbers
  * @param {Tensor<B>} x2  with as many elements along the axis
- * @param {VecdotOptions<E, O> | NameOf<E> | number} [opts]
+ * @param {VecdotOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {VecdotOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Promote<A, B>>>>} the broadcast shape without the axis
  * @throws as matmul · {RangeError} ERR_BOUNDS axis outside
  * @see array API vecdot
  * @example
  * vecdot(tensor([[1, 2], [3, 4]]), tensor([10, 1])).toArray() // [12, 34]
  */
-function vecdot (x1, x2, opts) {
+function vecdot (x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
-  const options = optionsAlong(opts, OF_VECDOT)
+  const options = optionsAlong(axis, opts, OF_VECDOT)
   const given = integer('axis', options.axis === undefined ? -1 : options.axis)
   const accuracy = accuracyOf(options.accuracy)
   const { out, casting, dtype: asked } = resultIn(options)
@@ -531,17 +532,18 @@ function simplified (layout, given, inputs, layouts) {
  * @template {DtypeName} [O=never]
  * @param {Tensor<A>} x1  real numbers
  * @param {Tensor<B>} x2  with as many elements along the axis
- * @param {CosineOptions<O> | number} [opts]
+ * @param {CosineOptions<O> | number} [axis]  or options
+ * @param {CosineOptions<O>} [opts]
  * @returns {Tensor<Or<O, Floated<Promote<A, B>>>>} the broadcast shape without the axis; integers give float32
  * @throws as vecdot · {TypeError} ERR_DTYPE complex numbers
  * @see PyTorch cosine_similarity
  * @example
  * cosineSimilarity(tensor([[3, 4], [0, 2]]), tensor([0, 1])).toArray() // [0.800000011920929, 1]
  */
-function cosineSimilarity (x1, x2, opts) {
+function cosineSimilarity (x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
-  const options = optionsAlong(opts, OF_COSINE)
+  const options = optionsAlong(axis, opts, OF_COSINE)
   const { eps = 1e-8 } = options
   const given = integer('axis', options.axis === undefined ? -1 : options.axis)
   if (typeof eps !== 'number' || !(eps >= 0)) throw failure('ERR_ARGUMENT', `eps is ${show(eps)}; a number of at least 0 was expected`)

@@ -27,12 +27,13 @@ const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
  *
  * @param {string} name  of the function
  * @param {unknown} x
+ * @param {any} first  axis, or options
  * @param {any} opts
  * @param {import('./options').Known} names
  */
-function read (name, x, opts, names) {
+function read (name, x, first, opts, names) {
   const t = tensorOf(x, 'x')
-  const options = optionsAlong(opts, names)
+  const options = optionsAlong(first, opts, names)
   const { axis, keepdims, correction = 0 } = options
   const along = { axis: axesGiven(axis), keepdims: boolean('keepdims', keepdims) }
   if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
@@ -53,11 +54,12 @@ function hasNan (x) {
  * @param {(x: any, opts: any) => any} reduction
  * @param {number} filler  what stands for NaN
  * @param {any} x
+ * @param {any} first  axis, or options
  * @param {any} opts
  * @returns {any}
  */
-function filled (name, reduction, filler, x, opts) {
-  const { along, dtype, out, word } = read(name, x, opts, OF_SUM)
+function filled (name, reduction, filler, x, first, opts) {
+  const { along, dtype, out, word } = read(name, x, first, opts, OF_SUM)
   return tidy(() => reduction(hasNan(x) ? where(isnan(x), filler, x) : x, { ...along, dtype, out, casting: word }))
 }
 
@@ -82,12 +84,13 @@ function rounded (value, x, { dtype, out, casting }) {
  * @param {string} name  of the function
  * @param {(x: any, opts: any) => any} plain  of tensors without NaN
  * @param {any} x
+ * @param {any} first  axis, or options
  * @param {any} opts
  * @param {boolean} isRoot
  * @returns {any}
  */
-function spread (name, plain, x, opts, isRoot) {
-  const given = read(name, x, opts, OF_SPREAD)
+function spread (name, plain, x, first, opts, isRoot) {
+  const given = read(name, x, first, opts, OF_SPREAD)
   const { along, correction, dtype, out, word } = given
   if (!hasNan(x)) return plain(x, { ...along, correction, dtype, out, casting: word })
   checkFloat(x, dtype)
@@ -113,11 +116,12 @@ function checkFloat (x, dtype) {
  * @param {(x: any, opts: any) => any} reduction
  * @param {number} end  what stands for NaN
  * @param {any} x
+ * @param {any} first  axis, or options
  * @param {any} opts
  * @returns {any}
  */
-function extreme (name, reduction, end, x, opts) {
-  const { along, out, casting, word } = read(name, x, opts, OF_EXTREME)
+function extreme (name, reduction, end, x, first, opts) {
+  const { along, out, casting, word } = read(name, x, first, opts, OF_EXTREME)
   if (!hasNan(x)) return reduction(x, { ...along, out, casting: word })
   return tidy(() => {
     const from = operandOf(x, 'x')
@@ -134,15 +138,16 @@ function extreme (name, reduction, end, x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws as sum
  * @see NumPy nansum
  * @example
  * nansum(tensor([1, NaN, 3])).item() // 4
  */
-function nansum (x, opts) {
-  return filled('nansum', sum, 0, x, opts)
+function nansum (x, axis, opts) {
+  return filled('nansum', sum, 0, x, axis, opts)
 }
 
 /**
@@ -152,15 +157,16 @@ function nansum (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws as sum
  * @see NumPy nanprod
  * @example
  * nanprod(tensor([2, NaN, 3])).item() // 6
  */
-function nanprod (x, opts) {
-  return filled('nanprod', prod, 1, x, opts)
+function nanprod (x, axis, opts) {
+  return filled('nanprod', prod, 1, x, axis, opts)
 }
 
 /**
@@ -170,15 +176,16 @@ function nanprod (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as mean · {TypeError} ERR_DTYPE complex numbers
  * @see NumPy nanmean
  * @example
  * nanmean(tensor([1, NaN, 3])).item() // 2
  */
-function nanmean (x, opts) {
-  const given = read('nanmean', x, opts, OF_SUM)
+function nanmean (x, axis, opts) {
+  const given = read('nanmean', x, axis, opts, OF_SUM)
   const { along, dtype, out, word } = given
   if (!hasNan(x)) return mean(/** @type {any} */ (x), { ...along, dtype: /** @type {any} */ (dtype), out, casting: word })
   checkFloat(x, dtype)
@@ -192,15 +199,16 @@ function nanmean (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as nanmean
  * @see NumPy nanvar
  * @example
  * nanvar(tensor([1, NaN, 3])).item() // 1
  */
-function nanvar (x, opts) {
-  return spread('nanvar', variance, x, opts, false)
+function nanvar (x, axis, opts) {
+  return spread('nanvar', variance, x, axis, opts, false)
 }
 
 /**
@@ -210,15 +218,16 @@ function nanvar (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as nanmean
  * @see NumPy nanstd
  * @example
  * nanstd(tensor([1, NaN, 3])).item() // 1
  */
-function nanstd (x, opts) {
-  return spread('nanstd', std, x, opts, true)
+function nanstd (x, axis, opts) {
+  return spread('nanstd', std, x, axis, opts, true)
 }
 
 /**
@@ -227,15 +236,16 @@ function nanstd (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O> | Axes} [opts]
+ * @param {ReductionOptions<O> | Axes} [axis]  or options
+ * @param {ReductionOptions<O>} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as min
  * @see NumPy nanmin
  * @example
  * nanmin(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 }).toArray() // [3, NaN]
  */
-function nanmin (x, opts) {
-  return extreme('nanmin', min, Infinity, x, opts)
+function nanmin (x, axis, opts) {
+  return extreme('nanmin', min, Infinity, x, axis, opts)
 }
 
 /**
@@ -244,15 +254,16 @@ function nanmin (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O> | Axes} [opts]
+ * @param {ReductionOptions<O> | Axes} [axis]  or options
+ * @param {ReductionOptions<O>} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as min
  * @see NumPy nanmax
  * @example
  * nanmax(tensor([[3, NaN], [1, 2]]), { axis: 1 }).toArray() // [3, 2]
  */
-function nanmax (x, opts) {
-  return extreme('nanmax', max, -Infinity, x, opts)
+function nanmax (x, axis, opts) {
+  return extreme('nanmax', max, -Infinity, x, axis, opts)
 }
 
 module.exports = { nansum, nanprod, nanmean, nanvar, nanstd, nanmin, nanmax }

@@ -67,7 +67,7 @@ const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
  */
 function vectorNorm (x, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, KNOWN)
+  const options = optionsAlong(opts, undefined, KNOWN)
   const { axis, keepdims: kept, ord = 2 } = options
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
@@ -102,7 +102,7 @@ function normOf (x, axes, keepdims, ord, asked, out) {
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   const to = out ?? made(result, shape)
   const options = { axis: axes, keepdims }
-  if (ord === 1 || ord === 2) return reduced(op, real, { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to })
+  if (ord === 1 || ord === 2) return reduced(op, real, { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to }, undefined)
   if (ord === 0) return positive(countNonzero(real, { ...options, dtype: 'int64' }), { dtype: dtypes[result].name, out: to })
   if (ord === Infinity) return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
   if (ord === -Infinity) return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
@@ -125,7 +125,7 @@ function normOf (x, axes, keepdims, ord, asked, out) {
  */
 function normalize (x, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_NORMALIZE)
+  const options = optionsAlong(opts, undefined, OF_NORMALIZE)
   const { axis = -1, ord = 2, eps = 1e-12 } = options
   const given = axesGiven(axis)
   const power = numberOf('ord', ord)

@@ -44,13 +44,15 @@ function resultOptions (opts) {
 }
 
 /**
- * Checks the options of a function along axes, as optionsFor does.
+ * Checks the options of a function along axes, as optionsFor does. They may be a second argument, after an axis.
  *
- * @param {any} opts
+ * @param {any} opts  or the axis
+ * @param {any} more  options, where that is one
  * @param {Known} known  which have axis and out
  * @returns {Record<string, any>}
  */
-function optionsAlong (opts, known) {
+function optionsAlong (opts, more, known) {
+  if (more !== undefined) return optionsBeside(opts, more, known)
   let isKnown = false
   if (typeof opts === 'object') {
     for (const name in opts) {
@@ -59,6 +61,23 @@ function optionsAlong (opts, known) {
     }
   }
   return isKnown && !isPolluted() ? opts : optionsFor(opts, known)
+}
+
+/**
+ * @param {unknown} axis
+ * @param {any} opts
+ * @param {Known} known
+ * @returns {Record<string, any>} each option, read once
+ */
+function optionsBeside (axis, opts, known) {
+  if (axis !== undefined && typeof axis !== 'number' && !Array.isArray(axis)) throw failure('ERR_ARGUMENT', `axis is ${show(axis)}; an axis was expected before options`)
+  const given = optionsFor(opts, known)
+  const read = Object.create(null)
+  for (const name in known.names) read[name] = given[name]
+  if (axis === undefined) return read
+  if (read.axis !== undefined) throw failure('ERR_ARGUMENT', 'axis is an argument, and an option as well; one of them was expected')
+  read.axis = axis
+  return read
 }
 
 /**

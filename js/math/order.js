@@ -86,18 +86,19 @@ const layoutOf = t => Tensor.writableOf(t)
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SortOptions<O> | number} [opts]
+ * @param {SortOptions<O> | number} [axis]  or options
+ * @param {SortOptions<O>} [opts]
  * @returns {Tensor<Or<O, D>>} of x's shape; NaN are canonical
  * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see array API sort
  * @example
  * sort(tensor([3, 1, NaN, 2]), { descending: true }).toArray() // [3, 2, 1, NaN]
  */
-function sort (x, opts) {
+function sort (x, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_SORT)
-  const { axis = -1, descending, stable } = options
-  const given = integer('axis', axis)
+  const options = optionsAlong(axis, opts, OF_SORT)
+  const { axis: named = -1, descending, stable } = options
+  const given = integer('axis', named)
   const isDescending = boolean('descending', descending)
   boolean('stable', stable)
   const { out, casting } = resultIn(options)
@@ -115,18 +116,19 @@ function sort (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  real numbers or bool
- * @param {ArgsortOptions<E, O> | NameOf<E> | number} [opts]
+ * @param {ArgsortOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {ArgsortOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x's shape; int32, or what dtype says
  * @throws as sort · {RangeError} ERR_BOUNDS the axis has more than 2^31 - 1 elements, and dtype is not 'int64'
  * @see array API argsort
  * @example
  * argsort(tensor([3, 1, NaN, 2])).toArray() // [1, 3, 0, 2]
  */
-function argsort (x, opts) {
+function argsort (x, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_ARGSORT)
-  const { axis = -1, descending, stable } = options
-  const given = integer('axis', axis)
+  const options = optionsAlong(axis, opts, OF_ARGSORT)
+  const { axis: named = -1, descending, stable } = options
+  const given = integer('axis', named)
   const isDescending = boolean('descending', descending)
   boolean('stable', stable)
   const { out, dtype, casting } = resultIn(options)
@@ -149,19 +151,20 @@ function argsort (x, opts) {
  * @template {IndexName} [E=never]
  * @param {Tensor<D>} x  real numbers or bool
  * @param {number} k  from 0 to the elements along the axis
- * @param {TopKOptions<E> | NameOf<E> | number} [opts]  sorted: false allows any order
+ * @param {TopKOptions<E> | NameOf<E> | number} [axis]  or options
+ * @param {TopKOptions<E> | NameOf<E>} [opts]  sorted: false allows any order
  * @returns {{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>> }} with k elements along the axis
  * @throws as sort · {RangeError} ERR_BOUNDS k is outside, or as argsort
  * @see PyTorch topk
  * @example
  * topK(tensor([3, 9, 4, 9]), 3).indices.toArray() // [1, 3, 2]
  */
-function topK (x, k, opts) {
+function topK (x, k, axis, opts) {
   tensorOf(x, 'x')
   const count = integer('k', k)
-  const options = optionsAlong(opts, OF_TOP)
-  const { axis = -1, largest = true, sorted } = options
-  const given = integer('axis', axis)
+  const options = optionsAlong(axis, opts, OF_TOP)
+  const { axis: named = -1, largest = true, sorted } = options
+  const given = integer('axis', named)
   const isLargest = boolean('largest', largest)
   boolean('sorted', sorted)
   const index = indexDtype(resultIn(options).dtype)

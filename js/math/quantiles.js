@@ -162,16 +162,17 @@ function fill (to, values, places, meet) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {MedianOptions<O> | Axes} [opts]
+ * @param {MedianOptions<O> | Axes} [axis]  or options
+ * @param {MedianOptions<O>} [opts]
  * @returns {Tensor<Or<O, Floated<D>>>} x's shape without the axes; integers give float32
  * @throws {TypeError} ERR_DTYPE float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside or repeated, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy median
  * @example
  * median(tensor([[1, 9, 2], [4, 4, 0]]), { axis: 1 }).toArray() // [2, 4]
  */
-function median (x, opts) {
+function median (x, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_MEDIAN)
+  const options = optionsAlong(axis, opts, OF_MEDIAN)
   checkNumbers('median', operandOf(x, 'x'), 'real numbers')
   return computed(x, options, -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
 }
@@ -184,16 +185,17 @@ function median (x, opts) {
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
  * @param {number | readonly number[] | AnyTensor} q  from 0 to 1; of a list, or a tensor with one axis, the result's first axis is that one
- * @param {QuantileOptions<O> | Axes} [opts]
+ * @param {QuantileOptions<O> | Axes} [axis]  or options
+ * @param {QuantileOptions<O>} [opts]
  * @returns {Tensor<Or<O, Floated<D>>>} x's shape without the axes; integers give float32
  * @throws as median · {RangeError} ERR_BOUNDS q is outside 0 to 1
  * @see NumPy quantile
  * @example
  * quantile(tensor([1, 2, 3, 4, 9]), [0.25, 0.9]).toArray() // [2, 7]
  */
-function quantile (x, q, opts) {
+function quantile (x, q, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_QUANTILE)
+  const options = optionsAlong(axis, opts, OF_QUANTILE)
   const { method = 'linear' } = options
   oneOf('method', method, METHODS)
   const isList = Array.isArray(q) || (Tensor.isTensor(q) && q.ndim === 1)

@@ -29,13 +29,14 @@ knownBy[reductions.min] = knownBy[reductions.max] = knownBy[reductions.any] = kn
 /**
  * @param {number} op
  * @param {unknown} x
+ * @param {any} first  axis, or options
  * @param {any} opts
  * @param {boolean} [isIndex]  axis is one
  * @returns {any}
  */
-function reduced (op, x, opts, isIndex = false) {
+function reduced (op, x, first, opts, isIndex = false) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, knownBy[op])
+  const options = optionsAlong(first, opts, knownBy[op])
   const { axis, keepdims: kept, correction: given = 0 } = options
   const listed = axesGiven(isIndex && axis !== undefined && axis !== null ? integer('axis', axis) : axis)
   const keepdims = boolean('keepdims', kept)

@@ -47,15 +47,16 @@ const { reduced } = require('./reduce')
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]  dtype: of the result, which x's has to cast to
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]  dtype: of the result, which x's has to cast to
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws {TypeError} ERR_DTYPE float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside or repeated, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
  * @see array API sum
  * @example
  * sum(tensor([[1, 2], [3, 4]]), { axis: 0 }).toArray() // [4, 6]
  */
-function sum (x, opts) {
-  return reduced(reductions.sum, x, opts)
+function sum (x, axis, opts) {
+  return reduced(reductions.sum, x, axis, opts)
 }
 
 /**
@@ -65,15 +66,16 @@ function sum (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API prod
  * @example
  * prod(tensor([2, 3, 4])).item() // 24
  */
-function prod (x, opts) {
-  return reduced(reductions.prod, x, opts)
+function prod (x, axis, opts) {
+  return reduced(reductions.prod, x, axis, opts)
 }
 
 /**
@@ -83,15 +85,16 @@ function prod (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API mean
  * @example
  * mean(tensor([1, 2, 6])).item() // 3
  */
-function mean (x, opts) {
-  return reduced(reductions.mean, x, opts)
+function mean (x, axis, opts) {
+  return reduced(reductions.mean, x, axis, opts)
 }
 
 /**
@@ -101,15 +104,16 @@ function mean (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API var
  * @example
  * variance(tensor([1, 2, 3, 4])).item() // 1.25
  */
-function variance (x, opts) {
-  return reduced(reductions.var, x, opts)
+function variance (x, axis, opts) {
+  return reduced(reductions.var, x, axis, opts)
 }
 
 /**
@@ -119,15 +123,16 @@ function variance (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [opts]  correction: 0 for a population, 1 for a sample
+ * @param {SpreadOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {SpreadOptions<E, O> | NameOf<E>} [opts]  correction: 0 for a population, 1 for a sample
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes
  * @throws as sum
  * @see array API std
  * @example
  * std(tensor([1, 1, 3, 3])).item() // 1
  */
-function std (x, opts) {
-  return reduced(reductions.std, x, opts)
+function std (x, axis, opts) {
+  return reduced(reductions.std, x, axis, opts)
 }
 
 /**
@@ -136,15 +141,16 @@ function std (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O> | Axes} [opts]
+ * @param {ReductionOptions<O> | Axes} [axis]  or options
+ * @param {ReductionOptions<O>} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as sum · {RangeError} ERR_SHAPE there are no elements along the axes
  * @see array API min
  * @example
  * min(tensor([[3, 1], [2, 5]]), { axis: 1 }).toArray() // [1, 2]
  */
-function min (x, opts) {
-  return reduced(reductions.min, x, opts)
+function min (x, axis, opts) {
+  return reduced(reductions.min, x, axis, opts)
 }
 
 /**
@@ -153,15 +159,16 @@ function min (x, opts) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {ReductionOptions<O> | Axes} [opts]
+ * @param {ReductionOptions<O> | Axes} [axis]  or options
+ * @param {ReductionOptions<O>} [opts]
  * @returns {Tensor<Or<O, D>>} of x's dtype
  * @throws as min
  * @see array API max
  * @example
  * max(tensor([[3, 1], [2, 5]]), { axis: 1 }).toArray() // [3, 5]
  */
-function max (x, opts) {
-  return reduced(reductions.max, x, opts)
+function max (x, axis, opts) {
+  return reduced(reductions.max, x, axis, opts)
 }
 
 /**
@@ -169,15 +176,16 @@ function max (x, opts) {
  *
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x
- * @param {ReductionOptions<O> | Axes} [opts]
+ * @param {ReductionOptions<O> | Axes} [axis]  or options
+ * @param {ReductionOptions<O>} [opts]
  * @returns {Tensor<Or<O, 'bool'>>} bool; false of no elements
  * @throws as sum
  * @see array API any
  * @example
  * any(tensor([0, 2, 0])).item() // true
  */
-function any (x, opts) {
-  return reduced(reductions.any, x, opts)
+function any (x, axis, opts) {
+  return reduced(reductions.any, x, axis, opts)
 }
 
 /**
@@ -185,15 +193,16 @@ function any (x, opts) {
  *
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x
- * @param {ReductionOptions<O> | Axes} [opts]
+ * @param {ReductionOptions<O> | Axes} [axis]  or options
+ * @param {ReductionOptions<O>} [opts]
  * @returns {Tensor<Or<O, 'bool'>>} bool; true of no elements
  * @throws as sum
  * @see array API all
  * @example
  * all(tensor([1, 2, 0])).item() // false
  */
-function all (x, opts) {
-  return reduced(reductions.all, x, opts)
+function all (x, axis, opts) {
+  return reduced(reductions.all, x, axis, opts)
 }
 
 /**
@@ -202,15 +211,16 @@ function all (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} int32, or what dtype says
  * @throws as sum · {RangeError} ERR_BOUNDS the axes have more than 2^31 - 1 elements, and dtype is not 'int64'
  * @see array API count_nonzero
  * @example
  * countNonzero(tensor([[1, 0], [2, 3]]), { axis: 1 }).toArray() // [1, 2]
  */
-function countNonzero (x, opts) {
-  return reduced(reductions.count_nonzero, x, opts)
+function countNonzero (x, axis, opts) {
+  return reduced(reductions.count_nonzero, x, axis, opts)
 }
 
 /**
@@ -219,15 +229,16 @@ function countNonzero (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  real numbers or bool
- * @param {IndexOptions<E, O> | NameOf<E> | number} [opts]  axis: where none is given the index counts all elements
+ * @param {IndexOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {IndexOptions<E, O> | NameOf<E>} [opts]  axis: where none is given the index counts all elements
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} int32, or what dtype says
  * @throws as countNonzero · {RangeError} ERR_SHAPE there are no elements along the axis
  * @see array API argmax
  * @example
  * argmax(tensor([[1, 5, 2], [7, 0, 7]]), { axis: 1 }).toArray() // [1, 0]
  */
-function argmax (x, opts) {
-  return reduced(reductions.argmax, x, opts, true)
+function argmax (x, axis, opts) {
+  return reduced(reductions.argmax, x, axis, opts, true)
 }
 
 /**
@@ -236,15 +247,16 @@ function argmax (x, opts) {
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  real numbers or bool
- * @param {IndexOptions<E, O> | NameOf<E> | number} [opts]  as of argmax
+ * @param {IndexOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {IndexOptions<E, O> | NameOf<E>} [opts]  as of argmax
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} int32, or what dtype says
  * @throws as argmax
  * @see array API argmin
  * @example
  * argmin(tensor([3, 1, 2])).item() // 1
  */
-function argmin (x, opts) {
-  return reduced(reductions.argmin, x, opts, true)
+function argmin (x, axis, opts) {
+  return reduced(reductions.argmin, x, axis, opts, true)
 }
 
 /**
@@ -277,12 +289,13 @@ const OF_DIFF = known(['axis', 'n', 'prepend', 'append', 'out', 'casting'], 'n')
 /**
  * @param {number} op
  * @param {unknown} x
+ * @param {any} first  axis, or options
  * @param {any} opts
  * @returns {any}
  */
-function cumulative (op, x, opts) {
+function cumulative (op, x, first, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_CUMULATIVE)
+  const options = optionsAlong(first, opts, OF_CUMULATIVE)
   const { axis, includeInitial } = options
   const given = axis === undefined ? undefined : integer('axis', axis)
   const initial = boolean('includeInitial', includeInitial) ? 1 : 0
@@ -309,15 +322,16 @@ function cumulative (op, x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {CumulativeOptions<E, O> | NameOf<E> | number} [opts]  axis: needed where there are several; includeInitial: begins with 0
+ * @param {CumulativeOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {CumulativeOptions<E, O> | NameOf<E>} [opts]  axis: needed where there are several; includeInitial: begins with 0
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} of x's shape, one longer along the axis with includeInitial
  * @throws as sum
  * @see array API cumulative_sum
  * @example
  * cumulativeSum(tensor([1, 2, 3])).toArray() // [1, 3, 6]
  */
-function cumulativeSum (x, opts) {
-  return cumulative(reductions.sum, x, opts)
+function cumulativeSum (x, axis, opts) {
+  return cumulative(reductions.sum, x, axis, opts)
 }
 
 /**
@@ -327,15 +341,16 @@ function cumulativeSum (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x
- * @param {CumulativeOptions<E, O> | NameOf<E> | number} [opts]  includeInitial: begins with 1
+ * @param {CumulativeOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {CumulativeOptions<E, O> | NameOf<E>} [opts]  includeInitial: begins with 1
  * @returns {Tensor<Or<O, Or<E, Summed<D>>>>} of x's shape, one longer along the axis with includeInitial
  * @throws as sum
  * @see array API cumulative_prod
  * @example
  * cumulativeProd(tensor([2, 3, 4])).toArray() // [2, 6, 24]
  */
-function cumulativeProd (x, opts) {
-  return cumulative(reductions.prod, x, opts)
+function cumulativeProd (x, axis, opts) {
+  return cumulative(reductions.prod, x, axis, opts)
 }
 
 /**
@@ -378,7 +393,7 @@ function joinedTo (name, end, { dtype, shape }, along) {
  */
 function diff (x, opts) {
   tensorOf(x, 'x')
-  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsAlong(opts, OF_DIFF)
+  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsAlong(opts, undefined, OF_DIFF)
   const given = integer('axis', axis)
   const count = integer('n', times)
   const first = endOf('prepend', prepend)

@@ -32,12 +32,13 @@ const OF_SUM = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 /**
  * @param {number} op
  * @param {unknown} x
+ * @param {unknown} first  axis, or options
  * @param {unknown} opts
  * @returns {any}
  */
-function along (op, x, opts) {
+function along (op, x, first, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, KNOWN)
+  const options = optionsAlong(first, opts, KNOWN)
   const { axis = -1 } = options
   const given = integer('axis', axis)
   const { out, dtype, casting } = resultIn(options)
@@ -61,15 +62,16 @@ function along (op, x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {AlongOptions<E, O> | NameOf<E> | number} [opts]
+ * @param {AlongOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {AlongOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} of x's shape; integers give float32
  * @throws {TypeError} ERR_DTYPE float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see PyTorch softmax
  * @example
  * softmax(tensor([[1, 1], [0, 1000]])).toArray() // [[0.5, 0.5], [0, 1]]
  */
-function softmax (x, opts) {
-  return along(reductions.softmax, x, opts)
+function softmax (x, axis, opts) {
+  return along(reductions.softmax, x, axis, opts)
 }
 
 /**
@@ -79,15 +81,16 @@ function softmax (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {AlongOptions<E, O> | NameOf<E> | number} [opts]
+ * @param {AlongOptions<E, O> | NameOf<E> | number} [axis]  or options
+ * @param {AlongOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} of x's shape; integers give float32
  * @throws as softmax
  * @see PyTorch log_softmax
  * @example
  * logSoftmax(tensor([0, 1000])).toArray() // [-1000, 0]
  */
-function logSoftmax (x, opts) {
-  return along(reductions.log_softmax, x, opts)
+function logSoftmax (x, axis, opts) {
+  return along(reductions.log_softmax, x, axis, opts)
 }
 
 /**
@@ -97,19 +100,19 @@ function logSoftmax (x, opts) {
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  real numbers or bool
- * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [opts]
+ * @param {TypedReductionOptions<E, O> | NameOf<E> | Axes} [axis]  or options
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes; integers give float32
  * @throws as softmax · {RangeError} ERR_BOUNDS an axis repeated
  * @see PyTorch logsumexp
  * @example
  * logSumExp(tensor([1000, -Infinity])).item() // 1000
  */
-function logSumExp (x, opts) {
+function logSumExp (x, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(opts, OF_SUM)
-  const { axis, keepdims: kept } = options
-  const given = axesGiven(axis)
-  const keepdims = boolean('keepdims', kept)
+  const options = optionsAlong(axis, opts, OF_SUM)
+  const given = axesGiven(options.axis)
+  const keepdims = boolean('keepdims', options.keepdims)
   const { out, dtype, casting } = resultIn(options)
   const from = operandOf(x, 'x')
   const op = reductions.log_sum_exp

@@ -287,6 +287,9 @@ function examplesIn (file) {
   return Object.fromEntries([...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\nfunction (\w+)/gm)].map(([, example, name]) => [name, example]))
 }
 
+/** A type of options, or of what may stand in their place, with signal. */
+const withSignal = type => type.replace(/^(.*?)((?: \| (?:NameOf<E>|Axes|number))*)$/, '$1 & { signal?: Signal | undefined }$2')
+
 /** The type of the asynchronous form of each function of a file of js/math, by its name there, from its comment. */
 function laterTypesIn (file) {
   const text = fs.readFileSync(path.join(ROOT, 'js', 'math', `${file}.js`), 'utf8')
@@ -300,9 +303,8 @@ function laterTypesIn (file) {
     const options = params.at(-1)
     const isRest = options?.type.startsWith('...') === true // operands, then options
     if (options?.name !== 'opts' && !isRest) continue
-    const [, given, others] = /^(.*?)((?: \| (?:NameOf<E>|Axes|number))*)$/.exec(options.type) // others: what may stand in the place of options
-    if (isRest) Object.assign(options, { name: `...${options.name}`, type: `${given.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]` })
-    else options.type = `${given} & { signal?: Signal | undefined }${others}`
+    if (isRest) Object.assign(options, { name: `...${options.name}`, type: `${options.type.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]` })
+    else for (const param of params) if (param === options || param.name === 'axis') param.type = withSignal(param.type)
     const generic = templates.length === 0 ? '' : `<${templates.join(', ')}>`
     found[name] = placed(`${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`)
   }

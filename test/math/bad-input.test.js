@@ -7,6 +7,11 @@ const { acceptsRight, readsFirst, refusesAll } = require('../refusals')
 const { fails } = require('../setup')
 const { math, needsMath, rows } = require('./load')
 
+/** Functions that take an axis alone in the place of options. */
+const ALONG = ['sum', 'prod', 'mean', 'std', 'var', 'min', 'max', 'any', 'all', 'countNonzero',
+  'argmax', 'argmin', 'cumulativeSum', 'cumulativeProd', 'softmax', 'logSoftmax', 'logSumExp', 'median',
+  'quantile', 'sort', 'argsort', 'topK', 'vecdot', 'cosineSimilarity', 'oneHot', 'nansum', 'nanprod', 'nanmean', 'nanvar', 'nanstd', 'nanmin', 'nanmax']
+
 describe('wrong values of arithmetic', function () {
   needsMath()
 
@@ -28,10 +33,13 @@ describe('wrong values of arithmetic', function () {
     const call = list => inMath(math, name)(...list)
     it(`of ${name} are refused, and leave nothing behind`, () => refusesAll({ args }, call))
     it(`of ${name}: right ones work, of every realm and through Proxies`, () => acceptsRight({ args }, call))
+    const afterAxis = list => [...list.slice(0, args.length - 1), undefined, list[args.length - 1]]
+    if (ALONG.includes(name)) it(`of ${name} are refused after an axis as well`, () => refusesAll({ args }, list => call(afterAxis(list))))
     for (const form of [name, `${name}Async`]) {
       const fn = inMath(math, form)
       if (fn === undefined) continue
       it(`of ${form}: what reading right ones runs changes nothing`, () => readsFirst({ args }, list => fn(...list), (one, out) => math.add(one, one, { out })))
+      if (ALONG.includes(name)) it(`of ${form}: nor does it after an axis`, () => readsFirst({ args }, list => fn(...afterAxis(list)), (one, out) => math.add(one, one, { out })))
     }
 
     const at = args.findIndex(({ kind }) => kind === 'options')
@@ -81,8 +89,7 @@ describe('options of arithmetic', () => {
   it('are an axis, where a function has one and a number means nothing else', async () => {
     const given = { topK: [x, 1], quantile: [x, 0.5], vecdot: [x, x], cosineSimilarity: [x, x], oneHot: [tensor([0, 1], 'int32'), 2] }
     const result = value => value.values ?? value
-    const names = ['sum', 'prod', 'mean', 'std', 'var', 'min', 'max', 'any', 'all', 'countNonzero', 'argmax', 'argmin', 'cumulativeSum', 'cumulativeProd', 'softmax', 'logSoftmax', 'logSumExp', 'median', 'quantile', 'sort', 'argsort', 'topK', 'vecdot', 'cosineSimilarity', 'oneHot', 'nansum', 'nanprod', 'nanmean', 'nanvar', 'nanstd', 'nanmin', 'nanmax']
-    for (const name of names) {
+    for (const name of ALONG) {
       const args = given[name] ?? [x]
       for (const axis of [0, -1]) {
         const wanted = result(math[name](...args, { axis })).toArray()
@@ -95,6 +102,48 @@ describe('options of arithmetic', () => {
     assert.deepEqual(math.linalg.cross(ones([3, 2]), ones([3, 2]), 0).toArray(), math.linalg.cross(ones([3, 2]), ones([3, 2]), { axis: 0 }).toArray())
     for (const name of ['cumulativeSum', 'softmax', 'sort', 'argmax']) refused(() => math[name](x, [0]), 'axis is an array; an integer was expected')
     for (const axis of [2, 0.5, [0, 2]]) assert.throws(() => math.sum(x, axis), { name: 'RangeError', code: 'ERR_BOUNDS' })
+  })
+
+  it('follow an axis, once', async () => {
+    const y = tensor([[1, 2, 3], [5, 4, 6]])
+    const of = {
+      topK: [{ largest: false }, y, 2],
+      quantile: [{ method: 'lower', keepdims: true }, y, 0.3],
+      vecdot: ['float64', y, y],
+      cosineSimilarity: [{ eps: 50 }, y, y],
+      oneHot: [{ dtype: 'float64' }, tensor([0, 1], 'int32'), 3],
+      cumulativeSum: [{ includeInitial: true }, y],
+      cumulativeProd: [{ includeInitial: true }, y],
+      sort: [{ descending: true }, y],
+      argsort: [{ descending: true }, y],
+      softmax: ['float64', y],
+      logSoftmax: [{ dtype: 'float64' }, y],
+      std: [{ correction: 1 }, y],
+      nanvar: [{ correction: 1, keepdims: true }, y]
+    }
+    const shown = value => `${(value.values ?? value).dtype} ${value.values ?? value}`
+    for (const name of ALONG) {
+      const [opts, ...before] = of[name] ?? [{ keepdims: true }, y]
+      const fields = typeof opts === 'string' ? { dtype: opts } : opts
+      const wanted = shown(math[name](...before, { axis: 0, ...fields }))
+      assert.notEqual(wanted, shown(math[name](...before, 0)), name)
+      assert.equal(shown(math[name](...before, 0, opts)), wanted, name)
+      assert.equal(shown(math[name](...before, undefined, { axis: 0, ...fields })), wanted, name)
+      refused(() => math[name](...before, 0, { ...fields, axis: 0 }), 'axis is an argument, and an option as well; one of them was expected')
+      refused(() => math[name](...before, { axis: 0 }, opts), /^axis is .*; an axis was expected before options$/)
+      refused(() => math[name](...before, 0, { nothing: 1 }), /^there is no option "nothing"; /)
+      const later = math[`${name}Async`]
+      if (later === undefined) continue
+      const signal = new AbortController().signal
+      assert.equal(shown(await later(...before, 0, opts)), wanted, name)
+      assert.equal(shown(await later(...before, 0, { ...fields, signal })), wanted, name)
+      assert.equal(shown(await later(...before, { axis: 0, ...fields, signal }, undefined)), wanted, name)
+      await assert.rejects(later(...before, 0, { ...fields, signal: AbortSignal.abort() }), { name: 'AbortError' }, name)
+    }
+    const read = []
+    assert.deepEqual(math.sum(y, [0, 1], new Proxy({ keepdims: true }, { get: (target, key) => { read.push(key); return target[key] } })).toArray(), [[21]])
+    assert.equal(read.filter(key => key === 'keepdims').length, 1)
+    assert.deepEqual(math.sum(y, 0, new class { get keepdims () { return true } }()).toArray(), [[6, 6, 9]])
   })
 
   it('are no other number, and no tensor', () => {

@@ -22,6 +22,7 @@ is<Promise<Tensor<'int64'>>>()(sumAsync(a, { axis: [0], keepdims: true, signal }
 is<Promise<Tensor<'float64'>>>()(varAsync(b, { correction: 1 }))
 is<Promise<Tensor<'float32'>>>()(softmaxAsync(a, { axis: 0, signal }))
 is<Promise<Tensor<'float64'>>>()(sumAsync(a, 'float64'))
+is<Promise<Tensor<'int64'>>>()(sumAsync(a, 0, { keepdims: true, signal }))
 
 // @ts-expect-error an axis is a number
 void sumAsync(a, { axis: 'x' })

@@ -24,8 +24,11 @@ is<Tensor<'float16'>>()(max(halves))
 is<Tensor<'bool'>>()(all(bytes, { axis: null }))
 is<Tensor<'int32'>>()(argmax(halves, { axis: 1 }))
 is<Tensor<'int32'>>()(argmax(halves, 1))
+is<Tensor<'int64'>>()(argmax(halves, 1, { dtype: 'int64' }))
 is<Tensor<'uint64'>>()(sum(bytes, 0))
 is<Tensor<'uint64'>>()(sum(bytes, [0, 1]))
+is<Tensor<'float64'>>()(sum(bytes, 0, { keepdims: true, dtype: 'float64' }))
+is<Tensor<'float64'>>()(sum(bytes, 0, 'float64'))
 // @ts-expect-error One axis, not a list of them.
 argmax(halves, [0])
 is<Tensor<'int64'>>()(countNonzero(bytes, { dtype: 'int64' }))
@@ -68,6 +71,8 @@ is<Tensor<'float16'>>()(nanmax(halves))
 
 // @ts-expect-error an index is int32 or int64
 argmax(halves, { dtype: 'float32' })
+// @ts-expect-error there is no such option
+sum(bytes, 0, { keepdim: true })
 // @ts-expect-error there is no such method
 quantile(halves, 0.5, { method: 'weibull' })
 // @ts-expect-error a list is no axis of argmax
