@@ -150,9 +150,7 @@ function copy (dst, src, casting) {
  * @param {Layout} dst
  * @param {Layout} src
  */
-function areReachable (dst, src) {
-  return !backend.isWasm || (dst.storage.address !== null && src.storage.address !== null)
-}
+const areReachable = (dst, src) => !backend.isWasm || (dst.storage.address !== null && src.storage.address !== null)
 
 /**
  * Writes the operands of a copy.

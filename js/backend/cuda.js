@@ -243,9 +243,7 @@ function checkPinning (what = 'pinMemory is true') {
  *
  * @param {Storage} storage
  */
-function isPageable (storage) {
-  return !isOnDevice(storage) && !isPinned(storage)
-}
+const isPageable = storage => !isOnDevice(storage) && !isPinned(storage)
 
 /**
  * This process' use of a device's memory, and of pinned memory of the host.
@@ -403,9 +401,7 @@ function finish (copy, number, resolve, reject) {
  * @param {number} handle  of a stream or an event in C
  * @returns {Storage} without bytes; C drops the handle when the storage is collected
  */
-function holderOf (handle) {
-  return /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
-}
+const holderOf = handle => /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
 
 /** what a stream's or an event's method was called on @type {(it: any) => Stream} */
 let ownStream

@@ -190,9 +190,7 @@ function judge (opcode, a, b, putArguments) {
  * @param {boolean} equalNaN
  * @returns {boolean}
  */
-function arrayEqual (a, b, equalNaN) {
-  return judge(opcodes.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
-}
+const arrayEqual = (a, b, equalNaN) => judge(opcodes.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
 
 /**
  * @param {Layout} a

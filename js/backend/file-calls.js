@@ -123,9 +123,7 @@ function heldFile (opcode, numbers) {
  *
  * @param {number} fd
  */
-function holdFile (fd) {
-  return heldFile(opcodes.file_hold, [fd])
-}
+const holdFile = fd => heldFile(opcodes.file_hold, [fd])
 
 /**
  * Shared memory for several processes, without a name, all zero.
@@ -134,9 +132,7 @@ function holdFile (fd) {
  * @param {number} mode  permissions
  * @param {number} nbytes  at least 1
  */
-function newSegment (sealed, mode, nbytes) {
-  return heldFile(opcodes.segment_new, [sealed ? 1 : 0, mode, nbytes])
-}
+const newSegment = (sealed, mode, nbytes) => heldFile(opcodes.segment_new, [sealed ? 1 : 0, mode, nbytes])
 
 /**
  * Gives an open file a name, which may be its first.

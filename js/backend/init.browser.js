@@ -35,9 +35,7 @@ function engineOfPage () {
 }
 
 /** @param {string} name  what the program used before init() was done */
-function notReady (name) {
-  return failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
-}
+const notReady = name => failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
 
 /** Loads the modules of samebytes/math, where that is imported @type {LoadMath | null} */
 let loadMath = null
@@ -94,9 +92,7 @@ function isSame (a, b) {
 }
 
 /** @param {unknown} wasm  URLs are compared as text */
-function placeOf (wasm) {
-  return isUrl(wasm) ? String(wasm) : wasm
-}
+const placeOf = wasm => isUrl(wasm) ? String(wasm) : wasm
 
 /**
  * @param {unknown} value
@@ -105,9 +101,7 @@ function placeOf (wasm) {
 const isUrl = value => typeof URL === 'function' && value instanceof URL
 
 /** @param {any} token */
-function groupOf (token) {
-  return token?.group?.name
-}
+const groupOf = token => token?.group?.name
 
 /**
  * @param {InitOptions} options
@@ -204,9 +198,7 @@ function noFetch () {
   return failure('ERR_UNSUPPORTED', 'nothing can be fetched here, as in an AudioWorklet: post a WebAssembly.Module and call init({ wasm: module }), or import samebytes/inline, which has it inside')
 }
 
-function isIsolated () {
-  return globalThis.crossOriginIsolated === true && typeof SharedArrayBuffer === 'function'
-}
+const isIsolated = () => globalThis.crossOriginIsolated === true && typeof SharedArrayBuffer === 'function'
 
 /**
  * @param {unknown} source

@@ -32,9 +32,7 @@ function places () {
 }
 
 /** @returns {boolean} whether it is a mistake that the addon is missing */
-function isExpected () {
-  return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
-}
+const isExpected = () => process.env.SAMEBYTES_BINARY !== undefined || isShipped()
 
 /** where the addon was found, and the others of its build are */
 let folder = ''

@@ -327,9 +327,7 @@ function countPromotion (nbytes) {
  * @param {number} nbytes
  * @returns {number} bytes of its slot
  */
-function slotSize (nbytes) {
-  return nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-}
+const slotSize = nbytes => nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
 
 /**
  * @param {number} nbytes

@@ -31,9 +31,7 @@ function checkAttached (storage) {
 const GUARDS = { none: 0, needed: 1, wanted: 2 }
 
 /** @param {Storage} storage */
-function isGuarded ({ optional }) {
-  return optional !== null && optional.guarded
-}
+const isGuarded = ({ optional }) => optional !== null && optional.guarded
 
 /** native.js says what it counts @type {Int32Array | null} */
 const faults = /** @type {any} */ (backend).faults ?? null
@@ -63,9 +61,7 @@ function detached (storage, length) {
  * @param {number} nbytes
  * @returns {Storage} uninitialised
  */
-function allocate (nbytes) {
-  return backend.allocate(nbytes, check)
-}
+const allocate = nbytes => backend.allocate(nbytes, check)
 
 /**
  * Makes sure that C can touch a layout's bytes. Comes before anything is written into the call buffer, because linear memory may
@@ -112,9 +108,7 @@ function copyIn (layout) {
 }
 
 /** @param {Storage} storage  in linear memory @param {number} n  bytes */
-function bytesOfStaged (storage, n) {
-  return new Uint8Array(backend.bufferOf(storage, check), backend.addressOf(storage), n)
-}
+const bytesOfStaged = (storage, n) => new Uint8Array(backend.bufferOf(storage, check), backend.addressOf(storage), n)
 
 /**
  * Ends what `stage` began: if there is a copy, writes it back where the call wrote it, and frees it.

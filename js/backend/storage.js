@@ -186,9 +186,7 @@ const CPU = -1
  * @param {unknown} value
  * @returns {value is string}
  */
-function isDevice (value) {
-  return typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
-}
+const isDevice = value => typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
 
 /**
  * @param {number} device
@@ -202,18 +200,14 @@ const nameOfDevice = device => device === CPU ? 'cpu' : `cuda:${device}`
  * @param {Storage} storage
  * @returns {number} CPU for the CPU
  */
-function deviceOfStorage ({ optional }) {
-  return optional === null ? CPU : optional.device
-}
+const deviceOfStorage = ({ optional }) => optional === null ? CPU : optional.device
 
 /**
  * Are the bytes on a CUDA device, where the CPU does not see them?
  *
  * @param {Storage} storage
  */
-function isOnDevice ({ optional }) {
-  return optional !== null && optional.device >= 0
-}
+const isOnDevice = ({ optional }) => optional !== null && optional.device >= 0
 
 /**
  * Marks a device's memory that others use as well: a resize does not move it.

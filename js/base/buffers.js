@@ -150,9 +150,7 @@ function byteLengthOf (buffer) {
  * @param {ArrayBufferLike} buffer
  * @returns {boolean}
  */
-function isResizable (buffer) {
-  return resizableOf !== undefined && isArrayBuffer(buffer) && resizableOf(buffer)
-}
+const isResizable = buffer => resizableOf !== undefined && isArrayBuffer(buffer) && resizableOf(buffer)
 
 const MAX_LENGTH = 2 ** 32 - 1 // elements of a typed array on every runtime
 
@@ -262,9 +260,7 @@ function nameOfIndirect (value) {
  *
  * @param {Uint8Array} bytes  that nobody else can write to
  */
-function isHtml (bytes) {
-  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(textOf(bytes, 200))
-}
+const isHtml = bytes => /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(textOf(bytes, 200))
 
 /** @param {Uint8Array} bytes @param {number} most @returns {string} of the first bytes, a character for each */
 function textOf (bytes, most) {

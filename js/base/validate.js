@@ -106,9 +106,7 @@ function noInteger (name, value, code) {
  * @param {number} d  the axis, for messages
  * @returns {number} 0 to extent - 1
  */
-function inside (i, extent, d) {
-  return typeof i === 'number' && i >>> 0 === i && i < extent ? i : slowlyInside(i, extent, d)
-}
+const inside = (i, extent, d) => typeof i === 'number' && i >>> 0 === i && i < extent ? i : slowlyInside(i, extent, d)
 
 /**
  * @param {unknown} i
@@ -125,18 +123,14 @@ function slowlyInside (i, extent, d) {
  * @param {string} name
  * @param {unknown} list
  */
-function noList (name, list) {
-  return failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
-}
+const noList = (name, list) => failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
 
 /**
  * @param {string} name
  * @param {unknown} n
  * @param {number} most
  */
-function tooMany (name, n, most) {
-  return failure('ERR_SHAPE', `${name} has ${show(n)} entries; ${most} are possible`)
-}
+const tooMany = (name, n, most) => failure('ERR_SHAPE', `${name} has ${show(n)} entries; ${most} are possible`)
 
 /**
  * Copies a list and reads each entry once. Array literals are faster for short lists, which are the most frequent.
@@ -207,9 +201,7 @@ function shapeOf (value, name = 'shape') {
  * @param {unknown[]} args
  * @returns {number[]}
  */
-function shapeOfArguments (args) {
-  return args.length === 1 ? shapeOf(args[0]) : integers('shape', args, 'ERR_SHAPE')
-}
+const shapeOfArguments = args => args.length === 1 ? shapeOf(args[0]) : integers('shape', args, 'ERR_SHAPE')
 
 /**
  * Checks axes: an array, or one integer.
@@ -218,9 +210,7 @@ function shapeOfArguments (args) {
  * @param {string} [name]
  * @returns {number[]}
  */
-function axesOf (value, name = 'axis') {
-  return typeof value === 'number' ? [integer(name, value)] : integers(name, value)
-}
+const axesOf = (value, name = 'axis') => typeof value === 'number' ? [integer(name, value)] : integers(name, value)
 
 /**
  * @param {number} axis
@@ -388,9 +378,7 @@ const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
  * @param {unknown} value
  * @returns {number} as in C's enum
  */
-function castingOf (value) {
-  return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
-}
+const castingOf = value => value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 
 /**
  * Sorts out the arguments (axis, options), (options) and (): options may contain the axis where no argument is one.

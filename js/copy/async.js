@@ -165,9 +165,7 @@ function copyPieces ({ dst, src, scaling, casting }, pieces, signal) {
  *
  * @param {Layout} layout
  */
-function isOutside ({ storage }) {
-  return backend.isWasm && storage.address === null
-}
+const isOutside = ({ storage }) => backend.isWasm && storage.address === null
 
 /**
  * @param {Layout} dst

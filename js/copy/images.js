@@ -52,9 +52,7 @@ function checkShape (width, height, shape) {
  * @param {Layout} pixels  (height, width, 4)
  * @param {number} count  3: without alpha
  */
-function withAlphaOrNot (pixels, count) {
-  return count === 4 ? pixels : colours(pixels)
-}
+const withAlphaOrNot = (pixels, count) => count === 4 ? pixels : colours(pixels)
 
 /** What toImageData's options come to. scale, bias: to 256 levels; table: their colours, or null. @typedef {{ scale: number, bias: number, table: Uint8Array | null }} Levels */
 
@@ -190,9 +188,7 @@ function makeOpaque (pixels) {
 }
 
 /** @param {Layout} pixels */
-function colours (pixels) {
-  return ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
-}
+const colours = pixels => ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
 
 /**
  * For WebAssembly, whose kernels cannot write outside its memory: fills a temporary and copies it as a whole.

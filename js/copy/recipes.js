@@ -42,9 +42,7 @@ const MOST_INDICES = 2 ** 16 // in one call of take
  * @param {number} length
  * @returns {Layout}
  */
-function narrow (layout, axis, start, length) {
-  return ffi.viewByNumbers(opcodes.narrow, layout, axis, start, length)
-}
+const narrow = (layout, axis, start, length) => ffi.viewByNumbers(opcodes.narrow, layout, axis, start, length)
 
 /** @param {readonly number[]} shape */
 const shapeText = shape => `[${shape.join(', ')}]`

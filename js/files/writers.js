@@ -206,9 +206,7 @@ const tooMany = what => failure('ERR_UNSUPPORTED', `${what} has ${MOST + 1} entr
  * @param {string} text
  * @returns {boolean} whether UTF-8 has it: no half of a surrogate pair is alone
  */
-function isWellFormed (text) {
-  return (/** @type {any} */ (text)).isWellFormed?.() || text === textOf(bytesOf(text))
-}
+const isWellFormed = text => (/** @type {any} */ (text)).isWellFormed?.() || text === textOf(bytesOf(text))
 
 /**
  * @param {unknown} metadata

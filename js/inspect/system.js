@@ -26,9 +26,7 @@ function pathOf (file) {
  * @param {string} file  of a frame
  * @returns {boolean} whether it is samebytes'
  */
-function isOwn (file) {
-  return isPackage ? pathOf(file).startsWith(OWN) : file === __filename
-}
+const isOwn = file => isPackage ? pathOf(file).startsWith(OWN) : file === __filename
 
 /**
  * A site as it is shown: in the source that a source map names, with a path relative to the current folder.

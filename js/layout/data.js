@@ -113,9 +113,7 @@ function notContiguous ({ shape, strides }) {
  *
  * @param {Layout} layout
  */
-function hasNoAddress ({ storage }) {
-  return backend.isWasm && storage.kind !== 'wasm'
-}
+const hasNoAddress = ({ storage }) => backend.isWasm && storage.kind !== 'wasm'
 
 /**
  * Address of the first element. From now on the storage does not move.
@@ -155,8 +153,6 @@ function remember (record, layout) {
  * @param {unknown} record
  * @returns {Layout | undefined} undefined: toBlob of this package did not make it
  */
-function layoutOf (record) {
-  return layouts.get(/** @type {object} */ (record))
-}
+const layoutOf = record => layouts.get(/** @type {object} */ (record))
 
 module.exports = { dataOf, readBytes, hasNoAddress, addressOf, remember, layoutOf }

@@ -43,13 +43,9 @@ function findCopy (list) {
 }
 
 /** @param {Layout} layout */
-function frozenShape (layout) {
-  return layout.frozenShape ?? (layout.frozenShape = frozenCopy(layout.shape))
-}
+const frozenShape = layout => layout.frozenShape ?? (layout.frozenShape = frozenCopy(layout.shape))
 
 /** @param {Layout} layout */
-function frozenStrides (layout) {
-  return layout.frozenStrides ?? (layout.frozenStrides = frozenCopy(layout.strides))
-}
+const frozenStrides = layout => layout.frozenStrides ?? (layout.frozenStrides = frozenCopy(layout.strides))
 
 module.exports = { frozenShape, frozenStrides }

@@ -70,9 +70,7 @@ const DYNAMISMS = /** @type {const} */ (['static', 'bounded', 'unbound'])
  * @param {unknown} dynamism  an option; undefined: 'bounded'
  * @returns {number} flags of a Layout
  */
-function dynamismOf (dynamism) {
-  return dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
-}
+const dynamismOf = dynamism => dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
 
 /** @param {number} flags  of a Layout */
 const nameOfDynamism = flags => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
@@ -238,9 +236,7 @@ function written (layout, write) {
  * @param {number[]} shape
  * @returns {Layout} row-major
  */
-function layoutOver (array, dtype, shape) {
-  return layoutOverBytes(partsOfArray(array), dtype, shape)
-}
+const layoutOver = (array, dtype, shape) => layoutOverBytes(partsOfArray(array), dtype, shape)
 
 /**
  * A layout over a caller's bytes, for one call.

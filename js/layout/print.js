@@ -42,19 +42,13 @@ function rounded (write) {
  *
  * @param {number} x
  */
-function scientific (x) {
-  return rounded(digits => x.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2')
-}
+const scientific = x => rounded(digits => x.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2')
 
 /** @param {number} x */
-function fixed (x) {
-  return rounded(digits => x.toFixed(digits))
-}
+const fixed = x => rounded(digits => x.toFixed(digits))
 
 /** @param {number} x */
-function whole (x) {
-  return `${x.toFixed(0)}.`
-}
+const whole = x => `${x.toFixed(0)}.`
 
 /**
  * The notation for all floats of one tensor: scientific, whole or fixed, by PyTorch's rules.
@@ -97,9 +91,7 @@ function floatStyle (values) {
  * @param {any[]} values
  * @param {(value: any) => string} text
  */
-function widest (values, text) {
-  return values.reduce((most, value) => Math.max(most, text(value).length), 1)
-}
+const widest = (values, text) => values.reduce((most, value) => Math.max(most, text(value).length), 1)
 
 /**
  * @param {any[]} values

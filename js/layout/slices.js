@@ -37,9 +37,7 @@ function range (start, stop, step, name) {
 }
 
 /** @param {string | undefined} text */
-function numberOf (text) {
-  return text === undefined ? undefined : Number(text)
-}
+const numberOf = text => text === undefined ? undefined : Number(text)
 
 /**
  * @param {unknown} spec  integer, '1:5', '::-1', '...', null, or { start, stop, step }
@@ -68,9 +66,7 @@ function parse (spec, name) {
  *
  * @param {object} spec
  */
-function isRange (spec) {
-  return isPlain(spec) || 'start' in spec || 'stop' in spec || 'step' in spec
-}
+const isRange = spec => isPlain(spec) || 'start' in spec || 'stop' in spec || 'step' in spec
 
 /** @param {object} spec @returns {boolean} so that other fields than a slice's are mistakes, such as `end`, and no state of an object of theirs */
 function isPlain (spec) {

@@ -24,9 +24,7 @@ const COPY = {}
  * @param {unknown} value
  * @returns {value is number | bigint | boolean}
  */
-function isScalar (value) {
-  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
-}
+const isScalar = value => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
 
 /**
  * A pair of numbers, each read once; null for anything else.
@@ -206,9 +204,7 @@ rootless(Values)
  * @param {number | bigint | boolean} value
  * @returns {bigint} 0 for fractions, which `packed` refuses
  */
-function integerOf (value) {
-  return typeof value === 'number' && !Number.isInteger(value) ? 0n : BigInt(value)
-}
+const integerOf = value => typeof value === 'number' && !Number.isInteger(value) ? 0n : BigInt(value)
 
 /**
  * Flattens nested lists in logical order.

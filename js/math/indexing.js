@@ -218,9 +218,7 @@ function isSteady (mask, shape) {
  * @param {readonly number[]} shape  that it is broadcast to
  * @returns {Layout} bool
  */
-function maskOf (made, mask, shape) {
-  return isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
-}
+const maskOf = (made, mask, shape) => isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
 
 /**
  * @param {Made} made

@@ -153,9 +153,7 @@ function stableBytes (bytes) {
 }
 
 /** @param {unknown} error */
-function messageOf (error) {
-  return String(/** @type {any} */ (error)?.message ?? error).trim()
-}
+const messageOf = error => String(/** @type {any} */ (error)?.message ?? error).trim()
 
 /** @param {any} session */
 async function close (session) {
@@ -260,9 +258,7 @@ async function abilitiesOf (runtime, session) {
  * @param {any} ort
  * @returns {object} identifies the session's back end
  */
-function kindOf (session, ort) {
-  return session.handler?.constructor ?? ort.InferenceSession
-}
+const kindOf = (session, ort) => session.handler?.constructor ?? ort.InferenceSession
 
 /**
  * @param {any} ort

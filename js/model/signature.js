@@ -97,14 +97,10 @@ function slotOf (slots, key, kind) {
 }
 
 /** @param {Slot[]} slots */
-function namesOf (slots) {
-  return slots.length === 0 ? 'none' : slots.map(({ name }) => `'${name}'`).join(', ')
-}
+const namesOf = slots => slots.length === 0 ? 'none' : slots.map(({ name }) => `'${name}'`).join(', ')
 
 /** @param {readonly unknown[] | null} shape */
-function shapeText (shape) {
-  return shape === null ? 'any shape' : `[${shape.map(n => n ?? '?').join(', ')}]`
-}
+const shapeText = shape => shape === null ? 'any shape' : `[${shape.map(n => n ?? '?').join(', ')}]`
 
 /**
  * The same error with the input or output in its message.

@@ -84,9 +84,7 @@ function warn (text) {
 }
 
 /** @returns {number} browsers do not tell */
-function memoryOfMachine () {
-  return Infinity
-}
+const memoryOfMachine = () => Infinity
 
 /** @returns {null} browsers do not tell */
 const heapRoom = () => null

@@ -217,9 +217,7 @@ const mibOf = flag => flag === null ? 0 : Number(flag[1])
  * @returns {Uint8Array}
  * @throws what reading it throws
  */
-function readModule (name) {
-  return fs.readFileSync(path.join(root, 'dist', name))
-}
+const readModule = name => fs.readFileSync(path.join(root, 'dist', name))
 
 /** Does markAsUntransferable stop ArrayBuffer.prototype.transfer, as from Node 24 on? undefined: not tried yet @type {boolean | undefined} */
 let isMarkEnough

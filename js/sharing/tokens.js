@@ -270,8 +270,6 @@ function takeOneUse (left) {
   }
 }
 
-function usedUp () {
-  return failure('ERR_STALE', 'the token was used up or taken back, or is none')
-}
+const usedUp = () => failure('ERR_STALE', 'the token was used up or taken back, or is none')
 
 module.exports = { share, fromShared, unshare }

@@ -167,9 +167,7 @@ class Waits {
 
 rootless(Waits)
 
-function gone () {
-  return failure('ERR_DISPOSED', 'what was waited on was disposed')
-}
+const gone = () => failure('ERR_DISPOSED', 'what was waited on was disposed')
 
 /**
  * Wakes threads, of any process, that wait on an element.

@@ -88,9 +88,7 @@ function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
  *
  * @param {unknown} x
  */
-function isBuffer (x) {
-  return ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
-}
+const isBuffer = x => ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
 
 /**
  * @param {any} x  a typed array or a buffer

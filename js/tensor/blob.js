@@ -240,9 +240,7 @@ function overMemory (nbytes, dtype, given) {
  * @param {ArrayBufferLike} buffer
  * @param {number} byteOffset
  */
-function isFromZero (buffer, byteOffset) {
-  return byteOffset === 0 && backend.isOwn(buffer)
-}
+const isFromZero = (buffer, byteOffset) => byteOffset === 0 && backend.isOwn(buffer)
 
 /**
  * @param {import('../backend/storage').Storage} storage

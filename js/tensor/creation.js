@@ -234,9 +234,7 @@ function scalarTensor (value, opts) {
  * @param {unknown} t
  * @returns {Layout}
  */
-function layoutOf (t) {
-  return Tensor.layoutOf(tensorOf(t))
-}
+const layoutOf = t => Tensor.layoutOf(tensorOf(t))
 
 /**
  * A tensor of uninitialised elements with the shape of another tensor.

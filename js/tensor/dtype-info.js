@@ -84,9 +84,7 @@ function isdtype (dtype, kind) {
  *
  * @param {unknown} of
  */
-function dtypeFor (of) {
-  return dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
-}
+const dtypeFor = of => dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
 
 /**
  * The limits of a floating dtype; of a complex dtype, those of its parts.

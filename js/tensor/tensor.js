@@ -75,9 +75,7 @@ function refuseConstruction () {
   throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
 }
 
-function disposed () {
-  return failure('ERR_DISPOSED', 'the tensor was disposed')
-}
+const disposed = () => failure('ERR_DISPOSED', 'the tensor was disposed')
 
 /**
  * @param {Tensor} t
@@ -1962,9 +1960,7 @@ function isOurs ({ kind, optional }) {
  * @param {InstanceType<typeof Layout>} layout  contiguous
  * @param {number} size
  */
-function flatLayout ({ storage, dtype, offset }, size) {
-  return new Layout(storage, dtype, [size], [1], offset, size, 0)
-}
+const flatLayout = ({ storage, dtype, offset }, size) => new Layout(storage, dtype, [size], [1], offset, size, 0)
 
 /**
  * The order of axes for a permute that moves some of them.
@@ -1987,14 +1983,10 @@ function orderOfMove (ndim, source, destination) {
   })
 }
 
-function noAxes () {
-  return failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
-}
+const noAxes = () => failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
 
 /** @param {InstanceType<typeof Layout>} layout */
-function noMatrix ({ shape }) {
-  return failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
-}
+const noMatrix = ({ shape }) => failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
 
 // ---- Results, in new tensors or in `out` ----
 
@@ -2021,9 +2013,7 @@ const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undef
  * @param {string} [where]  the function
  * @returns {Result}
  */
-function resultOf (opts, names, where) {
-  return opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts, names, where))
-}
+const resultOf = (opts, names, where) => opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts, names, where))
 
 /**
  * @param {Record<string, any>} options
