@@ -69,9 +69,9 @@ hoist () { # MODULE
   "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
   node wasm/hoist.mjs "$objects/module.wat"
   "$tools/wasm-opt" "${features[@]}" --merge-blocks --coalesce-locals --reorder-locals "$objects/module.wat" -o "$1"
+  [ "$1" = dist/samebytes-shared.wasm ] || return 0
   "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
-  [ "$1" != dist/samebytes-shared.wasm ] || node wasm/straight.mjs "$objects/module.wat"
-  node wasm/order.mjs "$objects/module.wat" "$1"
+  node wasm/straight.mjs "$objects/module.wat"
   "$tools/wasm-as" "${features[@]}" "$objects/module.wat" -o "$1"
 }
 
@@ -101,8 +101,6 @@ link_side () { # NAME OPTION...
   "$tools/wasm-opt" "${features[@]}" -O3 -S "$text" -o "$text"
   sed -i -E '/^ \(export "sb__/d' "$text"
   node wasm/hoist.mjs "$text" "$@"
-  "$tools/wasm-as" "${features[@]}" "$text" -o "$module.wasm"
-  node wasm/order.mjs "$text" "$module.wasm"
   "$tools/wasm-as" "${features[@]}" "$text" -o "$module.wasm"
   sed -i -E 's/\(import "env" "memory" \(memory (\S+) ([0-9]+)\)\)/(import "env" "memory" (memory \1 (shared \2 65536)))/' "$text"
   "$tools/wasm-as" "${features[@]}" "$text" -o "$module-shared.wasm"
