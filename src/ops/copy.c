@@ -8,7 +8,7 @@
 #include "ops/range_check.h"
 #include "ops/copy_plan_run.h"
 
-/* Elements that are moved or converted without a plan; SIDE × SIDE that are transposed go by tiles of vectors. */
+/* Elements that are moved without a plan; SIDE × SIDE that are transposed go by tiles of vectors. */
 #define FEW 1024
 #define SIDE 16
 
@@ -103,47 +103,6 @@ static bool move_few(const work *w) {
   return true;
 }
 
-#define FEW_BYTES 8192 /* that few converted elements take, on either side */
-
-static bool varies(const sb_tensor *t) {
-  for (int32_t d = 0; d < t->ndim; d++) {
-    if (t->shape[d] != 1 && t->strides[d] != 0) return true;
-  }
-  return false;
-}
-
-/* Moves a few elements between a tensor and a buffer in row-major order. */
-static void move_buffer(const sb_tensor *t, char *buffer, bool writes) {
-  int64_t steps[SB_MAX_DIMS], dense[SB_MAX_DIMS];
-  const int64_t size = sb_dtype_itemsize(t->dtype);
-  int64_t step = size;
-  for (int32_t d = t->ndim - 1; d >= 0; d--, step *= t->shape[d + 1]) {
-    dense[d] = step;
-    steps[d] = t->strides[d] * size;
-  }
-  if (writes)
-    sb__move_few(size, t->ndim, t->shape, steps, dense, sb_tensor_data(t), buffer);
-  else
-    sb__move_few(size, t->ndim, t->shape, dense, steps, buffer, sb_tensor_data(t));
-}
-
-/* Converts elements, if they are few. */
-static __attribute__((noinline)) bool convert_few(const work *w, const sb__job *job) {
-  char gathered[FEW_BYTES] __attribute__((aligned(16)));
-  char converted[FEW_BYTES] __attribute__((aligned(16)));
-  const sb_tensor *to = w->dst, *from = w->src;
-  const bool gathers = !sb_is_contiguous(from), scatters = !sb_is_contiguous(to);
-  const int64_t most = gathers && scatters ? FEW / 2 : FEW /* measured */, n = sb_tensor_numel(to);
-  if (n > most || w->checks_range || (to->dtype == from->dtype && !w->scale)) return false;
-  if (sb_tensor_nbytes(to) > FEW_BYTES || sb_tensor_nbytes(from) > FEW_BYTES) return false;
-  if (w->scale && (varies(w->scale) || varies(w->bias))) return false;
-  if (gathers) move_buffer(from, gathered, false);
-  sb__run_few(job, scatters ? converted : sb_tensor_data(to),
-              gathers ? gathered : sb_tensor_data(from), n);
-  if (scatters) move_buffer(to, converted, true);
-  return true;
-}
-
 /* dst has elements. */
 static sb_status run_copy(const work *w, bool in_place) {
   sb__plan plan;
@@ -159,7 +118,6 @@ static sb_status run_copy(const work *w, bool in_place) {
     job.base[k] = (char *)tensors[k]->storage->data +
                   tensors[k]->offset * sb_dtype_itemsize(tensors[k]->dtype);
   }
-  if (!in_place && convert_few(w, &job)) return SB_OK;
   sb__plan_make(count, tensors, w->checks_range, &plan);
   if (w->checks_range) return run_values(w, &plan, job.base);
   sb__run_job(&job);

@@ -64,14 +64,6 @@ static __attribute__((noinline)) sb__runner runner_of(const sb__job *job) {
   return r;
 }
 
-void sb__run_few(const sb__job *job, char *to, const char *from, int64_t n) {
-  const sb__runner r = runner_of(job);
-  const sb__factors f = {.scale = job->scaled ? job->base[2] : NULL, .bias = job->base[3]};
-  const uint32_t mode = sb__float_mode_default();
-  sb__convert(&r, to, from, n, f);
-  sb__float_mode_restore(mode);
-}
-
 typedef struct shared_job {
   const sb__runner *runner;
   int count;

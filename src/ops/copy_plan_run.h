@@ -15,10 +15,6 @@ typedef struct sb__job {
 
 void sb__run_job(const sb__job *job);
 
-/* Converts elements that lie side by side in bytes which do not overlap. The job needs no plan; its factors, if there are any, are
- * the same for all elements. */
-void sb__run_few(const sb__job *job, char *to, const char *from, int64_t n);
-
 /* Copies bytes that do not overlap. */
 void sb__run_bytes(char *to, const char *from, int64_t nbytes);
 
