@@ -34,7 +34,10 @@ async function copyMedia (src, target, { scaling, casting, signal }) {
     beginUse(dst.storage, 1)
     try {
       if (channels === null) await copyFrame(own, { dst, scaling, casting }, signal)
-      else await copyChannels({ dst, scaling, casting }, channels, signal)
+      else {
+        const copies = copiesOfRows({ dst, scaling, casting }, channels) ?? [] // null is for lists only
+        for (const copy of copies) await copyAsync(copy, false, signal)
+      }
     } finally {
       endUse(dst.storage, 1)
     }
@@ -155,15 +158,5 @@ async function readFrame (frame, pixels) {
 }
 
 // ---- AudioBuffer ----
-
-/**
- * @param {CopyOfAny} copy
- * @param {import('./channels').Channels} channels  of an AudioBuffer; read until the promise settles
- * @param {Signal | undefined} signal
- */
-async function copyChannels (copy, channels, signal) {
-  const copies = copiesOfRows(copy, channels) ?? [] // null is for lists only
-  for (let i = 0; i < copies.length; i++) await copyAsync(copies[i], false, signal)
-}
 
 module.exports = { copyMedia }

@@ -118,21 +118,11 @@ function listOfRows (n, get) {
  */
 function sourceOf (src, image, { shape, size, dtype }) {
   if (image !== null) return layoutOfImage(image, shape)
-  return dtypeOfArray(src) === undefined ? listed(src, shape, size, dtypes[dtype]) : elementsOf(src, shape, size)
-}
-
-/**
- * A layout over a typed array's elements.
- *
- * @param {any} array
- * @param {number[]} shape
- * @param {number} size
- * @returns {Layout}
- */
-function elementsOf (array, shape, size) {
-  const { length } = partsOfLive(array, 'src')
+  const found = dtypeOfArray(src)
+  if (found === undefined) return listed(src, shape, size, dtypes[dtype])
+  const { length } = partsOfLive(src, 'src')
   if (length !== size) throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
-  return layoutOver(array, dtypeOf(dtypeOfArray(array)).index, shape)
+  return layoutOver(src, dtypeOf(found).index, shape)
 }
 
 /**
@@ -211,23 +201,12 @@ function scalingOf (scale, bias, axis, shape) {
   if (scale === undefined && bias === undefined) return null
   const checkCount = (/** @type {string} */ name, /** @type {number} */ n) => {
     if (axis === undefined) throw failure('ERR_ARGUMENT', `${name} has several entries; axis says along which axis of the target they are`)
-    checkFactors(name, n, along, shape)
+    // What C checks as well (broadcast_factor in copy.c), before memory is taken for the factors.
+    const d = along < 0 ? along + shape.length : along
+    if (d < 0 || d >= shape.length) throw failure('ERR_BOUNDS', `axis is ${along}; there are ${shape.length} axes`)
+    if (n !== shape[d]) throw failure('ERR_SHAPE', `${name} has shape [${show(n)}]; axis ${d} has ${shape[d]} elements`)
   }
   return new Factors(factorOf('scale', scale, 1, checkCount), factorOf('bias', bias, 0, checkCount), along)
-}
-
-/**
- * Checks what C checks as well (broadcast_factor in copy.c), before memory is taken for the factors.
- *
- * @param {string} name
- * @param {number} n  factors
- * @param {number} axis
- * @param {readonly number[]} shape  of the target
- */
-function checkFactors (name, n, axis, shape) {
-  const d = axis < 0 ? axis + shape.length : axis
-  if (d < 0 || d >= shape.length) throw failure('ERR_BOUNDS', `axis is ${axis}; there are ${shape.length} axes`)
-  if (n !== shape[d]) throw failure('ERR_SHAPE', `${name} has shape [${show(n)}]; axis ${d} has ${shape[d]} elements`)
 }
 
 module.exports = { sourceOf, imageOf, channelsOf, kept, scalingOf }

@@ -13,10 +13,7 @@ function insteadOf (name) {
 /** @param {string} name */
 const refused = name => () => { throw failure('ERR_UNSUPPORTED', `${name} needs Node; ${insteadOf(name)}`) }
 
-/** @param {string} name */
-const rejected = name => async () => refused(name)()
-
 const names = ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpySync', 'saveNpzSync', 'saveSafetensorsSync']
 const asynchronous = ['saveNpy', 'saveNpz', 'saveSafetensors', 'save', 'load']
 
-module.exports = Object.fromEntries([...names.map(name => [name, refused(name)]), ...asynchronous.map(name => [name, rejected(name)])])
+module.exports = Object.fromEntries([...names.map(name => [name, refused(name)]), ...asynchronous.map(name => [name, async () => refused(name)()])])

@@ -13,9 +13,6 @@ let channel = null
 /** The last maps of other threads, by thread number @type {Map<number, Answer>} */
 const answers = new Map()
 
-/** @param {number} id */
-const nameOf = id => id === 0 ? 'the main thread' : `worker ${id}`
-
 /**
  * Lets this thread answer, without keeping the process alive.
  *
@@ -27,7 +24,7 @@ function open (take) {
   mine.onmessage = (/** @type {any} */ { data }) => {
     if (typeof data?.ask === 'number') mine.postMessage({ from: threadId, map: take(data.ask) })
     else if (data?.gone !== undefined) answers.delete(data.gone)
-    else if (data?.map !== undefined) answers.set(data.from, { map: data.map, name: nameOf(data.from), age: 0 })
+    else if (data?.map !== undefined) answers.set(data.from, { map: data.map, name: data.from === 0 ? 'the main thread' : `worker ${data.from}`, age: 0 })
   }
   mine.unref()
   if (isMainThread) return

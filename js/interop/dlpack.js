@@ -54,7 +54,8 @@ function fromDlpack (x, opts) {
   const isCopied = boolean('copy', copy)
   if (Tensor.isTensor(x)) {
     const layout = Tensor.attachedOf(x)
-    return wrap(isCopied ? copyOf(layout) : sameLayout(layout))
+    const { storage, dtype, shape, strides, offset, size, flags } = layout
+    return wrap(isCopied ? copyOf(layout) : new Layout(storage, dtype, shape, strides, offset, size, flags))
   }
   if (x === null || (typeof x !== 'object' && typeof x !== 'function')) throw failure('ERR_ARGUMENT', `x is ${show(x)}; an object with __dlpack__, or a capsule, was expected`)
   const layout = layoutOfCapsule(capsuleFrom(x, copy))
@@ -68,11 +69,6 @@ function fromDlpack (x, opts) {
 
 /** @param {InstanceType<typeof Layout>} layout */
 const copyOf = layout => copied('fromDlpack', likeOf(layout, undefined), layout, 0)
-
-/** A copy of a layout. @param {InstanceType<typeof Layout>} layout */
-function sameLayout ({ storage, dtype, shape, strides, offset, size, flags }) {
-  return new Layout(storage, dtype, shape, strides, offset, size, flags)
-}
 
 /**
  * @param {any} x

@@ -182,7 +182,7 @@ function withBytes (layout, flags, zeroed, place, elements = layout.size) {
     storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
   } else {
     storage = storageAt(place, nbytes)
-    if (zeroed && place.shared !== 'sab') zero(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0))
+    if (zeroed && place.shared !== 'sab') written(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), flat => ffi.fill(flat, false))
   }
   const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
   made.order = layout.order
@@ -202,11 +202,6 @@ function storageAt ({ device, pinned, shared }, nbytes) {
   if (device !== CPU || pinned) return cuda().allocate(nbytes, device, shared)
   if (shared === false) return backend.allocate(nbytes, ffi.check)
   return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)
-}
-
-/** @param {Layout} layout  whose storage is released if this fails */
-function zero (layout) {
-  written(layout, () => ffi.fill(layout, false))
 }
 
 /**

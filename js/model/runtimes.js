@@ -30,7 +30,7 @@ async function findOrt () {
       found = await imported(name)
     } catch (error) {
       if (/** @type {any} */ (error).code === 'ERR_MODULE_NOT_FOUND') continue
-      throw unusable(name, error)
+      throw Object.assign(instance().failure('ERR_UNSUPPORTED', `${name} is installed but could not be loaded: ${/** @type {Error} */ (error).message}`), { cause: error })
     }
     return found.InferenceSession === undefined ? found.default : found
   }
@@ -47,16 +47,6 @@ function keepQuiet () {
   process.env[name] = '1'
   const { backend } = instance().ffi
   if (!backend.isWasm) /** @type {any} */ (backend).addon.setDefault(name, '1')
-}
-
-/**
- * @param {string} name
- * @param {unknown} cause
- */
-function unusable (name, cause) {
-  const error = instance().failure('ERR_UNSUPPORTED', `${name} is installed but could not be loaded: ${/** @type {Error} */ (cause).message}`)
-  error.cause = cause
-  return error
 }
 
 const IS_URL = /^[a-z][a-z0-9+.-]+:/i // one letter is a drive of Windows

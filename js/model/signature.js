@@ -132,17 +132,6 @@ function naming (slot, fn) {
 }
 
 /**
- * Does a shape fit the declared one? [] is declared for a single element and for any shape; onnxruntime checks those at run time.
- *
- * @param {readonly number[]} shape
- * @param {readonly (number | string | null)[] | null} declared
- */
-function fits (shape, declared) {
-  if (declared === null || declared.length === 0) return true
-  return shape.length === declared.length && shape.every((n, d) => typeof declared[d] !== 'number' || declared[d] === n)
-}
-
-/**
  * @param {Slot} slot
  * @param {Layout} layout
  */
@@ -171,7 +160,8 @@ function checkDense (slot, layout) {
  */
 function checkShape (slot, shape) {
   const declared = slot.shape
-  if (fits(shape, declared)) return
+  if (declared === null || declared.length === 0) return // [] is declared for a single element and for any shape; onnxruntime checks those
+  if (shape.length === declared.length && shape.every((n, d) => typeof declared[d] !== 'number' || declared[d] === n)) return
   throw instance().failure('ERR_SHAPE', `${slot.title} has shape ${shapeText(declared)}; one of shape ${shapeText(shape)} was given`)
 }
 

@@ -51,7 +51,7 @@ function asarray (x, opts) {
     countCopy('asarray', made.nbytes)
     return made
   }
-  return Tensor.isTensor(x) ? x : wrapped(x, options)
+  return Tensor.isTensor(x) ? x : fromBlob(/** @type {any} */ (x), dtypeOfArray(x) === undefined ? { dtype: options.dtype, dynamism } : { dynamism })
 }
 
 /**
@@ -89,15 +89,6 @@ function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
  * @param {unknown} x
  */
 const isBuffer = x => ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
-
-/**
- * @param {any} x  a typed array or a buffer
- * @param {AsarrayOptions} options
- * @returns {Tensor}
- */
-function wrapped (x, { dtype, dynamism }) {
-  return fromBlob(x, dtypeOfArray(x) === undefined ? { dtype, dynamism } : { dynamism })
-}
 
 /**
  * @param {any} x

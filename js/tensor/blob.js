@@ -197,7 +197,7 @@ function overBuffer (source, given) {
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
   const last = { deleter: given.deleter }
-  const isMemory = /** @type {number} */ (given.offset) > 0 && isFromZero(buffer, byteOffset)
+  const isMemory = /** @type {number} */ (given.offset) > 0 && byteOffset === 0 && backend.isOwn(buffer) // WebAssembly's memory, from its first byte on
   let storage = isMemory ? null : backend.adopt(buffer, byteOffset, byteLength, source)
   try {
     const layout = storage === null ? overMemory(byteLength, dtype, given) : shaped(storage, dtype, given, byteLength)
@@ -233,14 +233,6 @@ function overMemory (nbytes, dtype, given) {
   const { low, high } = ffi.extent(layout)
   return wasm.keepReached(layout, low, high, itemsize)
 }
-
-/**
- * Is it WebAssembly's memory from its first byte on?
- *
- * @param {ArrayBufferLike} buffer
- * @param {number} byteOffset
- */
-const isFromZero = (buffer, byteOffset) => byteOffset === 0 && backend.isOwn(buffer)
 
 /**
  * @param {import('../backend/storage').Storage} storage
