@@ -7,7 +7,7 @@
 const { arrayOf } = require('../base/records')
 const backend = require('./select')
 const { learnErrors, failure } = require('../base/errors')
-const { events, countStaged, grantScratch, room, staying } = require('./storage')
+const { events, countStaged, grantScratch, bytesLeft, staying } = require('./storage')
 const { Layout, nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -49,13 +49,13 @@ function lastError (status) {
  */
 function callBounded (call, opcode) {
   do {
-    frame.f64[SCRATCH] = room()
+    frame.f64[SCRATCH] = bytesLeft()
     call(opcode)
   } while (frame.f64[SCRATCH] !== 0 && isForAgain())
 }
 
 /**
- * After a call that wanted more memory than `room` had: whether it is there, now that it is counted anew. The call has written nothing, and is
+ * After a call that wanted more memory than `bytesLeft` had: whether it is there, now that it is counted anew. The call has written nothing, and is
  * still in the call buffer.
  *
  * @returns {boolean} false: lastError is the call's
@@ -320,14 +320,14 @@ function received (storage, flags) {
 /**
  * The layout of a DLPack capsule, which is in the call buffer.
  *
- * @param {(number: number) => Storage} lentAs  the storage that this thread pinned under a number
+ * @param {(number: number) => Storage} pinnedAs  the storage that this thread pinned under a number
  * @returns {Layout}
  */
-function takeCapsule (lentAs) {
+function takeCapsule (pinnedAs) {
   const { f64 } = frame
   const number = f64[RESULTS + 4]
   const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
-  layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
+  layout.storage = number >= 0 ? pinnedAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (number < 0 && events.listener !== null) events.listener.shared(layout.storage, 'dlpack')
   return layout
 }

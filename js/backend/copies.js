@@ -3,7 +3,7 @@
 
 const { lengthOf } = require('../base/buffers')
 const { failure } = require('../base/errors')
-const { isOnDevice, countStaged, room } = require('./storage')
+const { isOnDevice, countStaged, bytesLeft } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
 const { backend, opcodes, frame, held, check, lastError, callBounded, isForAgain, invoke, invokeOn, put, putScalar, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT } = require('./call-buffer')
@@ -319,7 +319,7 @@ function checkCopy (copy) {
 function startCopy (copy, done) {
   putCopy(copy)
   do {
-    frame.f64[SCRATCH] = room()
+    frame.f64[SCRATCH] = bytesLeft()
     backend.startCopy(copy.scaling !== null, () => {
       const status = frame.f64[STATUS]
       done(frame.f64[RESULTS] !== 0, status === 0 ? null : lastError(status))

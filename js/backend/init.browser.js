@@ -11,7 +11,7 @@ const shared = require('./wasm-shared')
 const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 
 /** @typedef {import('./init-options').InitOptions} InitOptions */
-/** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules or their URLs; isInside: the bundle contains them */
+/** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Modules  the modules or their URLs; isInside: the bundle contains them */
 /** @typedef {import('./wasm').Backend} Engine */
 /** @typedef {import('./init-options').ModuleSource} ModuleSource */
 /** @typedef {(math: ModuleSource | true, algorithms: ModuleSource | boolean | undefined) => Promise<void>} LoadMath */
@@ -58,17 +58,17 @@ async function withMath (done, { algorithms, math = algorithms !== undefined && 
 
 /**
  * @param {unknown} given
- * @param {Places} places
+ * @param {Modules} modules
  * @returns {Promise<void>}
  */
-function init (given, places) {
+function init (given, modules) {
   try {
     const { math, algorithms, ...options } = optionsOfInit(given)
     if (begun !== null) {
       if (!isNone(options) && !isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
       return withMath(begun.done, { math, algorithms })
     }
-    const done = open(options, places).catch(error => {
+    const done = open(options, modules).catch(error => {
       begun = null // init may be called again
       throw error
     })
@@ -87,12 +87,12 @@ const isNone = options => Object.values(options).every(value => value === undefi
  * @param {InitOptions} b
  */
 function isSame (a, b) {
-  return placeOf(a.wasm) === placeOf(b.wasm) && (a.shared ?? false) === (b.shared ?? false) && groupOf(a.from) === groupOf(b.from) &&
+  return urlOf(a.wasm) === urlOf(b.wasm) && (a.shared ?? false) === (b.shared ?? false) && groupOf(a.from) === groupOf(b.from) &&
     a.initialMemory === b.initialMemory && a.maximumMemory === b.maximumMemory
 }
 
 /** @param {unknown} wasm  URLs are compared as text */
-const placeOf = wasm => isUrl(wasm) ? String(wasm) : wasm
+const urlOf = wasm => isUrl(wasm) ? String(wasm) : wasm
 
 /**
  * @param {unknown} value
@@ -105,14 +105,14 @@ const groupOf = token => token?.group?.name
 
 /**
  * @param {InitOptions} options
- * @param {Places} places
+ * @param {Modules} modules
  */
-async function open (options, places) {
+async function open (options, modules) {
   if (typeof WebAssembly !== 'object') throw failure('ERR_UNSUPPORTED', 'this runtime has no WebAssembly')
   if (!WebAssembly.validate(SIMD)) {
     throw failure('ERR_UNSUPPORTED', "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)")
   }
-  const made = options.from === undefined || carriesCopy(options.from) ? await started(options, places) : await joined(options)
+  const made = options.from === undefined || carriesCopy(options.from) ? await started(options, modules) : await joined(options)
   const { tables } = made
   if (tables.version !== version) throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
   if (made instanceof shared.SharedBackend && !isWorklet()) await guard(made)
@@ -144,10 +144,10 @@ async function joined ({ from, shared: wanted }) {
 
 /**
  * @param {InitOptions} options
- * @param {Places} places
+ * @param {Modules} modules
  * @returns {Promise<Engine>}
  */
-async function started (options, places) {
+async function started (options, modules) {
   const { initialMemory, maximumMemory } = options
   const isShared = options.shared === 'auto' ? isIsolated() && await whyNoLocks() === null : options.shared === true
   if (isShared && !isIsolated()) {
@@ -155,7 +155,7 @@ async function started (options, places) {
   }
   if (isShared && options.shared === true) await checkLocks()
   const memory = isShared ? memoryOf({ initialMemory, maximumMemory, shared: true }, options.shared === 'auto') : null
-  const module = await moduleOf(options.wasm ?? placeIn(places, memory !== null), 'wasm')
+  const module = await moduleOf(options.wasm ?? moduleIn(modules, memory !== null), 'wasm')
   try {
     if (memory !== null) return shared.start(shared.newGroup(module, memory))
     return wasm.start(module, wasm.newMemory({ initialMemory, maximumMemory }))
@@ -186,12 +186,12 @@ async function checkLocks () {
 }
 
 /**
- * @param {Places} places
+ * @param {Modules} modules
  * @param {boolean} isShared
  */
-function placeIn (places, isShared) {
-  if (typeof URL !== 'function' && !places.isInside) throw noFetch()
-  return isShared ? places.shared() : places.plain()
+function moduleIn (modules, isShared) {
+  if (typeof URL !== 'function' && !modules.isInside) throw noFetch()
+  return isShared ? modules.shared() : modules.plain()
 }
 
 function noFetch () {
@@ -255,4 +255,4 @@ async function compile (bytes, name) {
   }
 }
 
-module.exports = { init, engineOfPage, isUrl, notReady, offerMath, moduleOf, placeIn }
+module.exports = { init, engineOfPage, isUrl, notReady, offerMath, moduleOf, moduleIn }

@@ -26,7 +26,7 @@ const owners = new WeakMap()
 const guarded = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
-function places () {
+function addonPaths () {
   if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
   return [path.join(root, 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
 }
@@ -40,16 +40,16 @@ let folder = ''
 function load () {
   const reasons = []
   let isForbidden = false
-  const all = places()
+  const all = addonPaths()
   for (let i = 0; i < all.length; i++) {
-    const place = all[i]
+    const file = all[i]
     try {
-      const addon = requireAddon(place)
-      log('addon %s', place)
-      folder = path.dirname(place)
+      const addon = requireAddon(file)
+      log('addon %s', file)
+      folder = path.dirname(file)
       return addon
     } catch (/** @type {any} */ error) {
-      reasons.push(`${place}: ${reasonOf(error)}`)
+      reasons.push(`${file}: ${reasonOf(error)}`)
       log('no addon %s', reasons[reasons.length - 1])
       isForbidden ||= FORBIDDEN.includes(error.code)
     }
@@ -180,13 +180,13 @@ class Backend {
    * @throws ERR_UNSUPPORTED it is missing, or of another build
    */
   openMath () {
-    const place = path.join(folder, 'samebytes_math.node')
+    const file = path.join(folder, 'samebytes_math.node')
     let math
     try {
-      math = requireAddon(place)
+      math = requireAddon(file)
       math.open(this.addon.core())
     } catch (/** @type {any} */ error) {
-      throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${place}: ${reasonOf(error)})`)
+      throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${file}: ${reasonOf(error)})`)
     }
     const first = this.tables.rows.length - 1
     return { tables: JSON.parse(math.tables), algorithms: () => JSON.parse(math.algorithms), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }

@@ -24,7 +24,7 @@ const addon = /** @type {any} */ (backend).addon
 const own = { table: new SlotTable(), letGo: [] }
 
 /** @returns {typeof own} the table in use */
-const current = () => addon.lent ?? own
+const current = () => addon.pinnedHere ?? own
 
 /** @param {Stored} storage */
 function releasePinned (storage) {
@@ -50,7 +50,7 @@ function unpin (number) {
   const storage = /** @type {Stored} */ (table.held[number])
   table.drop(number)
   if (table.size === 0) {
-    addon.lent = undefined
+    addon.pinnedHere = undefined
     addon.onReturned(undefined)
   }
   const fn = letGo[number]
@@ -77,9 +77,9 @@ function pin (layout, readOnly) {
   backend.promote(storage)
   backend.addressOf(storage)
   if (storage.kind !== 'native') fix(storage)
-  if (addon.lent === undefined) {
+  if (addon.pinnedHere === undefined) {
     addon.onReturned(collect)
-    addon.lent = own
+    addon.pinnedHere = own
   }
   const { table, letGo } = current()
   const number = table.put(storage)

@@ -360,10 +360,10 @@ function recount (nbytes, inUse) {
  *
  * @returns {number} 1 or more
  */
-const room = () => Math.max(1, budget.limit - budget.granted)
+const bytesLeft = () => Math.max(1, budget.limit - budget.granted)
 
 /**
- * Counts anew, after C was refused what it wanted for a call that has ended. `room` is exact then.
+ * Counts anew, after C was refused what it wanted for a call that has ended. `bytesLeft` is exact then.
  *
  * @param {number} nbytes
  * @param {() => number} inUse
@@ -461,4 +461,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { events, Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, grantScratch, room, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }
+module.exports = { events, Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, grantScratch, bytesLeft, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }

@@ -149,9 +149,9 @@ function staying (storage) {
  * Joins a group, as its first thread or as another.
  *
  * @param {ThreadGroup} group
- * @param {Place} [place]
+ * @param {Place} [position]
  */
-function start (group, place = { thread: 0, parent: 0 }) {
+function start (group, position = { thread: 0, parent: 0 }) {
   if (group.version !== version) {
     throw failure('ERR_UNSUPPORTED', `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`)
   }
@@ -159,8 +159,8 @@ function start (group, place = { thread: 0, parent: 0 }) {
   const grown = { renew () {} }
   const instance = new WebAssembly.Instance(/** @type {any} */ (module), importsOf(memory, () => { grown.renew() }))
   const exports = /** @type {any} */ (instance.exports)
-  if (group.started) join(exports, place)
-  else begin(exports, group, place)
+  if (group.started) join(exports, position)
+  else begin(exports, group, position)
   const backend = new SharedBackend(exports, group)
   grown.renew = () => { backend.renew() }
   return backend
@@ -169,7 +169,7 @@ function start (group, place = { thread: 0, parent: 0 }) {
 /**
  * @param {any} exports
  * @param {ThreadGroup} group
- * @param {Place} place
+ * @param {Place} position
  */
 function begin (exports, group, { thread, parent }) {
   exports._initialize()
@@ -182,7 +182,7 @@ function begin (exports, group, { thread, parent }) {
  * variables.
  *
  * @param {any} exports
- * @param {Place} place
+ * @param {Place} position
  */
 function join (exports, { thread, parent }) {
   const tls = exports.__tls_size.value

@@ -85,9 +85,9 @@ function findNodeGyp () {
   try {
     own = require.resolve('node-gyp/bin/node-gyp.js', { paths: [process.cwd(), ROOT] })
   } catch {}
-  const places = [told, own, path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm)]
-  if (npm !== undefined) places.push(path.join(path.dirname(npm), '..', inNpm))
-  const found = places.find(each => each !== undefined && fs.existsSync(each))
+  const candidates = [told, own, path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm)]
+  if (npm !== undefined) candidates.push(path.join(path.dirname(npm), '..', inNpm))
+  const found = candidates.find(each => each !== undefined && fs.existsSync(each))
   if (found !== undefined) return [process.execPath, found]
   if (runs('node-gyp')) return ['node-gyp']
   throw new Failure('node-gyp is missing; npm install --save-dev node-gyp, then try again')

@@ -8,7 +8,7 @@ const samebytes = require('..')
 const { TYPES } = require('../files/entries')
 const { saveLate } = require('../files/save')
 const { dtypeOf } = require('../backend/dtypes')
-const { findPlace, openPlace, isRaw: isRawArray } = require('./open')
+const { locate, openLocated, isRaw: isRawArray } = require('./open')
 const { chosenNames, checkKnown } = require('./show')
 const { UsageError } = require('./arguments')
 const { brief, plain, size, counted, print, note, printJson, about, progress } = require('./output')
@@ -42,14 +42,14 @@ function rawDtype (file, label, names, { raw, dtype }) {
 }
 
 /**
- * @param {import('./open').Place} place
+ * @param {import('./open').Located} located
  * @param {{ raw?: string, dtype?: string }} options
  * @param {{ signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} remote  of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openSource (place, options, remote) {
-  const { label, tensor } = place
-  const file = await openPlace(place, { isMapped: true, ...remote })
+async function openSource (located, options, remote) {
+  const { label, tensor } = located
+  const file = await openLocated(located, { isMapped: true, ...remote })
   let readAs
   try {
     const names = file.format === 'raw' ? [] : chosenNames(file, tensor, label)
@@ -61,7 +61,7 @@ async function openSource (place, options, remote) {
     throw error
   }
   file.close()
-  return openPlace(place, { dtype: readAs, isMapped: true, ...remote })
+  return openLocated(located, { dtype: readAs, isMapped: true, ...remote })
 }
 
 /** Without an .npz file's members that are no arrays. @param {Content} file @param {string[]} names */
@@ -142,8 +142,8 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
   const extension = path.extname(to).toLowerCase()
   if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
   if (!force && fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
-  const place = findPlace(from, true)
-  const { label, tensor } = place
+  const located = locate(from, true)
+  const { label, tensor } = located
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
@@ -152,7 +152,7 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
   /** @type {Content | undefined} */
   let opened
   try {
-    const file = opened = await about(label, () => openSource(place, { raw, dtype }, { signal: stop.signal, onProgress }))
+    const file = opened = await about(label, () => openSource(located, { raw, dtype }, { signal: stop.signal, onProgress }))
     const chosen = about(label, () => chosenNames(file, tensor, label))
     await about(label, async () => file.describe?.(chosen))
     const names = about(label, () => writable(file, label, chosen))

@@ -1,7 +1,7 @@
 'use strict'
 // samebytes info: a file's tensors, by its header alone.
 
-const { findPlace, openPlace, isRaw } = require('./open')
+const { locate, openLocated, isRaw } = require('./open')
 const { brief, size, shapeText, counted, styled, print, printJson, table, about, failed } = require('./output')
 
 const MOST_ALIGNED = 4096
@@ -33,10 +33,10 @@ const COLUMNS = ['name', 'dtype', 'shape', 'offset', 'alignment', 'size'].map((t
  * @param {Error[]} refused  gets what is wrong with members of an .npz that are none of ours
  */
 async function describeFile (operand, dtype, refused) {
-  const place = findPlace(operand, false)
-  const { label } = place
+  const located = locate(operand, false)
+  const { label } = located
   return about(label, async () => {
-    const file = await openPlace(place, { dtype })
+    const file = await openLocated(located, { dtype })
     try {
       await file.describe?.(file.names)
       const tensors = file.names.flatMap(name => {

@@ -22,7 +22,7 @@ const samebytes = require('..')
 /**
  * What a command line names.
  *
- * @typedef {object} Place
+ * @typedef {object} Located
  * @property {string} path  '': it is at a URL
  * @property {URL | null} url
  * @property {string} label  as it was given, without the tensor
@@ -54,10 +54,10 @@ function segmentOf (name) {
  *
  * @param {string} given
  * @param {boolean} mayName  a tensor
- * @returns {Place}
+ * @returns {Located}
  * @throws ERR_NOT_FOUND · {TypeError} ERR_ARGUMENT of a URL
  */
-function findPlace (given, mayName) {
+function locate (given, mayName) {
   const remote = findUrl(given, mayName)
   if (remote !== null) return { path: '', ...remote }
   for (let end = given.length; end > 0; end = mayName ? given.lastIndexOf(':', end - 1) : 0) {
@@ -101,12 +101,12 @@ function formatOf (source, name) {
  */
 
 /**
- * @param {Place} place
+ * @param {Located} located
  * @param {{ dtype?: any, isMapped?: boolean, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} options
  * isMapped: if that is possible; else tensors are read when they are asked for; signal, onProgress: of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openPlace ({ path: file, url }, options) {
+async function openLocated ({ path: file, url }, options) {
   if (url !== null) return openRemote(url, formatOf, options)
   const { dtype, isMapped = false } = options
   const source = new ReadFile(file)
@@ -192,4 +192,4 @@ function whereMapped (open) {
  */
 const isRaw = ({ dtype, type }) => dtype === 'uint8' && /^[<>|]V\d+$/.test(type)
 
-module.exports = { findPlace, openPlace, segmentOf, isRaw }
+module.exports = { locate, openLocated, segmentOf, isRaw }

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { checkHeap } = require('../runtime/heap')
-const { findPlace, openPlace, isRaw } = require('./open')
+const { locate, openLocated, isRaw } = require('./open')
 const { UsageError, didYouMean } = require('./arguments')
 const { describeTensor, cellsOf, COLUMNS } = require('./info')
 const { plain, brief, size, shapeText, counted, styled, print, printJson, table, about, progress } = require('./output')
@@ -82,10 +82,10 @@ function summaryOf (file, label) {
 /** @param {import('./arguments').Given} given */
 async function show ({ values: { json, all, dtype }, operands: [operand, ...texts] }) {
   const slices = slicesOf(texts)
-  const place = findPlace(operand, true)
-  const { label, tensor } = place
+  const located = locate(operand, true)
+  const { label, tensor } = located
   const { onProgress, end } = progress()
-  const file = await about(label, () => openPlace(place, { dtype, isMapped: true, onProgress }))
+  const file = await about(label, () => openLocated(located, { dtype, isMapped: true, onProgress }))
   try {
     const names = chosenNames(file, tensor, label)
     if (slices.length > 0 && names.length > 1) throw new UsageError(`${plain(label)} has ${names.length} tensors; ${plain(label)}:TENSOR says which one is sliced`)

@@ -8,7 +8,7 @@ const { failure } = require('../base/errors')
 const { axisFromStart } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
-const { placeLike } = require('../layout/placement')
+const { placementLike } = require('../layout/placement')
 const { denseLayout, withBytes, isSameShape, broadcast, layoutOver } = require('../layout/layouts')
 const { doublesFor } = require('../layout/elements')
 
@@ -80,7 +80,7 @@ const withAxis = (shape, d, n) => arrayOf(shape.length + 1, i => i < d ? shape[i
  * @param {(copy: Layout) => void} fn
  */
 function withTemporary (dtype, shape, beside, fn) {
-  const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placeLike(beside.storage))
+  const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placementLike(beside.storage))
   try {
     countStaged(copy.size * itemsizes[dtype])
     fn(copy)
@@ -337,7 +337,7 @@ function takeAlongAxis (source, indices, axis) {
       const list = doublesFor('indices', target.size, Infinity)
       countStaged(8 * target.size)
       ffi.copy(layoutOver(list, FLOAT64, shape), ffi.viewByList(opcodes.broadcast_to, indices, shape), UNSAFE)
-      ffi.take(ffi.reshape(target, [target.size]), all, placesOf(list, source, d, shape, all), 0)
+      ffi.take(ffi.reshape(target, [target.size]), all, offsetsOf(list, source, d, shape, all), 0)
     }
   }
 }
@@ -353,7 +353,7 @@ function takeAlongAxis (source, indices, axis) {
  * @returns {Layout} integers, which count elements from the lowest one; over the list's memory
  * @throws ERR_BOUNDS
  */
-function placesOf (list, { shape: extents, strides, offset }, d, shape, all) {
+function offsetsOf (list, { shape: extents, strides, offset }, d, shape, all) {
   const words = new Int32Array(bufferOf(list)) // two for each place, the lower half first
   const last = shape.length - 1
   const extent = extents[d]
@@ -371,9 +371,9 @@ function placesOf (list, { shape: extents, strides, offset }, d, shape, all) {
     for (let i = first; i < end; i++, at += step) {
       const index = list[i]
       if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `indices has ${index}; axis ${d} has ${extent} elements`)
-      const place = at + (index < 0 ? index + extent : index) * along
-      words[2 * i] = place
-      words[2 * i + 1] = place / 2 ** 32
+      const offsetOfIndex = at + (index < 0 ? index + extent : index) * along
+      words[2 * i] = offsetOfIndex
+      words[2 * i + 1] = offsetOfIndex / 2 ** 32
     }
     first = end
   }

@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { CASTINGS } = require('../base/validate')
 const { countCopy } = require('../backend/storage')
-const { placeLike, checkSameDevice } = require('../layout/placement')
+const { placementLike, checkSameDevice } = require('../layout/placement')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { denseLayout, isSameShape, withBytes, written } = require('../layout/layouts')
 
@@ -49,11 +49,11 @@ function likeOf (layout, dtype) {
  * @param {InstanceType<typeof Layout>} target  without bytes; row-major where its shape is not the source's
  * @param {InstanceType<typeof Layout>} source
  * @param {number} casting
- * @param {import('../layout/placement').Place | undefined} [place]  of the new bytes; ordinary memory of the source's device where none is given
+ * @param {import('../layout/placement').Placement | undefined} [placement]  of the new bytes; ordinary memory of the source's device where none is given
  * @returns {InstanceType<typeof Layout>} target with bytes
  */
-function copied (reason, target, source, casting, place = placeLike(source.storage)) {
-  const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, place)
+function copied (reason, target, source, casting, placement = placementLike(source.storage)) {
+  const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, placement)
   written(made, ({ storage, dtype, size }) => {
     if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
     else ffi.copy(new Layout(storage, dtype, source.shape, ffi.dense(dtype, source.shape).strides, 0, size, 0), source, casting)
@@ -97,7 +97,7 @@ function produced (reason, recipe, out, dtype, casting) {
     checkCast(source.dtype, to, casting)
   }
   if (out !== null) checkSameDevice(storage, out.storage)
-  const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placeLike(storage))
+  const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placementLike(storage))
   if (out === null) written(target, () => rearrange().write(recipe, target, casting))
   else rearrange().writeInto(recipe, target, casting)
   countCopy(reason, target.size * itemsizes[to])

@@ -36,18 +36,18 @@ function forgetDraft (file) {
 /** A file without a name where the system has such files, else with a temporary one; publish() gives it its own. */
 class TemporaryFile {
   /**
-   * @param {string} place  what it is to be called
+   * @param {string} target  what it is to be called
    * @param {boolean} [isMapped]  it has a temporary name then, because lsof and /proc/PID/maps show it
    */
-  constructor (place, isMapped = false) {
-    this.file = place
+  constructor (target, isMapped = false) {
+    this.file = target
     /** the file that has the name now @type {fs.Stats | null} */
     this.before = null
     try {
-      this.file = fs.realpathSync(place) // a link stays, and its target is replaced
+      this.file = fs.realpathSync(target) // a link stays, and its target is replaced
       this.before = fs.statSync(this.file)
     } catch {}
-    if (this.before !== null && !this.before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
+    if (this.before !== null && !this.before.isFile()) throw Object.assign(failure('ERR_IO', `${target} is no regular file`), { path: target })
     this.temporary = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
     /** descriptor of the folder while the file has no name; else -1 */
     this.folder = -1
@@ -56,7 +56,7 @@ class TemporaryFile {
     if (this.fd >= 0) return
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
     const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
-    this.fd = withFileName(place, () => openSync(this.temporary, flags, mode))
+    this.fd = withFileName(target, () => openSync(this.temporary, flags, mode))
     if (drafts.size === 0) process.on('exit', removeDrafts)
     drafts.add(this.temporary)
     this.inherit()
@@ -71,11 +71,11 @@ class TemporaryFile {
   unnamed (mode) {
     if (process.platform !== 'linux' || backend.isWasm || isRestricted()) return -1
     const { O_RDONLY, O_RDWR, O_DIRECTORY } = fs.constants
-    const place = path.dirname(this.file)
+    const target = path.dirname(this.file)
     let fd = -1
     try {
-      this.folder = openSync(place, O_RDONLY | O_DIRECTORY)
-      fd = openSync(place, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
+      this.folder = openSync(target, O_RDONLY | O_DIRECTORY)
+      fd = openSync(target, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
       if (fs.fstatSync(fd).isFile() && fs.existsSync(`/proc/self/fd/${fd}`)) return fd // else the runtime dropped a flag, or there is no /proc
     } catch {} // some file systems have no such files
     if (fd >= 0) fs.closeSync(fd)

@@ -23,7 +23,7 @@ const { backend } = ffi
  * @property {boolean} writes  whether what is written to a tensor has to reach it
  * @property {(from: number, nbytes: number) => Uint8Array<ArrayBuffer>} read  a copy that nobody else can write to, for what is looked at more than once
  * @property {(from: number, nbytes: number) => Uint8Array} view  a copy, or the file's own bytes where they are in memory, for what is read once
- * @property {(from: number, nbytes: number, alignment: number) => Storage | null} place  the bytes as a storage; null: they are not aligned, or not in memory
+ * @property {(from: number, nbytes: number, alignment: number) => Storage | null} storageAt  the bytes as a storage; null: they are not aligned, or not in memory
  * @property {() => void} close
  * @property {boolean} [owned]  place gives a storage that nothing else uses
  * @property {Set<unknown>} [faults]  of load(), which reads each member of an .npz once: errors of those that are none of our arrays
@@ -92,7 +92,7 @@ class Bytes {
    * @param {number} nbytes
    * @param {number} alignment
    */
-  place (from, nbytes, alignment) {
+  storageAt (from, nbytes, alignment) {
     const at = this.live(from, nbytes)
     if (at % alignment !== 0) return null
     const storage = backend.adopt(this.current(), at, nbytes, this.source)
@@ -153,7 +153,7 @@ class Part {
   /** @param {number} from @param {number} nbytes */
   view (from, nbytes) { return this.whole.view(this.at + from, nbytes) }
   /** @param {number} from @param {number} nbytes @param {number} alignment */
-  place (from, nbytes, alignment) { return this.whole.place(this.at + from, nbytes, alignment) }
+  storageAt (from, nbytes, alignment) { return this.whole.storageAt(this.at + from, nbytes, alignment) }
   close () {}
 }
 

@@ -144,7 +144,7 @@ function tensorFromEntry (source, entry, { fortran = false, swapped = false } = 
   const bare = layoutWithout(dtype, shape, fortran)
   const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
   const { name, begin, nbytes } = entry
-  let storage = (swapped && !source.owned) || nbytes === 0 ? null : source.place(begin, nbytes, width)
+  let storage = (swapped && !source.owned) || nbytes === 0 ? null : source.storageAt(begin, nbytes, width)
   if (storage === null) {
     if (source.writes && nbytes > 0) {
       const what = name === '' ? 'the tensor' : JSON.stringify(name)

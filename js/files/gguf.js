@@ -56,41 +56,41 @@ const LIST = 9
 
 /** Bytes of heap for a value in a list, with its place in a list that grows; PLACE for what is not named here @type {Record<number, number>} */
 const HEAP_BYTES = { [STRING]: 56, [LIST]: 384 }
-const PLACE = 24
+const SLOT_BYTES = 24
 
 /**
  * @param {DataView} view  of the header, which the parser checked
  * @param {number} type
- * @param {{ at: number }} place  the value's byte; afterwards the one behind it
+ * @param {{ at: number }} cursor  the value's byte; afterwards the one behind it
  * @returns {any}
  */
-function readValue (view, type, place) {
+function readValue (view, type, cursor) {
   const plain = PLAIN_VALUES[type]
   if (plain !== undefined) {
     const [read, nbytes] = plain
-    place.at += nbytes
-    return read(view, place.at - nbytes)
+    cursor.at += nbytes
+    return read(view, cursor.at - nbytes)
   }
   if (type === STRING) {
-    const n = Number(view.getBigUint64(place.at, true))
-    const at = place.at + 8
-    place.at = at + n
+    const n = Number(view.getBigUint64(cursor.at, true))
+    const at = cursor.at + 8
+    cursor.at = at + n
     return textOf(new Uint8Array(view.buffer, view.byteOffset + at, n))
   }
-  const inner = view.getUint32(place.at, true)
-  const n = Number(view.getBigUint64(place.at + 4, true))
-  place.at += 12
+  const inner = view.getUint32(cursor.at, true)
+  const n = Number(view.getBigUint64(cursor.at + 4, true))
+  cursor.at += 12
   const Type = PLAIN_VALUES[inner]?.[2] ?? null
   if (Type !== null) {
     const bytes = n * Type.BYTES_PER_ELEMENT
-    const from = view.byteOffset + place.at
-    place.at += bytes
+    const from = view.byteOffset + cursor.at
+    cursor.at += bytes
     return new Type(view.buffer.slice(from, from + bytes))
   }
   const list = []
-  const text = inner === STRING ? WIDEST * (view.byteLength - place.at) : 0
-  checkHeap(n * (HEAP_BYTES[inner] ?? PLACE) + text, () => `a list of ${n} values in the metadata`)
-  for (let i = 0; i < n; i++) list.push(readValue(view, inner, place))
+  const text = inner === STRING ? WIDEST * (view.byteLength - cursor.at) : 0
+  checkHeap(n * (HEAP_BYTES[inner] ?? SLOT_BYTES) + text, () => `a list of ${n} values in the metadata`)
+  for (let i = 0; i < n; i++) list.push(readValue(view, inner, cursor))
   return list
 }
 

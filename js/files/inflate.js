@@ -49,7 +49,7 @@ function inflateNow (source, member, packed) {
  * @returns {Promise<Source>} of the inflated bytes
  * @throws ERR_FORMAT · {RangeError} ERR_MEMORY · the signal's reason · what pieces throws
  */
-async function inflateLater (source, member, pieces, signal) {
+async function inflateAsync (source, member, pieces, signal) {
   grant(member.unpacked, backend.inUse)
   const bytes = newBytes(member.unpacked, `${JSON.stringify(member.name)}, inflated,`) // at most 1032 times what is packed: the parser checked
   let n = 0
@@ -134,8 +134,8 @@ class Beginning {
   /** @param {number} from @param {number} nbytes */
   view (from, nbytes) { return this.all().view(from, nbytes) }
   /** @param {number} from @param {number} nbytes @param {number} alignment */
-  place (from, nbytes, alignment) { return this.all().place(from, nbytes, alignment) }
+  storageAt (from, nbytes, alignment) { return this.all().storageAt(from, nbytes, alignment) }
   close () {}
 }
 
-module.exports = { canInflateNow, canInflateBeginning, inflateNow, inflateLater, Beginning }
+module.exports = { canInflateNow, canInflateBeginning, inflateNow, inflateAsync, Beginning }

@@ -7,7 +7,7 @@ const { optionsOf } = require('../base/validate')
 const { checkSignal } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { onNextTurn } = require('../runtime/host')
-const { inflateNow, inflateLater } = require('./inflate')
+const { inflateNow, inflateAsync } = require('./inflate')
 const { readArrayHeader, npyTensor } = require('./npy')
 const { DEFLATED, membersOf, npzFile, packedBytes } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
@@ -49,7 +49,7 @@ class LoadedFile extends ReadFile {
   }
 
   /** @override @param {number} from @param {number} nbytes @param {number} alignment */
-  place (from, nbytes, alignment) {
+  storageAt (from, nbytes, alignment) {
     const { ready } = this
     if (ready === null || ready.from !== from || ready.storage.nbytes !== nbytes) return null
     this.ready = null
@@ -129,7 +129,7 @@ class LoadedFile extends ReadFile {
       return
     }
     const most = Math.max(LEAST_READ, Math.min(CHUNK, Math.ceil(CHUNK * size / member.unpacked))) // which is inflated to CHUNK bytes or so
-    member.bytes = await inflateLater(this, member, this.pieces(at, size, most), this.signal)
+    member.bytes = await inflateAsync(this, member, this.pieces(at, size, most), this.signal)
   }
 
   /** @override */

@@ -56,7 +56,7 @@ class MappedFile extends ReadFile {
   }
 
   /** @override @param {number} from @param {number} nbytes @param {number} alignment */
-  place (from, nbytes, alignment) {
+  storageAt (from, nbytes, alignment) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
     if (from % alignment !== 0) return null // a mapping begins with a page
     const part = /** @type {any} */ (backend).partOf(this.storage, from, nbytes)

@@ -6,7 +6,7 @@ const { exactTextOf } = require('../runtime/host')
 const { dtypeOf } = require('../backend/dtypes')
 const { Part } = require('./byte-source')
 const { tensorFromEntry, infoOf } = require('./entries')
-const { canInflateNow, canInflateBeginning, inflateNow, inflateLater, Beginning } = require('./inflate')
+const { canInflateNow, canInflateBeginning, inflateNow, inflateAsync, Beginning } = require('./inflate')
 const { readHeader, readArrayHeader } = require('./npy')
 const { ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, parse, recordsOf } = require('./parsers')
 const { KEY, TensorFile } = require('./tensor-file')
@@ -75,7 +75,7 @@ function npzFile (source, dtype, members = membersOf(source)) {
     metadata: () => ({}),
     make,
     makeAsync: async (/** @type {Member} */ member) => {
-      if (checkReadable(member).method === DEFLATED) member.bytes ??= await inflateLater(source, member, piecesOf(packedBytes(source, member)))
+      if (checkReadable(member).method === DEFLATED) member.bytes ??= await inflateAsync(source, member, piecesOf(packedBytes(source, member)))
       return make(member)
     },
     info: (/** @type {Member} */ member) => {

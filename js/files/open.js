@@ -160,7 +160,7 @@ function openRaw (path, shape, opts) {
     const nbytes = bare.size * itemsize
     if (nbytes > source.size - at) throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`)
     const alignment = kind === 'COMPLEX' ? itemsize / 2 : itemsize
-    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : source.place(at, nbytes, alignment)
+    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : source.storageAt(at, nbytes, alignment)
     if (storage === null) throw failure('ERR_ALIGNMENT', `byteOffset is ${at}; ${name} needs a multiple of ${alignment}`)
     const t = wrap(new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags | source.flags))
     source.close()

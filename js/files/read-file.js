@@ -78,7 +78,7 @@ class ReadFile {
    * @param {number} alignment
    * @returns {Storage | null}
    */
-  place (from, nbytes, alignment) { return null }
+  storageAt (from, nbytes, alignment) { return null }
 
   closeDescriptor () {
     if (this.fd >= 0) fs.closeSync(this.fd)

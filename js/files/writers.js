@@ -257,7 +257,7 @@ function safetensorsHeader (specs, metadata) {
   new DataView(header.buffer).setUint32(0, length - 8, true)
   header.fill(0, 4, 8)
   header.set(text, 8)
-  for (const place of order) place.begin += length
+  for (const item of order) item.begin += length
   return { header, order, total: length + at }
 }
 

@@ -18,6 +18,6 @@ const include = path.join(root, 'src')
 const library = [
   path.join(root, 'build', 'Release', 'libsamebytes.so.1'),
   path.join(prebuilt(), 'libsamebytes.so.1')
-].find(place => fs.existsSync(place)) ?? null
+].find(file => fs.existsSync(file)) ?? null
 
 module.exports = { include, library }

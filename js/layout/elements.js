@@ -169,15 +169,15 @@ function isWhole (value, low, high) {
  * One element.
  *
  * @param {InstanceType<typeof Layout>} layout
- * @param {number} place  elements from the storage's first byte
+ * @param {number} position  elements from the storage's first byte
  * @returns {any}
  */
-function read (layout, place) {
+function read (layout, position) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
-  if (!backend.canView(storage, dtype.Type)) return readThroughCopy(layout, place)
+  if (!backend.canView(storage, dtype.Type)) return readThroughCopy(layout, position)
   const window = windowFor(storage, layout.dtype)
-  const value = load(window, backend.windowOffset(storage) / dtype.itemsize + place, codecs[layout.dtype])
+  const value = load(window, backend.windowOffset(storage) / dtype.itemsize + position, codecs[layout.dtype])
   ffi.checkIntact(storage)
   return value
 }
@@ -187,12 +187,12 @@ const scratch = []
 
 /**
  * @param {InstanceType<typeof Layout>} layout
- * @param {number} place
+ * @param {number} position
  */
-function readThroughCopy (layout, place) {
+function readThroughCopy (layout, position) {
   const { itemsize, index } = dtypes[layout.dtype]
   const copy = scratch[index] ??= new Layout(ffi.allocate(itemsize), index, [], [], 0, 1, 0)
-  ffi.copy(copy, new Layout(layout.storage, index, [], [], place, 1, 0), 0)
+  ffi.copy(copy, new Layout(layout.storage, index, [], [], position, 1, 0), 0)
   countStaged(itemsize)
   return read(copy, 0)
 }
@@ -201,21 +201,21 @@ function readThroughCopy (layout, place) {
  * Writes one element; the value must fit the dtype.
  *
  * @param {InstanceType<typeof Layout>} layout  that may be written to
- * @param {number} place  elements from the storage's first byte
+ * @param {number} position  elements from the storage's first byte
  * @param {boolean | number | bigint | [number, number]} value  as scalarFor gives it
  * @throws {TypeError} ERR_CAST
  */
-function write (layout, place, value) {
+function write (layout, position, value) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
   if (backend.canView(storage, dtype.Type)) {
     const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-    if (store(window, backend.windowOffset(storage) / dtype.itemsize + place, codecs[layout.dtype], value)) {
+    if (store(window, backend.windowOffset(storage) / dtype.itemsize + position, codecs[layout.dtype], value)) {
       ffi.checkIntact(storage)
       return
     }
   }
-  ffi.fill(new Layout(storage, layout.dtype, [], [], place, 1, layout.flags), value)
+  ffi.fill(new Layout(storage, layout.dtype, [], [], position, 1, layout.flags), value)
 }
 
 // ---- Lists of elements ----

@@ -10,7 +10,7 @@ const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf, bufferOf, bytesCopied, isView } = require('../base/buffers')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
-const { placeOf } = require('./placement')
+const { placementOf } = require('./placement')
 
 const cuda = lazyFile(() => require('../backend/cuda'))
 
@@ -101,12 +101,12 @@ const OF_MAKING = ['dtype', 'device', 'dynamism', 'order', 'shared', 'pinMemory'
  * @returns {Layout}
  */
 function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory }, zeroed) {
-  const place = placeOf(device, pinMemory, shared)
+  const placement = placementOf(device, pinMemory, shared)
   const flags = dynamismOf(dynamism)
   let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
   const axes = axesOfOrder(order, layout.shape.length)
   if (axes !== null && order !== 'C') layout = ffi.denseOrdered(dtype.index, layout.shape, axes)
-  return withBytes(layout, flags, zeroed, place)
+  return withBytes(layout, flags, zeroed, placement)
 }
 
 /**
@@ -124,8 +124,8 @@ function likeLayout (dtype, like, options, zeroed) {
   if (order !== undefined || ffi.isContiguous(like)) {
     return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
   }
-  const place = placeOf(device, pinMemory, shared)
-  return withBytes(ffi.viewByNumbers(ffi.opcodes.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, place)
+  const placement = placementOf(device, pinMemory, shared)
+  return withBytes(ffi.viewByNumbers(ffi.opcodes.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, placement)
 }
 
 /**
@@ -147,11 +147,11 @@ const dtypeLike = (lay, what) => lay === likeLayout ? dtypes[what.dtype] : undef
  * @returns {Layout}
  */
 function stridedLayout (dtype, { shape, strides }, { device, dynamism, order, shared, pinMemory }, zeroed) {
-  const place = placeOf(device, pinMemory, shared)
+  const placement = placementOf(device, pinMemory, shared)
   const flags = dynamismOf(dynamism)
   const extents = shapeOf(shape)
   const { layout, elements } = ffi.strided(dtype.index, extents, integers('strides', strides), axesOfOrder(order, extents.length))
-  return withBytes(layout, flags, zeroed, place, elements)
+  return withBytes(layout, flags, zeroed, placement, elements)
 }
 
 /**
@@ -171,18 +171,18 @@ function axesOfOrder (order, n) {
  * @param {Layout} layout  without bytes
  * @param {number} flags  of dynamism
  * @param {boolean} zeroed  zeroes gaps between elements as well
- * @param {import('./placement').Place} [place]  the CPU's ordinary memory where none is given
+ * @param {import('./placement').Placement} [placement]  the CPU's ordinary memory where none is given
  * @param {number} [elements]  to allocate
  * @returns {Layout}
  */
-function withBytes (layout, flags, zeroed, place, elements = layout.size) {
+function withBytes (layout, flags, zeroed, placement, elements = layout.size) {
   const nbytes = elements * itemsizes[layout.dtype]
   let storage
-  if (place === undefined) {
+  if (placement === undefined) {
     storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
   } else {
-    storage = storageAt(place, nbytes)
-    if (zeroed && place.shared !== 'sab') written(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), flat => ffi.fill(flat, false))
+    storage = storageAt(placement, nbytes)
+    if (zeroed && placement.shared !== 'sab') written(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), flat => ffi.fill(flat, false))
   }
   const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
   made.order = layout.order
@@ -192,7 +192,7 @@ function withBytes (layout, flags, zeroed, place, elements = layout.size) {
 /**
  * New bytes on a device, pinned, or shared.
  *
- * @param {import('./placement').Place} place
+ * @param {import('./placement').Placement} placement
  * @param {number} nbytes
  * @returns {import('../backend/storage').Storage} uninitialised, but a SharedArrayBuffer is zeroed
  */

@@ -15,16 +15,16 @@ const cuda = lazyFile(() => require('../backend/cuda'))
 /**
  * Where new bytes are allocated; undefined stands for the CPU's ordinary memory.
  *
- * @typedef {object} Place
+ * @typedef {object} Placement
  * @property {number} device  number of a CUDA device, or CPU
  * @property {boolean} pinned  page-locked memory of the CPU, which devices can access
  * @property {unknown} shared  true, 'sab' or 'own': memory that other threads or processes can see
  */
 
-/** @type {Place} the CPU's ordinary memory, also for the copy of a tensor on a device */
+/** @type {Placement} the CPU's ordinary memory, also for the copy of a tensor on a device */
 const HOST = Object.freeze({ device: CPU, pinned: false, shared: false })
 
-/** @type {Place} memory that other threads can see */
+/** @type {Placement} memory that other threads can see */
 const SHARED = Object.freeze({ device: CPU, pinned: false, shared: true })
 
 /**
@@ -48,9 +48,9 @@ function deviceOf (device, name = 'device') {
  * @param {unknown} device
  * @param {unknown} pinMemory
  * @param {unknown} [shared]  checked when bytes are allocated
- * @returns {Place | undefined}
+ * @returns {Placement | undefined}
  */
-function placeOf (device, pinMemory, shared) {
+function placementOf (device, pinMemory, shared) {
   const at = deviceOf(device)
   const pinned = pinMemory !== undefined && boolean('pinMemory', pinMemory)
   if (at === CPU && !pinned) return shared === undefined || shared === false ? undefined : { device: CPU, pinned, shared }
@@ -63,9 +63,9 @@ function placeOf (device, pinMemory, shared) {
  * Ordinary memory of the device that a storage's bytes are on.
  *
  * @param {Storage} storage
- * @returns {Place | undefined}
+ * @returns {Placement | undefined}
  */
-function placeLike (storage) {
+function placementLike (storage) {
   const device = deviceOfStorage(storage)
   return device === CPU ? undefined : { device, pinned: false, shared: false }
 }
@@ -84,4 +84,4 @@ function checkSameDevice (a, b) {
   if (one !== other) throw failure('ERR_DEVICE', `one tensor is on ${nameOfDevice(one)}, another one on ${nameOfDevice(other)}; to() and cpu() bring them together`)
 }
 
-module.exports = { HOST, SHARED, deviceOf, placeOf, placeLike, checkSameDevice }
+module.exports = { HOST, SHARED, deviceOf, placementOf, placementLike, checkSameDevice }

@@ -1,7 +1,7 @@
 'use strict'
 // Made by `npm run generate`: each function of samebytes/math without blocking the event loop.
 
-const { later } = require('./later')
+const { offload } = require('./offload')
 const { ofPictures } = require('./pictures')
 const functions = require('./functions')
 const reductions = require('./reductions')
@@ -39,7 +39,7 @@ const linalg = require('./linalg')
  * @example
  * (await addAsync(tensor([1, 2]), tensor([3, 4]))).toArray() // [4, 6]
  */
-const addAsync = later(functions.add)
+const addAsync = offload(functions.add)
 
 /**
  * subtract without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -49,7 +49,7 @@ const addAsync = later(functions.add)
  * @example
  * (await subtractAsync(tensor([3, 4]), tensor([1, 2]))).toArray() // [2, 2]
  */
-const subtractAsync = later(functions.subtract)
+const subtractAsync = offload(functions.subtract)
 
 /**
  * multiply without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -59,7 +59,7 @@ const subtractAsync = later(functions.subtract)
  * @example
  * (await multiplyAsync(tensor([1, 2]), 3)).toArray() // [3, 6]
  */
-const multiplyAsync = later(functions.multiply)
+const multiplyAsync = offload(functions.multiply)
 
 /**
  * divide without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -69,7 +69,7 @@ const multiplyAsync = later(functions.multiply)
  * @example
  * (await divideAsync(tensor([1, 3], 'int32'), 2)).toArray() // [0.5, 1.5]
  */
-const divideAsync = later(functions.divide)
+const divideAsync = offload(functions.divide)
 
 /**
  * floorDivide without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -79,7 +79,7 @@ const divideAsync = later(functions.divide)
  * @example
  * (await floorDivideAsync(tensor([7, -7], 'int32'), 2)).toArray() // [3, -4]
  */
-const floorDivideAsync = later(functions.floorDivide)
+const floorDivideAsync = offload(functions.floorDivide)
 
 /**
  * remainder without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -89,7 +89,7 @@ const floorDivideAsync = later(functions.floorDivide)
  * @example
  * (await remainderAsync(tensor([7, -7], 'int32'), 3)).toArray() // [1, 2]
  */
-const remainderAsync = later(functions.remainder)
+const remainderAsync = offload(functions.remainder)
 
 /**
  * negative without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -99,7 +99,7 @@ const remainderAsync = later(functions.remainder)
  * @example
  * (await negativeAsync(tensor([1, -2]))).toArray() // [-1, 2]
  */
-const negativeAsync = later(functions.negative)
+const negativeAsync = offload(functions.negative)
 
 /**
  * positive without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -109,7 +109,7 @@ const negativeAsync = later(functions.negative)
  * @example
  * (await positiveAsync(tensor([1, -2]))).toArray() // [1, -2]
  */
-const positiveAsync = later(functions.positive)
+const positiveAsync = offload(functions.positive)
 
 /**
  * abs without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -119,7 +119,7 @@ const positiveAsync = later(functions.positive)
  * @example
  * (await absAsync(tensor([-1.5, 2]))).toArray() // [1.5, 2]
  */
-const absAsync = later(functions.abs)
+const absAsync = offload(functions.abs)
 
 /**
  * sign without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -129,7 +129,7 @@ const absAsync = later(functions.abs)
  * @example
  * (await signAsync(tensor([-3, 0, 2]))).toArray() // [-1, 0, 1]
  */
-const signAsync = later(functions.sign)
+const signAsync = offload(functions.sign)
 
 /**
  * square without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -139,7 +139,7 @@ const signAsync = later(functions.sign)
  * @example
  * (await squareAsync(tensor([2, 3]))).toArray() // [4, 9]
  */
-const squareAsync = later(functions.square)
+const squareAsync = offload(functions.square)
 
 /**
  * reciprocal without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -149,7 +149,7 @@ const squareAsync = later(functions.square)
  * @example
  * (await reciprocalAsync(tensor([2, 4]))).toArray() // [0.5, 0.25]
  */
-const reciprocalAsync = later(functions.reciprocal)
+const reciprocalAsync = offload(functions.reciprocal)
 
 /**
  * sqrt without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -159,7 +159,7 @@ const reciprocalAsync = later(functions.reciprocal)
  * @example
  * (await sqrtAsync(tensor([4, 9]))).toArray() // [2, 3]
  */
-const sqrtAsync = later(functions.sqrt)
+const sqrtAsync = offload(functions.sqrt)
 
 /**
  * relu without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -169,7 +169,7 @@ const sqrtAsync = later(functions.sqrt)
  * @example
  * (await reluAsync(tensor([-1, 2]))).toArray() // [0, 2]
  */
-const reluAsync = later(functions.relu)
+const reluAsync = offload(functions.relu)
 
 /**
  * maximum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -179,7 +179,7 @@ const reluAsync = later(functions.relu)
  * @example
  * (await maximumAsync(tensor([1, NaN]), tensor([2, 0]))).toArray() // [2, NaN]
  */
-const maximumAsync = later(functions.maximum)
+const maximumAsync = offload(functions.maximum)
 
 /**
  * minimum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -189,7 +189,7 @@ const maximumAsync = later(functions.maximum)
  * @example
  * (await minimumAsync(tensor([1, NaN]), tensor([2, 0]))).toArray() // [1, NaN]
  */
-const minimumAsync = later(functions.minimum)
+const minimumAsync = offload(functions.minimum)
 
 /**
  * clip without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -199,7 +199,7 @@ const minimumAsync = later(functions.minimum)
  * @example
  * (await clipAsync(tensor([-1, 0.5, 2]), 0, 1)).toArray() // [0, 0.5, 1]
  */
-const clipAsync = later(functions.clip)
+const clipAsync = offload(functions.clip)
 
 /**
  * where without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -209,7 +209,7 @@ const clipAsync = later(functions.clip)
  * @example
  * (await whereAsync(tensor([true, false]), tensor([1, 2]), 0)).toArray() // [1, 0]
  */
-const whereAsync = later(functions.where)
+const whereAsync = offload(functions.where)
 
 /**
  * equal without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -219,7 +219,7 @@ const whereAsync = later(functions.where)
  * @example
  * (await equalAsync(tensor([1, 2]), 2)).toArray() // [false, true]
  */
-const equalAsync = later(functions.equal)
+const equalAsync = offload(functions.equal)
 
 /**
  * notEqual without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -229,7 +229,7 @@ const equalAsync = later(functions.equal)
  * @example
  * (await notEqualAsync(tensor([1, 2]), 2)).toArray() // [true, false]
  */
-const notEqualAsync = later(functions.notEqual)
+const notEqualAsync = offload(functions.notEqual)
 
 /**
  * less without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -239,7 +239,7 @@ const notEqualAsync = later(functions.notEqual)
  * @example
  * (await lessAsync(tensor([1, 2, 3]), 2)).toArray() // [true, false, false]
  */
-const lessAsync = later(functions.less)
+const lessAsync = offload(functions.less)
 
 /**
  * lessEqual without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -249,7 +249,7 @@ const lessAsync = later(functions.less)
  * @example
  * (await lessEqualAsync(tensor([1, 2, 3]), 2)).toArray() // [true, true, false]
  */
-const lessEqualAsync = later(functions.lessEqual)
+const lessEqualAsync = offload(functions.lessEqual)
 
 /**
  * greater without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -259,7 +259,7 @@ const lessEqualAsync = later(functions.lessEqual)
  * @example
  * (await greaterAsync(tensor([1, 2, 3]), 2)).toArray() // [false, false, true]
  */
-const greaterAsync = later(functions.greater)
+const greaterAsync = offload(functions.greater)
 
 /**
  * greaterEqual without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -269,7 +269,7 @@ const greaterAsync = later(functions.greater)
  * @example
  * (await greaterEqualAsync(tensor([1, 2, 3]), 2)).toArray() // [false, true, true]
  */
-const greaterEqualAsync = later(functions.greaterEqual)
+const greaterEqualAsync = offload(functions.greaterEqual)
 
 /**
  * logicalAnd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -279,7 +279,7 @@ const greaterEqualAsync = later(functions.greaterEqual)
  * @example
  * (await logicalAndAsync(tensor([true, true]), tensor([true, false]))).toArray() // [true, false]
  */
-const logicalAndAsync = later(functions.logicalAnd)
+const logicalAndAsync = offload(functions.logicalAnd)
 
 /**
  * logicalOr without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -289,7 +289,7 @@ const logicalAndAsync = later(functions.logicalAnd)
  * @example
  * (await logicalOrAsync(tensor([true, false]), tensor([false, false]))).toArray() // [true, false]
  */
-const logicalOrAsync = later(functions.logicalOr)
+const logicalOrAsync = offload(functions.logicalOr)
 
 /**
  * logicalXor without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -299,7 +299,7 @@ const logicalOrAsync = later(functions.logicalOr)
  * @example
  * (await logicalXorAsync(tensor([true, true]), tensor([true, false]))).toArray() // [false, true]
  */
-const logicalXorAsync = later(functions.logicalXor)
+const logicalXorAsync = offload(functions.logicalXor)
 
 /**
  * logicalNot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -309,7 +309,7 @@ const logicalXorAsync = later(functions.logicalXor)
  * @example
  * (await logicalNotAsync(tensor([true, false]))).toArray() // [false, true]
  */
-const logicalNotAsync = later(functions.logicalNot)
+const logicalNotAsync = offload(functions.logicalNot)
 
 /**
  * bitwiseAnd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -319,7 +319,7 @@ const logicalNotAsync = later(functions.logicalNot)
  * @example
  * (await bitwiseAndAsync(tensor([6], 'uint8'), 3)).toArray() // [2]
  */
-const bitwiseAndAsync = later(functions.bitwiseAnd)
+const bitwiseAndAsync = offload(functions.bitwiseAnd)
 
 /**
  * bitwiseOr without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -329,7 +329,7 @@ const bitwiseAndAsync = later(functions.bitwiseAnd)
  * @example
  * (await bitwiseOrAsync(tensor([6], 'uint8'), 1)).toArray() // [7]
  */
-const bitwiseOrAsync = later(functions.bitwiseOr)
+const bitwiseOrAsync = offload(functions.bitwiseOr)
 
 /**
  * bitwiseXor without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -339,7 +339,7 @@ const bitwiseOrAsync = later(functions.bitwiseOr)
  * @example
  * (await bitwiseXorAsync(tensor([6], 'uint8'), 3)).toArray() // [5]
  */
-const bitwiseXorAsync = later(functions.bitwiseXor)
+const bitwiseXorAsync = offload(functions.bitwiseXor)
 
 /**
  * bitwiseInvert without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -349,7 +349,7 @@ const bitwiseXorAsync = later(functions.bitwiseXor)
  * @example
  * (await bitwiseInvertAsync(tensor([1], 'uint8'))).toArray() // [254]
  */
-const bitwiseInvertAsync = later(functions.bitwiseInvert)
+const bitwiseInvertAsync = offload(functions.bitwiseInvert)
 
 /**
  * bitwiseLeftShift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -359,7 +359,7 @@ const bitwiseInvertAsync = later(functions.bitwiseInvert)
  * @example
  * (await bitwiseLeftShiftAsync(tensor([1, 3], 'uint8'), 2)).toArray() // [4, 12]
  */
-const bitwiseLeftShiftAsync = later(functions.bitwiseLeftShift)
+const bitwiseLeftShiftAsync = offload(functions.bitwiseLeftShift)
 
 /**
  * bitwiseRightShift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -369,7 +369,7 @@ const bitwiseLeftShiftAsync = later(functions.bitwiseLeftShift)
  * @example
  * (await bitwiseRightShiftAsync(tensor([-4], 'int8'), 1)).toArray() // [-2]
  */
-const bitwiseRightShiftAsync = later(functions.bitwiseRightShift)
+const bitwiseRightShiftAsync = offload(functions.bitwiseRightShift)
 
 /**
  * ceil without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -379,7 +379,7 @@ const bitwiseRightShiftAsync = later(functions.bitwiseRightShift)
  * @example
  * (await ceilAsync(tensor([1.2, -1.2]))).toArray() // [2, -1]
  */
-const ceilAsync = later(functions.ceil)
+const ceilAsync = offload(functions.ceil)
 
 /**
  * floor without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -389,7 +389,7 @@ const ceilAsync = later(functions.ceil)
  * @example
  * (await floorAsync(tensor([1.8, -1.2]))).toArray() // [1, -2]
  */
-const floorAsync = later(functions.floor)
+const floorAsync = offload(functions.floor)
 
 /**
  * trunc without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -399,7 +399,7 @@ const floorAsync = later(functions.floor)
  * @example
  * (await truncAsync(tensor([1.8, -1.8]))).toArray() // [1, -1]
  */
-const truncAsync = later(functions.trunc)
+const truncAsync = offload(functions.trunc)
 
 /**
  * round without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -409,7 +409,7 @@ const truncAsync = later(functions.trunc)
  * @example
  * (await roundAsync(tensor([0.5, 1.5, 2.4]))).toArray() // [0, 2, 2]
  */
-const roundAsync = later(functions.round)
+const roundAsync = offload(functions.round)
 
 /**
  * isfinite without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -419,7 +419,7 @@ const roundAsync = later(functions.round)
  * @example
  * (await isfiniteAsync(tensor([1, Infinity, NaN]))).toArray() // [true, false, false]
  */
-const isfiniteAsync = later(functions.isfinite)
+const isfiniteAsync = offload(functions.isfinite)
 
 /**
  * isinf without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -429,7 +429,7 @@ const isfiniteAsync = later(functions.isfinite)
  * @example
  * (await isinfAsync(tensor([1, Infinity, NaN]))).toArray() // [false, true, false]
  */
-const isinfAsync = later(functions.isinf)
+const isinfAsync = offload(functions.isinf)
 
 /**
  * isnan without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -439,7 +439,7 @@ const isinfAsync = later(functions.isinf)
  * @example
  * (await isnanAsync(tensor([1, Infinity, NaN]))).toArray() // [false, false, true]
  */
-const isnanAsync = later(functions.isnan)
+const isnanAsync = offload(functions.isnan)
 
 /**
  * signbit without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -449,7 +449,7 @@ const isnanAsync = later(functions.isnan)
  * @example
  * (await signbitAsync(tensor([-1, -0, 2]))).toArray() // [true, true, false]
  */
-const signbitAsync = later(functions.signbit)
+const signbitAsync = offload(functions.signbit)
 
 /**
  * copysign without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -459,7 +459,7 @@ const signbitAsync = later(functions.signbit)
  * @example
  * (await copysignAsync(tensor([1, 2]), tensor([-3, 4]))).toArray() // [-1, 2]
  */
-const copysignAsync = later(functions.copysign)
+const copysignAsync = offload(functions.copysign)
 
 /**
  * nextafter without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -469,7 +469,7 @@ const copysignAsync = later(functions.copysign)
  * @example
  * (await nextafterAsync(tensor([0]), 1)).toArray() // [1.401298464324817e-45]
  */
-const nextafterAsync = later(functions.nextafter)
+const nextafterAsync = offload(functions.nextafter)
 
 /**
  * real without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -479,7 +479,7 @@ const nextafterAsync = later(functions.nextafter)
  * @example
  * (await realAsync(tensor([[1, 2]], [1], 'complex64'))).toArray() // [1]
  */
-const realAsync = later(functions.real)
+const realAsync = offload(functions.real)
 
 /**
  * imag without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -489,7 +489,7 @@ const realAsync = later(functions.real)
  * @example
  * (await imagAsync(tensor([[1, 2]], [1], 'complex64'))).toArray() // [2]
  */
-const imagAsync = later(functions.imag)
+const imagAsync = offload(functions.imag)
 
 /**
  * conj without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -499,7 +499,7 @@ const imagAsync = later(functions.imag)
  * @example
  * (await conjAsync(tensor([[1, 2]], [1], 'complex64'))).toArray() // [[1, -2]]
  */
-const conjAsync = later(functions.conj)
+const conjAsync = offload(functions.conj)
 
 /**
  * exp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -509,7 +509,7 @@ const conjAsync = later(functions.conj)
  * @example
  * (await expAsync(tensor([0, 1]))).toArray() // [1, 2.7182817459106445]
  */
-const expAsync = later(functions.exp)
+const expAsync = offload(functions.exp)
 
 /**
  * expm1 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -519,7 +519,7 @@ const expAsync = later(functions.exp)
  * @example
  * (await expm1Async(tensor([0]))).toArray() // [0]
  */
-const expm1Async = later(functions.expm1)
+const expm1Async = offload(functions.expm1)
 
 /**
  * log without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -529,7 +529,7 @@ const expm1Async = later(functions.expm1)
  * @example
  * (await logAsync(tensor([1]))).toArray() // [0]
  */
-const logAsync = later(functions.log)
+const logAsync = offload(functions.log)
 
 /**
  * log1p without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -539,7 +539,7 @@ const logAsync = later(functions.log)
  * @example
  * (await log1pAsync(tensor([0]))).toArray() // [0]
  */
-const log1pAsync = later(functions.log1p)
+const log1pAsync = offload(functions.log1p)
 
 /**
  * log2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -549,7 +549,7 @@ const log1pAsync = later(functions.log1p)
  * @example
  * (await log2Async(tensor([1, 8]))).toArray() // [0, 3]
  */
-const log2Async = later(functions.log2)
+const log2Async = offload(functions.log2)
 
 /**
  * log10 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -559,7 +559,7 @@ const log2Async = later(functions.log2)
  * @example
  * (await log10Async(tensor([1, 1000]))).toArray() // [0, 3]
  */
-const log10Async = later(functions.log10)
+const log10Async = offload(functions.log10)
 
 /**
  * sin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -569,7 +569,7 @@ const log10Async = later(functions.log10)
  * @example
  * (await sinAsync(tensor([0]))).toArray() // [0]
  */
-const sinAsync = later(functions.sin)
+const sinAsync = offload(functions.sin)
 
 /**
  * cos without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -579,7 +579,7 @@ const sinAsync = later(functions.sin)
  * @example
  * (await cosAsync(tensor([0]))).toArray() // [1]
  */
-const cosAsync = later(functions.cos)
+const cosAsync = offload(functions.cos)
 
 /**
  * tan without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -589,7 +589,7 @@ const cosAsync = later(functions.cos)
  * @example
  * (await tanAsync(tensor([0]))).toArray() // [0]
  */
-const tanAsync = later(functions.tan)
+const tanAsync = offload(functions.tan)
 
 /**
  * asin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -599,7 +599,7 @@ const tanAsync = later(functions.tan)
  * @example
  * (await asinAsync(tensor([0]))).toArray() // [0]
  */
-const asinAsync = later(functions.asin)
+const asinAsync = offload(functions.asin)
 
 /**
  * acos without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -609,7 +609,7 @@ const asinAsync = later(functions.asin)
  * @example
  * (await acosAsync(tensor([1]))).toArray() // [0]
  */
-const acosAsync = later(functions.acos)
+const acosAsync = offload(functions.acos)
 
 /**
  * atan without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -619,7 +619,7 @@ const acosAsync = later(functions.acos)
  * @example
  * (await atanAsync(tensor([0]))).toArray() // [0]
  */
-const atanAsync = later(functions.atan)
+const atanAsync = offload(functions.atan)
 
 /**
  * sinh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -629,7 +629,7 @@ const atanAsync = later(functions.atan)
  * @example
  * (await sinhAsync(tensor([0]))).toArray() // [0]
  */
-const sinhAsync = later(functions.sinh)
+const sinhAsync = offload(functions.sinh)
 
 /**
  * cosh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -639,7 +639,7 @@ const sinhAsync = later(functions.sinh)
  * @example
  * (await coshAsync(tensor([0]))).toArray() // [1]
  */
-const coshAsync = later(functions.cosh)
+const coshAsync = offload(functions.cosh)
 
 /**
  * tanh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -649,7 +649,7 @@ const coshAsync = later(functions.cosh)
  * @example
  * (await tanhAsync(tensor([0]))).toArray() // [0]
  */
-const tanhAsync = later(functions.tanh)
+const tanhAsync = offload(functions.tanh)
 
 /**
  * asinh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -659,7 +659,7 @@ const tanhAsync = later(functions.tanh)
  * @example
  * (await asinhAsync(tensor([0]))).toArray() // [0]
  */
-const asinhAsync = later(functions.asinh)
+const asinhAsync = offload(functions.asinh)
 
 /**
  * acosh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -669,7 +669,7 @@ const asinhAsync = later(functions.asinh)
  * @example
  * (await acoshAsync(tensor([1]))).toArray() // [0]
  */
-const acoshAsync = later(functions.acosh)
+const acoshAsync = offload(functions.acosh)
 
 /**
  * atanh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -679,7 +679,7 @@ const acoshAsync = later(functions.acosh)
  * @example
  * (await atanhAsync(tensor([0]))).toArray() // [0]
  */
-const atanhAsync = later(functions.atanh)
+const atanhAsync = offload(functions.atanh)
 
 /**
  * erf without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -689,7 +689,7 @@ const atanhAsync = later(functions.atanh)
  * @example
  * (await erfAsync(tensor([0]))).toArray() // [0]
  */
-const erfAsync = later(functions.erf)
+const erfAsync = offload(functions.erf)
 
 /**
  * sigmoid without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -699,7 +699,7 @@ const erfAsync = later(functions.erf)
  * @example
  * (await sigmoidAsync(tensor([0]))).toArray() // [0.5]
  */
-const sigmoidAsync = later(functions.sigmoid)
+const sigmoidAsync = offload(functions.sigmoid)
 
 /**
  * silu without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -709,7 +709,7 @@ const sigmoidAsync = later(functions.sigmoid)
  * @example
  * (await siluAsync(tensor([0]))).toArray() // [0]
  */
-const siluAsync = later(functions.silu)
+const siluAsync = offload(functions.silu)
 
 /**
  * gelu without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -719,7 +719,7 @@ const siluAsync = later(functions.silu)
  * @example
  * (await geluAsync(tensor([0]))).toArray() // [0]
  */
-const geluAsync = later(functions.gelu)
+const geluAsync = offload(functions.gelu)
 
 /**
  * pow without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -729,7 +729,7 @@ const geluAsync = later(functions.gelu)
  * @example
  * (await powAsync(tensor([2, 3]), 2)).toArray() // [4, 9]
  */
-const powAsync = later(functions.pow)
+const powAsync = offload(functions.pow)
 
 /**
  * atan2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -739,7 +739,7 @@ const powAsync = later(functions.pow)
  * @example
  * (await atan2Async(tensor([0, 0]), tensor([1, 2]))).toArray() // [0, 0]
  */
-const atan2Async = later(functions.atan2)
+const atan2Async = offload(functions.atan2)
 
 /**
  * hypot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -749,7 +749,7 @@ const atan2Async = later(functions.atan2)
  * @example
  * (await hypotAsync(tensor([3]), tensor([4]))).toArray() // [5]
  */
-const hypotAsync = later(functions.hypot)
+const hypotAsync = offload(functions.hypot)
 
 /**
  * logaddexp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -759,7 +759,7 @@ const hypotAsync = later(functions.hypot)
  * @example
  * (await logaddexpAsync(tensor([-Infinity]), tensor([1]))).toArray() // [1]
  */
-const logaddexpAsync = later(functions.logaddexp)
+const logaddexpAsync = offload(functions.logaddexp)
 
 /**
  * sum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -769,7 +769,7 @@ const logaddexpAsync = later(functions.logaddexp)
  * @example
  * (await sumAsync(tensor([[1, 2], [3, 4]]), { axis: 0 })).toArray() // [4, 6]
  */
-const sumAsync = later(reductions.sum)
+const sumAsync = offload(reductions.sum)
 
 /**
  * prod without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -779,7 +779,7 @@ const sumAsync = later(reductions.sum)
  * @example
  * (await prodAsync(tensor([2, 3, 4]))).item() // 24
  */
-const prodAsync = later(reductions.prod)
+const prodAsync = offload(reductions.prod)
 
 /**
  * mean without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -789,7 +789,7 @@ const prodAsync = later(reductions.prod)
  * @example
  * (await meanAsync(tensor([1, 2, 6]))).item() // 3
  */
-const meanAsync = later(reductions.mean)
+const meanAsync = offload(reductions.mean)
 
 /**
  * std without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -799,7 +799,7 @@ const meanAsync = later(reductions.mean)
  * @example
  * (await stdAsync(tensor([1, 1, 3, 3]))).item() // 1
  */
-const stdAsync = later(reductions.std)
+const stdAsync = offload(reductions.std)
 
 /**
  * min without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -809,7 +809,7 @@ const stdAsync = later(reductions.std)
  * @example
  * (await minAsync(tensor([[3, 1], [2, 5]]), { axis: 1 })).toArray() // [1, 2]
  */
-const minAsync = later(reductions.min)
+const minAsync = offload(reductions.min)
 
 /**
  * max without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -819,7 +819,7 @@ const minAsync = later(reductions.min)
  * @example
  * (await maxAsync(tensor([[3, 1], [2, 5]]), { axis: 1 })).toArray() // [3, 5]
  */
-const maxAsync = later(reductions.max)
+const maxAsync = offload(reductions.max)
 
 /**
  * any without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -829,7 +829,7 @@ const maxAsync = later(reductions.max)
  * @example
  * (await anyAsync(tensor([0, 2, 0]))).item() // true
  */
-const anyAsync = later(reductions.any)
+const anyAsync = offload(reductions.any)
 
 /**
  * all without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -839,7 +839,7 @@ const anyAsync = later(reductions.any)
  * @example
  * (await allAsync(tensor([1, 2, 0]))).item() // false
  */
-const allAsync = later(reductions.all)
+const allAsync = offload(reductions.all)
 
 /**
  * countNonzero without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -849,7 +849,7 @@ const allAsync = later(reductions.all)
  * @example
  * (await countNonzeroAsync(tensor([[1, 0], [2, 3]]), { axis: 1 })).toArray() // [1, 2]
  */
-const countNonzeroAsync = later(reductions.countNonzero)
+const countNonzeroAsync = offload(reductions.countNonzero)
 
 /**
  * argmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -859,7 +859,7 @@ const countNonzeroAsync = later(reductions.countNonzero)
  * @example
  * (await argmaxAsync(tensor([[1, 5, 2], [7, 0, 7]]), { axis: 1 })).toArray() // [1, 0]
  */
-const argmaxAsync = later(reductions.argmax)
+const argmaxAsync = offload(reductions.argmax)
 
 /**
  * argmin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -869,7 +869,7 @@ const argmaxAsync = later(reductions.argmax)
  * @example
  * (await argminAsync(tensor([3, 1, 2]))).item() // 1
  */
-const argminAsync = later(reductions.argmin)
+const argminAsync = offload(reductions.argmin)
 
 /**
  * cumulativeSum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -879,7 +879,7 @@ const argminAsync = later(reductions.argmin)
  * @example
  * (await cumulativeSumAsync(tensor([1, 2, 3]))).toArray() // [1, 3, 6]
  */
-const cumulativeSumAsync = later(reductions.cumulativeSum)
+const cumulativeSumAsync = offload(reductions.cumulativeSum)
 
 /**
  * cumulativeProd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -889,7 +889,7 @@ const cumulativeSumAsync = later(reductions.cumulativeSum)
  * @example
  * (await cumulativeProdAsync(tensor([2, 3, 4]))).toArray() // [2, 6, 24]
  */
-const cumulativeProdAsync = later(reductions.cumulativeProd)
+const cumulativeProdAsync = offload(reductions.cumulativeProd)
 
 /**
  * diff without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -899,7 +899,7 @@ const cumulativeProdAsync = later(reductions.cumulativeProd)
  * @example
  * (await diffAsync(tensor([1, 4, 9, 16]))).toArray() // [3, 5, 7]
  */
-const diffAsync = later(reductions.diff)
+const diffAsync = offload(reductions.diff)
 
 /**
  * var without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -909,7 +909,7 @@ const diffAsync = later(reductions.diff)
  * @example
  * (await varAsync(tensor([1, 2, 3, 4]))).item() // 1.25
  */
-const varAsync = later(reductions.var)
+const varAsync = offload(reductions.var)
 
 /**
  * softmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -919,7 +919,7 @@ const varAsync = later(reductions.var)
  * @example
  * (await softmaxAsync(tensor([[1, 1], [0, 1000]]))).toArray() // [[0.5, 0.5], [0, 1]]
  */
-const softmaxAsync = later(softmax.softmax)
+const softmaxAsync = offload(softmax.softmax)
 
 /**
  * logSoftmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -929,7 +929,7 @@ const softmaxAsync = later(softmax.softmax)
  * @example
  * (await logSoftmaxAsync(tensor([0, 1000]))).toArray() // [-1000, 0]
  */
-const logSoftmaxAsync = later(softmax.logSoftmax)
+const logSoftmaxAsync = offload(softmax.logSoftmax)
 
 /**
  * logSumExp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -939,7 +939,7 @@ const logSoftmaxAsync = later(softmax.logSoftmax)
  * @example
  * (await logSumExpAsync(tensor([1000, -Infinity]))).item() // 1000
  */
-const logSumExpAsync = later(softmax.logSumExp)
+const logSumExpAsync = offload(softmax.logSumExp)
 
 /**
  * vectorNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -949,7 +949,7 @@ const logSumExpAsync = later(softmax.logSumExp)
  * @example
  * (await vectorNormAsync(tensor([[3, 4], [6, 8]]), { axis: 1 })).toArray() // [5, 10]
  */
-const vectorNormAsync = later(norms.vectorNorm)
+const vectorNormAsync = offload(norms.vectorNorm)
 
 /**
  * normalize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -959,7 +959,7 @@ const vectorNormAsync = later(norms.vectorNorm)
  * @example
  * (await normalizeAsync(tensor([[3, 4], [0, 0]]))).toArray() // [[0.6000000238418579, 0.800000011920929], [0, 0]]
  */
-const normalizeAsync = later(norms.normalize)
+const normalizeAsync = offload(norms.normalize)
 
 /**
  * sort without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -969,7 +969,7 @@ const normalizeAsync = later(norms.normalize)
  * @example
  * (await sortAsync(tensor([3, 1, NaN, 2]), { descending: true })).toArray() // [3, 2, 1, NaN]
  */
-const sortAsync = later(order.sort)
+const sortAsync = offload(order.sort)
 
 /**
  * argsort without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -979,7 +979,7 @@ const sortAsync = later(order.sort)
  * @example
  * (await argsortAsync(tensor([3, 1, NaN, 2]))).toArray() // [1, 3, 0, 2]
  */
-const argsortAsync = later(order.argsort)
+const argsortAsync = offload(order.argsort)
 
 /**
  * topK without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -989,7 +989,7 @@ const argsortAsync = later(order.argsort)
  * @example
  * (await topKAsync(tensor([3, 9, 4, 9]), 3)).indices.toArray() // [1, 3, 2]
  */
-const topKAsync = later(order.topK)
+const topKAsync = offload(order.topK)
 
 /**
  * searchsorted without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -999,7 +999,7 @@ const topKAsync = later(order.topK)
  * @example
  * (await searchsortedAsync(tensor([10, 20, 30]), [20, 35], { side: 'right' })).toArray() // [2, 3]
  */
-const searchsortedAsync = later(order.searchsorted)
+const searchsortedAsync = offload(order.searchsorted)
 
 /**
  * isin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1009,7 +1009,7 @@ const searchsortedAsync = later(order.searchsorted)
  * @example
  * (await isinAsync(tensor([[1, 2], [3, 4]]), [4, 1])).toArray() // [[true, false], [false, true]]
  */
-const isinAsync = later(order.isin)
+const isinAsync = offload(order.isin)
 
 /**
  * resize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1020,7 +1020,7 @@ const isinAsync = later(order.isin)
  * @example
  * (await resizeAsync(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4])).toArray() // [[50, 75, 125, 150]]
  */
-const resizeAsync = ofPictures(later(images.resize), true)
+const resizeAsync = ofPictures(offload(images.resize), true)
 
 /**
  * crop without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1031,7 +1031,7 @@ const resizeAsync = ofPictures(later(images.resize), true)
  * @example
  * (await cropAsync(tensor([[1, 2, 3], [4, 5, 6]]), [1, 0, 3, 1])).toArray() // [[2, 3]]
  */
-const cropAsync = ofPictures(later(images.crop))
+const cropAsync = ofPictures(offload(images.crop))
 
 /**
  * letterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1042,7 +1042,7 @@ const cropAsync = ofPictures(later(images.crop))
  * @example
  * (await letterboxAsync(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 })).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
  */
-const letterboxAsync = ofPictures(later(images.letterbox), true)
+const letterboxAsync = ofPictures(offload(images.letterbox), true)
 
 /**
  * pad without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1052,7 +1052,7 @@ const letterboxAsync = ofPictures(later(images.letterbox), true)
  * @example
  * (await padAsync(tensor([1, 2]), [1, 0], { mode: 'reflect' })).toArray() // [2, 1, 2]
  */
-const padAsync = later(images.pad)
+const padAsync = offload(images.pad)
 
 /**
  * iou without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1062,17 +1062,17 @@ const padAsync = later(images.pad)
  * @example
  * (await iouAsync(tensor([[0, 0, 2, 2]]), tensor([[1, 0, 2, 2], [2, 2, 3, 3]]))).toArray() // [[0.5, 0]]
  */
-const iouAsync = later(boxes.iou)
+const iouAsync = offload(boxes.iou)
 
 /**
  * unletterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(boxes: Tensor<D>, place: import('./images').LetterboxPlace, opts?: import('./boxes').UnletterboxOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(boxes: Tensor<D>, letterboxed: import('./images').LetterboxPlace, opts?: import('./boxes').UnletterboxOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
  * @throws as unletterbox, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await unletterboxAsync(tensor([0, 1, 2, 3]), letterbox(zeros([1, 2]), [4, 4]))).toArray() // [0, 0, 1, 1]
  */
-const unletterboxAsync = later(boxes.unletterbox)
+const unletterboxAsync = offload(boxes.unletterbox)
 
 /**
  * oneHot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1082,7 +1082,7 @@ const unletterboxAsync = later(boxes.unletterbox)
  * @example
  * (await oneHotAsync(tensor([2, 0], 'int32'), 3)).toArray() // [[0, 0, 1], [1, 0, 0]]
  */
-const oneHotAsync = later(boxes.oneHot)
+const oneHotAsync = offload(boxes.oneHot)
 
 /**
  * fft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1092,7 +1092,7 @@ const oneHotAsync = later(boxes.oneHot)
  * @example
  * (await fftAsync(tensor([1, 0, 0, 0]))).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-const fftAsync = later(fft.fft)
+const fftAsync = offload(fft.fft)
 
 /**
  * ifft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1102,7 +1102,7 @@ const fftAsync = later(fft.fft)
  * @example
  * (await ifftAsync(tensor([4, 0, 0, 0]))).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-const ifftAsync = later(fft.ifft)
+const ifftAsync = offload(fft.ifft)
 
 /**
  * rfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1112,7 +1112,7 @@ const ifftAsync = later(fft.ifft)
  * @example
  * (await rfftAsync(tensor([1, 2, 3, 4]))).toArray() // [[10, 0], [-2, 2], [-2, 0]]
  */
-const rfftAsync = later(fft.rfft)
+const rfftAsync = offload(fft.rfft)
 
 /**
  * irfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1122,7 +1122,7 @@ const rfftAsync = later(fft.rfft)
  * @example
  * (await irfftAsync(tensor([4, 0, 0]))).toArray() // [1, 1, 1, 1]
  */
-const irfftAsync = later(fft.irfft)
+const irfftAsync = offload(fft.irfft)
 
 /**
  * hfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1132,7 +1132,7 @@ const irfftAsync = later(fft.irfft)
  * @example
  * (await hfftAsync(tensor([1, 1, 1]))).toArray() // [4, 0, 0, 0]
  */
-const hfftAsync = later(fft.hfft)
+const hfftAsync = offload(fft.hfft)
 
 /**
  * ihfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1142,7 +1142,7 @@ const hfftAsync = later(fft.hfft)
  * @example
  * (await ihfftAsync(tensor([1, 0]))).toArray() // [[0.5, -0], [0.5, -0]]
  */
-const ihfftAsync = later(fft.ihfft)
+const ihfftAsync = offload(fft.ihfft)
 
 /**
  * fftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1152,7 +1152,7 @@ const ihfftAsync = later(fft.ihfft)
  * @example
  * (await fftnAsync(tensor([[1, 1], [1, 1]]))).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-const fftnAsync = later(fft.fftn)
+const fftnAsync = offload(fft.fftn)
 
 /**
  * ifftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1162,7 +1162,7 @@ const fftnAsync = later(fft.fftn)
  * @example
  * (await ifftnAsync(tensor([[4, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const ifftnAsync = later(fft.ifftn)
+const ifftnAsync = offload(fft.ifftn)
 
 /**
  * fft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1172,7 +1172,7 @@ const ifftnAsync = later(fft.ifftn)
  * @example
  * (await fft2Async(tensor([[1, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const fft2Async = later(fft.fft2)
+const fft2Async = offload(fft.fft2)
 
 /**
  * ifft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1182,7 +1182,7 @@ const fft2Async = later(fft.fft2)
  * @example
  * (await ifft2Async(tensor([[4, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const ifft2Async = later(fft.ifft2)
+const ifft2Async = offload(fft.ifft2)
 
 /**
  * rfftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1192,7 +1192,7 @@ const ifft2Async = later(fft.ifft2)
  * @example
  * (await rfftnAsync(tensor([[1, 1], [1, 1]]))).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-const rfftnAsync = later(fft.rfftn)
+const rfftnAsync = offload(fft.rfftn)
 
 /**
  * irfftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1202,7 +1202,7 @@ const rfftnAsync = later(fft.rfftn)
  * @example
  * (await irfftnAsync(tensor([[4, 0], [0, 0]]))).toArray() // [[1, 1], [1, 1]]
  */
-const irfftnAsync = later(fft.irfftn)
+const irfftnAsync = offload(fft.irfftn)
 
 /**
  * rfft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1212,7 +1212,7 @@ const irfftnAsync = later(fft.irfftn)
  * @example
  * (await rfft2Async(tensor([[1, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const rfft2Async = later(fft.rfft2)
+const rfft2Async = offload(fft.rfft2)
 
 /**
  * irfft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1222,7 +1222,7 @@ const rfft2Async = later(fft.rfft2)
  * @example
  * (await irfft2Async(tensor([[4, 0], [0, 0]]))).toArray() // [[1, 1], [1, 1]]
  */
-const irfft2Async = later(fft.irfft2)
+const irfft2Async = offload(fft.irfft2)
 
 /**
  * fftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1232,7 +1232,7 @@ const irfft2Async = later(fft.irfft2)
  * @example
  * (await fftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, -2, -1]
  */
-const fftfreqAsync = later(fft.fftfreq)
+const fftfreqAsync = offload(fft.fftfreq)
 
 /**
  * rfftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1242,7 +1242,7 @@ const fftfreqAsync = later(fft.fftfreq)
  * @example
  * (await rfftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, 2]
  */
-const rfftfreqAsync = later(fft.rfftfreq)
+const rfftfreqAsync = offload(fft.rfftfreq)
 
 /**
  * fftshift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1252,7 +1252,7 @@ const rfftfreqAsync = later(fft.rfftfreq)
  * @example
  * (await fftshiftAsync(tensor([0, 1, 2, -2, -1]))).toArray() // [-2, -1, 0, 1, 2]
  */
-const fftshiftAsync = later(fft.fftshift)
+const fftshiftAsync = offload(fft.fftshift)
 
 /**
  * ifftshift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1262,7 +1262,7 @@ const fftshiftAsync = later(fft.fftshift)
  * @example
  * (await ifftshiftAsync(tensor([-2, -1, 0, 1, 2]))).toArray() // [0, 1, 2, -2, -1]
  */
-const ifftshiftAsync = later(fft.ifftshift)
+const ifftshiftAsync = offload(fft.ifftshift)
 
 /**
  * hann without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1272,7 +1272,7 @@ const ifftshiftAsync = later(fft.ifftshift)
  * @example
  * (await hannAsync(4)).toArray() // [0, 0.5, 1, 0.5]
  */
-const hannAsync = later(signals.hann)
+const hannAsync = offload(signals.hann)
 
 /**
  * hamming without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1282,7 +1282,7 @@ const hannAsync = later(signals.hann)
  * @example
  * (await hammingAsync(4)).get(2) // 1
  */
-const hammingAsync = later(signals.hamming)
+const hammingAsync = offload(signals.hamming)
 
 /**
  * stft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1292,7 +1292,7 @@ const hammingAsync = later(signals.hamming)
  * @example
  * (await stftAsync(tensor([1, 1, 1, 1]), { nFft: 2, center: false, hopLength: 2 })).toArray() // [[[2, 0], [2, 0]], [[0, 0], [0, 0]]]
  */
-const stftAsync = later(signals.stft)
+const stftAsync = offload(signals.stft)
 
 /**
  * istft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1302,7 +1302,7 @@ const stftAsync = later(signals.stft)
  * @example
  * (await istftAsync(stft(tensor([1, 2, 3, 4, 5]), { nFft: 4, hopLength: 1 }), { hopLength: 1 })).toArray() // [1, 2, 3, 4, 5]
  */
-const istftAsync = later(signals.istft)
+const istftAsync = offload(signals.istft)
 
 /**
  * melFilterbank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1312,7 +1312,7 @@ const istftAsync = later(signals.istft)
  * @example
  * (await melFilterbankAsync({ sampleRate: 8, nFft: 4, nMels: 1, norm: null })).toArray() // [[0, 1, 0]]
  */
-const melFilterbankAsync = later(signals.melFilterbank)
+const melFilterbankAsync = offload(signals.melFilterbank)
 
 /**
  * logMelSpectrogram without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1322,7 +1322,7 @@ const melFilterbankAsync = later(signals.melFilterbank)
  * @example
  * (await logMelSpectrogramAsync(zeros([320]), { nMels: 1 })).toArray() // [[-1.5, -1.5]]
  */
-const logMelSpectrogramAsync = later(signals.logMelSpectrogram)
+const logMelSpectrogramAsync = offload(signals.logMelSpectrogram)
 
 /**
  * convolve without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1332,7 +1332,7 @@ const logMelSpectrogramAsync = later(signals.logMelSpectrogram)
  * @example
  * (await convolveAsync(tensor([1, 2, 3]), [0, 1, 0.5])).toArray() // [0, 1, 2.5, 4, 1.5]
  */
-const convolveAsync = later(signals.convolve)
+const convolveAsync = offload(signals.convolve)
 
 /**
  * matmul without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1342,7 +1342,7 @@ const convolveAsync = later(signals.convolve)
  * @example
  * (await matmulAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]]))).toArray() // [[1, 3], [3, 7]]
  */
-const matmulAsync = later(matrices.matmul)
+const matmulAsync = offload(matrices.matmul)
 
 /**
  * vecdot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1352,7 +1352,7 @@ const matmulAsync = later(matrices.matmul)
  * @example
  * (await vecdotAsync(tensor([[1, 2], [3, 4]]), tensor([10, 1]))).toArray() // [12, 34]
  */
-const vecdotAsync = later(matrices.vecdot)
+const vecdotAsync = offload(matrices.vecdot)
 
 /**
  * tensordot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1362,7 +1362,7 @@ const vecdotAsync = later(matrices.vecdot)
  * @example
  * (await tensordotAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 0], [1, 1]]), { axes: [[0], [1]] })).toArray() // [[1, 4], [2, 6]]
  */
-const tensordotAsync = later(matrices.tensordot)
+const tensordotAsync = offload(matrices.tensordot)
 
 /**
  * outer without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1372,7 +1372,7 @@ const tensordotAsync = later(matrices.tensordot)
  * @example
  * (await outerAsync(tensor([1, 2]), tensor([3, 4]))).toArray() // [[3, 4], [6, 8]]
  */
-const outerAsync = later(matrices.outer)
+const outerAsync = offload(matrices.outer)
 
 /**
  * einsum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1382,7 +1382,7 @@ const outerAsync = later(matrices.outer)
  * @example
  * (await einsumAsync('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]]))).toArray() // [[3], [7]]
  */
-const einsumAsync = later(matrices.einsum)
+const einsumAsync = offload(matrices.einsum)
 
 /**
  * cosineSimilarity without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1392,7 +1392,7 @@ const einsumAsync = later(matrices.einsum)
  * @example
  * (await cosineSimilarityAsync(tensor([[3, 4], [0, 2]]), tensor([0, 1]))).toArray() // [0.800000011920929, 1]
  */
-const cosineSimilarityAsync = later(matrices.cosineSimilarity)
+const cosineSimilarityAsync = offload(matrices.cosineSimilarity)
 
 /**
  * histogram without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1402,7 +1402,7 @@ const cosineSimilarityAsync = later(matrices.cosineSimilarity)
  * @example
  * (await histogramAsync(tensor([1, 2, 2, 4]), { bins: 3 })).hist.toArray() // [1, 2, 1]
  */
-const histogramAsync = later(statistics.histogram)
+const histogramAsync = offload(statistics.histogram)
 
 /**
  * digitize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1412,7 +1412,7 @@ const histogramAsync = later(statistics.histogram)
  * @example
  * (await digitizeAsync(tensor([0.2, 6.4, 3]), [0, 1, 2.5, 4, 10])).toArray() // [1, 4, 3]
  */
-const digitizeAsync = later(statistics.digitize)
+const digitizeAsync = offload(statistics.digitize)
 
 /**
  * cov without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1422,7 +1422,7 @@ const digitizeAsync = later(statistics.digitize)
  * @example
  * (await covAsync(tensor([[0, 1, 2], [2, 1, 0]]))).toArray() // [[1, -1], [-1, 1]]
  */
-const covAsync = later(statistics.cov)
+const covAsync = offload(statistics.cov)
 
 /**
  * corrcoef without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1432,7 +1432,7 @@ const covAsync = later(statistics.cov)
  * @example
  * (await corrcoefAsync(tensor([[0, 1, 2], [2, 1, 0]]))).toArray() // [[1, -1], [-1, 1]]
  */
-const corrcoefAsync = later(statistics.corrcoef)
+const corrcoefAsync = offload(statistics.corrcoef)
 
 /**
  * interp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1442,7 +1442,7 @@ const corrcoefAsync = later(statistics.corrcoef)
  * @example
  * (await interpAsync(tensor([0, 1, 1.5, 2.75, 3.5]), [1, 2, 3], [3, 2, 0])).toArray() // [3, 3, 2.5, 0.5, 0]
  */
-const interpAsync = later(interpolation.interp)
+const interpAsync = offload(interpolation.interp)
 
 /**
  * nansum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1452,7 +1452,7 @@ const interpAsync = later(interpolation.interp)
  * @example
  * (await nansumAsync(tensor([1, NaN, 3]))).item() // 4
  */
-const nansumAsync = later(nans.nansum)
+const nansumAsync = offload(nans.nansum)
 
 /**
  * nanprod without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1462,7 +1462,7 @@ const nansumAsync = later(nans.nansum)
  * @example
  * (await nanprodAsync(tensor([2, NaN, 3]))).item() // 6
  */
-const nanprodAsync = later(nans.nanprod)
+const nanprodAsync = offload(nans.nanprod)
 
 /**
  * nanmean without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1472,7 +1472,7 @@ const nanprodAsync = later(nans.nanprod)
  * @example
  * (await nanmeanAsync(tensor([1, NaN, 3]))).item() // 2
  */
-const nanmeanAsync = later(nans.nanmean)
+const nanmeanAsync = offload(nans.nanmean)
 
 /**
  * nanvar without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1482,7 +1482,7 @@ const nanmeanAsync = later(nans.nanmean)
  * @example
  * (await nanvarAsync(tensor([1, NaN, 3]))).item() // 1
  */
-const nanvarAsync = later(nans.nanvar)
+const nanvarAsync = offload(nans.nanvar)
 
 /**
  * nanstd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1492,7 +1492,7 @@ const nanvarAsync = later(nans.nanvar)
  * @example
  * (await nanstdAsync(tensor([1, NaN, 3]))).item() // 1
  */
-const nanstdAsync = later(nans.nanstd)
+const nanstdAsync = offload(nans.nanstd)
 
 /**
  * nanmin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1502,7 +1502,7 @@ const nanstdAsync = later(nans.nanstd)
  * @example
  * (await nanminAsync(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 })).toArray() // [3, NaN]
  */
-const nanminAsync = later(nans.nanmin)
+const nanminAsync = offload(nans.nanmin)
 
 /**
  * nanmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1512,7 +1512,7 @@ const nanminAsync = later(nans.nanmin)
  * @example
  * (await nanmaxAsync(tensor([[3, NaN], [1, 2]]), { axis: 1 })).toArray() // [3, 2]
  */
-const nanmaxAsync = later(nans.nanmax)
+const nanmaxAsync = offload(nans.nanmax)
 
 /**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1522,7 +1522,7 @@ const nanmaxAsync = later(nans.nanmax)
  * @example
  * (await linalg.crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]
  */
-const linalgCrossAsync = later(linalg.cross)
+const linalgCrossAsync = offload(linalg.cross)
 
 /**
  * linalg.matrixPower without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1532,7 +1532,7 @@ const linalgCrossAsync = later(linalg.cross)
  * @example
  * (await linalg.matrixPowerAsync(tensor([[1, 1], [1, 0]]), 10)).toArray() // [[89, 55], [55, 34]]
  */
-const linalgMatrixPowerAsync = later(linalg.matrixPower)
+const linalgMatrixPowerAsync = offload(linalg.matrixPower)
 
 /**
  * linalg.trace without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1542,7 +1542,7 @@ const linalgMatrixPowerAsync = later(linalg.matrixPower)
  * @example
  * (await linalg.traceAsync(tensor([[1, 2], [3, 4]]))).item() // 5
  */
-const linalgTraceAsync = later(linalg.trace)
+const linalgTraceAsync = offload(linalg.trace)
 
 /**
  * linalg.vectorNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1552,7 +1552,7 @@ const linalgTraceAsync = later(linalg.trace)
  * @example
  * (await linalg.vectorNormAsync(tensor([[3, 4], [6, 8]]), { axis: 1 })).toArray() // [5, 10]
  */
-const linalgVectorNormAsync = later(linalg.vectorNorm)
+const linalgVectorNormAsync = offload(linalg.vectorNorm)
 
 /**
  * linalg.matrixNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1562,7 +1562,7 @@ const linalgVectorNormAsync = later(linalg.vectorNorm)
  * @example
  * (await linalg.matrixNormAsync(tensor([[1, -2], [3, 4]]), { ord: Infinity })).item() // 7
  */
-const linalgMatrixNormAsync = later(linalg.matrixNorm)
+const linalgMatrixNormAsync = offload(linalg.matrixNorm)
 
 /**
  * linalg.matrixRank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1572,7 +1572,7 @@ const linalgMatrixNormAsync = later(linalg.matrixNorm)
  * @example
  * (await linalg.matrixRankAsync(tensor([[1, 2], [2, 4]]))).item() // 1
  */
-const linalgMatrixRankAsync = later(linalg.matrixRank)
+const linalgMatrixRankAsync = offload(linalg.matrixRank)
 
 /**
  * linalg.det without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1582,7 +1582,7 @@ const linalgMatrixRankAsync = later(linalg.matrixRank)
  * @example
  * (await linalg.detAsync(tensor([[3, 1], [2, 4]]))).item() // 10
  */
-const linalgDetAsync = later(linalg.det)
+const linalgDetAsync = offload(linalg.det)
 
 /**
  * linalg.slogdet without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1592,7 +1592,7 @@ const linalgDetAsync = later(linalg.det)
  * @example
  * (await linalg.slogdetAsync(tensor([[0, 1], [1, 0]]))).sign.item() // -1
  */
-const linalgSlogdetAsync = later(linalg.slogdet)
+const linalgSlogdetAsync = offload(linalg.slogdet)
 
 /**
  * linalg.inv without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1602,7 +1602,7 @@ const linalgSlogdetAsync = later(linalg.slogdet)
  * @example
  * (await linalg.invAsync(tensor([[2, 0], [0, 4]]))).toArray() // [[0.5, 0], [0, 0.25]]
  */
-const linalgInvAsync = later(linalg.inv)
+const linalgInvAsync = offload(linalg.inv)
 
 /**
  * linalg.solve without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1612,7 +1612,7 @@ const linalgInvAsync = later(linalg.inv)
  * @example
  * (await linalg.solveAsync(tensor([[2, 0], [0, 4]]), tensor([2, 2]))).toArray() // [1, 0.5]
  */
-const linalgSolveAsync = later(linalg.solve)
+const linalgSolveAsync = offload(linalg.solve)
 
 /**
  * linalg.cholesky without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1622,7 +1622,7 @@ const linalgSolveAsync = later(linalg.solve)
  * @example
  * (await linalg.choleskyAsync(tensor([[4, 2], [2, 10]]))).toArray() // [[2, 0], [1, 3]]
  */
-const linalgCholeskyAsync = later(linalg.cholesky)
+const linalgCholeskyAsync = offload(linalg.cholesky)
 
 /**
  * linalg.qr without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1632,7 +1632,7 @@ const linalgCholeskyAsync = later(linalg.cholesky)
  * @example
  * (await linalg.qrAsync(tensor([[3, 5], [4, 0]]))).r.toArray() // [[-5, -3], [0, -4]]
  */
-const linalgQrAsync = later(linalg.qr)
+const linalgQrAsync = offload(linalg.qr)
 
 /**
  * linalg.eigh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1642,7 +1642,7 @@ const linalgQrAsync = later(linalg.qr)
  * @example
  * (await linalg.eighAsync(tensor([[2, 0], [0, 1]]))).eigenvalues.toArray() // [1, 2]
  */
-const linalgEighAsync = later(linalg.eigh)
+const linalgEighAsync = offload(linalg.eigh)
 
 /**
  * linalg.eigvalsh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1652,7 +1652,7 @@ const linalgEighAsync = later(linalg.eigh)
  * @example
  * (await linalg.eigvalshAsync(tensor([[2, 0], [0, 1]]))).toArray() // [1, 2]
  */
-const linalgEigvalshAsync = later(linalg.eigvalsh)
+const linalgEigvalshAsync = offload(linalg.eigvalsh)
 
 /**
  * linalg.svd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1662,7 +1662,7 @@ const linalgEigvalshAsync = later(linalg.eigvalsh)
  * @example
  * (await linalg.svdAsync(tensor([[0, 2], [1, 0]]))).s.toArray() // [2, 1]
  */
-const linalgSvdAsync = later(linalg.svd)
+const linalgSvdAsync = offload(linalg.svd)
 
 /**
  * linalg.svdvals without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1672,7 +1672,7 @@ const linalgSvdAsync = later(linalg.svd)
  * @example
  * (await linalg.svdvalsAsync(tensor([[0, 2], [1, 0]]))).toArray() // [2, 1]
  */
-const linalgSvdvalsAsync = later(linalg.svdvals)
+const linalgSvdvalsAsync = offload(linalg.svdvals)
 
 /**
  * linalg.pinv without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
@@ -1682,7 +1682,7 @@ const linalgSvdvalsAsync = later(linalg.svdvals)
  * @example
  * (await linalg.pinvAsync(tensor([[2], [0]]))).toArray() // [[0.5, 0]]
  */
-const linalgPinvAsync = later(linalg.pinv)
+const linalgPinvAsync = offload(linalg.pinv)
 
 module.exports = {
   addAsync,

@@ -122,13 +122,13 @@ function nms (boxes, scores, opts) {
  * @returns {Layout} of as many indices as there are
  */
 function selected (boxes, scores, classes, hasClasses, most, least, limit, dtype) {
-  const room = allocated(denseLayout(INT32, [limit]))
+  const scratch = allocated(denseLayout(INT32, [limit]))
   try {
-    run(rows.nms, [room], [boxes, scores, classes], { numbers: [limit, hasClasses ? 1 : 0], scalars: [most, least] })
-    const found = ffi.viewByNumbers(ffi.opcodes.narrow, room, 0, 0, resultAt(1))
+    run(rows.nms, [scratch], [boxes, scores, classes], { numbers: [limit, hasClasses ? 1 : 0], scalars: [most, least] })
+    const found = ffi.viewByNumbers(ffi.opcodes.narrow, scratch, 0, 0, resultAt(1))
     return written(allocated(denseLayout(dtype, found.shape)), made => ffi.copy(made, found, SAFE))
   } finally {
-    ffi.backend.release(room.storage)
+    ffi.backend.release(scratch.storage)
   }
 }
 
@@ -181,7 +181,7 @@ function pairOf (name, value) {
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} boxes  [..., 4]: x1, y1, x2, y2
- * @param {LetterboxPlace} place  what letterbox returned
+ * @param {LetterboxPlace} letterboxed  what letterbox returned
  * @param {UnletterboxOptions<O>} [opts]
  * @returns {Tensor<Or<O, Floated<D>>>} of boxes' shape; integers give float32
  * @throws {TypeError} ERR_DTYPE bool, float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
@@ -189,14 +189,14 @@ function pairOf (name, value) {
  * @example
  * unletterbox(tensor([0, 1, 2, 3]), letterbox(zeros([1, 2]), [4, 4])).toArray() // [0, 0, 1, 1]
  */
-function unletterbox (boxes, place, opts) {
+function unletterbox (boxes, letterboxed, opts) {
   tensorOf(boxes, 'boxes')
   const options = optionsFor(opts, OF_UNLETTERBOX)
   const { clip } = options
   const isClipped = boolean('clip', clip)
   const { out, casting } = resultIn(options)
-  if (place === null || typeof place !== 'object') throw failure('ERR_ARGUMENT', `place is ${show(place)}; what letterbox returned was expected`)
-  const { scale, padding, size } = atOnce(() => ({ scale: pairOf('scale', place.scale), padding: pairOf('padding', place.padding), size: pairOf('size', place.size) }))
+  if (letterboxed === null || typeof letterboxed !== 'object') throw failure('ERR_ARGUMENT', `place is ${show(letterboxed)}; what letterbox returned was expected`)
+  const { scale, padding, size } = atOnce(() => ({ scale: pairOf('scale', letterboxed.scale), padding: pairOf('padding', letterboxed.padding), size: pairOf('size', letterboxed.size) }))
   const whole = [padding[1], padding[0], size[1], size[0]]
   for (let i = 0; i < 4; i++) integer(i < 2 ? 'padding' : 'size', whole[i])
   const from = operandOf(boxes, 'boxes')

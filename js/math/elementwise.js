@@ -25,12 +25,12 @@ const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
  * @param {number[]} shape
  * @param {Asked} options
  * @param {Scalar | Choice} [scalar]
- * @param {number} [place]
+ * @param {number} [position]
  * @returns {Tensor}
  */
-function computed (op, from, shape, options, scalar, place) {
+function computed (op, from, shape, options, scalar, position) {
   const { out, casting } = options
-  const how = { op, asked: askedOf(options), casting, scalar, place }
+  const how = { op, asked: askedOf(options), casting, scalar, position }
   if (out !== undefined) {
     const to = targetOf(out)
     checkOut(to, shape, undefined)
@@ -43,8 +43,8 @@ function computed (op, from, shape, options, scalar, place) {
 }
 
 /** @param {import('./calls/calls').How} how @param {readonly Layout[]} from @returns {number} of the result */
-function dtypeOf ({ op, asked, scalar, place }, from) {
-  if (place !== CHOICE) return resultOf(op, from[0].dtype, from[from.length > 1 ? 1 : 0].dtype, from[from.length > 2 ? 2 : 0].dtype, asked)
+function dtypeOf ({ op, asked, scalar, position }, from) {
+  if (position !== CHOICE) return resultOf(op, from[0].dtype, from[from.length > 1 ? 1 : 0].dtype, from[from.length > 2 ? 2 : 0].dtype, asked)
   const { of, second, third } = /** @type {Choice} */ (scalar)
   return resultOf(op, of, second, third, asked)
 }
@@ -90,16 +90,16 @@ function binary (op, x1, x2, opts, first = 'x1', second = 'x2') {
  * @param {string} ofTensor  x's name
  * @param {string} name  of the scalar
  * @param {unknown} value
- * @param {0 | 1} place  the scalar's
+ * @param {0 | 1} position  the scalar's
  * @param {unknown} opts
  * @returns {Tensor}
  */
-function besideScalar (op, x, ofTensor, name, value, place, opts) {
+function besideScalar (op, x, ofTensor, name, value, position, opts) {
   const scalar = scalars.read(name, value)
   if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor, as tensor() makes of lists`)
   const options = resultOptions(opts)
   const a = operandOf(x, ofTensor)
-  return computed(op, [a], a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
+  return computed(op, [a], a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), position)
 }
 
 module.exports = { unary, binary, computed }

@@ -230,7 +230,7 @@ const sized = (shape, axes, size) => shape.map((n, d) => d === axes[0] ? size[0]
  * @param {number[]} axes
  * @param {number} axis  of factors and alpha
  * @param {Layout | null} factors
- * @param {{ place: number[], value: number } | null} [border]  place: what is before the image, and its size, in the target; value: around it
+ * @param {{ inside: number[], value: number } | null} [border]  place: what is before the image, and its size, in the target; value: around it
  */
 function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis, factors, border = null) {
   const order = orderOf(axes, from.shape.length)
@@ -240,7 +240,7 @@ function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis,
   const targets = [permuted(to, order)]
   const sources = [source, factors ?? source]
   if (border === null) run(rows.resize, targets, sources, { numbers })
-  else run(rows.resize_within, targets, sources, { lists: [border.place], numbers, scalars: [border.value] })
+  else run(rows.resize_within, targets, sources, { lists: [border.inside], numbers, scalars: [border.value] })
 }
 
 /**
@@ -356,7 +356,7 @@ function letterbox (x, size, opts) {
   try {
     const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
     if (dtype !== undefined) checkOut(to, to.shape, dtype)
-    resizeInto(to, from, given, axes, axis, factors, { place: [padding[0], padding[1], inner[0], inner[1]], value })
+    resizeInto(to, from, given, axes, axis, factors, { inside: [padding[0], padding[1], inner[0], inner[1]], value })
     return /** @type {any} */ ({ image: result(), scale: [inner[0] / own[0], inner[1] / own[1]], padding, size: own })
   } finally {
     releaseFactors(factors)

@@ -136,14 +136,14 @@ function planOf (layout, entries) {
   let v = 0 // of the view
   let at = -1 // axis of the view where the first index stands
   let isPast = false // after that and those beside it
-  let isApart = false
+  let isSeparated = false
   for (let i = 0; i < entries.length; i++) {
     const own = given[i]
     const slice = entries[i].slice ?? WHOLE
     const isIndex = own !== null || slice[0] === INDEX
     if (!isIndex) isPast ||= at >= 0
     else if (at < 0) at = v
-    else isApart ||= isPast
+    else isSeparated ||= isPast
     if (own !== null) {
       if (isMask(own)) checkMask(own, i, shape, d)
       advanced.push({ layout: own, entry: i, axis: v, number: d })
@@ -157,7 +157,7 @@ function planOf (layout, entries) {
     d += rest
     v += slice[0] === INDEX ? 0 : slice[0] === NEW_AXIS ? 1 : rest
   }
-  return { view: ffi.viewByList(opcodes.slice, layout, slices), advanced, axes, at: isApart ? 0 : at }
+  return { view: ffi.viewByList(opcodes.slice, layout, slices), advanced, axes, at: isSeparated ? 0 : at }
 }
 
 // ---- Offsets ----

@@ -63,7 +63,7 @@ function interpolate (to, x, xp, fp, left, right) {
 /** @param {Layout} x @param {number} period @returns {Layout} its remainders, in float64 */
 function inPeriod (x, period) {
   const to = temporary(FLOAT64, x.shape)
-  elementwise({ op: ops.remainder, asked: FLOAT64, casting: UNSAFE, scalar: period, place: 1 }, to, [x])
+  elementwise({ op: ops.remainder, asked: FLOAT64, casting: UNSAFE, scalar: period, position: 1 }, to, [x])
   return to
 }
 
@@ -78,18 +78,18 @@ function inPeriod (x, period) {
  */
 function interpolateAround (to, at, xp, fp, period) {
   const n = xp.size
-  const places = inPeriod(xp, period)
+  const points = inPeriod(xp, period)
   const order = temporary(INT64, [n])
-  run(rows.argsort, [order], [places], { numbers: [0, UNSAFE] })
+  run(rows.argsort, [order], [points], { numbers: [0, UNSAFE] })
   const x = temporary(FLOAT64, [n + 2])
   const y = temporary(FLOAT64, [n + 2])
   const part = (/** @type {Layout} */ t, /** @type {number} */ start, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, t, 0, start, length)
   const values = temporary(FLOAT64, [n])
   elementwise({ op: ops.positive, asked: FLOAT64, casting: UNSAFE }, values, [fp])
-  run(rows.take_flat, [part(x, 1, n)], [places, order])
+  run(rows.take_flat, [part(x, 1, n)], [points, order])
   run(rows.take_flat, [part(y, 1, n)], [values, order])
-  elementwise({ op: ops.subtract, asked: NONE, casting: UNSAFE, scalar: period, place: 1 }, part(x, 0, 1), [part(x, n, 1)])
-  elementwise({ op: ops.add, asked: NONE, casting: UNSAFE, scalar: period, place: 1 }, part(x, n + 1, 1), [part(x, 1, 1)])
+  elementwise({ op: ops.subtract, asked: NONE, casting: UNSAFE, scalar: period, position: 1 }, part(x, 0, 1), [part(x, n, 1)])
+  elementwise({ op: ops.add, asked: NONE, casting: UNSAFE, scalar: period, position: 1 }, part(x, n + 1, 1), [part(x, 1, 1)])
   elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, 0, 1), [part(y, n, 1)])
   elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, n + 1, 1), [part(y, 1, 1)])
   interpolate(to, inPeriod(at, period), x, y)

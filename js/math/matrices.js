@@ -294,11 +294,11 @@ function sumInto (to, x, labels, gone, { dtype, casting }) {
  * @param {Labelled} x
  * @param {Labelled} y
  * @param {(label: string) => boolean} isWanted
- * @param {((dtype: number, labels: string[], extents: number[]) => { to: Layout, labels: readonly string[] }) | null} place  gives where the result goes; null: to new bytes
+ * @param {((dtype: number, labels: string[], extents: number[]) => { to: Layout, labels: readonly string[] }) | null} allocate  gives where the result goes; null: to new bytes
  * @param {How} how
  * @returns {Labelled}
  */
-function contracted (x, y, isWanted, place, how) {
+function contracted (x, y, isWanted, allocate, how) {
   const { dtype } = how
   const a = summed(x, label => isWanted(label) || y.labels.includes(label), how)
   const b = summed(y, label => isWanted(label) || x.labels.includes(label), how)
@@ -313,10 +313,10 @@ function contracted (x, y, isWanted, place, how) {
   const k = product(extentsOf(a, gone))
   const n = product(extentsOf(b, right))
   const extents = joined(joined(batches, extentsOf(a, left)), extentsOf(b, right))
-  const given = place === null ? { to: temporary(how, dtype, extents), labels: order } : place(dtype, order, extents)
+  const given = allocate === null ? { to: temporary(how, dtype, extents), labels: order } : allocate(dtype, order, extents)
   const result = { layout: given.to, labels: given.labels.slice() }
   const to = inOrder(result, order)
-  const casting = place === null ? SAME_KIND : how.casting
+  const casting = allocate === null ? SAME_KIND : how.casting
   if (gone.length === 0) {
     let row = inOrder(a, [...batch, ...left])
     let column = inOrder(b, [...batch, ...right])
@@ -579,7 +579,7 @@ function cosineSimilarity (x1, x2, axis, opts) {
 /** @param {Layout} to @param {Layout} from  vectors are the last axis @param {number} dtype @param {number} eps */
 function lengthsInto (to, from, dtype, eps) {
   reduce(reductions.norm2, to, from, [from.shape.length - 1], dtype, SAME_KIND, 0)
-  elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: eps, place: 1 }, to, [to])
+  elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: eps, position: 1 }, to, [to])
 }
 
 /** @param {Layout} layout @param {number} dtype @param {How} how @returns {Layout} itself, if it is of floats */

@@ -151,7 +151,7 @@ function normalize (x, opts) {
  * @param {number} op  the reduction
  * @param {number} asked  a dtype of norms, or NONE
  * @param {number} eps
- * @param {ReturnType<typeof target>} place
+ * @param {ReturnType<typeof target>} position
  * @returns {any}
  */
 function normalized (from, axes, op, asked, eps, { to, result }) {
@@ -160,7 +160,7 @@ function normalized (from, axes, op, asked, eps, { to, result }) {
   const norm = allocated(denseLayout(dtype, reducedShape(from.shape, axes, true)))
   try {
     reduce(op, norm, from, axes, asked, SAME_KIND, 0)
-    elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, place: 1 }, norm, [norm])
+    elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, position: 1 }, norm, [norm])
     elementwise({ op: ops.divide, asked: NONE, casting: SAME_KIND }, to, [from, norm])
   } finally {
     freed(norm)

@@ -24,7 +24,7 @@ const { checkNumbers, operandOf, targetOf } = require('./operands')
 /** @template {DtypeName} [O=any] @typedef {Omit<ReductionOptions<O>, 'casting'>} MedianOptions */
 /** @template {DtypeName} [O=any] @typedef {MedianOptions<O> & { method?: 'linear' | 'lower' | 'higher' | 'midpoint' | 'nearest' | undefined }} QuantileOptions method: 'linear' where none is given */
 
-/** A place between two ranks of sorted elements. @typedef {{ low: number, high: number, part: number }} Place part: how far from low to high; from 0 to 1 */
+/** A place between two ranks of sorted elements. @typedef {{ low: number, high: number, part: number }} Position part: how far from low to high; from 0 to 1 */
 
 const OF_MEDIAN = known(['axis', 'keepdims', 'out'], 'axis')
 const OF_QUANTILE = known(['axis', 'keepdims', 'method', 'out'], 'axis')
@@ -50,9 +50,9 @@ function between (a, b, part) {
 /**
  * @param {number} at  from 0 to the last rank
  * @param {string} method
- * @returns {Place}
+ * @returns {Position}
  */
-function placeOf (at, method) {
+function positionOf (at, method) {
   const low = Math.floor(at)
   const high = Math.ceil(at)
   const part = at - low
@@ -90,18 +90,18 @@ function partOf (name, value) {
  *
  * @param {Layout} from
  * @param {number[]} axes
- * @param {Place[]} places
+ * @param {Position[]} positions
  * @returns {Tensor<'float64'>} the other axes, then one with low and high of each place
  */
-function selected (from, axes, places) {
+function selected (from, axes, positions) {
   const { shape } = from
   const kept = reducedShape(shape, axes, false)
-  const count = 2 * places.length
+  const count = 2 * positions.length
   const values = wrap(allocated(denseLayout(FLOAT64, arrayOf(kept.length + 1, d => d < kept.length ? kept[d] : count))))
   const source = permuted(from, lastAxes(shape.length, axes))
   for (let first = 0; first < count; first += MOST_RANKS) {
     const n = Math.min(MOST_RANKS, count - first)
-    const ranks = arrayOf(n, i => i % 2 === 0 ? places[(first + i) / 2].low : places[(first + i - 1) / 2].high)
+    const ranks = arrayOf(n, i => i % 2 === 0 ? positions[(first + i) / 2].low : positions[(first + i - 1) / 2].high)
     lines(reductions.quantile, Tensor.writableOf(values.narrow(-1, first, n)), source, axes.length, ranks, NONE, 0)
   }
   return values
@@ -111,11 +111,11 @@ function selected (from, axes, places) {
  * @param {unknown} x
  * @param {Record<string, any>} options
  * @param {number} count  of places; -1: one, without an axis of its own
- * @param {(n: number, i: number) => Place} placeIn  lines of n elements
+ * @param {(n: number, i: number) => Position} positionIn  lines of n elements
  * @param {(a: number, b: number, part: number) => number} meet
  * @returns {any}
  */
-function computed (x, options, count, placeIn, meet) {
+function computed (x, options, count, positionIn, meet) {
   const { axis, keepdims: kept } = options
   const listed = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
@@ -128,11 +128,11 @@ function computed (x, options, count, placeIn, meet) {
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   let n = 1
   for (let i = 0; i < axes.length; i++) n *= from.shape[axes[i]]
-  const places = arrayOf(Math.abs(count), i => n === 0 ? { low: 0, high: 0, part: 0 } : placeIn(n, i))
+  const positions = arrayOf(Math.abs(count), i => n === 0 ? { low: 0, high: 0, part: 0 } : positionIn(n, i))
   return tidy(() => {
-    const values = selected(from, axes, places)
+    const values = selected(from, axes, positions)
     const made = wrap(allocated(denseLayout(FLOAT64, shape)))
-    fill(made.data, values.data, places, meet)
+    fill(made.data, values.data, positions, meet)
     return out === undefined && result === FLOAT64 ? made : positive(made, { out: out ?? wrap(allocated(denseLayout(result, shape))) })
   })
 }
@@ -140,14 +140,14 @@ function computed (x, options, count, placeIn, meet) {
 /**
  * @param {Float64Array} to  place by place
  * @param {Float64Array} values  line by line, of each place two
- * @param {Place[]} places
+ * @param {Position[]} positions
  * @param {(a: number, b: number, part: number) => number} meet
  */
-function fill (to, values, places, meet) {
-  const count = places.length
+function fill (to, values, positions, meet) {
+  const count = positions.length
   const lines = count === 0 ? 0 : to.length / count
   for (let i = 0; i < count; i++) {
-    const { part } = places[i]
+    const { part } = positions[i]
     for (let k = 0; k < lines; k++) {
       const a = values[2 * (k * count + i)]
       const b = values[2 * (k * count + i) + 1]
@@ -200,7 +200,7 @@ function quantile (x, q, axis, opts) {
   oneOf('method', method, METHODS)
   const isList = Array.isArray(q) || (Tensor.isTensor(q) && q.ndim === 1)
   const parts = typeof q === 'number' ? [partOf('q', q)] : partsOf(q)
-  return computed(x, options, isList ? parts.length : -1, (n, i) => placeOf(parts[i] * (n - 1), method), between)
+  return computed(x, options, isList ? parts.length : -1, (n, i) => positionOf(parts[i] * (n - 1), method), between)
 }
 
 module.exports = { median, quantile }

@@ -265,9 +265,9 @@ function digitize (x, bins, opts) {
     if (direction > 0) {
       run(rows.searchsorted, [to], [edges, from], { numbers: [side, casting] })
     } else { // all but those that are before an element from the other end
-      const places = temporary(index, from.shape)
-      run(rows.searchsorted, [places], [ffi.viewByList(ffi.opcodes.flip, edges, [0]), from], { numbers: [side, UNSAFE] })
-      elementwise({ op: ops.subtract, asked: NONE, casting, scalar: edges.size, place: 0 }, to, [places])
+      const ranks = temporary(index, from.shape)
+      run(rows.searchsorted, [ranks], [ffi.viewByList(ffi.opcodes.flip, edges, [0]), from], { numbers: [side, UNSAFE] })
+      elementwise({ op: ops.subtract, asked: NONE, casting, scalar: edges.size, position: 0 }, to, [ranks])
     }
     return result()
   })

@@ -54,14 +54,14 @@ const IS_URL = /^[a-z][a-z0-9+.-]+:/i // one letter is a drive of Windows
 /**
  * What to make a session of: a path, not the file's bytes, because a model may have files beside it; of a URL the bytes.
  *
- * @param {string | URL} place
+ * @param {string | URL} location
  * @returns {Promise<string | Uint8Array>}
  */
-async function modelAt (place) {
+async function modelAt (location) {
   const { failure } = instance()
-  const url = typeof place !== 'string' ? place : IS_URL.test(place) && URL.canParse(place) ? new URL(place) : null
+  const url = typeof location !== 'string' ? location : IS_URL.test(location) && URL.canParse(location) ? new URL(location) : null
   if (url !== null && url.protocol !== 'file:') return downloaded(url)
-  const path = url === null ? /** @type {string} */ (place) : pathOfUrl(url)
+  const path = url === null ? /** @type {string} */ (location) : pathOfUrl(url)
   try {
     await fs.access(path)
   } catch (cause) {

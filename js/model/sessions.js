@@ -44,15 +44,15 @@ async function runtimeOf (given) {
  * @param {Runtime} runtime
  * @returns {Promise<any>}
  */
-async function openSession ({ title, place, storage }, runtime) {
+async function openSession ({ title, content, storage }, runtime) {
   const { countStaged, failure, isHtml, isProxied } = instance()
-  let model = typeof place === 'string' || place instanceof URL ? await modelAt(place) : place
+  let model = typeof content === 'string' || content instanceof URL ? await modelAt(content) : content
   if (typeof model !== 'string' && isHtml(model)) {
-    throw failure('ERR_FORMAT', `${model === place ? title : place} is a page of HTML, as servers send it where there is no such file; a model was expected`)
+    throw failure('ERR_FORMAT', `${model === content ? title : content} is a page of HTML, as servers send it where there is no such file; a model was expected`)
   }
   let session
   try {
-    if (model === place && typeof model !== 'string' && isProxied(runtime.ort)) { // onnxruntime would take the caller's buffer
+    if (model === content && typeof model !== 'string' && isProxied(runtime.ort)) { // onnxruntime would take the caller's buffer
       model = model.slice()
       countStaged(model.length)
     }
@@ -104,7 +104,7 @@ async function whyNot (title, cause, { ort, options }) {
 /**
  * A model to be loaded. storage: of a tensor with its bytes, else null.
  *
- * @typedef {{ title: string, place: string | URL | Uint8Array, storage: InstanceType<typeof import('../backend/storage').Storage> | null }} Model
+ * @typedef {{ title: string, content: string | URL | Uint8Array, storage: InstanceType<typeof import('../backend/storage').Storage> | null }} Model
  */
 
 /**
@@ -117,16 +117,16 @@ async function whyNot (title, cause, { ort, options }) {
  */
 function modelOf (title, source) {
   const { failure, show, Tensor, dtypeOfArray, isSharedArrayBuffer, partsOfLive } = instance()
-  if (typeof source === 'string' || source instanceof URL) return { title, place: source, storage: null }
+  if (typeof source === 'string' || source instanceof URL) return { title, content: source, storage: null }
   if (Tensor.isTensor(source)) {
     const { storage } = Tensor.layoutOf(source)
-    return { title, place: stableBytes(source.bytes), storage }
+    return { title, content: stableBytes(source.bytes), storage }
   }
   if (dtypeOfArray(source) === 'uint8') {
     const { buffer, byteOffset, byteLength } = partsOfLive(source, title)
-    return { title, place: stableBytes(new Uint8Array(buffer, byteOffset, byteLength)), storage: null }
+    return { title, content: stableBytes(new Uint8Array(buffer, byteOffset, byteLength)), storage: null }
   }
-  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return { title, place: stableBytes(bytesOfBuffer(title, source)), storage: null }
+  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return { title, content: stableBytes(bytesOfBuffer(title, source)), storage: null }
   throw failure('ERR_ARGUMENT', `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`)
 }
 
@@ -238,11 +238,11 @@ const runInTurn = (session, runtime, run) => inTurn(kindOf(session, runtime.ort)
 async function abilitiesOf (runtime, session) {
   if (instance().isProxied(runtime.ort)) return NONE
   const kind = kindOf(session, runtime.ort)
-  const place = placementOptions(runtime.options)
-  const key = JSON.stringify(place)
+  const options = placementOptions(runtime.options)
+  const key = JSON.stringify(options)
   const tried = known.get(kind) ?? new Map()
   known.set(kind, tried)
-  const trial = tried.get(key) ?? probe(runtime.ort, place, kind)
+  const trial = tried.get(key) ?? probe(runtime.ort, options, kind)
   tried.set(key, trial)
   let abilities = null
   try {

@@ -417,13 +417,13 @@ const LIST_BYTES = 192 // of heap, for one list that was filled by push
  * @param {readonly string[]} strings
  * @param {readonly number[]} dims
  * @param {number} d
- * @param {{ at: number }} place  at: index of the next string
+ * @param {{ at: number }} cursor  at: index of the next string
  * @returns {any}
  */
-function nest (strings, dims, d, place) {
-  if (d === dims.length) return strings[place.at++]
+function nest (strings, dims, d, cursor) {
+  if (d === dims.length) return strings[cursor.at++]
   const list = []
-  for (let i = 0; i < dims[d]; i++) list.push(nest(strings, dims, d + 1, place))
+  for (let i = 0; i < dims[d]; i++) list.push(nest(strings, dims, d + 1, cursor))
   return list
 }
 

@@ -6,7 +6,7 @@ const ffi = require('../backend/calls')
 const { backend } = ffi
 
 const SLAB = 2 ** 16 // bytes that small messages are read into
-const LEAST_ROOM = 2 ** 13 // of a slab for another read
+const LEAST_CAPACITY = 2 ** 13 // of a slab for another read
 const MOST_READ = 3 * 2 ** 14 // bytes of a read: of a large message that begins in it these are copied
 const AFTER_LARGE = 2 ** 12 // bytes that are read at most behind a large message: of the next one these are copied
 const LARGE = 2 ** 17 // bytes of a message behind which others of its kind are expected
@@ -43,13 +43,13 @@ class Frames {
   /** up to where they were looked at */
   #at = 0
   /** bytes of the next read */
-  #room = SLAB
+  #capacity = SLAB
   /** @type {Own | null} */
   #own = null
   /** bytes of a message that are still to be thrown away */
   #skipped = 0
   /** of messages that were handed on, and may be given back @type {WeakSet<ArrayBufferLike>} */
-  #lent = new WeakSet()
+  #borrowed = new WeakSet()
   /** of messages that nobody reads any more @type {ArrayBufferLike[]} */
   #free = []
   /** inside a line that is no message's, of which a part was handed on */
@@ -69,7 +69,7 @@ class Frames {
   /** @returns {Uint8Array} where the next bytes go */
   target () {
     if (this.#own !== null) return this.#own.bytes.subarray(this.#own.have)
-    if (SLAB - this.#end < LEAST_ROOM) {
+    if (SLAB - this.#end < LEAST_CAPACITY) {
       const slab = newSlab()
       slab.set(this.#slab.subarray(this.#start, this.#end))
       this.#slab = slab
@@ -77,12 +77,12 @@ class Frames {
       this.#at -= this.#start
       this.#start = 0
     }
-    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#room, MOST_READ)))
+    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#capacity, MOST_READ)))
   }
 
   /** Takes the memory of a message back, for further ones: nobody reads it any more. Other memory stays what it is. @param {ArrayBufferLike} buffer */
   reuse (buffer) {
-    if (!this.#lent.delete(buffer)) return
+    if (!this.#borrowed.delete(buffer)) return
     if (this.#free.length === MOST_FREE) this.#free.shift()
     this.#free.push(buffer)
   }
@@ -94,7 +94,7 @@ class Frames {
       return this.#complete()
     }
     this.#end += n
-    this.#room = SLAB
+    this.#capacity = SLAB
     this.#at = this.#start
     while (this.#at < this.#end && this.#advance());
     this.#handOn()
@@ -115,8 +115,8 @@ class Frames {
       return this.#emit(new Uint8Array(Buffer.from(`HMSG ${names.join(' ')} ${block.length} ${block.length}\r\n${block}\r\n`, 'latin1')))
     }
     this.counts.inPlace++
-    this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
-    if (own.bytes.length <= LARGEST_FREE) this.#lent.add(own.bytes.buffer)
+    this.#capacity = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
+    if (own.bytes.length <= LARGEST_FREE) this.#borrowed.add(own.bytes.buffer)
     this.#emit(own.bytes)
   }
 

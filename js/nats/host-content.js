@@ -1,5 +1,5 @@
 'use strict'
-// Values in lent memory: a tensor's bytes, or those of a record as a .safetensors file. Written there, and read as tensors over it.
+// Values in exported memory: a tensor's bytes, or those of a record as a .safetensors file. Written there, and read as tensors over it.
 
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
@@ -17,10 +17,10 @@ const { Layout } = ffi
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** A mapped file with its descriptor, from a byte on. @typedef {{ fd: number, at: number, place: Source['place'] }} Memory */
+/** A mapped file with its descriptor, from a byte on. @typedef {{ fd: number, at: number, storageAt: Source['storageAt'] }} Memory */
 
 /**
- * A value as it lies in lent memory.
+ * A value as it lies in exported memory.
  *
  * @typedef {object} Content
  * @property {number} nbytes
@@ -81,7 +81,7 @@ function copyInto (memory, at, t) {
       for (let done = 0; done < bytes.length;) done += fs.writeSync(memory.fd, bytes, done, bytes.length - done, memory.at + at + from + done)
     })
   }
-  const target = tensorOver(/** @type {Storage} */ (memory.place(at, nbytes, 1)), layout.dtype, layout.shape)
+  const target = tensorOver(/** @type {Storage} */ (memory.storageAt(at, nbytes, 1)), layout.dtype, layout.shape)
   try {
     copyTo(target, t)
   } finally {

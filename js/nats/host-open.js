@@ -1,6 +1,6 @@
 'use strict'
 // Memory of another process on this host, opened because a message says so. Nothing that it says is believed: a path is made of two integers, what is there
-// must be a sealed segment of this user, with the inode that was told, and the process must have written the same ticket into a page of its own memory.
+// must be a sealed segment of this user, with the inode that was told, and the process must have written the same token into a page of its own memory.
 
 const { timingSafeEqual } = require('node:crypto')
 const fs = require('node:fs')
@@ -9,13 +9,13 @@ const fileCalls = require('../backend/file-calls')
 const { Part } = require('../files/byte-source')
 const { MappedFile } = require('../files/mapped-file')
 const { log, openSync } = require('../runtime/host')
-const { TICKET_BYTES, TICKETS } = require('./host-tickets')
+const { TOKEN_BYTES, TOKENS } = require('./host-tokens')
 
 const { GUARDS } = ffi
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOCTTY } = fs.constants
 
 const PAGE = /^(\d{1,10}) (\d{1,10}) (\d{1,20}-\d{1,20})$/
-const TICKET = /^[0-9a-f]{32} (\d{1,4}) ([rw]) (\d{1,10}) (\d{1,20}-\d{1,20}) (\d{1,15}) (\d{1,15})$/
+const TOKEN = /^[0-9a-f]{32} (\d{1,4}) ([rw]) (\d{1,10}) (\d{1,20}-\d{1,20}) (\d{1,15}) (\d{1,15})$/
 const MOST_INTEGER = 2 ** 31 - 1
 
 /**
@@ -45,7 +45,7 @@ function openSealed (pid, fd, id, writes) {
 const isIt = (stat, id) => stat.isFile() && `${stat.dev}-${stat.ino}` === id && stat.uid === BigInt(/** @type {() => number} */ (process.geteuid)())
 
 /**
- * Is the ticket in the other process' page?
+ * Is the token in the other process' page?
  *
  * @param {{ pid: number, fd: number, id: string }} page
  * @param {number} slot
@@ -55,9 +55,9 @@ function isInPage ({ pid, fd, id }, slot, text) {
   const page = openSealed(pid, fd, id, false)
   if (page < 0) return false
   try {
-    const there = Buffer.alloc(TICKET_BYTES)
-    const n = fs.readSync(page, there, 0, TICKET_BYTES, slot * TICKET_BYTES)
-    return n === TICKET_BYTES && timingSafeEqual(there, Buffer.from(text.padEnd(TICKET_BYTES), 'latin1'))
+    const there = Buffer.alloc(TOKEN_BYTES)
+    const n = fs.readSync(page, there, 0, TOKEN_BYTES, slot * TOKEN_BYTES)
+    return n === TOKEN_BYTES && timingSafeEqual(there, Buffer.from(text.padEnd(TOKEN_BYTES), 'latin1'))
   } finally {
     fs.closeSync(page)
   }
@@ -73,7 +73,7 @@ class Borrowed extends Part {
 }
 
 /**
- * The bytes that a message lends.
+ * The bytes that a message exports.
  *
  * @param {string | undefined} where  Tensor-Host
  * @param {string | undefined} what  Tensor-Host-Data or Tensor-Host-Reply
@@ -82,15 +82,15 @@ class Borrowed extends Part {
  */
 function borrow (where, what, { writes, maxBytes }) {
   const page = PAGE.exec(where ?? '')
-  const ticket = TICKET.exec(what ?? '')
-  if (page === null || ticket === null) return null
+  const token = TOKEN.exec(what ?? '')
+  if (page === null || token === null) return null
   const [pid, pageFd] = [page[1], page[2]].map(Number)
-  const [slot, fd, at, nbytes] = [ticket[1], ticket[3], ticket[5], ticket[6]].map(Number)
-  if (pid === 0 || Math.max(pid, pageFd, fd) > MOST_INTEGER || slot >= TICKETS) return null
-  if ((ticket[2] === 'w') !== writes || nbytes === 0 || nbytes > maxBytes) return null
+  const [slot, fd, at, nbytes] = [token[1], token[3], token[5], token[6]].map(Number)
+  if (pid === 0 || Math.max(pid, pageFd, fd) > MOST_INTEGER || slot >= TOKENS) return null
+  if ((token[2] === 'w') !== writes || nbytes === 0 || nbytes > maxBytes) return null
   try {
-    if (!isInPage({ pid, fd: pageFd, id: page[3] }, slot, ticket[0])) return null
-    const own = openSealed(pid, fd, ticket[4], writes)
+    if (!isInPage({ pid, fd: pageFd, id: page[3] }, slot, token[0])) return null
+    const own = openSealed(pid, fd, token[4], writes)
     if (own < 0) return null
     const file = new MappedFile(`/proc/${pid}/fd/${fd}`, { mode: writes ? 1 : 0, guard: GUARDS.none }, 'host', own)
     if (file.storage !== null && at + nbytes <= file.size) return new Borrowed(file, at, nbytes)

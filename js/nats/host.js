@@ -18,7 +18,7 @@ const { nbytesOf, tensorsOf } = require('./batches')
 const { HeaderBlock, STATUS } = require('./headers')
 const { contentOf, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
-const { newSealed, page } = require('./host-tickets')
+const { newSealed, page } = require('./host-tokens')
 const messages = require('./messages')
 
 const { backend } = ffi
@@ -27,21 +27,21 @@ const segments = lazyFile(() => require('../sharing/segments'))
 /** @typedef {import('./inbox').Core} Core */
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./host-content').Content} Content */
-/** @typedef {import('./host-tickets').Segment} Segment */
-/** @typedef {import('./host-tickets').Ticket} Ticket */
+/** @typedef {import('./host-tokens').Segment} Segment */
+/** @typedef {import('./host-tokens').Token} Token */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 const AWAY_MS = 5000 // for which bytes are sent to who did not take a descriptor
 const MOST_SUBJECTS = 1024
-const HEADER_ROOM = 8192 // bytes; as of replies
-const PAGE = 'Tensor-Host' // of a request: process, descriptor and inode of its page of tickets; of a reply: REFUSED, WRITTEN
-const DATA = 'Tensor-Host-Data' // a ticket: the request's bytes
-const REPLY = 'Tensor-Host-Reply' // a ticket: where the reply may be written
+const HEADER_BYTES = 8192 // bytes; as of replies
+const PAGE = 'Tensor-Host' // of a request: process, descriptor and inode of its page of tokens; of a reply: REFUSED, WRITTEN
+const DATA = 'Tensor-Host-Data' // a token: the request's bytes
+const REPLY = 'Tensor-Host-Reply' // a token: where the reply may be written
 const NEEDED = 'Tensor-Host-Needed' // of a refusal: bytes of the reply
 const SIZE = 'Tensor-Host-Size' // of a record that was written: its bytes
-const MOST_LENT = Math.min(2 ** 30, Math.floor(os.totalmem() / 8)) // bytes of segments of ours that others may use; what is beyond is sent
+const MOST_EXPORTED = Math.min(2 ** 30, Math.floor(os.totalmem() / 8)) // bytes of segments of ours that others may use; what is beyond is sent
 const MOST_SEGMENTS = 128 // likewise
-const RECORD_ROOM = 1024 // bytes by which the header of a reply's record may be longer than that of `out`
+const RECORD_BYTES = 1024 // bytes by which the header of a reply's record may be longer than that of `out`
 const [REFUSED, WRITTEN] = ['refused', 'written']
 
 // ---- The host ----
@@ -101,65 +101,65 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   let reply = stateOf(core).sizes.get(key) ?? 0
   if (out !== undefined) {
     reply = nbytesOf(out)
-    if (!Tensor.isTensor(out) && reply >= messages.SMALL) reply = contentOf(out).nbytes + RECORD_ROOM
+    if (!Tensor.isTensor(out) && reply >= messages.SMALL) reply = contentOf(out).nbytes + RECORD_BYTES
   }
   if (nbytesOf(value) < messages.SMALL && reply < messages.SMALL) return null
   const content = contentOf(value)
   if (!content.isOnCpu) return null
-  const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_ROOM
+  const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_BYTES
   if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
   const isLarge = content.nbytes >= messages.SMALL
-  const lent = isLarge ? lend(value, content) : null
-  if (lent === null && isLarge) return null
-  if (lent !== null) countSent('host', content.nbytes)
-  return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, lent)
+  const exported = isLarge ? exportOf(value, content) : null
+  if (exported === null && isLarge) return null
+  if (exported !== null) countSent('host', content.nbytes)
+  return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, exported)
 }
 
-/** Bytes that are lent. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
+/** Bytes that are exported. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, token: Token, source: Tensor | null }} Exported */
 
 /**
  * In place where a sealed segment of this process has the bytes, else a copy.
  *
  * @param {Value} value
  * @param {Content} content
- * @returns {Lent | null} null: there is no memory, or no ticket
+ * @returns {Exported | null} null: there is no memory, or no token
  */
-function lend (value, content) {
+function exportOf (value, content) {
   const { nbytes } = content
   const layout = Tensor.isTensor(value) ? Tensor.attachedOf(value) : null
   const isDense = layout !== null && ffi.isContiguous(layout)
   if (isDense && backend.isFixed(layout.storage)) {
     const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
-    const ticket = there && newTicket(there.segment, { writes: false, at: there.at, nbytes })
-    if (there && ticket) return { segment: there.segment, isOurs: false, ticket, source: null }
+    const token = there && newToken(there.segment, { writes: false, at: there.at, nbytes })
+    if (there && token) return { segment: there.segment, isOurs: false, token, source: null }
   }
   const area = newArea(nbytes, false)
   if (area === null) return null
-  const { segment, ticket } = area
+  const { segment, token } = area
   try {
-    content.write({ fd: segment.fd, at: 0, place: segment.place.bind(segment) })
-    const storage = isDense ? null : /** @type {Storage} */ (segment.place(0, nbytes, 1))
-    return { segment, isOurs: true, ticket, source: storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]) }
+    content.write({ fd: segment.fd, at: 0, storageAt: segment.storageAt.bind(segment) })
+    const storage = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
+    return { segment, isOurs: true, token, source: storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]) }
   } catch (error) { // the value's bytes are gone, such as those of a file that was cut
     closeArea(area)
     throw error
   }
 }
 
-/** A segment of our own, and a ticket for all of it. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
+/** A segment of our own, and a token for all of it. @typedef {{ segment: Segment, token: Token, nbytes: number }} Area */
 
 /** Segments of areas. */
 const inUse = { count: 0, bytes: 0 }
 
-/** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no ticket, or enough is lent */
+/** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no token, or enough is exported */
 function newArea (nbytes, writes) {
-  if (inUse.count === MOST_SEGMENTS || inUse.bytes + nbytes > MOST_LENT) return null
+  if (inUse.count === MOST_SEGMENTS || inUse.bytes + nbytes > MOST_EXPORTED) return null
   try {
     const segment = newSealed(nbytes)
     inUse.count++
     inUse.bytes += segment.size
-    const ticket = newTicket(segment, { writes, at: 0, nbytes })
-    if (ticket !== null) return { segment, ticket, nbytes }
+    const token = newToken(segment, { writes, at: 0, nbytes })
+    if (token !== null) return { segment, token, nbytes }
     closeSegment(segment)
   } catch (error) {
     log('no segment for another process: %s', error)
@@ -168,8 +168,8 @@ function newArea (nbytes, writes) {
 }
 
 /** Somebody who still reads or writes there keeps the memory. @param {Area} area */
-function closeArea ({ segment, ticket }) {
-  ticket.close()
+function closeArea ({ segment, token }) {
+  token.close()
   closeSegment(segment)
 }
 
@@ -180,12 +180,12 @@ function closeSegment (segment) {
   segment.close()
 }
 
-/** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Ticket | null} */
-function newTicket (segment, part) {
+/** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Token | null} */
+function newToken (segment, part) {
   try {
     return page.write(segment, part)
   } catch (error) {
-    log('no ticket: %s', error)
+    log('no token: %s', error)
     return null
   }
 }
@@ -196,7 +196,7 @@ function newTicket (segment, part) {
 class Offer {
   #core
   #terms
-  #lent
+  #exported
   #isRecord
   #source
   /** what headers say of the value */
@@ -211,22 +211,22 @@ class Offer {
    * @param {Core} core
    * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: the bytes are no more than the server takes; waits: may a service still come? reply: bytes that the reply is thought to have
    * @param {Value} value
-   * @param {Lent | null} lent  null: the bytes are few, and sent
+   * @param {Exported | null} exported  null: the bytes are few, and sent
    */
-  constructor (core, terms, value, lent) {
+  constructor (core, terms, value, exported) {
     this.#core = core
     this.#terms = terms
-    this.#lent = lent
+    this.#exported = exported
     this.#isRecord = !Tensor.isTensor(value)
     this.#kind = messages.kindFields(value)
     /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
-    this.#source = lent === null ? null : lent.source ?? /** @type {Tensor} */ (value).view()
+    this.#source = exported === null ? null : exported.source ?? /** @type {Tensor} */ (value).view()
     if (this.#source !== null) beginUse(this.#storage, 0)
   }
 
   get #storage () { return Tensor.layoutOf(/** @type {Tensor} */ (this.#source)).storage }
 
-  /** The lent bytes as a message. */
+  /** The exported bytes as a message. */
   outgoing () { return messages.outgoing(this.#source, { isBody: this.#isRecord }) }
 
   /** @returns {string} where it is sent */
@@ -234,7 +234,7 @@ class Offer {
   /** Can bytes be sent instead? */
   get fits () { return this.#terms.fits }
   /** Is the payload empty? */
-  get isEmpty () { return this.#lent !== null }
+  get isEmpty () { return this.#exported !== null }
 
   /**
    * Headers of a message, and memory for its reply.
@@ -245,8 +245,8 @@ class Offer {
   headersFor (reply) {
     const area = this.#terms.reply < messages.SMALL ? null : newArea(this.#terms.reply, true)
     this.#sent.set(reply, area)
-    const isLent = this.#lent !== null || area !== null
-    return new HeaderBlock(this.#kind, { [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
+    const isExported = this.#exported !== null || area !== null
+    return new HeaderBlock(this.#kind, { [PAGE]: isExported ? page.text : undefined, [DATA]: this.#exported?.token.text, [REPLY]: area?.token.text })
   }
 
   /**
@@ -295,7 +295,7 @@ class Offer {
       if (Number(data.length) >= messages.SMALL) remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
       return null
     }
-    if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not lent')
+    if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not exported')
     this.#sent.delete(reply)
     const { maxBytes } = this.#core
     try {
@@ -303,7 +303,7 @@ class Offer {
       const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
       if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
       if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
-      const made = kind === null ? messages.decodeLent(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
+      const made = kind === null ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
       // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
       for (const t of out === undefined ? tensorsOf(made) : []) {
         const { storage } = Tensor.layoutOf(t)
@@ -339,9 +339,9 @@ class Offer {
   end () {
     for (const area of this.#sent.values()) if (area !== null) closeArea(area)
     this.#sent.clear()
-    if (this.#lent === null) return
-    const { segment, isOurs, ticket } = this.#lent
-    ticket.close()
+    if (this.#exported === null) return
+    const { segment, isOurs, token } = this.#exported
+    token.close()
     this.#source?.dispose()
     if (isOurs) closeSegment(segment)
   }
@@ -359,7 +359,7 @@ function tensorIn (segment, { dtype, shape, nbytes }, out) {
     readFrom(/** @type {Tensor} */ (out), segment.fd)
     return out
   }
-  const there = tensorOver(/** @type {Storage} */ (segment.place(0, nbytes, 1)), dtype.index, shape)
+  const there = tensorOver(/** @type {Storage} */ (segment.storageAt(0, nbytes, 1)), dtype.index, shape)
   if (out === undefined) return there
   try {
     copyTo(/** @type {Tensor} */ (out), there)
@@ -375,7 +375,7 @@ const sizeOf = text => /^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN
 // ---- The service ----
 
 /**
- * What a request lends.
+ * What a request exports.
  *
  * @param {Map<string, string>} headers
  * @param {{ maxBytes: number }} limits
@@ -387,9 +387,9 @@ function accept (headers, { maxBytes }) {
     const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), { writes: false, maxBytes })
     if (found === null) return null
     try {
-      if (kind === null) return messages.decodeLent(found)
+      if (kind === null) return messages.decodeExported(found)
       const { dtype, shape, nbytes } = kind
-      const storage = found.size === nbytes ? found.place(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
+      const storage = found.size === nbytes ? found.storageAt(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
       return storage === null ? null : tensorOver(storage, dtype.index, shape, ffi.READ_ONLY)
     } finally {
       found.close()
@@ -401,10 +401,10 @@ function accept (headers, { maxBytes }) {
 }
 
 /** Are a request's bytes in the caller's memory? @param {Map<string, string>} headers */
-const isLent = headers => headers.has(DATA.toLowerCase())
+const isExported = headers => headers.has(DATA.toLowerCase())
 
 /**
- * Writes a result to memory that the caller has lent.
+ * Writes a result to memory that the caller has exported.
  *
  * @param {Map<string, string>} headers  of the request
  * @param {Value} result
@@ -428,7 +428,7 @@ function put (headers, result) {
 }
 
 /**
- * What a refusal of a large result tells a caller of this host, who can lend memory for it.
+ * What a refusal of a large result tells a caller of this host, who can export memory for it.
  *
  * @param {Map<string, string>} headers  of the request
  * @param {Value} result
@@ -441,4 +441,4 @@ function needed (headers, result) {
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = { subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }
+module.exports = { subjectOfHost, offer, Offer, accept, isExported, put, needed, pleaseSendBytes, copyTo, stateOf }

@@ -24,7 +24,7 @@ class MessageJob {
   /** bytes of the result that could not be sent @type {Record<string, string>} */
   #needed = {}
   /** over the caller's memory; null: the message has the bytes @type {Value | null} */
-  #lent
+  #exported
   /** of a record, read when it came @type {Record<string, import('../tensor/tensor').Tensor> | null} */
   #record = null
   /** @type {Record<string, Kind>} */
@@ -32,19 +32,19 @@ class MessageJob {
 
   /**
    * @param {Core} core
-   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, lent?: Value | null }} message  lent: of the caller's memory
+   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, exported?: Value | null }} message  exported: of the caller's memory
    * @param {Terms} terms
    * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
    */
-  constructor (core, { headers, data, reply, lent = null }, terms) {
+  constructor (core, { headers, data, reply, exported = null }, terms) {
     this.#core = core
     this.#data = data
     this.#reply = reply
     this.#headers = headers
     this.#terms = terms
-    this.#lent = lent
+    this.#exported = exported
     this.method = headers.get('tensor-method') ?? ''
-    this.nbytes = lent === null ? data.length : nbytesOf(lent)
+    this.nbytes = exported === null ? data.length : nbytesOf(exported)
     const ms = Number(headers.get('tensor-deadline') ?? NaN)
     /** milliseconds of `now` */
     this.expiresAt = Number.isNaN(ms) ? Infinity : now() + ms
@@ -57,8 +57,8 @@ class MessageJob {
   /** Finds out which requests it may run with. @param {number} axis */
   #sort (axis) {
     const isRecord = this.#headers.has('tensor-format')
-    if (isRecord && this.#lent === null) this.#record = /** @type {any} */ (this.#decoded())
-    const kinds = isRecord ? kindsOfRecord(/** @type {any} */ (this.#lent ?? this.#record)) : kindsOfTensor(this.#headers, this.nbytes)
+    if (isRecord && this.#exported === null) this.#record = /** @type {any} */ (this.#decoded())
+    const kinds = isRecord ? kindsOfRecord(/** @type {any} */ (this.#exported ?? this.#record)) : kindsOfTensor(this.#headers, this.nbytes)
     if (kinds === null) return
     const all = Object.entries(kinds)
     if (isRecord && all.length === 1 && all[0][0] === '') return // in a batch it would be a tensor without a name
@@ -74,17 +74,17 @@ class MessageJob {
   #decoded (out) { return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out }) }
 
   /** @returns {Value} */
-  read () { return this.#record ?? this.#takeLent() ?? this.#decoded() }
+  read () { return this.#record ?? this.#takeExported() ?? this.#decoded() }
 
   /** @param {Value} out @returns {Value} */
   readInto (out) {
-    const lent = this.#takeLent()
-    if (lent === null) {
+    const exported = this.#takeExported()
+    if (exported === null) {
       for (const t of tensorsOf(this.#record ?? {})) t.dispose()
       return this.#decoded(out)
     }
     const targets = Tensor.isTensor(out) ? { '': out } : out // of the same kind
-    for (const [name, t] of Object.entries(Tensor.isTensor(lent) ? { '': lent } : lent)) {
+    for (const [name, t] of Object.entries(Tensor.isTensor(exported) ? { '': exported } : exported)) {
       host.copyTo(targets[name], t)
       t.dispose()
     }
@@ -92,10 +92,10 @@ class MessageJob {
   }
 
   /** @returns {Value | null} the reader's to dispose */
-  #takeLent () {
-    const lent = this.#lent
-    this.#lent = null
-    return lent
+  #takeExported () {
+    const exported = this.#exported
+    this.#exported = null
+    return exported
   }
 
   /** @param {Value} result @returns {boolean} */
@@ -121,7 +121,7 @@ class MessageJob {
 
   /** Nobody waits for it, or it has failed: releases what was not read. */
   expire () {
-    for (const t of [...tensorsOf(this.#lent ?? {}), ...tensorsOf(this.#record ?? {})]) t.dispose()
+    for (const t of [...tensorsOf(this.#exported ?? {}), ...tensorsOf(this.#record ?? {})]) t.dispose()
   }
 }
 

@@ -275,8 +275,8 @@ function decodeRecord (data, out) {
  * @returns {TensorRecord} over the source; or out
  * @throws as decode
  */
-function decodeLent (source, out, copy = () => {}) {
-  return readRecord(() => safetensorsFile(new Lent(source)), out, (target, { name }, file) => {
+function decodeExported (source, out, copy = () => {}) {
+  return readRecord(() => safetensorsFile(new Exported(source)), out, (target, { name }, file) => {
     const t = file.get(name)
     copy(target, t)
     t.dispose()
@@ -284,7 +284,7 @@ function decodeLent (source, out, copy = () => {}) {
 }
 
 /** A file whose beginning may change after it was looked at, and whose tensors are copied where they are not aligned, whoever may write to it. */
-class Lent extends Part {
+class Exported extends Part {
   /** @param {Source} source */
   constructor (source) {
     super(source, 0, source.size)
@@ -343,4 +343,4 @@ function readRecord (open, out, fill) {
   }
 }
 
-module.exports = { SMALL, encode, kindFields, isRecord, outgoing, decode, decodeParts, decodeLent, kindOf, checkTarget, readHeaders }
+module.exports = { SMALL, encode, kindFields, isRecord, outgoing, decode, decodeParts, decodeExported, kindOf, checkTarget, readHeaders }

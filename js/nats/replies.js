@@ -10,7 +10,7 @@ const { isStable } = require('./payloads')
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
 
-const HEADER_ROOM = 8192 // bytes; more than our own headers have
+const HEADER_BYTES = 8192 // bytes; more than our own headers have
 const LONGEST_TEXT = 512 // of an error, characters
 
 /**
@@ -23,7 +23,7 @@ const LONGEST_TEXT = 512 // of an error, characters
 function post ({ connection }, subject, reply, headers, payload) {
   const most = connection.info?.max_payload ?? Infinity
   const nbytes = payload?.length ?? 0
-  if (nbytes > most - HEADER_ROOM) {
+  if (nbytes > most - HEADER_BYTES) {
     const all = nbytes + (headers?.encode().length ?? 0)
     if (all > most) throw failure('ERR_TOO_LARGE', `the message has ${all} bytes with its headers; the server takes ${most}`)
   }

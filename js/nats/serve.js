@@ -151,12 +151,12 @@ class TensorService {
     }
     try {
       const headers = readHeaders(message)
-      const lent = host.isLent(headers) ? host.accept(headers, this.#core) : null
-      if (lent === null && host.isLent(headers)) { // the descriptor cannot be used
+      const exported = host.isExported(headers) ? host.accept(headers, this.#core) : null
+      if (exported === null && host.isExported(headers)) { // the descriptor cannot be used
         this.#stats.requests-- // it will come again
         return post(this.#core, reply, undefined, new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }))
       }
-      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, lent }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }))
+      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, exported }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }))
     } catch (/** @type {any} */ error) {
       this.#stats.failed(1, error.message)
       refuse(this.#core, reply, error, this.id)

@@ -56,42 +56,42 @@ class NewFile {
 /**
  * Opens or makes a file, and locks it: until it is unlocked, or until nobody has this opening of it any more, however the process ends.
  *
- * @param {string} place
+ * @param {string} target
  * @param {number} [flags]
  * @returns {number} its descriptor
  * @throws ERR_BUSY another opening has it locked, of this process or another one
  */
-function lockedFile (place, flags = 0) {
+function lockedFile (target, flags = 0) {
   for (let tries = 0; tries < TRIES; tries++) {
-    const fd = unless('EEXIST', () => openSync(place, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0) | flags, 0o666))
+    const fd = unless('EEXIST', () => openSync(target, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0) | flags, 0o666))
     if (fd === undefined) break
     let isKept = false
     try {
       const errno = fileCalls.lockFile(fd, LOCKS.exclusive)
       if (errno === EAGAIN) break
-      if (errno !== 0) throw Object.assign(failure('ERR_IO', `${place} could not be locked (errno ${errno})`), { errno: -errno })
+      if (errno !== 0) throw Object.assign(failure('ERR_IO', `${target} could not be locked (errno ${errno})`), { errno: -errno })
       const { dev, ino } = fs.fstatSync(fd, { bigint: true })
-      const there = fs.lstatSync(place, { bigint: true, throwIfNoEntry: false })
+      const there = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false })
       isKept = there?.dev === dev && there.ino === ino // else whoever had it gave it another name, or removed it
       if (isKept) return fd
     } finally {
       if (!isKept) fs.closeSync(fd)
     }
   }
-  throw Object.assign(failure('ERR_BUSY', `another get() writes ${place}`), { path: place })
+  throw Object.assign(failure('ERR_BUSY', `another get() writes ${target}`), { path: target })
 }
 
 /**
  * An empty file in the place of a locked one, which is not cut: others may have it mapped.
  *
  * @param {number} fd
- * @param {string} place
+ * @param {string} target
  * @returns {number} locked; another one than fd, which is closed, unless that is empty
  */
-function renewed (fd, place) {
+function renewed (fd, target) {
   if (fs.fstatSync(fd).size === 0) return fd
-  fs.unlinkSync(place)
-  const made = lockedFile(place, O_EXCL)
+  fs.unlinkSync(target)
+  const made = lockedFile(target, O_EXCL)
   fs.closeSync(fd)
   return made
 }
@@ -221,7 +221,7 @@ function mappedBytes (file) {
   const source = new MappedFile(file, { mode: 0, guard: GUARDS.wanted }, 'store.put')
   try {
     if (source.size === 0) throw failure('ERR_FORMAT', `${show(file)} is empty`)
-    return { bytes: tensorOver(/** @type {any} */ (source.place(0, source.size, 1))), source }
+    return { bytes: tensorOver(/** @type {any} */ (source.storageAt(0, source.size, 1))), source }
   } catch (error) {
     source.close()
     throw error

@@ -41,11 +41,11 @@ const { backend } = ffi
  * @param {number} size  of the file
  * @param {number} first
  * @param {Source['read']} read
- * @param {Source['place']} place
+ * @param {Source['storageAt']} storageAt
  * @returns {Source}
  */
-function sourceOf (size, first, read, place) {
-  return { size, first, flags: 0, reason: 'store.get', writes: false, owned: true, read, view: read, place, close () {} }
+function sourceOf (size, first, read, storageAt) {
+  return { size, first, flags: 0, reason: 'store.get', writes: false, owned: true, read, view: read, storageAt, close () {} }
 }
 
 /**

@@ -38,12 +38,12 @@ const LASTING = /^(HPE_|ERR_TLS|ERR_SSL|ERR_INVALID|CERT_|UNABLE_TO_|DEPTH_ZERO_
 /**
  * What the network or a fetch says, as an error of ours.
  *
- * @param {string} place
+ * @param {string} shownUrl
  * @param {any} cause
  * @param {string} [hint]  at what may be behind it
  * @returns {Error} a Trouble unless it is lasting
  */
-function networkTrouble (place, cause, hint = '') {
+function networkTrouble (shownUrl, cause, hint = '') {
   let text
   let isLasting = false
   try { // a caller's fetch may throw anything
@@ -53,16 +53,16 @@ function networkTrouble (place, cause, hint = '') {
   } catch {
     text = show(cause)
   }
-  const error = Object.assign(failure('ERR_IO', `${place} could not be read: ${text}${hint}`), { cause })
+  const error = Object.assign(failure('ERR_IO', `${shownUrl} could not be read: ${text}${hint}`), { cause })
   return isLasting ? error : new Trouble(error)
 }
 
 /** An answer whose Content-Range is not that of its bytes: a request without a range may be answered rightly. */
 class Excess extends Error {
-  /** @param {string} place @param {Pick<Body, 'from' | 'end'>} range  that it said */
-  constructor (place, { from, end }) {
+  /** @param {string} shownUrl @param {Pick<Body, 'from' | 'end'>} range  that it said */
+  constructor (shownUrl, { from, end }) {
     super('more bytes than the answer said')
-    this.error = failure('ERR_FORMAT', `${place}: the answer has more than the ${end - from} bytes that it said`)
+    this.error = failure('ERR_FORMAT', `${shownUrl}: the answer has more than the ${end - from} bytes that it said`)
   }
 }
 
@@ -73,44 +73,44 @@ const countOf = text => text !== null && /^\d{1,16}$/.test(text) && Number.isSaf
 
 /**
  * @param {Answer} answer
- * @param {string} place  the URL in messages
+ * @param {string} shownUrl  the URL in messages
  * @returns {Body}
  * @throws ERR_NOT_FOUND · ERR_IO · ERR_FORMAT it contradicts itself · ERR_UNSUPPORTED · {Trouble} · {Excess}
  */
-function bodyOf (answer, place) {
+function bodyOf (answer, shownUrl) {
   const { status } = answer
   const validators = () => ({ etag: answer.header('etag'), modified: answer.header('last-modified') })
   if (status === 416) { // no byte of the file is in the range: of an empty file, or the server takes no range that goes beyond the file
     const size = countOf(/^bytes \*\/(\d+)$/.exec(answer.header('content-range') ?? '')?.[1] ?? null)
-    if (size === null) throw refusalOf(answer, place)
+    if (size === null) throw refusalOf(answer, shownUrl)
     return { from: size, end: size, isPart: true, version: { size, ...validators() } }
   }
-  if (status !== 200 && status !== 206) throw refusalOf(answer, place)
+  if (status !== 200 && status !== 206) throw refusalOf(answer, shownUrl)
   const encoding = answer.header('content-encoding')
   if (encoding !== null && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-    throw failure('ERR_UNSUPPORTED', `${place} was sent as ${show(encoding.slice(0, 80))}, though it was asked for as it is; ranges of a compressed file cannot be used`)
+    throw failure('ERR_UNSUPPORTED', `${shownUrl} was sent as ${show(encoding.slice(0, 80))}, though it was asked for as it is; ranges of a compressed file cannot be used`)
   }
   if (status === 200) {
     const size = countOf(answer.header('content-length'))
     return { from: 0, end: size ?? Infinity, isPart: false, version: { size, ...validators() } }
   }
   const range = answer.header('content-range')
-  if (range === null) throw failure('ERR_UNSUPPORTED', `${place}: the answer does not say which bytes it has; of another host a page sees Content-Range only if Access-Control-Expose-Headers names it`)
+  if (range === null) throw failure('ERR_UNSUPPORTED', `${shownUrl}: the answer does not say which bytes it has; of another host a page sees Content-Range only if Access-Control-Expose-Headers names it`)
   const [, first, last, all] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
-  if (all === '*') throw failure('ERR_UNSUPPORTED', `${place}: the server does not say how long the file is`)
+  if (all === '*') throw failure('ERR_UNSUPPORTED', `${shownUrl}: the server does not say how long the file is`)
   const [from, to, size] = [first, last, all].map(text => countOf(text ?? null))
-  if (from === null || to === null || size === null || to < from || to >= size) throw failure('ERR_FORMAT', `${place}: the range of the answer is ${JSON.stringify(range.slice(0, 80))}, which is none`)
+  if (from === null || to === null || size === null || to < from || to >= size) throw failure('ERR_FORMAT', `${shownUrl}: the range of the answer is ${JSON.stringify(range.slice(0, 80))}, which is none`)
   const body = { from, end: to + 1, isPart: true, version: { size, ...validators() } }
   const length = countOf(answer.header('content-length'))
-  if (length !== null && length > body.end - from) throw new Excess(place, body) // none of its bytes is used
+  if (length !== null && length > body.end - from) throw new Excess(shownUrl, body) // none of its bytes is used
   return body
 }
 
-/** @param {Answer} answer @param {string} place @returns {Error} */
-function refusalOf (answer, place) {
+/** @param {Answer} answer @param {string} shownUrl @returns {Error} */
+function refusalOf (answer, shownUrl) {
   const { status } = answer
   const code = status === 404 || status === 410 ? 'ERR_NOT_FOUND' : 'ERR_IO'
-  const error = Object.assign(failure(code, `${place}: the server answered with status ${status}`), { status })
+  const error = Object.assign(failure(code, `${shownUrl}: the server answered with status ${status}`), { status })
   if (!TEMPORARY.includes(status)) return error
   const seconds = countOf(answer.header('retry-after'))
   return new Trouble(error, seconds === null ? 0 : Math.min(1000 * seconds, MOST_WAIT))

@@ -6,7 +6,7 @@ const { Stop } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
-const { canInflateBeginning, inflateLater } = require('../files/inflate')
+const { canInflateBeginning, inflateAsync } = require('../files/inflate')
 const { DEFLATED, membersOf, npzFile, packedBytes, memberEntry, memberTensor } = require('../files/npz')
 const { wantedOfArray } = require('./remote-source')
 const { SAME_KIND, checkCast, checkOut } = require('./targets')
@@ -106,7 +106,7 @@ function inflated (source, member, signal, onProgress) {
     coming.then(() => pieces.end(null), error => pieces.end({ error }))
     const leave = signal?.follow(() => stop.abort(signal.reason))
     try {
-      const [bytes] = await Promise.all([inflateLater(source.known, member, pieces.taken(), signal), coming])
+      const [bytes] = await Promise.all([inflateAsync(source.known, member, pieces.taken(), signal), coming])
       return bytes
     } catch (error) {
       stop.abort(error)

@@ -21,31 +21,31 @@ const PIECE = 2 ** 18 // bytes of one at most
  */
 
 /**
- * @typedef {(url: string, headers: Record<string, string>, stop: AbortSignal, place: string) => Promise<Answer>} Transport  place: the URL in messages
+ * @typedef {(url: string, headers: Record<string, string>, stop: AbortSignal, shownUrl: string) => Promise<Answer>} Transport  place: the URL in messages
  */
 
 /**
  * Calls ask, which asks what a caller's fetch gave; what that throws, the request failed by.
  *
  * @template R
- * @param {string} place
+ * @param {string} shownUrl
  * @param {() => R} ask
  * @returns {R}
  */
-function asked (place, ask) {
+function asked (shownUrl, ask) {
   try {
     return ask()
   } catch (error) {
-    throw networkTrouble(place, error)
+    throw networkTrouble(shownUrl, error)
   }
 }
 
 /** @implements {Answer} */
 class FetchAnswer {
-  /** @param {Pick<Response, 'status' | 'headers' | 'body'>} response @param {string} url @param {string} place @param {AbortSignal} stop */
-  constructor ({ status, headers, body }, url, place, stop) {
+  /** @param {Pick<Response, 'status' | 'headers' | 'body'>} response @param {string} url @param {string} shownUrl @param {AbortSignal} stop */
+  constructor ({ status, headers, body }, url, shownUrl, stop) {
     this.url = url // not the response's: what a caller's fetch adds is for this host
-    this.place = place
+    this.shownUrl = shownUrl
     this.stop = stop
     this.status = status
     this.headers = headers
@@ -62,18 +62,18 @@ class FetchAnswer {
 
   /** @param {string} name */
   header (name) {
-    const value = asked(this.place, () => this.headers.get(name))
+    const value = asked(this.shownUrl, () => this.headers.get(name))
     if (value !== null && typeof value !== 'string') throw failure('ERR_ARGUMENT', `fetch gave a response whose header ${name} is ${show(value)}; a string or null was expected`)
     return value
   }
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
   async pump (take) {
-    const { body, place } = this
+    const { body, shownUrl } = this
     if (body === null || body === undefined) return
-    if (asked(place, () => typeof body.getReader) !== 'function') throw failure('ERR_ARGUMENT', `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`)
-    if (asked(place, () => body.locked)) throw failure('ERR_ARGUMENT', 'fetch gave a response whose body somebody else reads, or has read')
-    const reader = this.source = asked(place, () => readerOf(body))
+    if (asked(shownUrl, () => typeof body.getReader) !== 'function') throw failure('ERR_ARGUMENT', `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`)
+    if (asked(shownUrl, () => body.locked)) throw failure('ERR_ARGUMENT', 'fetch gave a response whose body somebody else reads, or has read')
+    const reader = this.source = asked(shownUrl, () => readerOf(body))
     try {
       for (;;) {
         let result
@@ -84,12 +84,12 @@ class FetchAnswer {
             Promise.resolve(reader.read()).then(resolve, reject)
           })
         } catch (error) {
-          throw networkTrouble(place, error)
+          throw networkTrouble(shownUrl, error)
         }
         if (typeof result !== 'object' || result === null) throw failure('ERR_ARGUMENT', `fetch gave a body whose read gives ${show(result)}; { done, value } was expected`)
-        const { done, value } = asked(place, () => ({ done: result.done, value: result.value }))
+        const { done, value } = asked(shownUrl, () => ({ done: result.done, value: result.value }))
         if (done) return
-        if (tagOf(value) !== 'Uint8Array') throw failure('ERR_FORMAT', `${place}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        if (tagOf(value) !== 'Uint8Array') throw failure('ERR_FORMAT', `${shownUrl}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
         const n = nbytesOf(value) // whatever its class says of itself
         const piece = n === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf(value), byteOffsetOf(value), n)
         if (piece.length > 0) await take(piece)
@@ -140,7 +140,7 @@ function readerOf (body) {
 const isElsewhere = url => typeof location === 'object' && location !== null && url.origin !== location.origin
 
 /** @param {(url: string, options: RequestInit) => Promise<Response>} fetch @returns {Transport} */
-const fetchTransport = fetch => async (url, headers, stop, place) => {
+const fetchTransport = fetch => async (url, headers, stop, shownUrl) => {
   let response
   try {
     response = await new Promise((resolve, reject) => { // rejected once the request is stopped: a caller's fetch need not know signals
@@ -152,15 +152,15 @@ const fetchTransport = fetch => async (url, headers, stop, place) => {
       }, reject)
     })
   } catch (error) {
-    throw networkTrouble(place, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
+    throw networkTrouble(shownUrl, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
   }
-  const given = asked(place, () => {
+  const given = asked(shownUrl, () => {
     const { status, headers, body, type } = response ?? Object(null) // each is asked once
     return { status, headers, body, type, hasHeaders: typeof headers?.get === 'function' }
   })
   if (typeof given.status !== 'number' || !given.hasHeaders) throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
-  if (given.status === 0) throw failure('ERR_UNSUPPORTED', `${place}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
-  return new FetchAnswer(given, url, place, stop)
+  if (given.status === 0) throw failure('ERR_UNSUPPORTED', `${shownUrl}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
+  return new FetchAnswer(given, url, shownUrl, stop)
 }
 
 module.exports = { fetchTransport, isElsewhere }

@@ -58,8 +58,8 @@ class KnownBytes {
     for (let at = from; at < from + nbytes;) {
       const known = this.knownFrom(at)
       if (known === null) {
-        const later = this.parts.filter(part => part.from > at).map(part => part.from)
-        throw new Missing(at, Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...later))
+        const behind = this.parts.filter(part => part.from > at).map(part => part.from)
+        throw new Missing(at, Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...behind))
       }
       found.push(known.subarray(0, from + nbytes - at))
       at += found[found.length - 1].length
@@ -77,7 +77,7 @@ class KnownBytes {
   view (from, nbytes) { return this.read(from, nbytes) }
 
   /** @param {number} from @param {number} nbytes @returns {Storage | null} */
-  place (from, nbytes) { return null }
+  storageAt (from, nbytes) { return null }
 
   /** Forgets all but what is short. @param {number} most  bytes */
   forget (most) {

@@ -31,7 +31,7 @@ function keptTransport (transport) {
   /** null: nothing is kept @type {Ranges | null} */
   let ranges = null
   let isFirst = true
-  return async (url, headers, stop, place) => {
+  return async (url, headers, stop, shownUrl) => {
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? []
     const from = Number(first)
     const end = Number(last) + 1
@@ -39,9 +39,9 @@ function keptTransport (transport) {
     const known = kept === null ? null : await kept.read(from, end, url)
     if (known !== null) return known
     const limit = kept === null ? end : kept.gapFrom(from, end)
-    const answer = await transport(url, kept === null || limit === end ? headers : { ...headers, range: `bytes=${from}-${limit - 1}` }, stop, place)
+    const answer = await transport(url, kept === null || limit === end ? headers : { ...headers, range: `bytes=${from}-${limit - 1}` }, stop, shownUrl)
     if (answer.status !== 206) return answer
-    const body = bodyOf(answer, place)
+    const body = bodyOf(answer, shownUrl)
     if (isFirst) {
       isFirst = false
       ranges = await Ranges.open(url, body.version)

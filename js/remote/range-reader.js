@@ -74,7 +74,7 @@ class RangeReader {
     this.url = url.href
     /** where the last request ended up */
     this.current = url.href
-    this.place = url.origin + url.pathname // what is behind it may be a signature
+    this.shownUrl = url.origin + url.pathname // what is behind it may be a signature
     this.transport = transport
     this.retries = retries
     this.idleTimeout = idleTimeout
@@ -155,7 +155,7 @@ class RangeReader {
         const from = run.at
         try {
           const isOver = await this.attempt(run, watch, first)
-          if (isOver && run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answers have none of the bytes that were asked for`))
+          if (isOver && run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.shownUrl}: the answers have none of the bytes that were asked for`))
         } catch (error) {
           if (!(error instanceof Trouble)) throw error
           if (run.at - mark >= PROGRESS) failures = 0
@@ -196,7 +196,7 @@ class RangeReader {
         const condition = this.version === null || this.isElsewhere ? null : conditionOf(this.version)
         if (condition !== null) headers['if-range'] = condition
       }
-      const answer = await this.transport(this.current, headers, controller.signal, this.place)
+      const answer = await this.transport(this.current, headers, controller.signal, this.shownUrl)
       run.check()
       if (answer.status === 416 && this.version === null && this.asksOtherwise(answer)) return false
       const body = this.bodyFor(answer)
@@ -209,11 +209,11 @@ class RangeReader {
         this.version = body.version
         first?.began()
       }
-      if (body.isPart && body.from !== run.at) throw failure('ERR_FORMAT', `${this.place}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`)
+      if (body.isPart && body.from !== run.at) throw failure('ERR_FORMAT', `${this.shownUrl}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`)
       if (body.from === body.end) return true // what there is says why
-      await answer.pump(piece => watch.around(piece.length, () => accept(run, body, piece, this.place)))
+      await answer.pump(piece => watch.around(piece.length, () => accept(run, body, piece, this.shownUrl)))
       isDone = true
-      if (body.next < body.end && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.place}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`))
+      if (body.next < body.end && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.shownUrl}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`))
     } catch (error) {
       run.check()
       if (error === ENOUGH) return true
@@ -224,7 +224,7 @@ class RangeReader {
         run.at = from
         return false
       }
-      if (watch.isOver) throw new Trouble(failure('ERR_IO', `${this.place}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`))
+      if (watch.isOver) throw new Trouble(failure('ERR_IO', `${this.shownUrl}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`))
       throw error
     } finally {
       run.interrupt = watch.stop = () => {}
@@ -263,7 +263,7 @@ class RangeReader {
       run.check()
       if (size < FIRST) head.set(piece.subarray(0, FIRST - size), size)
       size += piece.length
-      if (size > MOST_UNTOLD) throw failure('ERR_UNSUPPORTED', `${this.place}: the server neither sends ranges nor says how long the file is, which has more than ${MOST_UNTOLD} bytes`)
+      if (size > MOST_UNTOLD) throw failure('ERR_UNSUPPORTED', `${this.shownUrl}: the server neither sends ranges nor says how long the file is, which has more than ${MOST_UNTOLD} bytes`)
     }))
     this.version = { ...version, size }
     first.began()
@@ -279,15 +279,15 @@ class RangeReader {
    * @returns {Coming}
    */
   bodyFor (answer) {
-    const { place } = this
+    const { shownUrl } = this
     if (this.current !== this.url && answer.status >= 400) {
       this.current = this.url // where it was redirected to may be valid for a while only
-      throw new Trouble(failure('ERR_IO', `${place}: the server that it was redirected to answered with status ${answer.status}`))
+      throw new Trouble(failure('ERR_IO', `${shownUrl}: the server that it was redirected to answered with status ${answer.status}`))
     }
-    const body = bodyOf(answer, place)
+    const body = bodyOf(answer, shownUrl)
     this.current = answer.url
     if (!body.isPart) this.hasRanges = false
-    if (this.version !== null && !isSame(this.version, body.version)) throw failure('ERR_STALE', `${place} was changed while it was read`)
+    if (this.version !== null && !isSame(this.version, body.version)) throw failure('ERR_STALE', `${shownUrl} was changed while it was read`)
     return { ...body, end: Math.min(body.end, this.version?.size ?? Infinity), isTold: body.end < Infinity, next: body.from }
   }
 
@@ -304,14 +304,14 @@ class RangeReader {
  * @param {Run} run
  * @param {Coming} body
  * @param {Uint8Array} piece
- * @param {string} place
+ * @param {string} shownUrl
  * @returns {Promise<void> | void}
  */
-function accept (run, body, piece, place) {
+function accept (run, body, piece, shownUrl) {
   run.check()
   const begin = body.next
   body.next += piece.length
-  if (body.next > body.end) throw body.isTold ? new Excess(place, body) : failure('ERR_STALE', `${place} was changed while it was read`)
+  if (body.next > body.end) throw body.isTold ? new Excess(shownUrl, body) : failure('ERR_STALE', `${shownUrl} was changed while it was read`)
   const end = Math.min(body.next, run.end)
   const from = Math.max(begin, run.at)
   const wait = from < end ? run.take(piece.subarray(from - begin, end - begin), from) : undefined

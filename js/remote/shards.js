@@ -29,28 +29,28 @@ const isIndex = url => url.pathname.endsWith('.index.json')
  * @throws ERR_FORMAT · as RangeReader
  */
 async function shardsPlan (url, opening, openShard) {
-  const { metadata, places } = await indexAt(url, opening)
+  const { metadata, fileNames } = await indexAt(url, opening)
   /** @type {Map<string, Promise<Plan>>} */
   const shards = new Map()
   const stop = new Stop()
   const each = { ...opening, signal: stop }
   /** @param {string} name @param {Signal | undefined} signal */
   const shardOf = async (name, signal) => {
-    const file = /** @type {string} */ (places.get(name))
-    const place = placeOf(file, url)
+    const file = /** @type {string} */ (fileNames.get(name))
+    const fileUrl = fileUrlOf(file, url)
     let shard = shards.get(file)
     if (shard === undefined) {
-      shard = openShard(place, each)
+      shard = openShard(fileUrl, each)
       shards.set(file, shard)
       shard.then(plan => onNextTurn(() => plan.forget?.()), () => { shards.delete(file) }) // the next one tries again
     }
     const plan = await unlessAborted(signal, shard)
     checkSignal(stop)
-    if (!plan.entries.has(name)) throw failure('ERR_FORMAT', `the index says that ${show(name)} is in ${place.origin}${place.pathname}, which has none of that name`)
+    if (!plan.entries.has(name)) throw failure('ERR_FORMAT', `the index says that ${show(name)} is in ${fileUrl.origin}${fileUrl.pathname}, which has none of that name`)
     return plan
   }
   return {
-    entries: places,
+    entries: fileNames,
     hasRows: true,
     metadata: () => metadata,
     info: async name => (await shardOf(name, undefined)).info(name),
@@ -65,7 +65,7 @@ async function shardsPlan (url, opening, openShard) {
 /**
  * @param {URL} url
  * @param {Opening} opening
- * @returns {Promise<{ metadata: Record<string, any>, places: Map<string, string> }>} places: files by tensors' names; tensors of a file share its name
+ * @returns {Promise<{ metadata: Record<string, any>, fileNames: Map<string, string> }>} places: files by tensors' names; tensors of a file share its name
  */
 async function indexAt (url, opening) {
   const source = await RemoteSource.open(url, opening, false)
@@ -91,16 +91,16 @@ async function indexAt (url, opening) {
   /** @type {Map<unknown, string>} */
   const files = new Map()
   /** @type {Map<string, string>} */
-  const places = new Map()
+  const fileNames = new Map()
   for (const name of Object.keys(map)) { // no entries: that would take more heap
     const file = map[name]
     if (!files.has(file)) {
-      placeOf(file, url)
+      fileUrlOf(file, url)
       files.set(file, file)
     }
-    places.set(name, /** @type {string} */ (files.get(file)))
+    fileNames.set(name, /** @type {string} */ (files.get(file)))
   }
-  return { metadata, places }
+  return { metadata, fileNames }
 }
 
 /** @param {unknown} value */
@@ -112,13 +112,13 @@ const isObject = value => typeof value === 'object' && value !== null && !Array.
  * @param {unknown} file
  * @param {URL} url  of the index
  */
-function placeOf (file, url) {
+function fileUrlOf (file, url) {
   const beside = new URL('.', url).href
-  const place = typeof file === 'string' && URL.canParse(file, url) ? new URL(file, url) : null
-  if (place === null || !place.href.startsWith(beside)) throw failure('ERR_FORMAT', `${url.pathname} names the file ${show(file)}; one beside it was expected`)
-  place.search = url.search // a token or a signature of a folder
-  place.hash = ''
-  return place
+  const fileUrl = typeof file === 'string' && URL.canParse(file, url) ? new URL(file, url) : null
+  if (fileUrl === null || !fileUrl.href.startsWith(beside)) throw failure('ERR_FORMAT', `${url.pathname} names the file ${show(file)}; one beside it was expected`)
+  fileUrl.search = url.search // a token or a signature of a folder
+  fileUrl.hash = ''
+  return fileUrl
 }
 
 module.exports = { isIndex, shardsPlan }

@@ -14,26 +14,26 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 /**
  * @param {string} from
  * @param {string | undefined} location
- * @param {string} place
+ * @param {string} shownUrl
  * @returns {string}
  */
-function redirected (from, location, place) {
+function redirected (from, location, shownUrl) {
   const to = location !== undefined && URL.canParse(location, from) ? new URL(location, from) : null
-  if (to === null) throw failure('ERR_FORMAT', `${place} is redirected, and the answer does not say where to`)
+  if (to === null) throw failure('ERR_FORMAT', `${shownUrl} is redirected, and the answer does not say where to`)
   if (to.protocol !== 'https:' && (to.protocol !== 'http:' || from.startsWith('https:'))) {
-    throw failure('ERR_UNSUPPORTED', `${place} is redirected to a URL of ${to.protocol}; ${from.startsWith('https:') ? 'https:' : 'http: or https:'} was expected`)
+    throw failure('ERR_UNSUPPORTED', `${shownUrl} is redirected to a URL of ${to.protocol}; ${from.startsWith('https:') ? 'https:' : 'http: or https:'} was expected`)
   }
-  if (to.username !== '' || to.password !== '') throw failure('ERR_UNSUPPORTED', `${place} is redirected to a URL with a user or a password; one without was expected`)
+  if (to.username !== '' || to.password !== '') throw failure('ERR_UNSUPPORTED', `${shownUrl} is redirected to a URL with a user or a password; one without was expected`)
   return to.href
 }
 
 /** An answer of node:http. @implements {Answer} */
 class HttpAnswer {
-  /** @param {import('node:http').IncomingMessage} response @param {string} url @param {string} place */
-  constructor (response, url, place) {
+  /** @param {import('node:http').IncomingMessage} response @param {string} url @param {string} shownUrl */
+  constructor (response, url, shownUrl) {
     this.response = response
     this.url = url
-    this.place = place
+    this.shownUrl = shownUrl
     this.status = /** @type {number} */ (response.statusCode)
   }
 
@@ -45,7 +45,7 @@ class HttpAnswer {
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take @returns {Promise<void>} */
   pump (take) {
-    const { response, place } = this
+    const { response, shownUrl } = this
     return new Promise((resolve, reject) => {
       /** @type {Promise<void> | undefined} the piece that is being used */
       let wait
@@ -56,8 +56,8 @@ class HttpAnswer {
         else wait.then(end, end) // what the next answer brings comes after it
       }
       response.on('end', resolve)
-      response.on('error', error => fail(networkTrouble(place, error)))
-      response.on('close', () => fail(networkTrouble(place, new Error('the connection was closed'))))
+      response.on('error', error => fail(networkTrouble(shownUrl, error)))
+      response.on('close', () => fail(networkTrouble(shownUrl, new Error('the connection was closed'))))
       response.on('data', piece => {
         try {
           wait = take(piece) ?? undefined
@@ -73,7 +73,7 @@ class HttpAnswer {
 }
 
 /** @type {Transport} */
-async function ofNode (url, headers, stop, place) {
+async function ofNode (url, headers, stop, shownUrl) {
   for (let i = 0; i <= MOST_REDIRECTS; i++) {
     /** @type {import('node:http').IncomingMessage} */
     let response
@@ -86,13 +86,13 @@ async function ofNode (url, headers, stop, place) {
         }).on('error', reject).on('close', () => reject(new Error('the connection was closed'))) // no other event comes of a status of 101
       })
     } catch (error) {
-      throw networkTrouble(place, error)
+      throw networkTrouble(shownUrl, error)
     }
-    if (!REDIRECTS.includes(/** @type {number} */ (response.statusCode))) return new HttpAnswer(response, url, place)
+    if (!REDIRECTS.includes(/** @type {number} */ (response.statusCode))) return new HttpAnswer(response, url, shownUrl)
     response.destroy()
-    url = redirected(url, response.headers.location, place)
+    url = redirected(url, response.headers.location, shownUrl)
   }
-  throw failure('ERR_IO', `${place} was redirected ${MOST_REDIRECTS} times; that many are possible`)
+  throw failure('ERR_IO', `${shownUrl} was redirected ${MOST_REDIRECTS} times; that many are possible`)
 }
 
 /** @param {typeof fetch | undefined} given  the caller's @returns {Transport} */

@@ -57,8 +57,8 @@ function ballasts (least, longest, make) {
         return ballast
       }
       const used = seen < LEAST_LONGER ? 0 : inUse()
-      const room = Math.max(0, most - used)
-      const times = seen < LEAST_LONGER ? 1 : Math.max(1, Math.min(longest, Math.max(LONG / used, 2 * used / room, WAITED / room)))
+      const left = Math.max(0, most - used)
+      const times = seen < LEAST_LONGER ? 1 : Math.max(1, Math.min(longest, Math.max(LONG / used, 2 * used / left, WAITED / left)))
       return newBallast(Math.floor(seen * times)) ?? newBallast(seen)
     },
 

@@ -3,7 +3,7 @@
 // it is full. So the size of what may be large is computed before it is made.
 
 const { failure } = require('../base/errors')
-const { heapRoom } = require('./host')
+const { heapAvailable } = require('./host')
 
 const FEW = 2 ** 20 // bytes below which no check is made: one takes a microsecond or two
 const UNTOLD = 2 ** 31 // bytes of room, where the runtime does not tell
@@ -24,8 +24,8 @@ const TENSOR = 304 // with its layout, shape and strides, without their entries
  */
 function checkHeap (nbytes, what) {
   if (nbytes <= FEW) return
-  const room = heapRoom(nbytes) ?? UNTOLD
-  if (nbytes > room) throw failure('ERR_MEMORY', `${nbytes} bytes of the runtime's heap are needed and ${room} are available: ${what()}`)
+  const available = heapAvailable(nbytes) ?? UNTOLD
+  if (nbytes > available) throw failure('ERR_MEMORY', `${nbytes} bytes of the runtime's heap are needed and ${available} are available: ${what()}`)
 }
 
 module.exports = { checkHeap, LIST, ENTRY, NUMBER, BIGINT, PAIR, TEXT, TENSOR }

@@ -87,7 +87,7 @@ function warn (text) {
 const memoryOfMachine = () => Infinity
 
 /** @returns {null} browsers do not tell */
-const heapRoom = () => null
+const heapAvailable = () => null
 
 /** Browsers have no native code that buffers are pinned for. */
 function keepAttached () {}
@@ -102,4 +102,4 @@ const pythonPath = null
 /** What pages load is a part of the bundle. @template R @param {() => R} load @returns {R} */
 const loaded = load => load()
 
-module.exports = { retried: loaded, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapRoom, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = { retried: loaded, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapAvailable, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

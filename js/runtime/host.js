@@ -163,7 +163,7 @@ function collector () {
 // only every fifth request that finds no room collects.
 const SKIPPED = 4
 let skipped = 0
-let roomCollected = Infinity
+let availableCollected = Infinity
 
 /**
  * Bytes that V8's heap has room for. Garbage is collected if without that there is too little.
@@ -171,20 +171,20 @@ let roomCollected = Infinity
  * @param {number} wanted
  * @returns {number | null} null: the runtime does not tell
  */
-function heapRoom (wanted) {
+function heapAvailable (wanted) {
   v8 ??= require('node:v8')
-  const room = roomNow()
-  if (room === null || room >= wanted) return room
-  if (roomCollected - room < wanted / 8 && skipped++ < SKIPPED) return room
+  const free = availableNow()
+  if (free === null || free >= wanted) return free
+  if (availableCollected - free < wanted / 8 && skipped++ < SKIPPED) return free
   try {
     collectGarbage()
   } catch {} // a runtime without V8
   skipped = 0
-  roomCollected = roomNow() ?? 0
-  return roomCollected
+  availableCollected = availableNow() ?? 0
+  return availableCollected
 }
 
-function roomNow () {
+function availableNow () {
   const { heap_size_limit: limit, used_heap_size: used, total_available_size: available } = v8.getHeapStatistics()
   if (!(limit > 0)) return null
   if (process.versions.bun !== undefined) return available // its limit is what it happens to use
@@ -343,4 +343,4 @@ function loaded (load) {
   }
 }
 
-module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapRoom, root, bundled, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapAvailable, root, bundled, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }

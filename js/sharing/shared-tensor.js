@@ -213,17 +213,17 @@ class SharedTensor {
    * const samples = () => SharedTensor.open('samples', { format: 'raw', dtype: 'int32' }).tensor
    */
   static open (where, opts) {
-    const place = locationOf(where)
+    const location = locationOf(where)
     const given = optionsOf(opts, PARTS, 'SharedTensor.open')
     const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
       const value = given[key]
-      return [key, value === undefined ? place.known[key] : value]
-    })), place.known.id)
+      return [key, value === undefined ? location.known[key] : value]
+    })), location.known.id)
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
-    const segment = place.fd === null ? openSegment(place.path, wanted, place.name === null) : segmentOfDescriptor(place.fd, wanted)
-    const isOfProcess = place.fd !== null || /^\/(proc|dev\/fd)\//.test(place.path) // that process may end before this one
-    return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
+    const segment = location.fd === null ? openSegment(location.path, wanted, location.name === null) : segmentOfDescriptor(location.fd, wanted)
+    const isOfProcess = location.fd !== null || /^\/(proc|dev\/fd)\//.test(location.path) // that process may end before this one
+    return finished(segment, location.name, isOfProcess ? pathOfDescriptor(segment) : location.path, wanted)
   }
 
   /**
@@ -470,8 +470,8 @@ function locationOf (where) {
   if (typeof where === 'string') {
     if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
-    const place = where.startsWith('/') ? where : `${process.cwd()}/${where}` // the descriptor is for processes with other working directories
-    return { path: place, name: nameOfPath(place), fd: null, known: {} }
+    const location = where.startsWith('/') ? where : `${process.cwd()}/${where}` // the descriptor is for processes with other working directories
+    return { path: location, name: nameOfPath(location), fd: null, known: {} }
   }
   if (where === null || typeof where !== 'object') throw wrongLocation(where)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
@@ -577,7 +577,7 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
     throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
   }
   const make = () => {
-    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.place(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
+    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.storageAt(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
     return wrap(new Layout(/** @type {any} */ (storage), index, bare.shape, bare.strides, 0, bare.size, bare.flags | segment.flags))
   }
   return { dtype: /** @type {DtypeName} */ (name), shape: bare.shape.slice(), make }

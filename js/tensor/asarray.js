@@ -7,7 +7,7 @@ const { boolean, optionsOf, castingOf, ownFields } = require('../base/validate')
 const { countCopy, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('../base/buffers')
-const { placeOf } = require('../layout/placement')
+const { placementOf } = require('../layout/placement')
 const { dynamismOf, nameOfDynamism, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('../layout/layouts')
 const { Tensor, wrap } = require('./tensor')
 const { copyOf } = require('./creation')
@@ -37,9 +37,9 @@ const OF_ASARRAY = ['dtype', 'device', 'order', 'copy', 'casting', 'dynamism', '
  */
 function asarray (x, opts) {
   const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts, OF_ASARRAY, 'asarray')
-  const place = placeOf(device, pinMemory)
+  const placement = placementOf(device, pinMemory)
   const isNear = Tensor.isTensor(x) && device === undefined
-  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism, pinMemory, device: isNear ? nameOfDevice(deviceOfStorage(Tensor.layoutOf(x).storage)) : place === undefined ? undefined : nameOfDevice(place.device) }
+  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism, pinMemory, device: isNear ? nameOfDevice(deviceOfStorage(Tensor.layoutOf(x).storage)) : placement === undefined ? undefined : nameOfDevice(placement.device) }
   const rule = copy === undefined ? undefined : boolean('copy', copy)
   castingOf(casting)
   dynamismOf(dynamism)

@@ -8,7 +8,7 @@ const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOption
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf, isView, transferred } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { deviceOf, placeOf } = require('../layout/placement')
+const { deviceOf, placementOf } = require('../layout/placement')
 const { axesOfOrder, dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
 const records = require('../layout/data')
 const { Tensor, wrap } = require('./tensor')
@@ -666,7 +666,7 @@ function copyRule (copy) {
 function whyCopied ({ byteOffset }, { name, kind, itemsize }, extents, { device, order, shared, pinMemory }) {
   const step = kind === 'COMPLEX' ? itemsize / 2 : itemsize
   if (byteOffset % step !== 0) return () => failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
-  if (placeOf(device, pinMemory, shared) !== undefined) return () => failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
+  if (placementOf(device, pinMemory, shared) !== undefined) return () => failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
   return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : () => failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
 }
 

@@ -7,7 +7,7 @@ const { lazyFile } = require('../runtime/lazy')
 const { show, boolean, integers } = require('../base/validate')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { countCopy, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const { SHARED, placeLike } = require('../layout/placement')
+const { SHARED, placementLike } = require('../layout/placement')
 const { withBytes } = require('../layout/layouts')
 const { likeOf } = require('../copy/results')
 const { addressOf } = require('../layout/data')
@@ -148,7 +148,7 @@ function capsuleOnDevice (layout, readOnly, stream, isVersioned, copied) {
  * @param {number | bigint | null} stream
  */
 function capsuleOfCopy (layout, isVersioned, stream) {
-  const made = withBytes(likeOf(layout, undefined), 0, false, placeLike(layout.storage) ?? SHARED)
+  const made = withBytes(likeOf(layout, undefined), 0, false, placementLike(layout.storage) ?? SHARED)
   try {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.size * itemsizes[made.dtype])

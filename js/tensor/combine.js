@@ -453,13 +453,13 @@ function meshgrid (...args) {
   if (rest.length > 1 || typeof rest[0] === 'string') throw failure('ERR_ARGUMENT', `options is ${show(rest[0])}; an object alone was expected`)
   const { indexing } = optionsOf(rest[0], ['indexing'], 'meshgrid')
   const isSwapped = (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) && tensors.length > 1
-  const place = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
+  const axisAt = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
   const layouts = tensors.map(Tensor.layoutOf)
-  const shape = arrayOf(layouts.length, d => layouts[place(d)].size)
+  const shape = arrayOf(layouts.length, d => layouts[axisAt(d)].size)
   return tensors.map((t, i) => {
     const { shape: own, strides } = layouts[i]
     if (own.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${own.join(', ')}]; one axis was expected`)
-    return t.asStrided(shape, arrayOf(shape.length, d => d === place(i) && own.length === 1 ? strides[0] : 0))
+    return t.asStrided(shape, arrayOf(shape.length, d => d === axisAt(i) && own.length === 1 ? strides[0] : 0))
   })
 }
 

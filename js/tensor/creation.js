@@ -8,7 +8,7 @@ const { shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
-const { placeLike } = require('../layout/placement')
+const { placementLike } = require('../layout/placement')
 const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf, OF_MAKING } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
 const { checkHeap } = require('../runtime/heap')
@@ -594,7 +594,7 @@ function copyOfRows (list, outer, extents, options, casting) {
   const made = emptyLayout(dtype, extents === null ? found : checkCount(extents, size), options, false)
   return wrap(written(made, made => {
     const isInPlace = ffi.isContiguous(made)
-    const { storage } = isInPlace ? made : withBytes(ffi.dense(dtype.index, shape), 0, false, placeLike(made.storage))
+    const { storage } = isInPlace ? made : withBytes(ffi.dense(dtype.index, shape), 0, false, placementLike(made.storage))
     try {
       const rows = new ffi.Layout(storage, dtype.index, shape, strides, 0, size, 0)
       recipe.write(rows, casting)
@@ -635,7 +635,7 @@ function fillFrom (target, source, casting, reshaped) {
   if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
     ffi.copy(target, viewed, casting)
   } else { // strides allow no such view: makes a contiguous temporary first
-    const flat = withBytes(ffi.dense(source.dtype, source.shape), 0, false, placeLike(source.storage))
+    const flat = withBytes(ffi.dense(source.dtype, source.shape), 0, false, placementLike(source.storage))
     viewed.storage = flat.storage
     try {
       ffi.copy(flat, source, 0)

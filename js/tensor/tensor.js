@@ -16,7 +16,7 @@ const {
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType, isView } = require('../base/buffers')
-const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
+const { HOST, SHARED, placementOf, deviceOf, placementLike, checkSameDevice } = require('../layout/placement')
 const { denseLayout, withBytes, nameOfDynamism, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
@@ -541,8 +541,8 @@ class Tensor {
     const dtype = dtypes[live(this).dtype]
     const scalar = scalarFor(value, dtype) // getters of a pair run here, before the checks
     const layout = writable(this)
-    const place = this.#offsetOf(layout, index, 0)
-    write(layout, place, scalar)
+    const elementAt = this.#offsetOf(layout, index, 0)
+    write(layout, elementAt, scalar)
   }
 
   /**
@@ -766,9 +766,9 @@ class Tensor {
    */
   moveaxis (source, destination) {
     const given = axesOf(source, 'source')
-    const places = axesOf(destination, 'destination')
+    const destinations = axesOf(destination, 'destination')
     const layout = live(this)
-    return view(this, ffi.viewByList(opcodes.permute, layout, orderOfMove(layout.shape.length, given, places)))
+    return view(this, ffi.viewByList(opcodes.permute, layout, orderOfMove(layout.shape.length, given, destinations)))
   }
 
   /**
@@ -1154,7 +1154,7 @@ class Tensor {
     if (!isOurs(layout.storage)) {
       throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
-    const made = withBytes(out, layout.flags & UNBOUND, false, placeLike(layout.storage))
+    const made = withBytes(out, layout.flags & UNBOUND, false, placementLike(layout.storage))
     try {
       if (layout.capacity > 0) ffi.copy(flatLayout(made, layout.capacity), flatLayout(layout, layout.capacity), 0)
     } catch (error) {
@@ -1436,7 +1436,7 @@ class Tensor {
     checkSignal(signalOf(signal)) // where nothing is copied as well
     const layout = attached(this)
     if (isConverted(layout, asked)) return this
-    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
+    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placementFor(layout, device)))
     try {
       if (out !== undefined) {
         const layoutOfOut = writable(out)
@@ -1501,7 +1501,7 @@ class Tensor {
     const layout = attached(this)
     if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}; the CPU's memory is pinned, and cpu() copies it there`)
     if (isPinned(layout.storage)) return this
-    return wrap(copied('pinMemory', likeOf(layout, undefined), layout, 0, placeOf(undefined, true)))
+    return wrap(copied('pinMemory', likeOf(layout, undefined), layout, 0, placementOf(undefined, true)))
   }
 
   /**
@@ -1547,7 +1547,7 @@ class Tensor {
       copiedInto(reason, target, dtype, layout, casting)
       return out
     }
-    return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placeFor(layout, device)))
+    return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placementFor(layout, device)))
   }
 
   // ---- Repeating and reordering elements ----
@@ -2037,12 +2037,12 @@ function conversionOf (target, opts, names, where) {
   const isNamed = typeof target === 'string'
   if (!isNamed && opts !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and options were given as well; one of them was expected`)
   const { dtype, device, casting, copy, out, signal } = optionsOf(isNamed ? opts : target ?? null, Tensor.isTensor(target) ? undefined : names, where) // a tensor has a dtype and a device
-  const isPlace = isDevice(target)
-  const twice = !isNamed ? undefined : isPlace ? device : dtype
-  if (twice !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and the option ${isPlace ? 'device' : 'dtype'} ${show(twice)}; one of them was expected`)
-  const asked = isPlace ? target : device
+  const isTargetDevice = isDevice(target)
+  const twice = !isNamed ? undefined : isTargetDevice ? device : dtype
+  if (twice !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and the option ${isTargetDevice ? 'device' : 'dtype'} ${show(twice)}; one of them was expected`)
+  const asked = isTargetDevice ? target : device
   const at = asked === undefined ? undefined : deviceOf(asked)
-  const result = resultOf({ dtype: isNamed && !isPlace ? target : dtype, casting, out })
+  const result = resultOf({ dtype: isNamed && !isTargetDevice ? target : dtype, casting, out })
   return { ...result, copy: boolean('copy', copy), device: at, signal }
 }
 
@@ -2077,8 +2077,8 @@ function isConverted ({ dtype, storage }, asked) {
  * @param {InstanceType<typeof Layout>} layout
  * @param {number | undefined} device  undefined: the layout's
  */
-function placeFor ({ storage }, device) {
-  if (device === undefined) return placeLike(storage)
+function placementFor ({ storage }, device) {
+  if (device === undefined) return placementLike(storage)
   return device === CPU ? HOST : { device, pinned: false, shared: false }
 }
 

@@ -322,7 +322,7 @@ function mathLater () {
  * @example
  * ${awaited(example, js)}
  */
-const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of})${js === 'crop' ? '' : ', true'})` : `later(${of})`}`
+const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(offload(${of})${js === 'crop' ? '' : ', true'})` : `offload(${of})`}`
   const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
@@ -340,7 +340,7 @@ const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of})${js 
   return `'use strict'
 // Made by \`npm run generate\`: each function of samebytes/math without blocking the event loop.
 
-const { later } = require('./later')
+const { offload } = require('./offload')
 const { ofPictures } = require('./pictures')
 const functions = require('./functions')
 ${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => name), ...NAMESPACES].map(name => `const ${camel(name)} = require('./${name}')`).join('\n')}

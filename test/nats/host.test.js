@@ -11,7 +11,7 @@ const { SharedTensor, arange, full, memory, openNpy, saveNpySync, zeros } = requ
 const { add, sum } = require('samebytes/math')
 const { TensorBus, tensors } = require('samebytes/nats')
 const host = require('../../js/nats/host')
-const { TicketPage, TICKETS, newSealed, page } = require('../../js/nats/host-tickets')
+const { TokenPage, TOKENS, newSealed, page } = require('../../js/nats/host-tokens')
 const { parseBlock } = require('../../js/nats/headers')
 const { needs, skipWithout } = require('../setup')
 const { startPeer } = require('./host-parent')
@@ -276,7 +276,7 @@ describe('NATS: on one host', () => {
       const x = openNpy(file, { guard: true })
       fs.truncateSync(file, 128)
       const [lent, inFlight] = [segments(), memory().inFlight]
-      for (let i = 0; i <= TICKETS; i++) await assert.rejects(bus.request('none', x), { code: 'ERR_IO' })
+      for (let i = 0; i <= TOKENS; i++) await assert.rejects(bus.request('none', x), { code: 'ERR_IO' })
       assert.deepEqual([segments(), memory().inFlight], [lent, inFlight])
       const offer = host.offer(coreOf(bus), 'tickets', zeros([2 ** 15])) // there is one
       assert.notEqual(offer, null)
@@ -304,10 +304,10 @@ describe('NATS: on one host', () => {
     })
 
     it('is lent by no more tickets than there are', () => {
-      const tickets = new TicketPage()
+      const tickets = new TokenPage()
       const shared = newSealed(2 ** 16)
       const part = { writes: false, at: 0, nbytes: 4 }
-      const all = Array.from({ length: TICKETS + 1 }, () => tickets.write(shared, part))
+      const all = Array.from({ length: TOKENS + 1 }, () => tickets.write(shared, part))
       assert.equal(all.pop(), null)
       all[3].close()
       assert.notEqual(tickets.write(shared, part), null)

@@ -6,7 +6,7 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const { arange, memory, toNpyBytes, toNpzBytes, toSafetensorsBytes } = require('samebytes')
 const { convertFile } = require('../../js/cli/convert')
-const { openPlace, findPlace } = require('../../js/cli/open')
+const { openLocated, locate } = require('../../js/cli/open')
 const { saveLate } = require('../../js/files/save')
 const { crc32, floats, gguf, npyOf, safetensors, zip } = require('../files')
 const { cli, folder } = require('../cli/cli')
@@ -170,7 +170,7 @@ describe('the command line, of URLs', function () {
   it('tells the progress of all that is fetched as one', async () => {
     const { url } = put('progress.npz', Buffer.from(toNpzBytes({ a: arange(3), b: arange(100000) })))
     const steps = []
-    const file = await openPlace(findPlace(url, true), { onProgress: step => steps.push(step) })
+    const file = await openLocated(locate(url, true), { onProgress: step => steps.push(step) })
     await file.fetch(file.names, () => null)
     assert.deepEqual(steps.at(-1), { done: 4 * 100003, total: 4 * 100003 })
     assert.ok(steps.every(({ done }, i) => i === 0 || done >= steps[i - 1].done))

@@ -2,7 +2,7 @@
 // Calls into arithmetic: the addon samebytes_math, or its WebAssembly modules, by the core's call buffer. Loaded when samebytes/math is.
 
 const { failure } = require('../../base/errors')
-const { countStaged, deviceOfStorage, isOnDevice, nameOfDevice, room } = require('../../backend/storage')
+const { countStaged, deviceOfStorage, isOnDevice, nameOfDevice, bytesLeft } = require('../../backend/storage')
 const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('../../backend/call-buffer')
 const { checkAttached, stage, unstage } = require('../../backend/staging')
 const { ANYWHERE, planned } = require('./plan')
@@ -36,7 +36,7 @@ function call (row) {
   if (done === null) {
     callBounded(callNow, row)
   } else {
-    frame.f64[SCRATCH] = room()
+    frame.f64[SCRATCH] = bytesLeft()
     start(row, done)
   }
 }
@@ -220,7 +220,7 @@ function invoke (row, to, from, putArguments, given, also) {
  * @property {number} asked  the dtype that sources are converted to, or NONE
  * @property {number} casting
  * @property {Scalar | Choice} [scalar]  a source beside the tensors
- * @property {number} [place]  the scalar's: 0, 1; CHOICE: the function has three sources, some of which are scalars
+ * @property {number} [position]  the scalar's: 0, 1; CHOICE: the function has three sources, some of which are scalars
  */
 
 /**
@@ -238,19 +238,19 @@ function elementwise (how, to, from) {
 }
 
 /** @param {number} sources @param {How} how */
-function rowOf (sources, { scalar, place }) {
-  if (place === CHOICE) return rows.choice
+function rowOf (sources, { scalar, position }) {
+  if (position === CHOICE) return rows.choice
   if (scalar !== undefined) return rows.with_scalar
   return sources === 1 ? rows.unary : sources === 2 ? rows.binary : rows.ternary
 }
 
 /** @param {readonly Layout[]} from @param {How} how */
-function putHow (from, { op, asked, casting, scalar, place = 0 }) {
+function putHow (from, { op, asked, casting, scalar, position = 0 }) {
   const { f64 } = frame
   f64[ARGS] = op
   f64[ARGS + 1] = asked
   f64[ARGS + 2] = casting
-  if (place === CHOICE) {
+  if (position === CHOICE) {
     if (from.length === 1) put(2, from[0])
     const { mask, dtype, first, last } = /** @type {Choice} */ (scalar)
     f64[ARGS + 3] = mask
@@ -258,7 +258,7 @@ function putHow (from, { op, asked, casting, scalar, place = 0 }) {
     putScalar(ARGS + 5, first)
     putScalar(ARGS + 8, last)
   } else if (scalar !== undefined) {
-    f64[ARGS + 3] = place
+    f64[ARGS + 3] = position
     putScalar(ARGS + 4, /** @type {Scalar} */ (scalar))
   }
 }

@@ -3,11 +3,11 @@
 // bundle of samebytes/math, where it also takes the place of runtime/wasm-modules.js (wasm/bundle.mjs).
 
 const { failure } = require('../../base/errors')
-const { engineOfPage, isUrl, moduleOf, offerMath, placeIn } = require('../../backend/init.browser')
+const { engineOfPage, isUrl, moduleOf, offerMath, moduleIn } = require('../../backend/init.browser')
 
 /** @typedef {import('../../backend/init-options').ModuleSource} ModuleSource */
 /** @typedef {'math' | 'algorithms'} Name */
-/** Of each module. @typedef {Record<Name, import('../../backend/init.browser').Places>} Places */
+/** Of each module. @typedef {Record<Name, import('../../backend/init.browser').Modules>} Modules */
 
 /** @type {Record<Name, WebAssembly.Module | null>} */
 const loaded = { math: null, algorithms: null }
@@ -34,51 +34,51 @@ function compile (file) {
 /**
  * Loads the modules that are not there yet, once init of samebytes is done.
  *
- * @param {Places} places
+ * @param {Modules} modules
  * @param {ModuleSource | true} [math]
  * @param {ModuleSource | boolean} [algorithms]
  * @returns {Promise<void>}
  */
-async function load (places, math = true, algorithms) {
-  await Promise.all([once(places, 'math', math), loadAlgorithms(places, math, algorithms)])
+async function load (modules, math = true, algorithms) {
+  await Promise.all([once(modules, 'math', math), loadAlgorithms(modules, math, algorithms)])
   ready = true
 }
 
 /**
- * @param {Places} places
+ * @param {Modules} modules
  * @param {Name} name
  * @param {ModuleSource | true} source
  * @returns {Promise<void>}
  */
-function once (places, name, source) {
-  return (begun[name] ??= open(places, name, source).catch(error => {
+function once (modules, name, source) {
+  return (begun[name] ??= open(modules, name, source).catch(error => {
     begun[name] = null // it may be tried again
     throw error
   }))
 }
 
 /**
- * @param {Places} places
+ * @param {Modules} modules
  * @param {Name} name
  * @param {ModuleSource | true} source
  */
-async function open (places, name, source) {
+async function open (modules, name, source) {
   const isShared = engineOfPage().group !== null
-  loaded[name] = await moduleOf(source === true ? placeIn(places[name], isShared) : source, name)
+  loaded[name] = await moduleOf(source === true ? moduleIn(modules[name], isShared) : source, name)
 }
 
 /**
  * Where nobody said where they are, they may be missing.
  *
- * @param {Places} places
+ * @param {Modules} modules
  * @param {ModuleSource | true} math
  * @param {ModuleSource | boolean | undefined} algorithms
  */
-async function loadAlgorithms (places, math, algorithms) {
-  if (algorithms !== undefined && algorithms !== false) return once(places, 'algorithms', algorithms)
+async function loadAlgorithms (modules, math, algorithms) {
+  if (algorithms !== undefined && algorithms !== false) return once(modules, 'algorithms', algorithms)
   const source = algorithms === false ? null : besides(math)
   if (source === null) whyNot = algorithms === false ? 'algorithms is false' : 'it is not known where it is'
-  else await once(places, 'algorithms', source).catch(error => { whyNot = error.message })
+  else await once(modules, 'algorithms', source).catch(error => { whyNot = error.message })
 }
 
 /**
@@ -87,15 +87,15 @@ async function loadAlgorithms (places, math, algorithms) {
  */
 function besides (math) {
   if (math === true) return true
-  const place = isUrl(math) ? math.href : math
-  if (typeof place !== 'string') return null
-  const other = place.replace(/samebytes-math(-shared)?\.wasm(?=$|[?#])/, 'samebytes-algorithms$1.wasm')
-  return other === place ? null : other
+  const url = isUrl(math) ? math.href : math
+  if (typeof url !== 'string') return null
+  const other = url.replace(/samebytes-math(-shared)?\.wasm(?=$|[?#])/, 'samebytes-algorithms$1.wasm')
+  return other === url ? null : other
 }
 
-/** So that init of samebytes can load them. @param {Places} places */
-function offer (places) {
-  offerMath((math, algorithms) => load(places, math, algorithms))
+/** So that init of samebytes can load them. @param {Modules} modules */
+function offer (modules) {
+  offerMath((math, algorithms) => load(modules, math, algorithms))
 }
 
 module.exports = { compile, isReady, load, offer }

@@ -1,5 +1,5 @@
 'use strict'
-// What an asynchronous function has still to do. While it prepares that, calls of C are noted in its plan instead of being run (math/later.js runs them).
+// What an asynchronous function has still to do. While it prepares that, calls of C are noted in its plan instead of being run (math/offload.js runs them).
 
 const { claim } = require('../../backend/storage')
 

@@ -1,7 +1,7 @@
 'use strict'
-// What a process lends to others on its host: a sealed segment for each message, and a page of tickets. A ticket is the text of a header, and lies also in
+// What a process exports to others on its host: a sealed segment for each message, and a page of tokens. A token is the text of a header, and lies also in
 // the page: who is sent the header reads the page, and believes the text only if it is there. So nobody can have a process read or write
-// what it was not lent.
+// what it was not exported.
 
 const { randomBytes } = require('node:crypto')
 const fs = require('node:fs')
@@ -10,8 +10,8 @@ const { lazyFile } = require('../runtime/lazy')
 
 /** @typedef {InstanceType<typeof import('../sharing/segments').Segment>} Segment */
 
-const TICKET_BYTES = 128
-const TICKETS = 512
+const TOKEN_BYTES = 128
+const TOKENS = 512
 
 const segments = lazyFile(() => require('../sharing/segments'))
 
@@ -22,35 +22,35 @@ const segments = lazyFile(() => require('../sharing/segments'))
  */
 const newSealed = nbytes => segments().newSegment(true, 0o600, null, nbytes, '/dev/shm', GUARDS.wanted)
 
-/** What another process may read, or write. @typedef {{ text: string, close (): void }} Ticket */
+/** What another process may read, or write. @typedef {{ text: string, close (): void }} Token */
 
-/** The page of tickets. */
-class TicketPage {
+/** The page of tokens. */
+class TokenPage {
   /** made when the first is written @type {Segment | null} */
   #segment = null
   /** that are not in use @type {number[]} */
-  #free = Array.from({ length: TICKETS }, (_, i) => TICKETS - 1 - i)
+  #free = Array.from({ length: TOKENS }, (_, i) => TOKENS - 1 - i)
   /** where it is: process, descriptor, device and inode */
   text = ''
 
   /**
    * @param {Segment} segment
    * @param {{ writes: boolean, at: number, nbytes: number }} part  of the segment
-   * @returns {Ticket | null} null: there are too many
+   * @returns {Token | null} null: there are too many
    * @throws ERR_MEMORY · ERR_IO
    */
   write ({ fd, id }, { writes, at, nbytes }) {
     if (this.#segment === null) {
-      this.#segment = newSealed(TICKETS * TICKET_BYTES)
+      this.#segment = newSealed(TOKENS * TOKEN_BYTES)
       this.text = [process.pid, this.#segment.fd, this.#segment.id].join(' ')
     }
     const page = this.#segment
     const slot = this.#free.pop()
     if (slot === undefined) return null
     const text = [randomBytes(16).toString('hex'), slot, writes ? 'w' : 'r', fd, id, at, nbytes].join(' ')
-    fs.writeSync(page.fd, text.padEnd(TICKET_BYTES), slot * TICKET_BYTES, 'latin1')
+    fs.writeSync(page.fd, text.padEnd(TOKEN_BYTES), slot * TOKEN_BYTES, 'latin1')
     const close = () => { // once
-      fs.writeSync(page.fd, ''.padEnd(TICKET_BYTES), slot * TICKET_BYTES, 'latin1')
+      fs.writeSync(page.fd, ''.padEnd(TOKEN_BYTES), slot * TOKEN_BYTES, 'latin1')
       this.#free.push(slot)
     }
     return { text, close }
@@ -58,6 +58,6 @@ class TicketPage {
 }
 
 /** of this thread */
-const page = new TicketPage()
+const page = new TokenPage()
 
-module.exports = { TicketPage, TICKET_BYTES, TICKETS, newSealed, page }
+module.exports = { TokenPage, TOKEN_BYTES, TOKENS, newSealed, page }

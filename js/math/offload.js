@@ -23,7 +23,7 @@ const { backend, opcodes } = ffi
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts
-const APART_BYTES = 2 ** 15 // of all operands of a call that cannot be cut: from there on it is worth copies and a thread
+const SEPARATE_BYTES = 2 ** 15 // of all operands of a call that cannot be cut: from there on it is worth copies and a thread
 const UNSAFE = 2 // casting
 
 // ---- Pieces ----
@@ -139,7 +139,7 @@ const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signa
 async function runWhole (call, isFixed, signal) {
   const { to, from, also, run } = call
   if (isFixed) return onThread(() => { run(to, from, also) }, signal)
-  if (call.cut.whole === null && !call.cut.isHere && !backend.isWasm && bytesOfOperands(call) >= APART_BYTES) return runApart(call, signal)
+  if (call.cut.whole === null && !call.cut.isHere && !backend.isWasm && bytesOfOperands(call) >= SEPARATE_BYTES) return runSeparately(call, signal)
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)
@@ -157,7 +157,7 @@ const bytesOfOperands = ({ to, from, also }) => sumOf([to, ...from, ...also].map
  * @param {Call} call
  * @param {Signal | undefined} signal
  */
-async function runApart ({ to, from, also, run }, signal) {
+async function runSeparately ({ to, from, also, run }, signal) {
   const targets = [to, ...also]
   /** @type {Layout[]} */
   const made = []
@@ -291,7 +291,7 @@ function disposeMade (result, made) {
  * @param {(...args: any[]) => any} fn  a function of samebytes/math; the last argument that is given may be options, and it reads no element
  * @returns {any} takes `signal` as well, and gives a promise
  */
-function later (fn) {
+function offload (fn) {
   const name = `${fn.name}Async` // that stacks have, of a function without another
   return {
     /** @param {any[]} args */
@@ -315,4 +315,4 @@ function later (fn) {
   }[name]
 }
 
-module.exports = { later }
+module.exports = { offload }
