@@ -8,9 +8,6 @@ const { isPage } = require('../setup')
 
 const SYMBOLS = { '[iterator]': Symbol.iterator, '[inspect]': Symbol.for('nodejs.util.inspect.custom') }
 
-/** What answers for a function that only passes its options on. */
-const BEHIND = { write: 'copyFrom' }
-
 const isOptions = ({ kind }) => kind === 'options'
 
 /** Calls by name: { keys, call (options) }. */
@@ -33,15 +30,14 @@ async function errorOf (call) {
 
 function check (name, { keys, call }) {
   it(`of ${name}`, async () => {
-    const label = BEHIND[name] ?? name
     const wrong = await errorOf(() => call({ nothing: 0 }))
     assert.equal(wrong?.code, 'ERR_ARGUMENT', wrong?.stack ?? 'nothing was thrown')
     assert.ok(wrong instanceof TypeError)
-    const [, listed] = wrong.message.match(new RegExp(`^(?:.*: )?${label.replaceAll('.', '\\.')} has no option "nothing"; (.*) was expected$`)) ?? assert.fail(wrong.message)
+    const [, listed] = wrong.message.match(new RegExp(`^(?:.*: )?${name.replaceAll('.', '\\.')} has no option "nothing"; (.*) was expected$`)) ?? assert.fail(wrong.message)
     assert.deepEqual(keys.filter(key => !listed.split(/, | or /).includes(key)), [], listed)
     for (const key of keys.filter(key => key.length > 1)) {
       const { message } = await errorOf(() => call({ [`${key}x`]: 1 })) ?? {}
-      assert.ok(message?.endsWith(`${label} has no option "${key}x"; ${key} was expected`), message)
+      assert.ok(message?.endsWith(`${name} has no option "${key}x"; ${key} was expected`), message)
     }
     const others = ['owner', ...name === 'init' ? ['wasm', 'math', 'algorithms'] : []] // which may be anything; where pages find their modules
     for (const key of listed.split(/, | or /).filter(key => !others.includes(key))) {
