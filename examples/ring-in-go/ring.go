@@ -93,7 +93,7 @@ func open(name string) (*ring, error) {
 	if r.load(readers) != 0 {
 		return nil, errors.New(name + " has readers that its writer waits for, which this program is not")
 	}
-	if r.slots < 1 || 2*r.slots != uint64(len(control)/8-first) || r.nbytes > uint64(len(frames))/r.slots {
+	if r.slots < 1 || r.slots > uint64(len(control)/8) || 2*r.slots != uint64(len(control)/8-first) || r.nbytes > uint64(len(frames))/r.slots {
 		return nil, errors.New(name + " has words that do not fit its frames")
 	}
 	return r, nil
@@ -141,8 +141,12 @@ func (r *ring) claim() (next uint64, err error) {
 			break
 		}
 	}
-	r.store(namespace, own)
 	next = r.load(count)
+	if next>>53 != 0 { // no ring has so many frames: another process wrote nonsense
+		atomic.CompareAndSwapUint64(r.word(writer), r.mine, 0)
+		return 0, errors.New("the count of frames is none")
+	}
+	r.store(namespace, own)
 	if r.has(next) { // it was whole, and not counted yet
 		next++
 		r.store(count, next)

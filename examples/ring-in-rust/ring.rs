@@ -121,8 +121,12 @@ impl Ring {
                 break;
             }
         }
-        self.store(NAMESPACE, own);
         let mut next = self.load(COUNT);
+        if next >> 53 != 0 {
+            let _ = self.word(WRITER).compare_exchange(mine, 0, SeqCst, SeqCst);
+            return failed("the count of frames is none"); // another process wrote nonsense
+        }
+        self.store(NAMESPACE, own);
         if self.has(next) {
             next += 1; // it was whole, and not counted yet
             self.publish(next);

@@ -1,5 +1,5 @@
 'use strict'
-// Deflated members of an .npz, inflated: at once (inflateNow), on another thread (inflateLater), or the beginning only (Beginning).
+// Deflated members of an .npz, inflated: at once (inflateNow), on another thread (inflateAsync), or the beginning only (Beginning).
 // Whichever it is, the memory limit is asked first, and size and checksum have to be those of the zip's directory.
 
 const { failure } = require('../base/errors')

@@ -195,7 +195,7 @@ function unletterbox (boxes, letterboxed, opts) {
   const { clip } = options
   const isClipped = boolean('clip', clip)
   const { out, casting } = resultIn(options)
-  if (letterboxed === null || typeof letterboxed !== 'object') throw failure('ERR_ARGUMENT', `place is ${show(letterboxed)}; what letterbox returned was expected`)
+  if (letterboxed === null || typeof letterboxed !== 'object') throw failure('ERR_ARGUMENT', `letterboxed is ${show(letterboxed)}; what letterbox returned was expected`)
   const { scale, padding, size } = atOnce(() => ({ scale: pairOf('scale', letterboxed.scale), padding: pairOf('padding', letterboxed.padding), size: pairOf('size', letterboxed.size) }))
   const whole = [padding[1], padding[0], size[1], size[0]]
   for (let i = 0; i < 4; i++) integer(i < 2 ? 'padding' : 'size', whole[i])

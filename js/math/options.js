@@ -71,6 +71,7 @@ function optionsAlong (opts, more, known) {
  */
 function optionsBeside (axis, opts, known) {
   if (axis !== undefined && typeof axis !== 'number' && !Array.isArray(axis)) throw failure('ERR_ARGUMENT', `axis is ${show(axis)}; an axis was expected before options`)
+  if (typeof opts === 'number' || Array.isArray(opts)) throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected behind the axis`)
   const given = optionsFor(opts, known)
   const read = Object.create(null)
   for (const name in known.names) read[name] = given[name]

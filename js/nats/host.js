@@ -295,7 +295,7 @@ class Offer {
       if (Number(data.length) >= messages.SMALL) remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
       return null
     }
-    if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not exported')
+    if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not offered')
     this.#sent.delete(reply)
     const { maxBytes } = this.#core
     try {

@@ -111,10 +111,14 @@ async function store ({ connection, link }, subject, { headers, payload, storage
   link.jetstream ??= peer('jetstream').jetstream(connection)
   const options = { headers, msgID: id, timeout: STREAM_MS, ...(name !== undefined && { expect: { streamName: name } }) }
   let isOver = false // the payload is the caller's again
+  /** of the last attempt, behind all before it @type {Promise<void> | undefined} */
+  let flushed
   const attempts = async () => {
     for (let i = 1; ; i++) {
       try {
-        return await link.jetstream.publish(subject, payload, options)
+        const acknowledged = link.jetstream.publish(subject, payload, options)
+        if (storage !== null) flushed = link.flush().catch(() => {})
+        return await acknowledged
       } catch (error) {
         if (i === ATTEMPTS || !(isUnanswered(error) || isTimeout(error))) throw error
       }
@@ -123,7 +127,6 @@ async function store ({ connection, link }, subject, { headers, payload, storage
     }
   }
   const acknowledged = link.permitted(subject, link.guarded(attempts()))
-  const flushed = storage === null ? undefined : link.flush().catch(() => {})
   try {
     await acknowledged
   } catch (error) {

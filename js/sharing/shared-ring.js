@@ -269,8 +269,8 @@ class SharedRing {
    *
    * @param {TagOptions} [opts]  tag: what readers get as the frame's `tag`
    * @returns {number} its index
-   * @throws ERR_STALE next() was not called · ERR_DISPOSED · ERR_IO as count, or bytes of the frame are gone · {TypeError} ERR_ARGUMENT · {RangeError}
-   *   ERR_BOUNDS the tag: the frame is then begun, but not published
+   * @throws ERR_STALE next() was not called · ERR_DISPOSED · ERR_IO as count, or bytes of the frame are gone · {TypeError} ERR_ARGUMENT,
+   *   {RangeError} ERR_BOUNDS the tag is none: the frame is then begun, but not published
    * @example
    * const put = (ring, byte) => {
    *   ring.next().fill(byte)
@@ -595,6 +595,7 @@ function build (name, frames, control, readers) {
  * @returns {bigint}
  */
 function tagOf (value = 0n) {
+  if (typeof value === 'number' && value > Number.MAX_SAFE_INTEGER) throw failure('ERR_BOUNDS', `tag is ${value}; from 2^53 on a bigint was expected`)
   const tag = typeof value === 'bigint' ? value : BigInt(integer('tag', value))
   if (BigInt.asUintN(64, tag) !== tag) throw failure('ERR_BOUNDS', `tag is ${show(value)}; 0 to 2^64 - 1 were expected`)
   return tag

@@ -102,7 +102,10 @@ class _PlainWords:
             _library.need('a ring whose writer waits for readers')
 
     def count(self) -> int:
-        return int(self.words[_COUNT])
+        count = int(self.words[_COUNT])
+        if count > _MOST_FRAME:
+            raise Error('ERR_FORMAT', f'byte 64: the count of frames is {count}')
+        return count
 
     def tag(self, index: int) -> Optional[int]:
         slot = _FIRST + _SLOT * (index % self.slots)
@@ -148,7 +151,7 @@ def _readers_of(name: str, control: Segment, slots: int) -> int:
     with memoryview(control.map)[control.begin:].cast('Q') as words:
         magic, readers = int(words[0]), int(words[_READERS])
     if magic != _MAGIC:
-        is_old = (magic ^ _MAGIC) >> 56 and not (magic ^ _MAGIC) & (2 ** 56 - 1)
+        is_old = not (magic ^ _MAGIC) & (2 ** 56 - 1) and chr(magic >> 56).isdecimal()
         other = f'another protocol, number {chr(magic >> 56)}; {chr(_MAGIC >> 56)} was expected' if is_old else 'no control words of a ring'
         raise Error('ERR_FORMAT', f'{control.path} has {other}')
     if readers > _MOST_READERS or control.shape[0] != _FIRST + _SLOT * slots + _PLACE * readers:

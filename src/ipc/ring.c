@@ -54,12 +54,13 @@ sb_status sb__ring_check(sb__ring *ring, int64_t frame_bytes) {
   ring->readers = 0;
   if (!has_words(ring->control)) return words_of(ring, 0, &words); /* says so */
   const uint64_t magic = atomic_load(&words[0]);
-  if ((magic & same) != (SBR_MAGIC & same))
+  const char version = (char)(magic >> VERSION_SHIFT);
+  if ((magic & same) != (SBR_MAGIC & same) || version < '0' || version > '9')
     return sb__fail(SB_ERR_FORMAT, "byte 0: these are no control words, or they are not ready");
   if (magic != SBR_MAGIC)
     return sb__fail(SB_ERR_FORMAT,
-                    "byte 0: the ring has another protocol, number %c; %c was expected",
-                    (char)(magic >> VERSION_SHIFT), (char)(SBR_MAGIC >> VERSION_SHIFT));
+                    "byte 0: the ring has another protocol, number %c; %c was expected", version,
+                    (char)(SBR_MAGIC >> VERSION_SHIFT));
   const uint64_t slots = atomic_load(&words[SBR_SLOTS]);
   const uint64_t nbytes = atomic_load(&words[SBR_BYTES]);
   if (slots != (uint64_t)ring->slots || nbytes != (uint64_t)frame_bytes) {
@@ -197,6 +198,8 @@ sb_status sb__ring_recover(const sb__ring *ring) {
 
 sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine) {
   word *words = NULL;
+  if (n == MOST_FRAMES) /* the last count that another process could write */
+    return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %lld", (long long)n);
   const sb_status status = words_of(ring, n, &words);
   if (status) return status;
   if (atomic_load(&words[SBR_WRITER]) != mine) {
@@ -228,8 +231,9 @@ sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out, uint64_t *tag
   atomic_thread_fence(memory_order_seq_cst);
   *out = atomic_load(&slot[0]) == complete;
   if (!*out || !tag) return SB_OK;
-  *tag = atomic_load(&slot[1]);
+  const uint64_t found = atomic_load(&slot[1]);
   *out = atomic_load(&slot[0]) == complete; /* else the tag is a later frame's */
+  if (*out) *tag = found;
   return SB_OK;
 }
 

@@ -350,7 +350,7 @@ sb_status sb_ring_count(const sb_ring *ring, int64_t *out) {
   uint64_t count = 0;
   const sb_status status = sb__ring_word(&ring->words, SBR_COUNT, &count);
   if (status) return status;
-  if (count > INT64_C(1) << 53)
+  if (count >= UINT64_C(1) << 53)
     return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
                     (unsigned long long)count);
   *out = (int64_t)count;

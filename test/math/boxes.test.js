@@ -221,7 +221,7 @@ describe('unletterbox', () => {
     refusedUnchanged(out, () => unletterbox(zeros([4]), place, { out }), 'ERR_CAST')
     refusedUnchanged(out, () => unletterbox(zeros([2, 4]), place, { out }), 'ERR_SHAPE')
     fails(() => unletterbox(zeros([3]), place), RangeError, 'ERR_SHAPE', /boxes have 4/)
-    fails(() => unletterbox(zeros([4]), null), TypeError, 'ERR_ARGUMENT', /place is null/)
+    fails(() => unletterbox(zeros([4]), null), TypeError, 'ERR_ARGUMENT', /letterboxed is null/)
     fails(() => unletterbox(zeros([4]), { ...place, scale: 2 }), TypeError, 'ERR_ARGUMENT', /scale is 2/)
     fails(() => unletterbox(zeros([4], 'bool'), place), TypeError, 'ERR_DTYPE')
   })

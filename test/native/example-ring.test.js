@@ -5,7 +5,7 @@ const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { SharedRing } = require('samebytes')
+const { SharedRing, SharedTensor } = require('samebytes')
 const { ROOT, nativeOnly, skip, skipWithout, turn } = require('../setup')
 const { nodePeer, programPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
@@ -56,6 +56,20 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
       assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
       assert.equal(ring.write(1), 2001) // it has given the role up
       ring.dispose()
+    })
+
+    it('refuses words that do not fit, and a count that is none', async () => {
+      for (const [at, value, text] of [[1, 2n ** 63n + 4n, /fit/], [1, 5n, /fit/], [5, 1n, /readers/], [0, 0x32676e69722d6273n, /kind/], [8, 2n ** 53n, /count/], [8, 2n ** 64n - 1n, /count/]]) {
+        const ring = ringOf()
+        const words = SharedTensor.open(`${ring.name}.control`)
+        words.tensor.set(value, at)
+        if (at === 1) words.tensor.set(0n, 2)
+        const { code, errors } = await start('write', ring.name, '1').exit
+        assert.deepEqual([code, words.tensor.get(3)], [1, 0n], errors)
+        assert.match(errors, text)
+        words.dispose()
+        ring.dispose()
+      }
     })
 
     it('runs by one command', () => {

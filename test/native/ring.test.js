@@ -286,7 +286,7 @@ say(whole > 0, torn)
     ring.write(10) // no tag of the frame that was in the slot
     assert.equal((await ring.read({ from: 9 }).next()).value.tag, 0n)
     ring.next()
-    for (const [tag, Class, code] of [[-1n, RangeError, 'ERR_BOUNDS'], [2n ** 64n, RangeError, 'ERR_BOUNDS'], [-1, RangeError, 'ERR_BOUNDS'], [1.5, RangeError, 'ERR_BOUNDS'], [2 ** 60, RangeError, 'ERR_BOUNDS'], ['1', TypeError, 'ERR_ARGUMENT'], [null, TypeError, 'ERR_ARGUMENT']]) {
+    for (const [tag, Class, code] of [[-1n, RangeError, 'ERR_BOUNDS'], [2n ** 64n, RangeError, 'ERR_BOUNDS'], [-1, RangeError, 'ERR_BOUNDS'], [1.5, RangeError, 'ERR_BOUNDS'], [2 ** 60, RangeError, 'ERR_BOUNDS'], [2 ** 53, RangeError, 'ERR_BOUNDS'], ['1', TypeError, 'ERR_ARGUMENT'], [null, TypeError, 'ERR_ARGUMENT']]) {
       fails(() => ring.commit({ tag }), Class, code, /^tag/)
       fails(() => ring.write(1, { tag }), Class, code, /^tag/)
       fails(() => ring.writeAsync(1, { tag }), Class, code, /^tag/)
@@ -534,6 +534,11 @@ say(whole > 0, torn)
       sound()
       words.tensor.set((0x30n + old) << 56n | 0x676e69722d6273n, 0)
       fails(() => SharedRing.open(name), Error, 'ERR_FORMAT', new RegExp(`another protocol, number ${old}; 3 was expected`))
+    }
+    for (const byte of [0n, 0x1bn, 0x3an, 0xffn]) { // no number
+      sound()
+      words.tensor.set(byte << 56n | 0x676e69722d6273n, 0)
+      fails(() => SharedRing.open(name), Error, 'ERR_FORMAT', /no control words/)
     }
     for (const [shape, dtype] of [[[23], 'uint64'], [[25], 'uint64'], [[20], 'uint64'], [[24], 'int64'], [[24, 1], 'uint64'], [[0], 'uint64'], [[], 'uint64']]) {
       put(control, shape, dtype)
