@@ -322,7 +322,7 @@ static void forked(void) {
 }
 
 static void attached(void) {
-  enum { WORDS = 16 + 3 };
+  enum { WORDS = 16 + 2 * 3 };
   static _Atomic uint64_t words[WORDS];
   sb_ring *ring = NULL;
   int64_t n = -1, count = 0;
@@ -330,8 +330,10 @@ static void attached(void) {
   EQ(sb_ring_attach(words, sizeof words, 3, 8, &ring), SB_ERR_FORMAT);
   words[1] = 3;
   words[2] = 8;
-  words[0] = UINT64_C(0x31676e69722d6273);
-  EQ(sb_ring_attach(words, sizeof words, 4, 8, &ring), SB_ERR_ARGUMENT);
+  words[0] = UINT64_C(0x33676e69722d6273);
+  EQ(sb_ring_attach(words, 15 * 8, 3, 8, &ring), SB_ERR_ARGUMENT);
+  EQ(sb_ring_attach(words, sizeof words - 8, 3, 8, &ring), SB_ERR_FORMAT);
+  EQ(sb_ring_attach(words, sizeof words, 4, 8, &ring), SB_ERR_FORMAT);
   EQ(sb_ring_attach(words, sizeof words, 3, 9, &ring), SB_ERR_FORMAT);
   CHECK(!ring);
   UNTIL_OK(2, sb_ring_attach(words, sizeof words, 3, 8, &ring), CHECK(!ring));
@@ -340,8 +342,9 @@ static void attached(void) {
   EQ(words[16], 1);
   EQ(sb_ring_commit(ring, 3), SB_OK);
   EQ(words[16], 2);
+  EQ(words[17], 3);
   EQ(words[8], 1);
-  words[8] = UINT64_MAX;
+  words[8] = UINT64_C(1) << 53;
   EQ(sb_ring_count(ring, &count), SB_ERR_FORMAT);
   sb_ring_close(&ring);
   EQ(words[3], 0);
