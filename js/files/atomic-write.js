@@ -71,11 +71,11 @@ class TemporaryFile {
   unnamed (mode) {
     if (process.platform !== 'linux' || backend.isWasm || isRestricted()) return -1
     const { O_RDONLY, O_RDWR, O_DIRECTORY } = fs.constants
-    const target = path.dirname(this.file)
+    const parent = path.dirname(this.file)
     let fd = -1
     try {
-      this.folder = openSync(target, O_RDONLY | O_DIRECTORY)
-      fd = openSync(target, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
+      this.folder = openSync(parent, O_RDONLY | O_DIRECTORY)
+      fd = openSync(parent, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
       if (fs.fstatSync(fd).isFile() && fs.existsSync(`/proc/self/fd/${fd}`)) return fd // else the runtime dropped a flag, or there is no /proc
     } catch {} // some file systems have no such files
     if (fd >= 0) fs.closeSync(fd)

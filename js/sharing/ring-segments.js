@@ -11,7 +11,6 @@ const { PART, SharedTensor, openOwned, unless, codeOf } = require('./shared-tens
 
 /** @import { DtypeName } from '../base/types' */
 
-const [FIRST, SLOT, PLACE] = [16, 2, 4] // control words before those of the slots; of a slot; of a reader
 const TRIES = 100 // while other processes make or remove it
 
 const segments = lazyFile(() => require('./segments'))
@@ -30,9 +29,6 @@ function newWords (name, control, slots, frames) {
 
 /** @param {SharedTensor<any>} shared */
 const storageOf = ({ tensor }) => TensorClass.attachedOf(tensor).storage
-
-/** @param {number} slots @param {number} readers  of control words */
-const countOf = (slots, readers) => FIRST + SLOT * slots + PLACE * readers
 
 /** @param {string} name */
 const controlOf = name => `${name}.control`
@@ -56,7 +52,7 @@ const controlOf = name => `${name}.control`
  * @returns {R}
  */
 function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
-  const { complete, removeHalf, sweep } = segments()
+  const { complete, controlWords, removeHalf, sweep } = segments()
   const opts = { ...how, ifExists: ifExists === 'replace' ? ifExists : /** @type {const} */ ('error') }
   if (ifExists === 'replace') {
     unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
@@ -66,7 +62,7 @@ function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
     removeHalf(name)
   }
   const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [countOf(shape[0], readers)], { ...opts, dtype: 'uint64', ...{ [PART]: true } })
+  const control = SharedTensor.create(controlOf(name), [controlWords(shape[0], readers)], { ...opts, dtype: 'uint64', ...{ [PART]: true } })
   try {
     newWords(name, control, shape[0]).make(frameBytes, readers)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
@@ -167,14 +163,15 @@ function partOfRing (name, open) {
  * @returns {R}
  */
 function validated (name, frames, control, build) {
+  const { controlWords } = segments()
   const { shape, dtype } = frames.descriptor
   const words = control.descriptor
   const [slots = 0, ...rest] = shape
-  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= FIRST
+  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= controlWords(0, 0)
   const judged = newWords(name, control, slots)
   if (isRing) judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
   const { readers } = judged
-  const expected = countOf(slots, readers)
+  const expected = controlWords(slots, readers)
   if (!isRing || words.shape[0] !== expected) {
     throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${expected} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
   }

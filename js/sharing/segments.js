@@ -466,6 +466,9 @@ const MAGIC = Buffer.from('sb-ring3')
 const [SLOTS, WRITER, READERS, FIRST, SLOT, PLACE] = [1, 3, 5, 16, 2, 4] // words, as in src/samebytes_ring.h
 const MOST_READERS = 1024
 
+/** How many control words a ring has. @param {number} slots @param {number} readers */
+const controlWords = (slots, readers) => FIRST + SLOT * slots + PLACE * readers
+
 /** Is a name that of a ring, or of its control words, which a living process writes, or from which it reads frames that the writer keeps? @param {string} name */
 function isRingInUse (name) {
   try {
@@ -507,7 +510,7 @@ function ringUsers (control) {
     const words = read(begin, 8 * FIRST)
     if (!words.subarray(0, MAGIC.length).equals(MAGIC)) throw failure('ERR_FORMAT', 'byte 0: these are no control words')
     const slots = Number(words.readBigUInt64LE(8 * SLOTS))
-    const places = read(begin + 8 * (FIRST + SLOT * slots), 8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS))
+    const places = read(begin + 8 * controlWords(slots, 0), 8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS))
     const users = [words.subarray(8 * WRITER), ...Array.from({ length: places.length / 8 / PLACE }, (_, i) => places.subarray(8 * PLACE * i))]
     return users.filter(user => user.readBigUInt64LE() !== 0n)
       .map(user => ({ pid: user.readUInt32LE(4), start: String(user.readUInt32LE()), namespace: String(user.readBigUInt64LE(8)) }))
@@ -622,4 +625,4 @@ function list () {
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, openOwned, publish, complete, unlink, isRing, pause, removeHalf, list, sweep, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, openOwned, publish, complete, controlWords, unlink, isRing, pause, removeHalf, list, sweep, systemError }

@@ -36,7 +36,7 @@ async function muteServer () {
 }
 
 /** A server that has a function answer each request to the subject s. */
-async function streamServer (answer) {
+async function streamServer (answer, holdsPongs = () => false) {
   const server = net.createServer(socket => {
     let sid
     socket.on('error', () => {})
@@ -44,13 +44,14 @@ async function streamServer (answer) {
     socket.on('data', data => {
       const text = data.toString('latin1')
       sid = /SUB \S+ (\d+)/.exec(text)?.[1] ?? sid
-      if (text.includes('PING')) socket.write('PONG\r\n')
+      if (text.includes('PING') && !holdsPongs()) socket.write('PONG\r\n')
       const [, inbox] = /HPUB s (\S+)/.exec(text) ?? []
       if (inbox === undefined) return
       answer({
         id: /Nats-Msg-Id: *(\S+)/i.exec(text)[1],
         refuse: () => socket.write(`HMSG ${inbox} ${sid} 16 16\r\nNATS/1.0 503\r\n\r\n\r\n`),
         store: () => socket.write(`MSG ${inbox} ${sid} 22\r\n{"stream":"S","seq":1}\r\n`),
+        pong: () => socket.write('PONG\r\n'),
         cut: () => socket.end()
       })
     })
@@ -301,6 +302,24 @@ describe('NATS: publishing', () => {
         assert.equal(ids.length, 3)
         assert.equal(new Set(ids).size, 1)
         t.fill(2)
+      } finally {
+        await connection.close()
+        await server.stop()
+      }
+    })
+
+    it('keeps a tensor in place until the last attempt has gone, not only the first one', async () => {
+      let asked = 0
+      const order = []
+      const server = await streamServer(({ refuse, pong }) => {
+        refuse()
+        if (++asked === 3) setTimeout(() => { order.push('gone'); pong() }, 200)
+      }, () => asked === 3)
+      const connection = await TRANSPORTS['the transport in place']({ servers: server.url })
+      try {
+        await rejects(tensors(connection).publish('s', ones([2 ** 15]), { stream: true }), 'ERR_NO_RESPONDERS')
+        order.push('the caller\'s')
+        assert.deepEqual(order, ['gone', 'the caller\'s'])
       } finally {
         await connection.close()
         await server.stop()
