@@ -5,31 +5,41 @@ const neostandard = require('neostandard')
 
 module.exports = [
   { ignores: ['build/', 'build-asan/', 'dist/', 'types/', 'prebuilds/', 'coverage/'] },
-  ...neostandard({ env: ['mocha'] }),
-  ...neostandard({ env: ['browser'], files: ['examples/browser/*.mjs'] }),
+  ...neostandard({ env: ['mocha'], noStyle: true }),
+  ...neostandard({ env: ['browser'], files: ['examples/browser/*.mjs'], noStyle: true }),
   {
     files: ['test/**/*.js', 'test/**/*.mjs'],
-    languageOptions: { globals: { gc: 'readonly' } }
+    languageOptions: { globals: { gc: 'readonly' } },
   },
   {
     files: ['**/*.js'],
-    languageOptions: { sourceType: 'commonjs' }
+    languageOptions: { sourceType: 'commonjs' },
   },
   {
     files: ['test/browser/**', 'test/setup.js'],
-    languageOptions: { globals: globals.browser }
+    languageOptions: { globals: globals.browser },
   },
   {
     files: ['test/bundlers/app/**'],
-    languageOptions: { globals: { window: 'readonly', location: 'readonly', crossOriginIsolated: 'readonly', Worker: 'readonly', addEventListener: 'readonly', postMessage: 'readonly', expect: 'readonly' } }
+    languageOptions: {
+      globals: {
+        window: 'readonly',
+        location: 'readonly',
+        crossOriginIsolated: 'readonly',
+        Worker: 'readonly',
+        addEventListener: 'readonly',
+        postMessage: 'readonly',
+        expect: 'readonly',
+      },
+    },
   },
   {
     files: ['test/bundlers/app/{react,src,vitest,vitest-failing}/*.js'],
-    languageOptions: { sourceType: 'module' }
+    languageOptions: { sourceType: 'module' },
   },
   {
     files: ['js/**/*.js', 'js/**/*.mjs'],
     plugins: { samebytes: { rules: { layers: require('./scripts/layers') } } },
-    rules: { 'samebytes/layers': 'error' }
-  }
+    rules: { 'samebytes/layers': 'error' },
+  },
 ]

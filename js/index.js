@@ -3,16 +3,40 @@
 
 const { SamebytesError } = require('./base/errors')
 if (globalThis.process?.getBuiltinModule?.('node:v8')?.startupSnapshot?.isBuildingSnapshot?.()) {
-  throw new SamebytesError('samebytes does not load while Node builds a startup snapshot: load it in the function for v8.startupSnapshot.setDeserializeMainFunction', 'ERR_UNSUPPORTED')
+  throw new SamebytesError(
+    'samebytes does not load while Node builds a startup snapshot: load it in the function for v8.startupSnapshot.setDeserializeMainFunction',
+    'ERR_UNSUPPORTED',
+  )
 }
 const { functionsOf, lazyFile, readAll } = require('./runtime/lazy')
 const { pythonPath: pythonFolder } = require('./runtime/host')
-const { backend, wasmMemory, memory, setMemoryLimit, flush } = functionsOf(() => require('./backend/memory'))
+const { backend, wasmMemory, memory, setMemoryLimit, flush } = functionsOf(() =>
+  require('./backend/memory'),
+)
 const { Tensor } = require('./tensor/tensor')
 const {
-  tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone,
-  emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
-  emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided
+  tensor,
+  empty,
+  zeros,
+  ones,
+  full,
+  scalarTensor,
+  fromBytes,
+  clone,
+  emptyLike,
+  zerosLike,
+  onesLike,
+  fullLike,
+  randLike,
+  randnLike,
+  randintLike,
+  emptyStrided,
+  zerosStrided,
+  onesStrided,
+  fullStrided,
+  randStrided,
+  randnStrided,
+  randintStrided,
 } = require('./tensor/creation')
 const { fromBlob, forBlob } = require('./tensor/blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./tensor/random')
@@ -21,8 +45,19 @@ const { Scope, keep } = require('./layout/lifetime')
 const { tidy, scope, dispose } = functionsOf(() => require('./tensor/scopes'))
 const { traceIfAsked } = require('./inspect/autostart')
 
-const { canCast, promoteTypes, isdtype, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
-const { concat, stack, broadcastShapes, broadcastArrays, meshgrid, arrayEqual, allClose, sharesMemory } = functionsOf(() => require('./tensor/combine'))
+const { canCast, promoteTypes, isdtype, finfo, iinfo } = functionsOf(() =>
+  require('./tensor/dtype-info'),
+)
+const {
+  concat,
+  stack,
+  broadcastShapes,
+  broadcastArrays,
+  meshgrid,
+  arrayEqual,
+  allClose,
+  sharesMemory,
+} = functionsOf(() => require('./tensor/combine'))
 const { moveaxis, tril, triu, takeAlongAxis } = functionsOf(() => require('./tensor/rearrange'))
 const { arange, linspace, eye } = functionsOf(() => require('./tensor/sequences'))
 const { asarray } = functionsOf(() => require('./tensor/asarray'))
@@ -35,14 +70,38 @@ const { toOrt, fromOrt } = functionsOf(() => require('./interop/onnxruntime'))
 
 // The types of classes that are loaded at first use, by the getters below the exports.
 /** A tensor in memory shared with other processes: made by SharedTensor.create and SharedTensor.open. */
-const SharedTensor = /** @type {typeof import('./sharing/shared-tensor').SharedTensor} */ (/** @type {unknown} */ (undefined))
+const SharedTensor = /** @type {typeof import('./sharing/shared-tensor').SharedTensor} */ (
+  /** @type {unknown} */ (undefined)
+)
 /** Frames that one process writes and others read: made by SharedRing.create and SharedRing.open. */
-const SharedRing = /** @type {typeof import('./sharing/shared-ring').SharedRing} */ (/** @type {unknown} */ (undefined))
+const SharedRing = /** @type {typeof import('./sharing/shared-ring').SharedRing} */ (
+  /** @type {unknown} */ (undefined)
+)
 
-const { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc } = functionsOf(() => require('./files/parse'))
+const { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc } = functionsOf(() =>
+  require('./files/parse'),
+)
 const { toNpyBytes, toNpzBytes, toSafetensorsBytes } = functionsOf(() => require('./files/writers'))
-const { fetchNpy, fetchNpz, fetchSafetensors, fetchGguf } = functionsOf(() => require('./remote/fetch'))
-const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
+const { fetchNpy, fetchNpz, fetchSafetensors, fetchGguf } = functionsOf(() =>
+  require('./remote/fetch'),
+)
+const {
+  openNpy,
+  openNpz,
+  openSafetensors,
+  openGguf,
+  openRaw,
+  createNpy,
+  createSafetensors,
+  saveNpy,
+  saveNpz,
+  saveSafetensors,
+  saveNpySync,
+  saveNpzSync,
+  saveSafetensorsSync,
+  save,
+  load,
+} = functionsOf(() => require('./files/files'))
 
 /**
  * The folder of the Python package `samebytes`, for `pip install` and for PYTHONPATH. null in browsers.
@@ -66,10 +125,25 @@ const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
  */
 const cuda = /** @type {any} */ ({})
 for (const [file, names] of /** @type {[() => any, string[]][]} */ ([
-  [cudaFile, ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats', 'emptyCache', 'Stream', 'Event']],
-  [cudaIpcFile, ['share', 'open', 'unshare']]
+  [
+    cudaFile,
+    [
+      'isAvailable',
+      'whyNot',
+      'deviceCount',
+      'properties',
+      'synchronize',
+      'memoryStats',
+      'emptyCache',
+      'Stream',
+      'Event',
+    ],
+  ],
+  [cudaIpcFile, ['share', 'open', 'unshare']],
 ])) {
-  for (const name of names) Object.defineProperty(cuda, name, { get: () => named(name, file()[name]), enumerable: true })
+  for (const name of names) {
+    Object.defineProperty(cuda, name, { get: () => named(name, file()[name]), enumerable: true })
+  }
 }
 Object.freeze(cuda)
 
@@ -172,7 +246,7 @@ Object.freeze(cuda)
 /** @template {DtypeName} [D=any] @typedef {import('./tensor/blob').BlobBuilder<D>} BlobBuilder */
 
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */
-const dtypes = Object.freeze(dtypeList.map(d => d.name))
+const dtypes = Object.freeze(dtypeList.map((d) => d.name))
 
 module.exports = {
   init,
@@ -278,7 +352,7 @@ module.exports = {
   setMemoryLimit,
   flush,
   backend,
-  wasmMemory
+  wasmMemory,
 }
 
 /**
@@ -289,7 +363,7 @@ module.exports = {
  * @param {F} value
  * @returns {F}
  */
-function named (name, value) {
+function named(name, value) {
   if (value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
   return value
 }
@@ -302,7 +376,7 @@ const sharedTensor = lazyFile(() => require('./sharing/shared-tensor'))
 const sharedRing = lazyFile(() => require('./sharing/shared-ring'))
 Object.defineProperties(module.exports, {
   SharedTensor: { get: () => named('SharedTensor', sharedTensor().SharedTensor), enumerable: true },
-  SharedRing: { get: () => named('SharedRing', sharedRing().SharedRing), enumerable: true }
+  SharedRing: { get: () => named('SharedRing', sharedRing().SharedRing), enumerable: true },
 })
 
 readAll()

@@ -23,4 +23,12 @@ const { connect, isInPlace } = require('./nats/transport')
 /** The client's connections without copies. */
 const transport = { connect, isInPlace }
 
-module.exports = { TensorBus, TensorService, TensorStore, TensorSubscription, tensors, serve, transport }
+module.exports = {
+  TensorBus,
+  TensorService,
+  TensorStore,
+  TensorSubscription,
+  tensors,
+  serve,
+  transport,
+}

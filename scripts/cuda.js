@@ -26,12 +26,14 @@ const LOWEST = '75'
 const flags = ['-O3', '-fmad=false', '--std=c++17', '-frandom-seed=1', '-Isrc']
 
 // Every file that a module is made of: what stands in quotation marks and is there, from file to file.
-function sourcesOf (module) {
+function sourcesOf(module) {
   const found = new Set()
   const add = (name) => {
     if (found.has(name) || !fs.existsSync(path.join(root, name))) return
     found.add(name)
-    for (const [, inner] of fs.readFileSync(path.join(root, name), 'utf8').matchAll(/"([\w/]+\.(?:h|inc|def))"/g)) {
+    for (const [, inner] of fs
+      .readFileSync(path.join(root, name), 'utf8')
+      .matchAll(/"([\w/]+\.(?:h|inc|def))"/g)) {
       add(`src/${inner}`)
     }
   }
@@ -40,11 +42,14 @@ function sourcesOf (module) {
 }
 
 // Of all sources, and of this file, which has the flags.
-function hashOfSources () {
+function hashOfSources() {
   const hash = crypto.createHash('sha256')
   const names = new Set(modules.flatMap(sourcesOf))
   for (const name of [...names].sort().concat('scripts/cuda.js')) {
-    hash.update(`${name}\n`).update(fs.readFileSync(path.join(root, name))).update('\n')
+    hash
+      .update(`${name}\n`)
+      .update(fs.readFileSync(path.join(root, name)))
+      .update('\n')
   }
   return hash.digest('hex')
 }
@@ -52,11 +57,15 @@ function hashOfSources () {
 const filesOf = () => modules.flatMap((module) => [`${module}.fatbin`, `${module}.ptx`])
 const hashOf = (file) => crypto.createHash('sha256').update(fs.readFileSync(file)).digest('hex')
 
-function findCompiler () {
+function findCompiler() {
   const { NVCC, CUDA_HOME, CUDA_PATH, PATH } = process.env
   if (NVCC === '0') return undefined
   const folders = [CUDA_HOME, CUDA_PATH].filter(Boolean).map((home) => path.join(home, 'bin'))
-  folders.push(...(PATH || '').split(path.delimiter).filter(Boolean), '/usr/local/cuda/bin', '/opt/cuda/bin')
+  folders.push(
+    ...(PATH || '').split(path.delimiter).filter(Boolean),
+    '/usr/local/cuda/bin',
+    '/opt/cuda/bin',
+  )
   const candidates = NVCC ? [NVCC] : folders.map((place) => path.join(place, 'nvcc'))
   return candidates.find((file) => fs.existsSync(file))
 }
@@ -64,14 +73,15 @@ function findCompiler () {
 // At most as many at a time as there are processors.
 let running = 0
 const waiting = []
-async function run (file, args) {
+async function run(file, args) {
   while (running >= os.availableParallelism()) await new Promise((resolve) => waiting.push(resolve))
   running++
   try {
     return await new Promise((resolve, reject) => {
       execFile(file, args, { cwd: root, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-        if (error) reject(new Error(`${path.basename(file)} ${args.join(' ')}\n${stderr || error.message}`))
-        else resolve(stdout)
+        if (error) {
+          reject(new Error(`${path.basename(file)} ${args.join(' ')}\n${stderr || error.message}`))
+        } else resolve(stdout)
       })
     })
   } finally {
@@ -82,33 +92,63 @@ async function run (file, args) {
 
 // Text that drivers of VERSION take: without comments, and without hints that a later version brought. Names of static functions have
 // two hashes, in which nvcc puts the folder that it ran in: the same sources shall give the same text in all.
-function lowered (text) {
+function lowered(text) {
   const none = '0'.repeat(8) // as long as a hash: lengths are in the names
-  const placeless = text.replace(/(_INTERNAL_)[0-9a-f]{8}(_\d+_\w+?_cu_)[0-9a-f]{8}/g, (all, start, source) => start + none + source + none)
+  const placeless = text.replace(
+    /(_INTERNAL_)[0-9a-f]{8}(_\d+_\w+?_cu_)[0-9a-f]{8}/g,
+    (all, start, source) => start + none + source + none,
+  )
   const lines = placeless.replace(/^\.version .*$/m, `.version ${VERSION}`).split('\n')
-  return lines.filter((line) => !/^\s*(\/\/.*|\.pragma "used_bytes_mask.*)?$/.test(line)).join('\n') + '\n'
+  return (
+    lines.filter((line) => !/^\s*(\/\/.*|\.pragma "used_bytes_mask.*)?$/.test(line)).join('\n') +
+    '\n'
+  )
 }
 
-async function buildModule (nvcc, module, known, scratch) {
+async function buildModule(nvcc, module, known, scratch) {
   const tools = path.dirname(fs.realpathSync(nvcc))
   const file = (ending) => path.join(scratch, module + ending)
-  await run(nvcc, [...flags, '-ptx', `-arch=compute_${LOWEST}`, `src/cuda/${module}.cu`, '-o', file('.nvcc')])
+  await run(nvcc, [
+    ...flags,
+    '-ptx',
+    `-arch=compute_${LOWEST}`,
+    `src/cuda/${module}.cu`,
+    '-o',
+    file('.nvcc'),
+  ])
   fs.writeFileSync(file('.ptx'), lowered(fs.readFileSync(file('.nvcc'), 'latin1')), 'latin1')
-  const images = await Promise.all(known.map(async (architecture) => {
-    const image = file(`.${architecture}.cubin`)
-    await run(path.join(tools, 'ptxas'), ['-O3', `-arch=sm_${architecture}`, file('.ptx'), '-o', image])
-    return `--image3=kind=elf,sm=${architecture},file=${image}`
-  }))
-  await run(path.join(tools, 'fatbinary'),
-    ['--create', file('.fatbin'), '-64', '--compress-all', '--compress-mode', 'size', ...images])
+  const images = await Promise.all(
+    known.map(async (architecture) => {
+      const image = file(`.${architecture}.cubin`)
+      await run(path.join(tools, 'ptxas'), [
+        '-O3',
+        `-arch=sm_${architecture}`,
+        file('.ptx'),
+        '-o',
+        image,
+      ])
+      return `--image3=kind=elf,sm=${architecture},file=${image}`
+    }),
+  )
+  await run(path.join(tools, 'fatbinary'), [
+    '--create',
+    file('.fatbin'),
+    '-64',
+    '--compress-all',
+    '--compress-mode',
+    'size',
+    ...images,
+  ])
 }
 
-async function build () {
+async function build() {
   const nvcc = findCompiler()
   if (!nvcc) return
   const manifest = path.join(folder, 'manifest.json')
   const wanted = (process.env.SAMEBYTES_CUDA_ARCHS || architectures.join()).split(',')
-  const compiler = /release [\d.]+, V([\d.]+)/.exec(execFileSync(nvcc, ['--version'], { encoding: 'utf8' }))?.[1]
+  const compiler = /release [\d.]+, V([\d.]+)/.exec(
+    execFileSync(nvcc, ['--version'], { encoding: 'utf8' }),
+  )?.[1]
   const listed = execFileSync(nvcc, ['--list-gpu-code'], { encoding: 'utf8' })
   const known = wanted.filter((architecture) => listed.includes(`sm_${architecture}\n`))
   if (!known.includes(LOWEST)) known.unshift(LOWEST) // it is what checks the text
@@ -135,16 +175,19 @@ async function build () {
 }
 
 // Is there any device code in a folder?
-const has = (place) => [...filesOf(), 'manifest.json'].some((name) => fs.existsSync(path.join(place, name)))
+const has = (place) =>
+  [...filesOf(), 'manifest.json'].some((name) => fs.existsSync(path.join(place, name)))
 
 // What is wrong with the device code in a folder, in sentences.
-function complaints (place) {
+function complaints(place) {
   const manifest = path.join(place, 'manifest.json')
   if (!has(place)) return []
   if (!fs.existsSync(manifest)) return [`${place} has no manifest.json`]
   const { sources, files } = JSON.parse(fs.readFileSync(manifest, 'utf8'))
   const wrong = []
-  if (sources !== hashOfSources()) wrong.push(`${place} was made from other sources: bash scripts/build cuda`)
+  if (sources !== hashOfSources()) {
+    wrong.push(`${place} was made from other sources: bash scripts/build cuda`)
+  }
   for (const name of filesOf()) {
     const file = path.join(place, name)
     if (!fs.existsSync(file)) wrong.push(`${file} is missing`)
@@ -153,18 +196,20 @@ function complaints (place) {
   return wrong
 }
 
-function check (place = folder) {
+function check(place = folder) {
   const wrong = complaints(place)
   for (const line of wrong) console.error(line)
   if (wrong.length) process.exitCode = 1
   else console.log(has(place) ? `${place} matches its sources` : `${place}: no device code`)
 }
 
-function copy (to) {
+function copy(to) {
   check()
   if (process.exitCode || !has(folder)) return
   fs.mkdirSync(to, { recursive: true })
-  for (const name of [...filesOf(), 'manifest.json']) fs.copyFileSync(path.join(folder, name), path.join(to, name))
+  for (const name of [...filesOf(), 'manifest.json']) {
+    fs.copyFileSync(path.join(folder, name), path.join(to, name))
+  }
 }
 
 module.exports = { complaints, sourcesOf, modules, findCompiler }

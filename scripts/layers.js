@@ -7,16 +7,36 @@ const path = require('node:path')
 const JS = path.join(__dirname, '..', 'js')
 
 /** Folders, the lowest first; '' are the entry files. */
-const ORDER = ['base', 'runtime', 'backend', 'layout', 'copy', 'tensor', 'math/calls', 'math', 'files', 'remote', 'interop', 'sharing', 'model', 'nats', 'inspect', '', 'cli']
+const ORDER = [
+  'base',
+  'runtime',
+  'backend',
+  'layout',
+  'copy',
+  'tensor',
+  'math/calls',
+  'math',
+  'files',
+  'remote',
+  'interop',
+  'sharing',
+  'model',
+  'nats',
+  'inspect',
+  '',
+  'cli',
+]
 
 /** @param {string} file */
-const folderOf = file => path.relative(JS, file).split(path.sep).slice(0, -1).join('/')
+const folderOf = (file) => path.relative(JS, file).split(path.sep).slice(0, -1).join('/')
 
 /** @param {string} from @param {string} name @returns {string | null} the file of js/ that is imported; null: another one */
-function resolved (from, name) {
+function resolved(from, name) {
   if (!/^\.\.?(\/|$)/.test(name)) return null
   const place = path.resolve(path.dirname(from), name)
-  const file = [place, `${place}.js`, path.join(place, 'index.js')].find(each => fs.existsSync(each) && fs.statSync(each).isFile())
+  const file = [place, `${place}.js`, path.join(place, 'index.js')].find(
+    (each) => fs.existsSync(each) && fs.statSync(each).isFile(),
+  )
   return file !== undefined && file.startsWith(JS + path.sep) ? file : null
 }
 
@@ -24,17 +44,22 @@ function resolved (from, name) {
 const known = new Map()
 
 /** @param {string} file */
-function importsOf (file) {
+function importsOf(file) {
   if (!known.has(file)) {
     const code = fs.readFileSync(file, 'utf8').replace(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '')
-    const names = [...code.matchAll(/(?:\brequire\(|\bimport\(|\bfrom )'(\.[^']*)'/g)].map(([, name]) => name)
-    known.set(file, names.flatMap(name => resolved(file, name) ?? []))
+    const names = [...code.matchAll(/(?:\brequire\(|\bimport\(|\bfrom )'(\.[^']*)'/g)].map(
+      ([, name]) => name,
+    )
+    known.set(
+      file,
+      names.flatMap((name) => resolved(file, name) ?? []),
+    )
   }
   return /** @type {string[]} */ (known.get(file))
 }
 
 /** The way from one file to another; null: there is none. @param {string} from @param {string} to @returns {string[] | null} */
-function wayTo (from, to, seen = new Set()) {
+function wayTo(from, to, seen = new Set()) {
   if (from === to) return [from]
   if (seen.has(from)) return null
   seen.add(from)
@@ -52,28 +77,50 @@ module.exports = {
     messages: {
       upward: '{{ from }}/ may not import from {{ to }}/, which is above it.',
       unknown: '{{ from }}/ has no place among the folders of scripts/layers.js.',
-      circle: 'A circle: {{ way }}.'
-    }
+      circle: 'A circle: {{ way }}.',
+    },
   },
-  create (context) {
+  create(context) {
     const file = context.filename
     const from = folderOf(file)
     /** @param {import('estree').Node} node @param {unknown} name */
     const look = (node, name) => {
       const to = typeof name === 'string' ? resolved(file, name) : null
       if (to === null) return
-      const [above, below] = [folderOf(to), from].map(folder => ORDER.indexOf(folder))
+      const [above, below] = [folderOf(to), from].map((folder) => ORDER.indexOf(folder))
       if (below < 0) context.report({ node, messageId: 'unknown', data: { from } })
-      else if (above > below) context.report({ node, messageId: 'upward', data: { from: `js/${from}`, to: `js/${folderOf(to)}` } })
+      else if (above > below) {
+        context.report({
+          node,
+          messageId: 'upward',
+          data: { from: `js/${from}`, to: `js/${folderOf(to)}` },
+        })
+      }
       const way = wayTo(to, file)
-      if (way !== null) context.report({ node, messageId: 'circle', data: { way: [file, ...way].map(each => path.relative(JS, each)).join(' → ') } })
+      if (way !== null) {
+        context.report({
+          node,
+          messageId: 'circle',
+          data: { way: [file, ...way].map((each) => path.relative(JS, each)).join(' → ') },
+        })
+      }
     }
     return {
-      CallExpression (node) { if (node.callee.name === 'require') look(node, node.arguments[0]?.value) },
-      ImportExpression (node) { look(node, node.source.value) },
-      ImportDeclaration (node) { look(node, node.source.value) },
-      ExportNamedDeclaration (node) { if (node.source) look(node, node.source.value) },
-      ExportAllDeclaration (node) { look(node, node.source.value) }
+      CallExpression(node) {
+        if (node.callee.name === 'require') look(node, node.arguments[0]?.value)
+      },
+      ImportExpression(node) {
+        look(node, node.source.value)
+      },
+      ImportDeclaration(node) {
+        look(node, node.source.value)
+      },
+      ExportNamedDeclaration(node) {
+        if (node.source) look(node, node.source.value)
+      },
+      ExportAllDeclaration(node) {
+        look(node, node.source.value)
+      },
     }
-  }
+  },
 }

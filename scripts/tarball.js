@@ -11,10 +11,11 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 
-const hashOf = (file, algorithm = 'sha256', encoding = 'hex') => createHash(algorithm).update(fs.readFileSync(file)).digest(encoding)
+const hashOf = (file, algorithm = 'sha256', encoding = 'hex') =>
+  createHash(algorithm).update(fs.readFileSync(file)).digest(encoding)
 
 /** Gives a folder with what is in a tarball to a function, for as long as it runs. */
-function unpacked (tarball, use) {
+function unpacked(tarball, use) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-tarball-'))
   try {
     execFileSync('tar', ['-xzpf', path.resolve(tarball), '-C', scratch])
@@ -25,22 +26,27 @@ function unpacked (tarball, use) {
 }
 
 /** @returns {Map<string, { bytes: number, mode: number, sha256: string }>} by name */
-function filesOf (tarball) {
-  return unpacked(tarball, folder => {
-    const names = fs.readdirSync(folder, { recursive: true }).filter(name => !fs.statSync(path.join(folder, name)).isDirectory()).sort()
-    return new Map(names.map(name => {
-      const file = path.join(folder, name)
-      const { size, mode } = fs.statSync(file)
-      return [name, { bytes: size, mode: mode & 0o7777, sha256: hashOf(file) }]
-    }))
+function filesOf(tarball) {
+  return unpacked(tarball, (folder) => {
+    const names = fs
+      .readdirSync(folder, { recursive: true })
+      .filter((name) => !fs.statSync(path.join(folder, name)).isDirectory())
+      .sort()
+    return new Map(
+      names.map((name) => {
+        const file = path.join(folder, name)
+        const { size, mode } = fs.statSync(file)
+        return [name, { bytes: size, mode: mode & 0o7777, sha256: hashOf(file) }]
+      }),
+    )
   })
 }
 
 /** @returns {string[]} what of two tarballs is not the same, in sentences */
-function differencesOf (one, other) {
+function differencesOf(one, other) {
   const [a, b] = [filesOf(one), filesOf(other)]
   const names = [...new Set([...a.keys(), ...b.keys()])].sort()
-  return names.flatMap(name => {
+  return names.flatMap((name) => {
     if (!b.has(name)) return [`${name} is in the first alone`]
     if (!a.has(name)) return [`${name} is in the second alone`]
     if (a.get(name).sha256 !== b.get(name).sha256) return [`${name} has other bytes`]
@@ -48,7 +54,7 @@ function differencesOf (one, other) {
   })
 }
 
-function main (args) {
+function main(args) {
   if (args.length !== 2) throw new Error('node scripts/tarball.js ONE.tgz OTHER.tgz')
   const found = differencesOf(...args)
   for (const line of found) console.log(line)

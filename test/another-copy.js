@@ -12,15 +12,19 @@ const INDEX = path.join(__dirname, '..', 'js', 'index.js')
  *
  * @param {object} [context]  of node:vm, for globals of its own
  */
-function anotherCopy (context) {
+function anotherCopy(context) {
   const modules = new Map()
-  const load = file => {
+  const load = (file) => {
     if (!modules.has(file)) {
       const module = { exports: {} }
       modules.set(file, module)
       const outer = createRequire(file)
-      const require = name => name.startsWith('.') ? load(outer.resolve(name)) : outer(name)
-      const wrapper = vm.compileFunction(fs.readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file, parsingContext: context })
+      const require = (name) => (name.startsWith('.') ? load(outer.resolve(name)) : outer(name))
+      const wrapper = vm.compileFunction(
+        fs.readFileSync(file, 'utf8'),
+        ['module', 'exports', 'require', '__filename', '__dirname'],
+        { filename: file, parsingContext: context },
+      )
       wrapper(module, module.exports, require, file, path.dirname(file))
     }
     return modules.get(file).exports

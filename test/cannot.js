@@ -5,27 +5,84 @@
 const WASM = ['wasm', 'wasm-shared']
 
 const CANNOT = {
-  addresses: { places: WASM, reason: 'an address needs the native addon: WASM sees its own memory only' },
-  'buffers of their own': { places: WASM, reason: 'all tensors lie in the one buffer of WASM memory' },
-  'memory that can be detached': { places: WASM, reason: 'the buffer of WASM memory cannot be transferred' },
-  'memory that grows': { places: ['native'], reason: 'the addon has no memory that grows and moves' },
+  addresses: {
+    places: WASM,
+    reason: 'an address needs the native addon: WASM sees its own memory only',
+  },
+  'buffers of their own': {
+    places: WASM,
+    reason: 'all tensors lie in the one buffer of WASM memory',
+  },
+  'memory that can be detached': {
+    places: WASM,
+    reason: 'the buffer of WASM memory cannot be transferred',
+  },
+  'memory that grows': {
+    places: ['native'],
+    reason: 'the addon has no memory that grows and moves',
+  },
   'the addon': { places: WASM, reason: 'about the addon itself' },
-  'one memory for all threads': { places: ['native', 'wasm'], reason: 'only wasm-shared has memory that all threads see whole' },
-  declarations: { places: WASM, reason: 'the declarations do not depend on the back end: compiled once, on native' },
-  'a Node of its own': { places: ['page'], reason: 'starts a Node, or is about how Node loads the package' },
-  'the package\'s sources': { places: ['page'], reason: 'compares sources with sources, which are the same everywhere' },
-  'buffers that Node keeps': { places: ['page'], reason: 'about the pool of Node\'s small Buffers' },
-  'another init': { places: ['page'], reason: 'a page that has its memory refuses other options of init; test/browser/init.js tries them in fresh pages' },
-  'results in place': { places: ['page'], reason: 'onnxruntime-web writes results to memory of its own, from where they are copied; module-web.test.js counts that' },
+  'one memory for all threads': {
+    places: ['native', 'wasm'],
+    reason: 'only wasm-shared has memory that all threads see whole',
+  },
+  declarations: {
+    places: WASM,
+    reason: 'the declarations do not depend on the back end: compiled once, on native',
+  },
+  'a Node of its own': {
+    places: ['page'],
+    reason: 'starts a Node, or is about how Node loads the package',
+  },
+  "the package's sources": {
+    places: ['page'],
+    reason: 'compares sources with sources, which are the same everywhere',
+  },
+  'buffers that Node keeps': { places: ['page'], reason: "about the pool of Node's small Buffers" },
+  'another init': {
+    places: ['page'],
+    reason:
+      'a page that has its memory refuses other options of init; test/browser/init.js tries them in fresh pages',
+  },
+  'results in place': {
+    places: ['page'],
+    reason:
+      'onnxruntime-web writes results to memory of its own, from where they are copied; module-web.test.js counts that',
+  },
   'a thread that may wait': { places: ['page'], reason: 'a page must not wait; its workers may' },
-  'frames of I422 and I444': { places: ['page of Firefox'], reason: 'Firefox makes no VideoFrames of these formats' },
-  'frames that take buffers over': { places: ['page of Firefox'], reason: 'Firefox copies what a VideoFrame is made of, also what is named in transfer' },
-  SharedArrayBuffer: { places: ['page without isolation'], reason: 'a page that is not isolated has no SharedArrayBuffer' },
-  'external SharedArrayBuffers': { places: ['Node without external SharedArrayBuffers'], reason: 'Node makes SharedArrayBuffers over native memory from 22.23.3, 24.16 and 26.1 on' },
-  'their refusal': { places: ['Node with external SharedArrayBuffers'], reason: 'this Node makes SharedArrayBuffers over native memory; older ones are tested to refuse' },
-  Float16Array: { places: ['Node without Float16Array'], reason: 'V8 has Float16Array from Node 24 on; .ci/run tries it there' },
-  'ArrayBuffer.prototype.transfer': { places: ['Node without ArrayBuffer.prototype.transfer'], reason: 'buffers have transfer() from Node 22 on; .ci/run tries it there' },
-  'buffers that stay': { places: ['Node without buffers that stay'], reason: 'no mark keeps a buffer from every transfer before Node 24' }
+  'frames of I422 and I444': {
+    places: ['page of Firefox'],
+    reason: 'Firefox makes no VideoFrames of these formats',
+  },
+  'frames that take buffers over': {
+    places: ['page of Firefox'],
+    reason: 'Firefox copies what a VideoFrame is made of, also what is named in transfer',
+  },
+  SharedArrayBuffer: {
+    places: ['page without isolation'],
+    reason: 'a page that is not isolated has no SharedArrayBuffer',
+  },
+  'external SharedArrayBuffers': {
+    places: ['Node without external SharedArrayBuffers'],
+    reason: 'Node makes SharedArrayBuffers over native memory from 22.23.3, 24.16 and 26.1 on',
+  },
+  'their refusal': {
+    places: ['Node with external SharedArrayBuffers'],
+    reason:
+      'this Node makes SharedArrayBuffers over native memory; older ones are tested to refuse',
+  },
+  Float16Array: {
+    places: ['Node without Float16Array'],
+    reason: 'V8 has Float16Array from Node 24 on; .ci/run tries it there',
+  },
+  'ArrayBuffer.prototype.transfer': {
+    places: ['Node without ArrayBuffer.prototype.transfer'],
+    reason: 'buffers have transfer() from Node 22 on; .ci/run tries it there',
+  },
+  'buffers that stay': {
+    places: ['Node without buffers that stay'],
+    reason: 'no mark keeps a buffer from every transfer before Node 24',
+  },
 }
 
 module.exports = { CANNOT }

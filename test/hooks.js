@@ -4,11 +4,18 @@
 const path = require('node:path')
 
 const BUILD = path.join(__dirname, '..', 'build')
-const has = folder => process.argv.some(word => word.includes(`test/${folder}`))
+const has = (folder) => process.argv.some((word) => word.includes(`test/${folder}`))
 
 process.env.SAMEBYTES_BACKEND ||= 'native'
-if (has('native') || has('cuda')) process.env.SAMEBYTES_BINARY = process.env.SAMEBYTES_TEST_BINARY || path.join(BUILD, 'Release', 'samebytes_test.node')
+if (has('native') || has('cuda')) {
+  process.env.SAMEBYTES_BINARY =
+    process.env.SAMEBYTES_TEST_BINARY || path.join(BUILD, 'Release', 'samebytes_test.node')
+}
 if (has('cuda') && process.env.SAMEBYTES_TEST_CUDA !== '1') {
   const code = path.join(BUILD, 'fakecuda')
-  Object.assign(process.env, { SAMEBYTES_LIBCUDA: path.join(code, 'libcuda_fake.so'), SAMEBYTES_CUDA_CODE: code, FAKECUDA_DEVICES: '2' })
+  Object.assign(process.env, {
+    SAMEBYTES_LIBCUDA: path.join(code, 'libcuda_fake.so'),
+    SAMEBYTES_CUDA_CODE: code,
+    FAKECUDA_DEVICES: '2',
+  })
 }

@@ -35,76 +35,111 @@ for line in sys.stdin:
 
 /** Answers come in the order of questions. */
 class Other {
-  constructor (command, args, options) {
-    this.child = spawn(command, args, { cwd: ROOT, ...options, stdio: ['pipe', 'pipe', 'pipe', ...(options.stdio ?? [])] })
+  constructor(command, args, options) {
+    this.child = spawn(command, args, {
+      cwd: ROOT,
+      ...options,
+      stdio: ['pipe', 'pipe', 'pipe', ...(options.stdio ?? [])],
+    })
     this.waiting = []
     this.errors = ''
-    this.ended = new Promise(resolve => this.child.once('close', (code, signal) => resolve({ code, signal })))
-    this.child.stderr.on('data', text => { this.errors += text })
+    this.ended = new Promise((resolve) =>
+      this.child.once('close', (code, signal) => resolve({ code, signal })),
+    )
+    this.child.stderr.on('data', (text) => {
+      this.errors += text
+    })
     this.child.stdin.on('error', () => {}) // it was killed
-    readline.createInterface({ input: this.child.stdout }).on('line', line => this.waiting.shift()?.resolve(JSON.parse(line)))
-    this.ended.then(how => { for (const { reject } of this.waiting) reject(new Error(`the process ended (${JSON.stringify(how)}): ${this.errors}`)) })
+    readline
+      .createInterface({ input: this.child.stdout })
+      .on('line', (line) => this.waiting.shift()?.resolve(JSON.parse(line)))
+    this.ended.then((how) => {
+      for (const { reject } of this.waiting) {
+        reject(new Error(`the process ended (${JSON.stringify(how)}): ${this.errors}`))
+      }
+    })
   }
 
-  get pid () { return this.child.pid }
+  get pid() {
+    return this.child.pid
+  }
 
   /** What the lines give, or { error }. */
-  ask (source) {
-    const answer = new Promise((resolve, reject) => { this.waiting.push({ resolve, reject }) })
+  ask(source) {
+    const answer = new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject })
+    })
     this.child.stdin.write(JSON.stringify(source) + '\n')
     return answer
   }
 
   /** What the lines give; what they throw. */
-  async run (source) {
+  async run(source) {
     const { result, error } = await this.ask(source)
-    if (error !== undefined) throw Object.assign(new Error(`${error.name}: ${error.message}`), error)
+    if (error !== undefined) {
+      throw Object.assign(new Error(`${error.name}: ${error.message}`), error)
+    }
     return result
   }
 
   /** Ends it well; gives { code, signal }. */
-  end () {
+  end() {
     this.child.stdin.end()
     return this.ended
   }
 
-  kill (signal = 'SIGKILL') {
+  kill(signal = 'SIGKILL') {
     this.child.kill(signal)
     return this.ended
   }
 }
 
 const all = []
-function kept (other) {
+function kept(other) {
   all.push(other)
   return other
 }
 
 /** A Node whose lines are the body of an async function. */
-function node (options = {}) {
+function node(options = {}) {
   return kept(new Other(process.execPath, [...(options.flags ?? []), '-e', NODE_SOURCE], options))
 }
 
 /** A Python whose lines leave what they found in `result`. */
-function python (options = {}) {
+function python(options = {}) {
   const { LD_PRELOAD, ...env } = process.env // a sanitizer's runtime is for the addon
-  return kept(new Other(PYTHON, ['-c', PYTHON_SOURCE], { env: { ...env, PYTHONDONTWRITEBYTECODE: '1', OMP_NUM_THREADS: '1' }, ...options }))
+  return kept(
+    new Other(PYTHON, ['-c', PYTHON_SOURCE], {
+      env: { ...env, PYTHONDONTWRITEBYTECODE: '1', OMP_NUM_THREADS: '1' },
+      ...options,
+    }),
+  )
 }
 
 /** For afterEach: nobody stays behind. */
-async function endAll () {
+async function endAll() {
   for (const other of all.splice(0)) await other.kill()
 }
 
 /** What a program says that has 1 MiB of space in a folder; null: there can be no such place. */
-function inSmallFolder (folder, source) {
+function inSmallFolder(folder, source) {
   return new Promise((resolve, reject) => {
-    const script = 'mount -t tmpfs -o size=1m none "$2" 2>/dev/null || exit 77; exec "$0" --expose-gc -e "$1"'
-    execFile('unshare', ['-m', 'bash', '-c', script, process.execPath, source, folder], { cwd: ROOT, encoding: 'utf8' }, (error, stdout, stderr) => {
-      if (error && (error.code === 'ENOENT' || error.code === 77 || /unshare failed/.test(stderr))) resolve(null)
-      else if (error) reject(new Error(stderr))
-      else resolve(JSON.parse(stdout))
-    })
+    const script =
+      'mount -t tmpfs -o size=1m none "$2" 2>/dev/null || exit 77; exec "$0" --expose-gc -e "$1"'
+    execFile(
+      'unshare',
+      ['-m', 'bash', '-c', script, process.execPath, source, folder],
+      { cwd: ROOT, encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        if (
+          error &&
+          (error.code === 'ENOENT' || error.code === 77 || /unshare failed/.test(stderr))
+        ) {
+          resolve(null)
+        } else if (error) reject(new Error(stderr))
+        else resolve(JSON.parse(stdout))
+      },
+    )
   })
 }
 

@@ -43,7 +43,9 @@ const LATER = [
   'remote/shards.test.js', // weights in many files; remote/formats has one
   'native/guard.test.js', // files that shrink while each function reads them; native/guard-everything has one call of each
   // the command line; cli/doctor stays
-  ...['convert', 'files', 'hostile', 'map', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  ...['convert', 'files', 'hostile', 'map', 'segments', 'usage'].map(
+    (name) => `cli/${name}.test.js`,
+  ),
   'nats/command-line.test.js',
   'remote/command-line.test.js',
   // hundreds of drawn cases beside NumPy, of what others have some of
@@ -53,7 +55,17 @@ const LATER = [
   'math/algorithms-module.test.js',
   'math/reductions.test.js',
   // programs in other languages, and examples
-  ...['array-interface', 'dlpack-python', 'example-pool', 'example-ring', 'example-service', 'libtorch', 'python-package', 'ring-c', 'shared-tensor-python'].map(name => `native/${name}.test.js`)
+  ...[
+    'array-interface',
+    'dlpack-python',
+    'example-pool',
+    'example-ring',
+    'example-service',
+    'libtorch',
+    'python-package',
+    'ring-c',
+    'shared-tensor-python',
+  ].map((name) => `native/${name}.test.js`),
 ]
 
 /** Left to parts of .ci/full. */
@@ -61,34 +73,138 @@ const IN_A_PART = ['nats/clients.test.js'] // the tests of NATS again, with four
 
 /** What `npm test` runs on WebAssembly: memory, its growth, what is staged there, parsers, and where the back ends differ. */
 const ON_WASM = [
-  ...['detach', 'formats', 'from-blob', 'fuzz', 'holders', 'memory-limit', 'memory', 'share', 'staged', 'wasm-border', 'wasm-growth'].map(name => `api/${name}.test.js`),
-  'math/hashes.test.js'
+  ...[
+    'detach',
+    'formats',
+    'from-blob',
+    'fuzz',
+    'holders',
+    'memory-limit',
+    'memory',
+    'share',
+    'staged',
+    'wasm-border',
+    'wasm-growth',
+  ].map((name) => `api/${name}.test.js`),
+  'math/hashes.test.js',
 ]
 
 /** Left out on wasm and wasm-shared. */
 const NATIVE_ONLY = [
   // layouts: numbers, and no memory
-  ...['as-strided', 'diagonal', 'dim-order', 'expand', 'flip', 'memory-format', 'moveaxis', 'permute', 'reshape', 'slice', 'split', 'squeeze', 'transpose', 'unfold'],
+  ...[
+    'as-strided',
+    'diagonal',
+    'dim-order',
+    'expand',
+    'flip',
+    'memory-format',
+    'moveaxis',
+    'permute',
+    'reshape',
+    'slice',
+    'split',
+    'squeeze',
+    'transpose',
+    'unfold',
+  ],
   // V8's heap, its own functions, and texts
   ...['endless', 'errors', 'heap', 'log', 'own-properties', 'printed', 'to-string', 'version'],
   // dtypes, options, and values as NumPy has them
-  ...['combine-numpy', 'finfo', 'formats-write', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
+  ...[
+    'combine-numpy',
+    'finfo',
+    'formats-write',
+    'isdtype',
+    'make-options',
+    'numpy',
+    'options',
+    'promote-types',
+    'promotion',
+    'types',
+  ],
   // programs: those of the command line, pages that show memory, examples, neighbours
-  ...['docs', 'examples', 'jest', 'loader', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
-].map(name => `api/${name}.test.js`).concat([
-  ...['convert', 'doctor', 'files', 'map', 'hostile', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
-  'remote/command-line.test.js',
-  // arithmetic: each function has the same hash on every back end (math/hashes)
-  ...['accuracy', 'bad-input', 'boxes', 'images', 'indexing', 'linalg', 'matrices', 'numpy', 'order', 'quantile', 'scalars', 'signals', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)
-])
+  ...[
+    'docs',
+    'examples',
+    'jest',
+    'loader',
+    'memory-map',
+    'module-node',
+    'module-web',
+    'neighbours',
+    'npm-neighbours',
+  ],
+]
+  .map((name) => `api/${name}.test.js`)
+  .concat([
+    ...[
+      'convert',
+      'doctor',
+      'files',
+      'map',
+      'hostile',
+      'memory-map-server',
+      'segments',
+      'usage',
+    ].map((name) => `cli/${name}.test.js`),
+    'remote/command-line.test.js',
+    // arithmetic: each function has the same hash on every back end (math/hashes)
+    ...[
+      'accuracy',
+      'bad-input',
+      'boxes',
+      'images',
+      'indexing',
+      'linalg',
+      'matrices',
+      'numpy',
+      'order',
+      'quantile',
+      'scalars',
+      'signals',
+      'softmax',
+      'special-values',
+    ].map((name) => `math/${name}.test.js`),
+  ])
 
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
 const NOT_SHARED = [
-  'accessor', 'arange', 'asarray', 'bad-input-table', 'cast', 'combine', 'compare', 'copy-from-async', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'fuzz',
-  'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
-].map(name => `api/${name}.test.js`).concat([
-  ...['algorithms-module', 'async', 'norms', 'reductions'].map(name => `math/${name}.test.js`)
-])
+  'accessor',
+  'arange',
+  'asarray',
+  'bad-input-table',
+  'cast',
+  'combine',
+  'compare',
+  'copy-from-async',
+  'elements',
+  'executorch-traps',
+  'eye',
+  'fill',
+  'for-blob',
+  'formats',
+  'fuzz',
+  'get-set',
+  'huge',
+  'like',
+  'linspace',
+  'make',
+  'out',
+  'overwritten',
+  'program',
+  'random',
+  'scalar-tensor',
+  'scale',
+  'strided',
+  'tile',
+  'to',
+  'to-array',
+]
+  .map((name) => `api/${name}.test.js`)
+  .concat([
+    ...['algorithms-module', 'async', 'norms', 'reductions'].map((name) => `math/${name}.test.js`),
+  ])
 
 /** Left out in pages: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
 const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js', 'math/statistics.test.js']
@@ -102,25 +218,29 @@ const ALONE = [
   'cli/segments.test.js',
   'native/shared-tensor-processes.test.js',
   // deadlines of 3 seconds
-  ...process.env.SAMEBYTES_FULL === '1' ? ['nats/killed.test.js'] : []
+  ...(process.env.SAMEBYTES_FULL === '1' ? ['nats/killed.test.js'] : []),
 ]
 
 /** Folders by back end, the longest first: others fill the time that is left. */
 const FOLDERS = {
   native: ['native', 'cuda', 'nats', 'remote', 'cli', 'api', 'math'],
   wasm: ['remote', 'cli', 'api', 'math'],
-  'wasm-shared': ['api', 'math', 'wasm-shared']
+  'wasm-shared': ['api', 'math', 'wasm-shared'],
 }
 
 /** Which run is the first to have a file: 'test', 'ci' or 'full'. @param {string} name  from test/ on @param {string} backend */
-function firstRunOf (name, backend) {
-  if (backend === 'native') return IN_A_PART.includes(name) ? 'full' : LATER.includes(name) ? 'ci' : 'test'
-  if (NATIVE_ONLY.includes(name) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))) return 'full'
+function firstRunOf(name, backend) {
+  if (backend === 'native') {
+    return IN_A_PART.includes(name) ? 'full' : LATER.includes(name) ? 'ci' : 'test'
+  }
+  if (NATIVE_ONLY.includes(name) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))) {
+    return 'full'
+  }
   return backend === 'wasm' && ON_WASM.includes(name) ? 'test' : 'ci'
 }
 
 /** Of files every m-th from the n-th on, for 'n/m'. @param {string[]} files @param {string} [slice] */
-function sliceOf (files, slice = '1/1') {
+function sliceOf(files, slice = '1/1') {
   const [n, m] = slice.split('/').map(Number)
   if (!(n >= 1 && n <= m)) throw new Error(`--slice is n/m, the n-th of m parts, not ${slice}`)
   return files.filter((_, i) => i % m === n - 1)
@@ -133,15 +253,58 @@ function sliceOf (files, slice = '1/1') {
  * @param {string} [slice]
  * @returns {{ title: string, backend: string, files: string[], isAlone: boolean }[]}
  */
-function suitesOf (backends, filters, which, slice) {
-  for (const name of [...ALONE, ...LATER, ...IN_A_PART, ...ON_WASM, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) throw new Error(`test/plan.js: there is no test/${name}`)
-  return backends.flatMap(backend => FOLDERS[backend].map(folder => {
-    const names = fs.readdirSync(path.join(__dirname, folder), { recursive: true }).filter(name => /\.test\.m?js$/.test(name)).sort().map(name => `${folder}/${name}`)
-    const wanted = names.filter(name => (filters.length === 0 || filters.some(part => `test/${name}`.includes(part))) && (which === 'all' || firstRunOf(name, backend) === which))
-    const isOnDevice = folder === 'cuda' && process.env.SAMEBYTES_TEST_CUDA === '1'
-    const title = folder === 'cuda' ? `test/cuda on ${isOnDevice ? 'a device' : 'the fake driver'}` : `test/${folder} on ${backend}`
-    return { title, backend, files: sliceOf(wanted, slice).map(name => path.join(__dirname, name)), isAlone: isOnDevice }
-  })).filter(suite => suite.files.length > 0)
+function suitesOf(backends, filters, which, slice) {
+  for (const name of [
+    ...ALONE,
+    ...LATER,
+    ...IN_A_PART,
+    ...ON_WASM,
+    ...NATIVE_ONLY,
+    ...NOT_SHARED,
+    ...NOT_IN_PAGES,
+    ...IN_ONE_PAGE,
+  ]) {
+    if (!fs.existsSync(path.join(__dirname, name))) {
+      throw new Error(`test/plan.js: there is no test/${name}`)
+    }
+  }
+  return backends
+    .flatMap((backend) =>
+      FOLDERS[backend].map((folder) => {
+        const names = fs
+          .readdirSync(path.join(__dirname, folder), { recursive: true })
+          .filter((name) => /\.test\.m?js$/.test(name))
+          .sort()
+          .map((name) => `${folder}/${name}`)
+        const wanted = names.filter(
+          (name) =>
+            (filters.length === 0 || filters.some((part) => `test/${name}`.includes(part))) &&
+            (which === 'all' || firstRunOf(name, backend) === which),
+        )
+        const isOnDevice = folder === 'cuda' && process.env.SAMEBYTES_TEST_CUDA === '1'
+        const title =
+          folder === 'cuda'
+            ? `test/cuda on ${isOnDevice ? 'a device' : 'the fake driver'}`
+            : `test/${folder} on ${backend}`
+        return {
+          title,
+          backend,
+          files: sliceOf(wanted, slice).map((name) => path.join(__dirname, name)),
+          isAlone: isOnDevice,
+        }
+      }),
+    )
+    .filter((suite) => suite.files.length > 0)
 }
 
-module.exports = { ALONE, BACKENDS, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED, sliceOf, suitesOf }
+module.exports = {
+  ALONE,
+  BACKENDS,
+  IN_ONE_PAGE,
+  LATER,
+  NATIVE_ONLY,
+  NOT_IN_PAGES,
+  NOT_SHARED,
+  sliceOf,
+  suitesOf,
+}

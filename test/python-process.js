@@ -9,10 +9,15 @@ const { ROOT } = require('./setup')
 const { PYTHON } = require('./tools')
 
 /** A Python's output and exit code. */
-function python (args) {
+function python(args) {
   const { LD_PRELOAD, ...env } = process.env // a sanitizer's runtime is for the addon
-  const options = { cwd: ROOT, env: { ...env, PYTHONDONTWRITEBYTECODE: '1' }, timeout: HANG_MS, maxBuffer: 1 << 24 }
-  return new Promise(resolve => {
+  const options = {
+    cwd: ROOT,
+    env: { ...env, PYTHONDONTWRITEBYTECODE: '1' },
+    timeout: HANG_MS,
+    maxBuffer: 1 << 24,
+  }
+  return new Promise((resolve) => {
     const running = execFile(PYTHON, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
     })
@@ -20,9 +25,13 @@ function python (args) {
 }
 
 /** What dlpack.py says of a peer: by title, null or a traceback. */
-async function resultsOf (peer) {
+async function resultsOf(peer) {
   assert.ok(library, 'libsamebytes is missing; first: bash scripts/build library')
-  const { code, signal, stdout, stderr } = await python([path.join('test', 'python', 'dlpack.py'), library, peer])
+  const { code, signal, stdout, stderr } = await python([
+    path.join('test', 'python', 'dlpack.py'),
+    library,
+    peer,
+  ])
   assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr)
   return JSON.parse(stdout)
 }

@@ -7,10 +7,18 @@ const { Tensor, memory, tensor, zeros } = samebytes
 const { tokens, validOf } = require('./signatures')
 const { wrongFor } = require('./wrong')
 
-const CLASSES = { ERR_ARGUMENT: TypeError, ERR_DTYPE: TypeError, ERR_CAST: TypeError, ERR_SHAPE: RangeError, ERR_BOUNDS: RangeError, ERR_MEMORY: RangeError, ERR_ALIGNMENT: RangeError }
+const CLASSES = {
+  ERR_ARGUMENT: TypeError,
+  ERR_DTYPE: TypeError,
+  ERR_CAST: TypeError,
+  ERR_SHAPE: RangeError,
+  ERR_BOUNDS: RangeError,
+  ERR_MEMORY: RangeError,
+  ERR_ALIGNMENT: RangeError,
+}
 
 /** What a call comes to: { result } or { error }, after it settled. */
-async function outcome (call) {
+async function outcome(call) {
   try {
     const result = await call()
     if (typeof result?.samebytes === 'string') tokens.push(result)
@@ -26,43 +34,83 @@ const alive = () => {
 }
 
 /** All that can be seen of a tensor. */
-function seen (t) {
+function seen(t) {
   const { shape, strides, offset, dtype, capacity, dynamism, isReadOnly } = t
-  return JSON.stringify({ shape, strides, offset, dtype, capacity, dynamism, isReadOnly, values: t.toJSON() })
+  return JSON.stringify({
+    shape,
+    strides,
+    offset,
+    dtype,
+    capacity,
+    dynamism,
+    isReadOnly,
+    values: t.toJSON(),
+  })
 }
 
 /** What a result has, without what is different each time. */
-function shown (value) {
-  if (Tensor.isTensor(value)) return { shape: value.shape, strides: value.strides, dtype: value.dtype, values: value.toArray() }
+function shown(value) {
+  if (Tensor.isTensor(value)) {
+    return {
+      shape: value.shape,
+      strides: value.strides,
+      dtype: value.dtype,
+      values: value.toArray(),
+    }
+  }
   if (Array.isArray(value)) return value.map(shown)
-  return value !== null && typeof value === 'object' ? Object.keys(value).sort() : typeof value === 'function' ? 'a function' : value
+  return value !== null && typeof value === 'object'
+    ? Object.keys(value).sort()
+    : typeof value === 'function'
+      ? 'a function'
+      : value
 }
 
 /** Every call with one wrong value: { label, name, codes, args }. */
-function * wrongCalls (args) {
+function* wrongCalls(args) {
   for (const [i, argument] of args.entries()) {
     const right = validOf(argument)
-    const put = value => args.map((each, k) => k === i ? value : validOf(each))
+    const put = (value) => args.map((each, k) => (k === i ? value : validOf(each)))
     for (const { label, make, codes } of wrongFor(argument, right)) {
-      yield { label: `${argument.name || `argument ${i}`} is ${label}`, name: argument.name, codes, args: () => put(make()) }
+      yield {
+        label: `${argument.name || `argument ${i}`} is ${label}`,
+        name: argument.name,
+        codes,
+        args: () => put(make()),
+      }
     }
     for (const [key, option] of Object.entries(argument.keys ?? {})) {
-      for (const { label, make, codes } of wrongFor({ ...option, optional: true }, validOf(option))) {
-        yield { label: `option ${key} is ${label}`, name: option.name || key, codes, args: () => put({ ...validOf(argument), [key]: make() }) }
+      for (const { label, make, codes } of wrongFor(
+        { ...option, optional: true },
+        validOf(option),
+      )) {
+        yield {
+          label: `option ${key} is ${label}`,
+          name: option.name || key,
+          codes,
+          args: () => put({ ...validOf(argument), [key]: make() }),
+        }
       }
     }
   }
 }
 
 /** The error is ours, of a code that fits, and says which argument. */
-function checkError (error, { label, name, codes }) {
+function checkError(error, { label, name, codes }) {
   const { code } = error ?? {}
   if (codes.includes('a plain TypeError') && error instanceof TypeError) return
   assert.equal(typeof code, 'string', `${label}: ${error?.stack ?? String(error)}`)
   assert.ok(codes.includes(code), `${label}: ${code} is none of ${codes}: ${error.stack}`)
-  assert.ok(error instanceof (CLASSES[code] ?? samebytes.SamebytesError), `${label}: ${error.stack}`)
+  assert.ok(
+    error instanceof (CLASSES[code] ?? samebytes.SamebytesError),
+    `${label}: ${error.stack}`,
+  )
   const said = /DISPOSED|DETACHED|READ_ONLY|OVERLAP|MEMORY/.test(code) ? '' : name
-  assert.match(error.message, new RegExp(said === '' ? '\\S{3}' : `(^|[^a-z])(${said})`, 'i'), `${label}: the message does not name ${name}`)
+  assert.match(
+    error.message,
+    new RegExp(said === '' ? '\\S{3}' : `(^|[^a-z])(${said})`, 'i'),
+    `${label}: the message does not name ${name}`,
+  )
 }
 
 /**
@@ -72,7 +120,7 @@ function checkError (error, { label, name, codes }) {
  * @param {(args: unknown[], on?: any) => unknown} call
  * @param {() => any} [make]  what it is called on
  */
-async function refusesAll ({ args }, call, make) {
+async function refusesAll({ args }, call, make) {
   const on = make?.()
   const before = on && seen(on)
   const problems = []
@@ -81,11 +129,20 @@ async function refusesAll ({ args }, call, make) {
     const counts = alive()
     const { result, error } = await outcome(() => call(list, on))
     try {
-      assert.ok(error !== undefined, `${wrong.label}: nothing was thrown; the result was ${Tensor.isTensor(result) ? 'a tensor' : String(result)}`)
+      assert.ok(
+        error !== undefined,
+        `${wrong.label}: nothing was thrown; the result was ${Tensor.isTensor(result) ? 'a tensor' : String(result)}`,
+      )
       checkError(error, wrong)
       const now = alive()
-      assert.ok(now.tensors <= counts.tensors, `${wrong.label}: ${now.tensors - counts.tensors} tensors were left`)
-      assert.ok(now.storages <= counts.storages, `${wrong.label}: ${now.storages - counts.storages} storages were left`)
+      assert.ok(
+        now.tensors <= counts.tensors,
+        `${wrong.label}: ${now.tensors - counts.tensors} tensors were left`,
+      )
+      assert.ok(
+        now.storages <= counts.storages,
+        `${wrong.label}: ${now.storages - counts.storages} storages were left`,
+      )
       if (on) assert.equal(seen(on), before, wrong.label)
     } catch (problem) {
       problems.push(problem.message)
@@ -98,36 +155,68 @@ async function refusesAll ({ args }, call, make) {
 
 /** A value as another realm makes it. */
 const realm = vm.createContext({})
-function foreign (value) {
-  if (Array.isArray(value)) return value.reduce((list, x) => { list.push(foreign(x)); return list }, vm.runInContext('[]', realm))
+function foreign(value) {
+  if (Array.isArray(value)) {
+    return value.reduce(
+      (list, x) => {
+        list.push(foreign(x))
+        return list
+      },
+      vm.runInContext('[]', realm),
+    )
+  }
   if (ArrayBuffer.isView(value)) {
     const Type = vm.runInContext(value.constructor.name, realm)
-    return value.buffer instanceof SharedArrayBuffer ? new Type(value.buffer, value.byteOffset, value.length) : new Type(value)
+    return value.buffer instanceof SharedArrayBuffer
+      ? new Type(value.buffer, value.byteOffset, value.length)
+      : new Type(value)
   }
-  if (value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype) {
-    return Object.assign(vm.runInContext('({})', realm), Object.fromEntries(Object.entries(value).map(([key, x]) => [key, foreign(x)])))
+  if (
+    value !== null &&
+    typeof value === 'object' &&
+    Object.getPrototypeOf(value) === Object.prototype
+  ) {
+    return Object.assign(
+      vm.runInContext('({})', realm),
+      Object.fromEntries(Object.entries(value).map(([key, x]) => [key, foreign(x)])),
+    )
   }
   return value
 }
 
 /** Lists and options whose every read runs act. */
-function sly (value, act) {
-  const isPlain = Array.isArray(value) || (value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype)
-  return isPlain ? new Proxy(value, { get (target, key) { act(); return Reflect.get(target, key) } }) : value
+function sly(value, act) {
+  const isPlain =
+    Array.isArray(value) ||
+    (value !== null &&
+      typeof value === 'object' &&
+      Object.getPrototypeOf(value) === Object.prototype)
+  return isPlain
+    ? new Proxy(value, {
+        get(target, key) {
+          act()
+          return Reflect.get(target, key)
+        },
+      })
+    : value
 }
 
 /** Uses the library, and so the frame, in the middle of a call. */
-function busy () {
+function busy() {
   const t = zeros([3, 4]).fill(9)
-  t.T.clone().slice('::-1').copyFrom(tensor([1, 2, 3]))
-  try { zeros([-1]) } catch {}
+  t.T.clone()
+    .slice('::-1')
+    .copyFrom(tensor([1, 2, 3]))
+  try {
+    zeros([-1])
+  } catch {}
   t.dispose()
 }
 
 /** Right values: as they are, of another realm, read through Proxies that use the library or throw. */
-async function acceptsRight ({ args, refused, random }, call, make = () => undefined) {
+async function acceptsRight({ args, refused, random }, call, make = () => undefined) {
   const list = () => args.map(validOf)
-  const run = async args => outcome(() => call(args, make()))
+  const run = async (args) => outcome(() => call(args, make()))
   const plain = await run(list())
   if (refused) {
     assert.ok(refused.includes(plain.error?.code), plain.error?.stack)
@@ -138,12 +227,20 @@ async function acceptsRight ({ args, refused, random }, call, make = () => undef
   assert.ok(!other.error, `of another realm: ${other.error?.stack}`)
   if (!random) assert.deepEqual(shown(other.result), shown(plain.result))
   for (let i = 0; i < args.length; i++) {
-    const used = await run(list().map((value, k) => k === i ? sly(value, busy) : value))
+    const used = await run(list().map((value, k) => (k === i ? sly(value, busy) : value)))
     assert.ok(!used.error, `argument ${i} that uses the library: ${used.error?.stack}`)
     if (!random) assert.deepEqual(shown(used.result), shown(plain.result))
     const mine = new Error('mine')
     const counts = alive()
-    const thrown = await run(list().map((value, k) => k === i ? sly(value, () => { throw mine }) : value))
+    const thrown = await run(
+      list().map((value, k) =>
+        k === i
+          ? sly(value, () => {
+              throw mine
+            })
+          : value,
+      ),
+    )
     if (thrown.error) {
       assert.equal(thrown.error, mine, `argument ${i} that throws: ${thrown.error.stack}`)
       assert.ok(alive().tensors <= counts.tensors + (make() ? 2 : 0) + args.length * 3)
@@ -151,34 +248,84 @@ async function acceptsRight ({ args, refused, random }, call, make = () => undef
   }
 }
 
-const isPlain = value => value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype
-const mapped = (value, fn) => Array.isArray(value) ? value.map(fn) : Object.fromEntries(Object.entries(value).map(([key, x]) => [key, fn(x)]))
+const isPlain = (value) =>
+  value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype
+const mapped = (value, fn) =>
+  Array.isArray(value)
+    ? value.map(fn)
+    : Object.fromEntries(Object.entries(value).map(([key, x]) => [key, fn(x)]))
 
 /** Ways to run act where a value is read, on each level of lists and options. */
 const READS = {
-  'a Proxy': (value, act) => new Proxy(value, Object.fromEntries(['get', 'has', 'ownKeys', 'getOwnPropertyDescriptor', 'getPrototypeOf']
-    .map(trap => [trap, (...args) => { act(); return Reflect[trap](...args) }]))),
-  getters: (value, act) => Object.defineProperties(Array.isArray(value) ? [] : {}, Object.fromEntries(Object.entries(value).map(([key, x]) =>
-    [key, { enumerable: true, configurable: true, get () { act(); return x } }]))),
-  'inherited getters': (value, act) => Array.isArray(value) ? READS.getters(value, act) : Object.create(READS.getters(value, act)),
-  iterables: (value, act) => Array.isArray(value) ? (function * () { for (const x of value) { act(); yield x } })() : READS.getters(value, act)
+  'a Proxy': (value, act) =>
+    new Proxy(
+      value,
+      Object.fromEntries(
+        ['get', 'has', 'ownKeys', 'getOwnPropertyDescriptor', 'getPrototypeOf'].map((trap) => [
+          trap,
+          (...args) => {
+            act()
+            return Reflect[trap](...args)
+          },
+        ]),
+      ),
+    ),
+  getters: (value, act) =>
+    Object.defineProperties(
+      Array.isArray(value) ? [] : {},
+      Object.fromEntries(
+        Object.entries(value).map(([key, x]) => [
+          key,
+          {
+            enumerable: true,
+            configurable: true,
+            get() {
+              act()
+              return x
+            },
+          },
+        ]),
+      ),
+    ),
+  'inherited getters': (value, act) =>
+    Array.isArray(value) ? READS.getters(value, act) : Object.create(READS.getters(value, act)),
+  iterables: (value, act) =>
+    Array.isArray(value)
+      ? (function* () {
+          for (const x of value) {
+            act()
+            yield x
+          }
+        })()
+      : READS.getters(value, act),
 }
 
-function readBy (how, value, act) {
+function readBy(how, value, act) {
   if (ArrayBuffer.isView(value)) {
     const proto = Object.getPrototypeOf(value)
-    for (const key of ['length', 'constructor', 'buffer', Symbol.iterator]) Object.defineProperty(value, key, { configurable: true, get () { act(); return Reflect.get(proto, key, value) } })
+    for (const key of ['length', 'constructor', 'buffer', Symbol.iterator]) {
+      Object.defineProperty(value, key, {
+        configurable: true,
+        get() {
+          act()
+          return Reflect.get(proto, key, value)
+        },
+      })
+    }
     return value
   }
   if (!Array.isArray(value) && !isPlain(value)) return value
-  return READS[how](mapped(value, x => readBy(how === 'inherited getters' ? 'getters' : how, x, act)), act) // lists and records have entries of their own
+  return READS[how](
+    mapped(value, (x) => readBy(how === 'inherited getters' ? 'getters' : how, x, act)),
+    act,
+  ) // lists and records have entries of their own
 }
 
 /** Lists and options that nobody else has. */
-const anew = value => Array.isArray(value) || isPlain(value) ? mapped(value, anew) : value
+const anew = (value) => (Array.isArray(value) || isPlain(value) ? mapped(value, anew) : value)
 
 /** Takes all out of lists and options. */
-function empty (value) {
+function empty(value) {
   if (!Array.isArray(value) && !isPlain(value)) return
   Object.values(value).forEach(empty)
   if (Array.isArray(value)) value.length = 0
@@ -186,10 +333,15 @@ function empty (value) {
 }
 
 /** Every tensor in arguments, lists and options. */
-const tensorsIn = value => Tensor.isTensor(value) ? [value] : Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(tensorsIn) : []
+const tensorsIn = (value) =>
+  Tensor.isTensor(value)
+    ? [value]
+    : Array.isArray(value) || isPlain(value)
+      ? Object.values(value).flatMap(tensorsIn)
+      : []
 
 /** All that a result has, in plain values. */
-function wholly (value) {
+function wholly(value) {
   if (Tensor.isTensor(value)) return shown(value)
   if (ArrayBuffer.isView(value)) return [...value]
   return Array.isArray(value) || isPlain(value) ? mapped(value, wholly) : typeof value
@@ -200,21 +352,36 @@ function wholly (value) {
  * `grow` grows WebAssembly's memory, so that all views of it are stale; `dispose` ends the tensors that the call was given.
  */
 const ACTS = {
-  compute ({ kept, compute }) {
-    const one = tensor([[1, 2], [3, 4]])
+  compute({ kept, compute }) {
+    const one = tensor([
+      [1, 2],
+      [3, 4],
+    ])
     const sum = zeros([2, 2])
     compute(one, sum)
-    assert.deepEqual(sum.toArray(), [[2, 4], [6, 8]], 'a call in the midst of another one did not compute at once')
+    assert.deepEqual(
+      sum.toArray(),
+      [
+        [2, 4],
+        [6, 8],
+      ],
+      'a call in the midst of another one did not compute at once',
+    )
     one.T.slice('::-1').copyFrom(tensor([5, 6]))
     kept.push(sum)
   },
-  grow ({ kept }) {
+  grow({ kept }) {
     samebytes.wasmMemory()?.grow(1)
-    kept.push(tensor([[2, 4], [6, 8]]))
+    kept.push(
+      tensor([
+        [2, 4],
+        [6, 8],
+      ]),
+    )
   },
-  dispose ({ given }) {
+  dispose({ given }) {
     for (const t of given) t.dispose()
-  }
+  },
 }
 
 /**
@@ -225,7 +392,7 @@ const ACTS = {
  * @param {(one: any, out: any) => void} compute  writes one + one
  * @param {() => any} [make]  what it is called on
  */
-async function readsFirst ({ args, refused, random }, call, compute, make = () => undefined) {
+async function readsFirst({ args, refused, random }, call, compute, make = () => undefined) {
   const plain = await outcome(() => call(args.map(validOf), make()))
   if (plain.error) {
     assert.ok(refused?.includes(plain.error.code), plain.error.stack)
@@ -245,21 +412,50 @@ async function readsFirst ({ args, refused, random }, call, compute, make = () =
           if (how === 'inherited getters' && (key !== null || argument.kind !== 'options')) continue
           const on = make()
           const list = args.map(validOf)
-          const about = { kept: [], given: [...tensorsIn(list), on].filter(Tensor.isTensor), compute }
+          const about = {
+            kept: [],
+            given: [...tensorsIn(list), on].filter(Tensor.isTensor),
+            compute,
+          }
           let reads = 0
-          const once = () => { if (reads++ < (what === 'grow' ? 1 : 3)) act(about) }
-          list[i] = key === null ? readBy(how, list[i], once) : { ...list[i], [key]: readBy(how, list[i][key], once) }
+          const once = () => {
+            if (reads++ < (what === 'grow' ? 1 : 3)) act(about)
+          }
+          list[i] =
+            key === null
+              ? readBy(how, list[i], once)
+              : { ...list[i], [key]: readBy(how, list[i][key], once) }
           const { result, error } = await outcome(() => call(list, on))
           if (reads === 0) continue
           const label = `${argument.name || `argument ${i}`}${key === null ? '' : `, option ${key}`}: ${how} that ${what}s`
-          for (const t of about.kept) assert.deepEqual(t.toArray(), [[2, 4], [6, 8]], label)
+          for (const t of about.kept) {
+            assert.deepEqual(
+              t.toArray(),
+              [
+                [2, 4],
+                [6, 8],
+              ],
+              label,
+            )
+          }
           for (const t of about.kept) t.dispose()
           if (error === undefined) {
-            if (!random && !(what === 'dispose' && about.given.includes(result))) assert.deepEqual(wholly(result), wanted, label)
+            if (!random && !(what === 'dispose' && about.given.includes(result))) {
+              assert.deepEqual(wholly(result), wanted, label)
+            }
           } else if (what === 'dispose') {
-            assert.equal(error.code, how === 'iterables' && error.code !== 'ERR_DISPOSED' ? 'ERR_ARGUMENT' : 'ERR_DISPOSED', `${label}: ${error.stack}`)
+            assert.equal(
+              error.code,
+              how === 'iterables' && error.code !== 'ERR_DISPOSED'
+                ? 'ERR_ARGUMENT'
+                : 'ERR_DISPOSED',
+              `${label}: ${error.stack}`,
+            )
           } else {
-            assert.ok(how === 'iterables' && error.code === 'ERR_ARGUMENT', `${label}: ${error.stack}`) // most lists are no iterables
+            assert.ok(
+              how === 'iterables' && error.code === 'ERR_ARGUMENT',
+              `${label}: ${error.stack}`,
+            ) // most lists are no iterables
           }
           for (const t of [...about.given, ...tensorsIn(result)]) t.dispose()
         }

@@ -8,13 +8,13 @@ const names = new Set()
 let made = 0
 
 /** A name that nobody else has. */
-function fresh () {
+function fresh() {
   const name = `sb-test-${process.pid}-${made++}`
   names.add(name)
   return name
 }
 
-function targetOf (name) {
+function targetOf(name) {
   try {
     return fs.readlinkSync(`${FOLDER}/${name}`)
   } catch {
@@ -23,13 +23,21 @@ function targetOf (name) {
 }
 
 /** What is in the folder of these names: themselves, and what says who made them. */
-const here = () => fs.readdirSync(FOLDER).filter(name => [name, targetOf(name)].some(text => text.includes(`sb-test-${process.pid}-`))).sort()
+const here = () =>
+  fs
+    .readdirSync(FOLDER)
+    .filter((name) =>
+      [name, targetOf(name)].some((text) => text.includes(`sb-test-${process.pid}-`)),
+    )
+    .sort()
 
 /** For afterEach. */
-function clean () {
+function clean() {
   for (const name of here()) fs.rmSync(`${FOLDER}/${name}`, { force: true })
   for (const name of names) {
-    try { SharedTensor.unlink(name) } catch {}
+    try {
+      SharedTensor.unlink(name)
+    } catch {}
   }
   names.clear()
 }

@@ -24,14 +24,20 @@ const BOUNDS = {
   complex64: [-1e30, 1e30],
   complex128: [-1e300, 1e300],
   float8_e4m3fn: [-440, 440],
-  float8_e5m2: [-50000, 50000]
+  float8_e5m2: [-50000, 50000],
 }
 
 /** What test/python/sequences_reference.py says to each case: bytes in hexadecimal. */
-function askNumpy (cases) {
+function askNumpy(cases) {
   const script = path.join(ROOT, 'test', 'python', 'sequences_reference.py')
-  const input = JSON.stringify(cases, (_, value) => typeof value === 'bigint' ? String(value) : value)
-  const { status, stdout, stderr } = spawnSync(PYTHON, [script], { input, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const input = JSON.stringify(cases, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  const { status, stdout, stderr } = spawnSync(PYTHON, [script], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }

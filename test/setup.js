@@ -34,10 +34,10 @@ const CLASSES = {
   ERR_EXISTS: Error,
   ERR_CUDA_CONTEXT_LOST: Error,
   ERR_NOT_FOUND: Error,
-  ERR_MODEL: Error
+  ERR_MODEL: Error,
 }
 
-function thrownBy (fn) {
+function thrownBy(fn) {
   let result
   try {
     result = fn()
@@ -48,7 +48,7 @@ function thrownBy (fn) {
 }
 
 /** fn must throw an error of this class and code whose message matches the pattern. */
-function fails (fn, Class, code, pattern = /\S{3}/) {
+function fails(fn, Class, code, pattern = /\S{3}/) {
   const error = thrownBy(fn)
   assert.equal(error.code, code, `expected ${code}, got ${error.stack}`)
   assert.ok(error instanceof Class, `${code} should be a ${Class.name}: ${error.stack}`)
@@ -56,7 +56,7 @@ function fails (fn, Class, code, pattern = /\S{3}/) {
 }
 
 /** fn must throw a typed error; codes narrows which ones. */
-function refuses (fn, ...codes) {
+function refuses(fn, ...codes) {
   const error = thrownBy(fn)
   const Class = CLASSES[error.code]
   assert.ok(Class, `not a typed error: ${error.stack}`)
@@ -68,19 +68,19 @@ function refuses (fn, ...codes) {
   return error
 }
 
-function describeTensor (t) {
+function describeTensor(t) {
   return {
     dtype: t.dtype,
     shape: [...t.shape],
     strides: [...t.strides],
     offset: t.offset,
     values: t.toArray(),
-    isReadOnly: t.isReadOnly
+    isReadOnly: t.isReadOnly,
   }
 }
 
 /** fn must be refused and leave t as it was. */
-function refusedUnchanged (t, fn, ...codes) {
+function refusedUnchanged(t, fn, ...codes) {
   const before = describeTensor(t)
   const error = refuses(fn, ...codes)
   assert.deepEqual(describeTensor(t), before)
@@ -88,7 +88,7 @@ function refusedUnchanged (t, fn, ...codes) {
 }
 
 /** What fn made samebytes copy: { result, copies: { [reason]: { count, bytes } } }. */
-function copied (fn) {
+function copied(fn) {
   const before = memory().copied
   const result = fn()
   const after = memory().copied
@@ -102,7 +102,7 @@ function copied (fn) {
 }
 
 /** fn must give a tensor that shares t's bytes, both ways, with nothing copied. */
-function assertView (t, fn) {
+function assertView(t, fn) {
   const { result, copies } = copied(fn)
   assert.deepEqual(copies, {})
   assert.notEqual(result, t)
@@ -110,20 +110,20 @@ function assertView (t, fn) {
 }
 
 /** The bytes of a tensor as hexadecimal digits. */
-function hex (t) {
+function hex(t) {
   return Buffer.from(t.contiguous().bytes).toString('hex')
 }
 
 /** An ArrayBuffer of exactly these bytes. */
-function fromHex (digits) {
-  const bytes = Uint8Array.from(digits.match(/../g) ?? [], pair => parseInt(pair, 16))
+function fromHex(digits) {
+  const bytes = Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16))
   return bytes.buffer
 }
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Collects until condition() holds or the rounds are over; gives what condition() said last. */
-async function collectUntil (condition, rounds = 50) {
+async function collectUntil(condition, rounds = 50) {
   assert.equal(typeof globalThis.gc, 'function', 'run mocha with --expose-gc')
   for (let round = 0; round < rounds && !condition(); round++) {
     await globalThis.gc() // a promise in Firefox
@@ -140,9 +140,10 @@ const collectAll = () => collectUntil(() => false, 8)
  * Tensors are counted by groups: one that died undisposed counts until its group is collected, and a freed slot
  * that waits for reuse keeps its group. Afterwards no slot waits and no group is open that has a dead tensor.
  */
-function closeGroups () {
-  const make = nbytes => empty([nbytes], { dtype: 'uint8' })
-  if (isWasm) { // a group is of 32 small tensors
+function closeGroups() {
+  const make = (nbytes) => empty([nbytes], { dtype: 'uint8' })
+  if (isWasm) {
+    // a group is of 32 small tensors
     for (const t of Array.from({ length: 32 }, () => make(4))) t.dispose()
     return
   }
@@ -150,18 +151,21 @@ function closeGroups () {
     for (let i = 0; i < 64; i++) make(nbytes) // taken out of the lists of free slots, and never given back
   }
   const last = Array.from({ length: 128 }, () => make(1024))
-  last.push(...Array.from({ length: 70 }, () => make(2048)), ...Array.from({ length: 70 }, () => fromBlob(new Uint8Array(1))))
+  last.push(
+    ...Array.from({ length: 70 }, () => make(2048)),
+    ...Array.from({ length: 70 }, () => fromBlob(new Uint8Array(1))),
+  )
   for (const t of last.reverse()) t.dispose() // the lists are full before it is the turn of those in an old group
 }
 
 /** Lets go of what nobody holds any more, so that only what a test does changes memory(). */
-function settle (rounds = 2) {
+function settle(rounds = 2) {
   closeGroups()
   for (let round = 0; round < rounds; round++) globalThis.gc?.()
 }
 
 /** memory() without what nobody holds any more. */
-function settledMemory () {
+function settledMemory() {
   settle()
   return memory()
 }
@@ -171,7 +175,7 @@ function settledMemory () {
  * a while, and so to a group of small tensors that settle() made: then it is tried again. What leaks does so each time. counted: other
  * numbers of memory().
  */
-function leavesNothing (fn, counted = ({ tensors, storages }) => [tensors, storages]) {
+function leavesNothing(fn, counted = ({ tensors, storages }) => [tensors, storages]) {
   const counts = () => counted(settledMemory())
   let before
   let after
@@ -185,7 +189,7 @@ function leavesNothing (fn, counted = ({ tensors, storages }) => [tensors, stora
 }
 
 /** memory() without what nobody holds any more, nor what only a later turn gives back, such as bytes that other threads see. */
-async function quietMemory () {
+async function quietMemory() {
   let last = ''
   for (let same = 0, round = 0; same < 3 && round < 50; round++) {
     settle(1)
@@ -202,7 +206,7 @@ async function quietMemory () {
 const alive = () => settledMemory().tensors
 
 /** fn must make no tensor that outlives it, not even one that a collection would take. Fewer than before are no answer, as for leavesNothing. */
-function makesNothing (fn) {
+function makesNothing(fn) {
   let before
   let after
   for (let attempt = 0; attempt < 5; attempt++) {
@@ -215,14 +219,14 @@ function makesNothing (fn) {
 }
 
 /** ms of processor time of this process; pages have none, and take real time that counts as little as a limit does. */
-function processorTime () {
+function processorTime() {
   if (isPage) return performance.now() / 10
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
 /** Gives what fn gives, which must not compute for longer than so many ms. */
-function within (limit, fn) {
+function within(limit, fn) {
   const from = processorTime()
   const result = fn()
   const took = processorTime() - from
@@ -231,10 +235,16 @@ function within (limit, fn) {
 }
 
 /** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
-function child (source, { flags = [], env = {}, type = 'commonjs' } = {}) {
+function child(source, { flags = [], env = {}, type = 'commonjs' } = {}) {
   const args = [...flags, `--input-type=${type}`, '-e', source]
-  const options = { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 1 << 24, timeout: HANG_MS, killSignal: /** @type {const} */ ('SIGKILL') }
-  return new Promise(resolve => {
+  const options = {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    maxBuffer: 1 << 24,
+    timeout: HANG_MS,
+    killSignal: /** @type {const} */ ('SIGKILL'),
+  }
+  return new Promise((resolve) => {
     const running = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
     })
@@ -242,7 +252,7 @@ function child (source, { flags = [], env = {}, type = 'commonjs' } = {}) {
 }
 
 /** A program's JSON output; the program must end well. */
-async function childJson (source, options) {
+async function childJson(source, options) {
   const { code, signal, stdout, stderr } = await child(source, options)
   assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr)
   return JSON.parse(stdout)
@@ -254,8 +264,9 @@ async function childJson (source, options) {
  * @param {string} prelude  a program that has `samebytes`, and says what round needs
  * @param {string} round  what is done each time; i counts
  */
-function growth (prelude, round) {
-  return childJson(`
+function growth(prelude, round) {
+  return childJson(
+    `
     const samebytes = require('samebytes')
     ${prelude}
     const rounds = n => { for (let i = 0; i < n; i++) { ${round} } }
@@ -269,7 +280,9 @@ function growth (prelude, round) {
       console.log(JSON.stringify({ grown: process.memoryUsage.rss() - before, exported: samebytes.memory().exported }))
     }
     main()
-  `, { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc'] })
+  `,
+    { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc'] },
+  )
 }
 
 /** Is the back end one of the two over linear memory? */
@@ -279,7 +292,7 @@ const isWasm = backend() !== 'native'
 const ALL_SHARED = backend() === 'wasm-shared'
 
 /** Skips a test, or in a hook the tests of its suite, and says why: test/run.js prints the reasons. */
-function skip (context, reason) {
+function skip(context, reason) {
   const { test } = context
   const skipped = test.type === 'hook' ? test.parent : test
   skipped.skipReason = reason
@@ -289,7 +302,7 @@ function skip (context, reason) {
 const isPage = typeof document === 'object'
 
 /** By its version, so that a lookup that fails is no reason to skip. */
-function makesExternalSabs () {
+function makesExternalSabs() {
   const [major, minor, patch] = process.versions.node.split('.').map(Number)
   if (major === 22) return minor > 23 || (minor === 23 && patch >= 3)
   return (major === 24 && minor >= 16) || (major === 26 && minor >= 1) || major > 26
@@ -298,29 +311,41 @@ function makesExternalSabs () {
 const MAJOR = isPage ? 0 : parseInt(process.versions.node)
 
 /** What test/cannot.js calls the place where the tests run. */
-const PLACES = [backend(), ...isPage ? ['page', `page of ${globalThis.RUN.browser}`] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : [],
-  ...isPage ? [] : [makesExternalSabs() ? 'Node with external SharedArrayBuffers' : 'Node without external SharedArrayBuffers'],
-  ...isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer'],
-  ...isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']]
+const PLACES = [
+  backend(),
+  ...(isPage ? ['page', `page of ${globalThis.RUN.browser}`] : []),
+  ...(isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : []),
+  ...(isPage
+    ? []
+    : [
+        makesExternalSabs()
+          ? 'Node with external SharedArrayBuffers'
+          : 'Node without external SharedArrayBuffers',
+      ]),
+  ...(isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer']),
+  ...(isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']),
+]
 
 /** Skips where this back end or page lacks a feature of test/cannot.js, or the machine a tool of test/tools.js. */
-function skipWithout (context, feature) {
+function skipWithout(context, feature) {
   if (TOOLS[feature]) {
     const lack = lackOf(feature)
     return lack === null ? undefined : skip(context, lack)
   }
   const { places, reason } = CANNOT[feature]
-  if (PLACES.some(place => places.includes(place))) skip(context, reason)
+  if (PLACES.some((place) => places.includes(place))) skip(context, reason)
 }
 
 /** For use in describe: all its tests need a feature of test/cannot.js, or a tool of test/tools.js. */
-function needs (feature) {
+function needs(feature) {
   assert.ok(CANNOT[feature] ?? TOOLS[feature], feature)
-  before(function () { skipWithout(this, feature) })
+  before(function () {
+    skipWithout(this, feature)
+  })
 }
 
 /** For use in describe: its tests take so many GiB of memory, and are skipped where others have them. */
-function needsMemory (gib) {
+function needsMemory(gib) {
   before(function () {
     const free = Math.min(os.freemem(), globalThis.process?.availableMemory?.() ?? Infinity)
     if (free < gib * 2 ** 30) skip(this, `it needs ${gib} GiB of free memory`)
@@ -331,20 +356,20 @@ function needsMemory (gib) {
 const nativeOnly = () => needs('the addon')
 
 /** Makes all generators give other numbers: test/math/seeds.js draws more cases by it. */
-const OTHER = Math.imul(Number(process.env.SAMEBYTES_SEED ?? 0), 0x9E3779B1)
+const OTHER = Math.imul(Number(process.env.SAMEBYTES_SEED ?? 0), 0x9e3779b1)
 
 /** The same numbers on every run: mulberry32; next(n) is an integer in [0, n). */
-function generator (seed) {
+function generator(seed) {
   seed += OTHER
-  function uint32 () {
-    seed = (seed + 0x6D2B79F5) | 0
+  function uint32() {
+    seed = (seed + 0x6d2b79f5) | 0
     let x = Math.imul(seed ^ (seed >>> 15), seed | 1)
     x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
     return (x ^ (x >>> 14)) >>> 0
   }
-  const next = n => Math.floor(uint32() / 4294967296 * n)
-  const pick = list => list[next(list.length)]
-  function shuffle (list) {
+  const next = (n) => Math.floor((uint32() / 4294967296) * n)
+  const pick = (list) => list[next(list.length)]
+  function shuffle(list) {
     const result = [...list]
     for (let i = result.length - 1; i > 0; i--) {
       const j = next(i + 1)
@@ -394,5 +419,5 @@ module.exports = {
   skip,
   skipWithout,
   turn,
-  within
+  within,
 }

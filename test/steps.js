@@ -12,7 +12,7 @@ const ROOT = path.join(__dirname, '..')
 const STEP_LIMIT_MS = 1_800_000
 
 /** A folder that goes with this process, however it ends. */
-function scratchFolder (name) {
+function scratchFolder(name) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), `samebytes-${name}-`))
   process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
@@ -22,18 +22,20 @@ function scratchFolder (name) {
 const total = { passed: 0, failed: 0 }
 
 /** Runs all steps; the last line is `N passed, N failed`. */
-function runAll (main) {
-  main().catch(error => {
-    console.log(error)
-    total.failed++
-  }).finally(() => {
-    console.log(`${total.passed} passed, ${total.failed} failed`)
-    process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
-  })
+function runAll(main) {
+  main()
+    .catch((error) => {
+      console.log(error)
+      total.failed++
+    })
+    .finally(() => {
+      console.log(`${total.passed} passed, ${total.failed} failed`)
+      process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
+    })
 }
 
 /** @returns {Promise<boolean>} whether it passed */
-async function step (title, body) {
+async function step(title, body) {
   const start = performance.now()
   try {
     await body()
@@ -48,18 +50,31 @@ async function step (title, body) {
 }
 
 /** Starts a command; it and what it starts are one group, so nothing stays behind. out, err, text: what it has written; end() ends it. */
-function start (command, args, options) {
-  const child = Object.assign(spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true }), { out: '', err: '', text: '', end () {} })
-  child.stdout.on('data', data => { child.out += data; child.text += data })
-  child.stderr.on('data', data => { child.err += data; child.text += data })
-  child.end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
+function start(command, args, options) {
+  const child = Object.assign(
+    spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
+    { out: '', err: '', text: '', end() {} },
+  )
+  child.stdout.on('data', (data) => {
+    child.out += data
+    child.text += data
+  })
+  child.stderr.on('data', (data) => {
+    child.err += data
+    child.text += data
+  })
+  child.end = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {}
+  }
   process.on('exit', child.end)
   child.once('close', () => process.off('exit', child.end))
   return child
 }
 
 /** Waits for a command's end. @returns {Promise<{ code: number, out: string, err: string, text: string }>} */
-async function ended (child) {
+async function ended(child) {
   const timer = setTimeout(child.end, STEP_LIMIT_MS)
   try {
     const [code, signal] = await once(child, 'close')
@@ -72,8 +87,11 @@ async function ended (child) {
 }
 
 /** The package as scripts/build leaves it, packed into a folder. @returns {string} the tarball */
-function packedIn (folder) {
-  return path.join(folder, fs.readdirSync(folder).find(name => /^samebytes-.*\.tgz$/.test(name)))
+function packedIn(folder) {
+  return path.join(
+    folder,
+    fs.readdirSync(folder).find((name) => /^samebytes-.*\.tgz$/.test(name)),
+  )
 }
 
 module.exports = { ROOT, STEP_LIMIT_MS, scratchFolder, runAll, step, start, ended, packedIn }

@@ -8,26 +8,43 @@ const { spawnSync } = require('node:child_process')
 const ROOT = path.join(__dirname, '..')
 const SYSTEM_PYTHON = '/usr/bin/python3' // because Debian's NumPy and PyTorch are its
 const GOPATH = '/usr/share/gocode'
-const TORCH_ADDONS = ['examples/libtorch/build/Release/blobs.node', 'test/peers/torch/build/Release/odd.node'].map(file => path.join(ROOT, file))
+const TORCH_ADDONS = [
+  'examples/libtorch/build/Release/blobs.node',
+  'test/peers/torch/build/Release/odd.node',
+].map((file) => path.join(ROOT, file))
 
 const isPage = typeof document === 'object'
-const PYTHON = process.env.PYTHON ?? (isPage || fs.existsSync(SYSTEM_PYTHON) ? SYSTEM_PYTHON : 'python3')
+const PYTHON =
+  process.env.PYTHON ?? (isPage || fs.existsSync(SYSTEM_PYTHON) ? SYSTEM_PYTHON : 'python3')
 
 /** A program by PATH, or null. Debian has servers in sbin, which is on root's PATH only: beside each bin. */
-function find (name) {
+function find(name) {
   if (path.isAbsolute(name)) return fs.existsSync(name) ? name : null
-  const folders = (process.env.PATH ?? '').split(':').filter(folder => folder !== '')
-  return folders.flatMap(folder => [folder, folder.replace(/\bbin\/?$/, 'sbin')]).map(folder => path.join(folder, name)).find(file => fs.existsSync(file)) ?? null
+  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder !== '')
+  return (
+    folders
+      .flatMap((folder) => [folder, folder.replace(/\bbin\/?$/, 'sbin')])
+      .map((folder) => path.join(folder, name))
+      .find((file) => fs.existsSync(file)) ?? null
+  )
 }
 
 /** What Python says to a line; null: it fails. A sanitizer's runtime is for the addon. */
-function said (source) {
-  const { status, stdout } = spawnSync(PYTHON, ['-c', source], { env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8' })
+function said(source) {
+  const { status, stdout } = spawnSync(PYTHON, ['-c', source], {
+    env: { ...process.env, LD_PRELOAD: '' },
+    encoding: 'utf8',
+  })
   return status === 0 ? stdout : null
 }
 
 /** Has Python such a module? One that is there and cannot be imported is no reason to skip. The server of pages knows imports only. */
-const hasModule = name => said(isPage ? `import ${name}` : `from importlib.util import find_spec; raise SystemExit(find_spec('${name}') is None)`) !== null
+const hasModule = (name) =>
+  said(
+    isPage
+      ? `import ${name}`
+      : `from importlib.util import find_spec; raise SystemExit(find_spec('${name}') is None)`,
+  ) !== null
 
 /**
  * isThere: cheap, because each process of tests asks. where: how one gets it. notInCi: scripts/setup all, which CI runs, does not install it;
@@ -36,27 +53,71 @@ const hasModule = name => said(isPage ? `import ${name}` : `from importlib.util 
  * @type {{ [name: string]: { isThere: () => boolean, where: string, notInCi?: boolean } }}
  */
 const TOOLS = {
-  Python: { isThere: () => isPage || find(PYTHON) !== null, where: 'Debian\'s python3; the variable PYTHON names another one' },
-  NumPy: { isThere: () => hasModule('numpy'), where: 'Debian\'s python3-numpy, or pip install numpy; the variable PYTHON names the Python that has it' },
-  PyTorch: { isThere: () => hasModule('torch'), where: 'Debian\'s python3-torch, or pip install torch; the variable PYTHON names the Python that has it' },
-  'PyTorch 1.13': { isThere: () => /^1\.13\b/.test(said('import torch; print(torch.__version__)') ?? ''), where: 'python3-torch of Debian 12; others print otherwise' },
-  LibTorch: { isThere: () => fs.existsSync('/usr/include/torch/csrc/api/include') && find('g++') !== null, where: 'bash scripts/setup libtorch' },
-  'an addon with LibTorch': { isThere: () => TORCH_ADDONS.every(file => fs.existsSync(file)), where: 'bash scripts/setup libtorch' },
-  'nats-server': { isThere: () => find('nats-server') !== null, where: 'Debian\'s nats-server, or nats.io' },
-  libnats: { isThere: () => fs.existsSync('/usr/include/nats/nats.h'), where: 'Debian\'s libnats-dev' },
-  'nats.go': { isThere: () => find('go') !== null && fs.existsSync(`${GOPATH}/src/github.com/nats-io/nats.go/nats.go`), where: 'Debian\'s golang-go and golang-github-nats-io-go-nats-dev', notInCi: true },
-  npm: { isThere: () => !isPage && spawnSync('npm', ['view', '@nats-io/transport-node', 'version'], { timeout: 60000 }).status === 0, where: 'Node.js has it; it has to reach a registry' },
-  nginx: { isThere: () => find('nginx') !== null, where: 'Debian\'s nginx-light, or nginx.org' },
+  Python: {
+    isThere: () => isPage || find(PYTHON) !== null,
+    where: "Debian's python3; the variable PYTHON names another one",
+  },
+  NumPy: {
+    isThere: () => hasModule('numpy'),
+    where:
+      "Debian's python3-numpy, or pip install numpy; the variable PYTHON names the Python that has it",
+  },
+  PyTorch: {
+    isThere: () => hasModule('torch'),
+    where:
+      "Debian's python3-torch, or pip install torch; the variable PYTHON names the Python that has it",
+  },
+  'PyTorch 1.13': {
+    isThere: () => /^1\.13\b/.test(said('import torch; print(torch.__version__)') ?? ''),
+    where: 'python3-torch of Debian 12; others print otherwise',
+  },
+  LibTorch: {
+    isThere: () => fs.existsSync('/usr/include/torch/csrc/api/include') && find('g++') !== null,
+    where: 'bash scripts/setup libtorch',
+  },
+  'an addon with LibTorch': {
+    isThere: () => TORCH_ADDONS.every((file) => fs.existsSync(file)),
+    where: 'bash scripts/setup libtorch',
+  },
+  'nats-server': {
+    isThere: () => find('nats-server') !== null,
+    where: "Debian's nats-server, or nats.io",
+  },
+  libnats: {
+    isThere: () => fs.existsSync('/usr/include/nats/nats.h'),
+    where: "Debian's libnats-dev",
+  },
+  'nats.go': {
+    isThere: () =>
+      find('go') !== null && fs.existsSync(`${GOPATH}/src/github.com/nats-io/nats.go/nats.go`),
+    where: "Debian's golang-go and golang-github-nats-io-go-nats-dev",
+    notInCi: true,
+  },
+  npm: {
+    isThere: () =>
+      !isPage &&
+      spawnSync('npm', ['view', '@nats-io/transport-node', 'version'], { timeout: 60000 })
+        .status === 0,
+    where: 'Node.js has it; it has to reach a registry',
+  },
+  nginx: { isThere: () => find('nginx') !== null, where: "Debian's nginx-light, or nginx.org" },
   openssl: { isThere: () => find('openssl') !== null, where: 'the package openssl' },
-  Go: { isThere: () => find('go') !== null, where: 'Debian\'s golang-go, or go.dev', notInCi: true },
-  Rust: { isThere: () => find('rustc') !== null, where: 'Debian\'s rustc, or rust-lang.org', notInCi: true },
-  'the WebAssembly build': { isThere: () => fs.existsSync(path.join(ROOT, 'dist', 'samebytes-algorithms-shared.wasm')), where: 'Debian\'s emscripten, or emscripten.org; then bash scripts/build wasm' }
+  Go: { isThere: () => find('go') !== null, where: "Debian's golang-go, or go.dev", notInCi: true },
+  Rust: {
+    isThere: () => find('rustc') !== null,
+    where: "Debian's rustc, or rust-lang.org",
+    notInCi: true,
+  },
+  'the WebAssembly build': {
+    isThere: () => fs.existsSync(path.join(ROOT, 'dist', 'samebytes-algorithms-shared.wasm')),
+    where: "Debian's emscripten, or emscripten.org; then bash scripts/build wasm",
+  },
 }
 
 const known = new Map()
 
 /** Why tests without this tool are skipped; null: it is there. In CI, which must not skip what it is to test, a missing one is an error. */
-function lackOf (name) {
+function lackOf(name) {
   const { isThere, where, notInCi } = TOOLS[name]
   if (!known.has(name)) known.set(name, isThere())
   if (known.get(name)) return null

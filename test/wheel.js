@@ -19,7 +19,7 @@ shared.notify(1)
 print(json.dumps([read, samebytes.__version__, samebytes.__file__, samebytes._library.find().path]))`
 const ENV = { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' }
 
-function hasPip () {
+function hasPip() {
   try {
     execFileSync(PYTHON, ['-m', 'pip', '--version'], { stdio: 'pipe', env: ENV })
     return true
@@ -29,8 +29,22 @@ function hasPip () {
 }
 
 /** @param {string} site  a folder of modules @param {{ byPip?: boolean }} [options]  else, and where there is no pip, it is unpacked: that is faster */
-function install (wheel, site, { byPip = false } = {}) {
-  const args = byPip && hasPip() ? ['-m', 'pip', 'install', '--no-index', '--quiet', '--root-user-action=ignore', '--disable-pip-version-check', '--target', site, wheel] : ['-c', UNPACKS, wheel, site]
+function install(wheel, site, { byPip = false } = {}) {
+  const args =
+    byPip && hasPip()
+      ? [
+          '-m',
+          'pip',
+          'install',
+          '--no-index',
+          '--quiet',
+          '--root-user-action=ignore',
+          '--disable-pip-version-check',
+          '--target',
+          site,
+          wheel,
+        ]
+      : ['-c', UNPACKS, wheel, site]
   execFileSync(PYTHON, args, { stdio: 'pipe', env: { ...ENV, PIP_CONFIG_FILE: '/dev/null' } })
 }
 
@@ -42,7 +56,7 @@ function install (wheel, site, { byPip = false } = {}) {
  * @param {string} name  of shared memory that nobody has; it is gone afterwards
  * @returns {Promise<{ version: string, library: string }>} what Python says of itself
  */
-async function tryBeside ({ SharedRing, SharedTensor }, site, name) {
+async function tryBeside({ SharedRing, SharedTensor }, site, name) {
   const made = SharedRing.create(name, [3], { slots: 2, dtype: 'int32' })
   made.write(5)
   made.dispose() // another process may write
@@ -50,7 +64,13 @@ async function tryBeside ({ SharedRing, SharedTensor }, site, name) {
   const shared = SharedTensor.create(`${name}-t`, [2], { dtype: 'int64' })
   try {
     const frames = ring.read({ from: 1 })
-    const [read, version, file, library] = JSON.parse(execFileSync(PYTHON, ['-c', BESIDE, name], { encoding: 'utf8', cwd: site, env: { ...ENV, PYTHONPATH: site } }))
+    const [read, version, file, library] = JSON.parse(
+      execFileSync(PYTHON, ['-c', BESIDE, name], {
+        encoding: 'utf8',
+        cwd: site,
+        env: { ...ENV, PYTHONPATH: site },
+      }),
+    )
     assert.deepEqual(read, [5, 5, 5])
     assert.equal(path.dirname(path.dirname(file)), fs.realpathSync(site))
     assert.deepEqual((await frames.next()).value.tensor.tolist(), [7, 8, 9])

@@ -7,10 +7,12 @@ const HEADER = 8 // bytes: what it is, and the version
 const [from, ...others] = process.argv.slice(2)
 
 /** @returns {Buffer} the first section, whose size is one byte here */
-function sectionOf (module) {
+function sectionOf(module) {
   const size = module[HEADER + 1]
   const section = module.subarray(HEADER, HEADER + 2 + size)
-  if (section[0] !== 0 || size > 127 || section.subarray(3, 11).toString() !== 'dylink.0') throw new Error(`${from} does not begin with dylink.0`)
+  if (section[0] !== 0 || size > 127 || section.subarray(3, 11).toString() !== 'dylink.0') {
+    throw new Error(`${from} does not begin with dylink.0`)
+  }
   return section
 }
 

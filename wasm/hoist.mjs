@@ -18,7 +18,7 @@ const MOST_AT_ONCE = 12
  * @param {RegExp} [left]  matches names of functions that stay as they are
  * @returns {{ text: string, moved: number }} the same with locals, and how many uses read one now
  */
-export function hoist (text, left = /^$/) {
+export function hoist(text, left = /^$/) {
   const lines = text.split('\n')
   let moved = 0
   for (let at = 0; at < lines.length; at++) {
@@ -33,7 +33,7 @@ export function hoist (text, left = /^$/) {
 }
 
 /** The loops of a function, and the constants in them. */
-function read (lines, start) {
+function read(lines, start) {
   const uses = []
   let loop
   let depth = 0
@@ -41,7 +41,9 @@ function read (lines, start) {
   for (let at = start; at < lines.length; at++) {
     const line = lines[at]
     if (/^ *\(local /.test(line)) header = at
-    if (/^ *\(loop\b/.test(line)) loop = { at, depth, around: loop, constants: new Set(), locals: new Map() }
+    if (/^ *\(loop\b/.test(line)) {
+      loop = { at, depth, around: loop, constants: new Set(), locals: new Map() }
+    }
     const constant = line.match(/\(v128\.const (.*?)\)/)?.[1]
     if (constant && loop && takesMany(constant)) {
       uses.push({ at, loop, constant })
@@ -59,10 +61,10 @@ function read (lines, start) {
 
 const count = (line, character) => line.split(character).length - 1
 
-const takesMany = constant => !/^i32x4( 0x0{8}){4}$|^i32x4( 0xf{8}){4}$/.test(constant)
+const takesMany = (constant) => !/^i32x4( 0x0{8}){4}$|^i32x4( 0xf{8}){4}$/.test(constant)
 
 /** Lines are changed where they stand, so that their numbers stay what they are. */
-function rewrite (lines, { uses, header }) {
+function rewrite(lines, { uses, header }) {
   const before = new Map()
   let declared = ''
   for (const { at, loop, constant } of uses) {
@@ -70,10 +72,16 @@ function rewrite (lines, { uses, header }) {
     if (!target.locals.has(constant)) {
       const local = `$constant${target.at}_${target.locals.size}`
       target.locals.set(constant, local)
-      before.set(target, `${before.get(target) ?? ''} (local.set ${local} (v128.const ${constant}))`)
+      before.set(
+        target,
+        `${before.get(target) ?? ''} (local.set ${local} (v128.const ${constant}))`,
+      )
       declared += ` (local ${local} v128)`
     }
-    lines[at] = lines[at].replace(/\(v128\.const .*?\)/, `(local.get ${target.locals.get(constant)})`)
+    lines[at] = lines[at].replace(
+      /\(v128\.const .*?\)/,
+      `(local.get ${target.locals.get(constant)})`,
+    )
   }
   for (const [{ at, end }, sets] of before) {
     const result = lines[at].match(/\(result \w+\)/)?.[0] ?? ''
@@ -84,14 +92,18 @@ function rewrite (lines, { uses, header }) {
 }
 
 /** The outermost loop around this one whose constants fit the registers, or are no more than those of the loop inside. */
-function outermost (loop) {
-  while (loop.around && loop.around.constants.size <= Math.max(MOST_AT_ONCE, loop.constants.size)) loop = loop.around
+function outermost(loop) {
+  while (loop.around && loop.around.constants.size <= Math.max(MOST_AT_ONCE, loop.constants.size)) {
+    loop = loop.around
+  }
   return loop
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [file, pattern = '^$', option] = process.argv.slice(2)
   const { text, moved } = hoist(readFileSync(file, 'utf8'), new RegExp(pattern))
-  if (moved === 0 && option !== '--if-any') throw new Error(`${file}: no vector constant was found in a loop; is the text another one now?`)
+  if (moved === 0 && option !== '--if-any') {
+    throw new Error(`${file}: no vector constant was found in a loop; is the text another one now?`)
+  }
   writeFileSync(file, text)
 }

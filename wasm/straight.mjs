@@ -18,7 +18,7 @@ const SETS_GLOBAL = ['stackRestore', '__wasm_init_tls']
  * @param {string} text  a module
  * @returns {{ locks: number, faults: string[] }} how often a lock is taken; what is wrong
  */
-export function look (text) {
+export function look(text) {
   const functions = functionsOf(text.split('\n'))
   const faults = []
   let locks = 0
@@ -34,12 +34,12 @@ export function look (text) {
 }
 
 /** @returns {Map<string, string[]>} the lines of each */
-function functionsOf (lines) {
+function functionsOf(lines) {
   const functions = new Map()
   let body
   for (const line of lines) {
     const name = line.match(/^ \(func (\S+)/)?.[1]
-    if (name) functions.set(name, body = [])
+    if (name) functions.set(name, (body = []))
     body?.push(line)
     if (line === ' )') body = undefined
   }
@@ -47,13 +47,13 @@ function functionsOf (lines) {
 }
 
 /** What is between the branch that tries again to take the lock, around this line, and the last store that drops it. */
-function faultAfter (lines, at) {
+function faultAfter(lines, at) {
   const start = endOfBranch(lines, at) + 1
   if (start === 0) return 'a lock is not taken by a loop'
   let end = start
   while (end < lines.length && !TAKEN.test(lines[end])) end++
   const rest = lines.slice(start, end)
-  const last = rest.findLastIndex(line => DROPPED.test(line))
+  const last = rest.findLastIndex((line) => DROPPED.test(line))
   if (last === -1) return 'a lock is not dropped'
   let dropped = Infinity // what follows in the same block is indented as much
   for (const line of rest.slice(0, last)) {
@@ -63,10 +63,10 @@ function faultAfter (lines, at) {
   }
 }
 
-const indent = line => line.search(/\S/)
+const indent = (line) => line.search(/\S/)
 
 /** The line in which the branch around this one ends; -1: there is none. */
-function endOfBranch (lines, at) {
+function endOfBranch(lines, at) {
   let start = at
   for (let inner = indent(lines[at]); start >= 0; start--) {
     if (indent(lines[start]) >= inner) continue
@@ -77,18 +77,31 @@ function endOfBranch (lines, at) {
   return lines.findIndex((line, i) => i > start && indent(line) <= indent(lines[start]))
 }
 
-function earlyFaults (text, functions) {
-  const nameOf = name => text.match(new RegExp(`\\(export "${name}" \\(func (\\S+)\\)\\)`))?.[1]
-  const globals = SETS_GLOBAL.map(name => functions.get(nameOf(name))?.join('\n').match(/\(global\.set (\S+)/)?.[1])
+function earlyFaults(text, functions) {
+  const nameOf = (name) => text.match(new RegExp(`\\(export "${name}" \\(func (\\S+)\\)\\)`))?.[1]
+  const globals = SETS_GLOBAL.map(
+    (name) =>
+      functions
+        .get(nameOf(name))
+        ?.join('\n')
+        .match(/\(global\.set (\S+)/)?.[1],
+  )
   if (globals.includes(undefined)) return [`${SETS_GLOBAL.join(' or ')} sets no global`]
   const faults = []
   for (const name of WITHOUT_STACK) {
     const seen = new Set([nameOf(name)])
     for (const each of seen) {
       const body = functions.get(each)?.join('\n')
-      if (body === undefined && !each?.startsWith('$fimport')) faults.push(`${name}: ${each} is not there`)
+      if (body === undefined && !each?.startsWith('$fimport')) {
+        faults.push(`${name}: ${each} is not there`)
+      }
       if (body === undefined) continue
-      if (globals.some(global => body.includes(`(global.get ${global})`)) || body.includes('call_indirect')) faults.push(`${name}: ${each} uses a stack, thread-local variables or a table`)
+      if (
+        globals.some((global) => body.includes(`(global.get ${global})`)) ||
+        body.includes('call_indirect')
+      ) {
+        faults.push(`${name}: ${each} uses a stack, thread-local variables or a table`)
+      }
       for (const [, called] of body.matchAll(/\(call (\S+)/g)) seen.add(called.replace(/\)$/, ''))
     }
   }

@@ -8,14 +8,14 @@ import { tidy } from './dist/samebytes.mjs'
  * @param {number} from  the first window to measure
  * @param {number} end  the first one not to
  */
-export function measure ({ windows, levels }, from, end) {
+export function measure({ windows, levels }, from, end) {
   for (let i = from; i < end; i++) {
     tidy(() => levels.select(0, i).data.set(levelsOf(windows.select(0, i).data))) // taken anew: memory may have grown
   }
 }
 
 /** @param {Float32Array} samples */
-function levelsOf (samples) {
+function levelsOf(samples) {
   let [low, high, squares] = [0, 0, 0]
   for (const x of samples) {
     if (x < low) low = x

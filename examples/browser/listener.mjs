@@ -12,13 +12,16 @@ const STATE = [2, 1, 128]
 /** Bytes that onnxruntime-web copies in each run: into its memory, and out of it. */
 export const RUN = {
   in: 4 * (CONTEXT + HOP) + 4 * 256 + 8, // input, state, sr
-  out: 4 * 256 + 4 // stateN, output
+  out: 4 * 256 + 4, // stateN, output
 }
 
-export function loadModel () {
+export function loadModel() {
   ort.env.wasm.wasmPaths = new URL('./onnxruntime-web/', import.meta.url).href
   ort.env.wasm.numThreads = 1 // a model this small only loses time by sharing its work out
-  return ort.InferenceSession.create('./model.onnx', { executionProviders: ['wasm'], logSeverityLevel: 3 })
+  return ort.InferenceSession.create('./model.onnx', {
+    executionProviders: ['wasm'],
+    logSeverityLevel: 3,
+  })
 }
 
 /**
@@ -27,9 +30,10 @@ export function loadModel () {
  *
  * @param {number} length  samples
  */
-export function prepare (length) {
+export function prepare(length) {
   const count = Math.max(1, Math.ceil(length / HOP))
-  return tidy(() => { // if one cannot be made, none is left behind
+  return tidy(() => {
+    // if one cannot be made, none is left behind
     const samples = zeros([CONTEXT + count * HOP])
     return {
       count,
@@ -39,23 +43,23 @@ export function prepare (length) {
       stateA: zeros(STATE),
       stateB: zeros(STATE),
       levels: zeros([count, 3]),
-      progress: zeros([2], { dtype: 'int32' }) // windows that there are; that are measured
+      progress: zeros([2], { dtype: 'int32' }), // windows that there are; that are measured
     }
   })
 }
 
 /** Frees the bytes now, instead of when the garbage collector comes by. */
-export function release ({ count, ...tensors }) {
+export function release({ count, ...tensors }) {
   dispose(Object.values(tensors))
 }
 
 /** `hear(i)` runs the model on window i. Tensors are given to onnxruntime-web as they are. */
-export function listener (session, { windows, speech, stateA, stateB }) {
+export function listener(session, { windows, speech, stateA, stateB }) {
   const sr = tensor(BigInt(RATE)) // 0-d, int64
   let [state, next] = [stateA, stateB]
   state.zero()
   return {
-    async hear (i) {
+    async hear(i) {
       const input = windows.narrow(0, i, 1)
       const { output, stateN } = await session.run({ input, state, sr })
       // onnxruntime-web writes into no memory but its own (preallocated outputs stay as they were): copied on purpose
@@ -64,9 +68,9 @@ export function listener (session, { windows, speech, stateA, stateB }) {
       ;[state, next] = [next, state] // what the model gave is what it reads next
       dispose([input, answer]) // the views, not the bytes
     },
-    dispose () {
+    dispose() {
       sr.dispose()
-    }
+    },
   }
 }
 
@@ -76,11 +80,14 @@ export function listener (session, { windows, speech, stateA, stateB }) {
  * @param {Float32Array} pcm  the samples, context in front
  * @returns {Promise<Float32Array>} a probability for each window
  */
-export async function plainLoop (session, pcm, count) {
+export async function plainLoop(session, pcm, count) {
   const probabilities = new Float32Array(count)
   let state = new ort.Tensor('float32', new Float32Array(256), STATE)
   for (let i = 0; i < count; i++) {
-    const input = new ort.Tensor('float32', pcm.slice(i * HOP, i * HOP + CONTEXT + HOP), [1, CONTEXT + HOP])
+    const input = new ort.Tensor('float32', pcm.slice(i * HOP, i * HOP + CONTEXT + HOP), [
+      1,
+      CONTEXT + HOP,
+    ])
     const sr = new ort.Tensor('int64', [BigInt(RATE)], [])
     const { output, stateN } = await session.run({ input, state, sr })
     probabilities[i] = output.data[0]
@@ -90,6 +97,6 @@ export async function plainLoop (session, pcm, count) {
 }
 
 /** Compared by the C kernel, element by element, as far as there are probabilities. */
-export function isSame (speech, probabilities) {
+export function isSame(speech, probabilities) {
   return tidy(() => arrayEqual(speech.narrow(0, 0, probabilities.length), tensor(probabilities)))
 }

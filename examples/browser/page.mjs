@@ -1,7 +1,27 @@
 // The page: what the buttons do, and what is shown meanwhile.
 
-import { arrayEqual, backend, empty, init, memory, share, tidy, wasmMemory } from './dist/samebytes.mjs'
-import { CONTEXT, HOP, RATE, RUN, isSame, listener, loadModel, plainLoop, prepare, release } from './listener.mjs'
+import {
+  arrayEqual,
+  backend,
+  empty,
+  init,
+  memory,
+  share,
+  tidy,
+  wasmMemory,
+} from './dist/samebytes.mjs'
+import {
+  CONTEXT,
+  HOP,
+  RATE,
+  RUN,
+  isSame,
+  listener,
+  loadModel,
+  plainLoop,
+  prepare,
+  release,
+} from './listener.mjs'
 import { measure } from './levels.mjs'
 import { decode, play, record } from './sound.mjs'
 import { bytesText, connect, drawStripes, hex, showStripes } from './picture.mjs'
@@ -13,11 +33,11 @@ const MOST = 512 * 2 ** 20 // bytes that it stops at
 const BUNDLED = 'The bundled recording'
 const SPEECH = 0.5 // from this probability on
 
-const $ = id => document.getElementById(id)
+const $ = (id) => document.getElementById(id)
 const query = new URLSearchParams(location.search)
 const pace = Number(query.get('speed') ?? 1) // times real time
 const recordSeconds = Number(query.get('seconds') ?? 30) // of the microphone
-const group = n => n.toLocaleString('en-US')
+const group = (n) => n.toLocaleString('en-US')
 
 /** What runs, or ran last; null before the first. */
 let run = null
@@ -27,7 +47,7 @@ const grown = [] // tensors that "Grow memory now" made
 
 // ---- Starting ----
 
-async function start () {
+async function start() {
   await init({ shared: 'auto', initialMemory: START })
   describe()
   ;[session, bundled] = await Promise.all([loadModel(), fetched('./recording.wav').then(decode)])
@@ -37,26 +57,29 @@ async function start () {
 
 const isShared = () => backend() === 'wasm-shared'
 
-async function fetched (url) {
+async function fetched(url) {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`${url}: ${response.status}`)
   return response.arrayBuffer()
 }
 
 /** What differs with and without isolation. */
-function describe () {
-  $('kind').textContent = isShared() ? '· SharedArrayBuffer, seen by all threads' : '· ArrayBuffer, one thread: the page is not isolated'
+function describe() {
+  $('kind').textContent = isShared()
+    ? '· SharedArrayBuffer, seen by all threads'
+    : '· ArrayBuffer, one thread: the page is not isolated'
   if (isShared()) return
   $('thread-words').textContent = 'every view'
   $('worker').classList.add('absent')
   $('worker').dataset.sees = ''
-  $('worker-words').textContent = 'Needs an isolated page. In this one the page measures the waveform.'
+  $('worker-words').textContent =
+    'Needs an isolated page. In this one the page measures the waveform.'
 }
 
 // ---- A run ----
 
 /** Everything of the last run goes, and what the next one needs is made. */
-function begin (title, length, fill) {
+function begin(title, length, fill) {
   const last = run
   run = null // what follows may fail
   if (last !== null) {
@@ -65,7 +88,22 @@ function begin (title, length, fill) {
   }
   const before = memory()
   const job = prepare(length)
-  run = { title, job, heard: 0, seconds: length / RATE, before, brought: { count: 0, bytes: 0 }, messages: 0, marks: [], runs: 0, active: false, stopped: false, checks: null, stop () {}, wake () {} }
+  run = {
+    title,
+    job,
+    heard: 0,
+    seconds: length / RATE,
+    before,
+    brought: { count: 0, bytes: 0 },
+    messages: 0,
+    marks: [],
+    runs: 0,
+    active: false,
+    stopped: false,
+    checks: null,
+    stop() {},
+    wake() {},
+  }
   showStripes($('bar'), job)
   showHeld()
   link()
@@ -74,30 +112,34 @@ function begin (title, length, fill) {
   return run
 }
 
-function startWorker (mine) {
+function startWorker(mine) {
   const { windows, levels, progress } = mine.job
   const worker = new Worker('./worker.mjs', { type: 'module' })
-  worker.onerror = event => trouble(new Error(`worker: ${event.message}`))
-  worker.onmessage = () => { mine.messages++ }
+  worker.onerror = (event) => trouble(new Error(`worker: ${event.message}`))
+  worker.onmessage = () => {
+    mine.messages++
+  }
   worker.postMessage({ windows: share(windows), levels: share(levels), progress: share(progress) })
   mine.messages++
 }
 
 /** From the browser's buffer into the tensor's bytes: copied once, since the browser has no other way. */
-const writeSound = sound => mine => {
+const writeSound = (sound) => (mine) => {
   const { job } = mine
-  tidy(() => { job.samples.narrow(0, CONTEXT, sound.length).copyFrom(sound.getChannelData(0)) })
+  tidy(() => {
+    job.samples.narrow(0, CONTEXT, sound.length).copyFrom(sound.getChannelData(0))
+  })
   bring(mine, 4 * sound.length)
   signal(mine, job.count)
 }
 
-function bring ({ brought }, bytes) {
+function bring({ brought }, bytes) {
   brought.count++
   brought.bytes += bytes
 }
 
 /** So many windows are there: measured by the worker, which sleeps on this number, or here. */
-function signal ({ job: { progress, windows, levels } }, there) {
+function signal({ job: { progress, windows, levels } }, there) {
   const steps = progress.data
   if (isShared()) {
     Atomics.store(steps, 0, there)
@@ -108,7 +150,7 @@ function signal ({ job: { progress, windows, levels } }, there) {
   }
 }
 
-async function listen (mine, whenThere) {
+async function listen(mine, whenThere) {
   mine.active = true
   document.body.classList.add('running')
   enable(false)
@@ -123,7 +165,7 @@ async function listen (mine, whenThere) {
   }
 }
 
-async function hearAll (mine, whenThere) {
+async function hearAll(mine, whenThere) {
   const { job } = mine
   const ears = listener(session, job)
   bring(mine, 8) // the sample rate, as a tensor
@@ -144,22 +186,24 @@ async function hearAll (mine, whenThere) {
 }
 
 /** Window i of a recording is there when it would have been heard. */
-function clock () {
+function clock() {
   const from = performance.now()
   let shown = from
-  return async i => {
-    const due = from + (i + 1) * HOP / RATE * 1000 / pace
+  return async (i) => {
+    const due = from + ((((i + 1) * HOP) / RATE) * 1000) / pace
     const wait = due - performance.now()
     if (wait > 0) await later(wait)
-    else if (performance.now() - shown > 30) await later(0) // the page is drawn in between
+    else if (performance.now() - shown > 30) {
+      await later(0)
+    } // the page is drawn in between
     else return
     shown = performance.now()
   }
 }
 
-const later = ms => new Promise(resolve => setTimeout(resolve, ms))
+const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function check (mine) {
+async function check(mine) {
   const { job, heard, loopFrom, loopEnd } = mine
   const plain = await plainLoop(session, job.samples.data.slice(), heard)
   if (isShared()) await until(() => job.progress.data[1] >= heard)
@@ -172,16 +216,16 @@ async function check (mine) {
     staged: less(loopEnd.staged, loopFrom.staged),
     beyond: beyond(mine, loopEnd),
     grown: loopEnd.grown - loopFrom.grown,
-    segments: segmentsOf(job.speech.data, heard)
+    segments: segmentsOf(job.speech.data, heard),
   }
 }
 
-async function until (isSo) {
+async function until(isSo) {
   for (let i = 0; i < 200 && !isSo(); i++) await later(10)
 }
 
 /** Whether what was measured, by whichever thread, is what this thread gets. */
-function levelsAreRight ({ windows, levels }, heard) {
+function levelsAreRight({ windows, levels }, heard) {
   return tidy(() => {
     const again = empty(levels.shape)
     measure({ windows, levels: again }, 0, heard)
@@ -189,7 +233,7 @@ function levelsAreRight ({ windows, levels }, heard) {
   })
 }
 
-function segmentsOf (speech, heard) {
+function segmentsOf(speech, heard) {
   let segments = 0
   for (let i = 0; i < heard; i++) {
     if (speech[i] >= SPEECH && (i === 0 || speech[i - 1] < SPEECH)) segments++
@@ -198,7 +242,7 @@ function segmentsOf (speech, heard) {
 }
 
 /** How memory().copied grew from one look to the next. */
-function copiedSince (before, after) {
+function copiedSince(before, after) {
   const rows = {}
   for (const [reason, { count, bytes }] of Object.entries(after)) {
     const was = before[reason] ?? { count: 0, bytes: 0 }
@@ -220,14 +264,14 @@ $('pick').onchange = attempt(async () => {
   if (file) await openFile(file)
 })
 
-document.ondragover = event => event.preventDefault()
-document.ondrop = attempt(async event => {
+document.ondragover = (event) => event.preventDefault()
+document.ondrop = attempt(async (event) => {
   event.preventDefault()
   const [file] = event.dataTransfer.files
   if (file && !$('run').disabled) await openFile(file)
 })
 
-async function openFile (file) {
+async function openFile(file) {
   let sound
   try {
     sound = await decode(await file.arrayBuffer())
@@ -237,14 +281,18 @@ async function openFile (file) {
   await listenTo(begin(file.name, sound.length, writeSound(sound)), sound)
 }
 
-async function listenTo (mine, sound) {
+async function listenTo(mine, sound) {
   if ($('aloud').checked && pace === 1) mine.stop = play(sound)
   await listen(mine, clock())
 }
 
 $('microphone').onclick = attempt(async () => {
   enable(false)
-  const mine = begin(isShared() ? 'The microphone, written here by the audio thread' : 'The microphone', recordSeconds * RATE, () => {})
+  const mine = begin(
+    isShared() ? 'The microphone, written here by the audio thread' : 'The microphone',
+    recordSeconds * RATE,
+    () => {},
+  )
   mine.there = 0
   try {
     mine.stop = await record(mine.job.samples, isShared(), (samples, copied) => {
@@ -258,8 +306,12 @@ $('microphone').onclick = attempt(async () => {
     enable(true)
     throw new Error(`no microphone: ${error.message}`, { cause: error })
   }
-  await listen(mine, async i => {
-    while (mine.there <= i && !mine.stopped) await new Promise(resolve => { mine.wake = resolve })
+  await listen(mine, async (i) => {
+    while (mine.there <= i && !mine.stopped) {
+      await new Promise((resolve) => {
+        mine.wake = resolve
+      })
+    }
   })
 })
 
@@ -273,7 +325,9 @@ $('grow').onclick = attempt(async () => {
   if (run === null) throw new Error('there is nothing in memory that could stay where it is')
   const old = wasmMemory().buffer
   const from = old.byteLength
-  if (from >= MOST) throw new Error(`memory has ${bytesText(from)}; that is enough for a demonstration`)
+  if (from >= MOST) {
+    throw new Error(`memory has ${bytesText(from)}; that is enough for a demonstration`)
+  }
   const at = Number(run.job.samples.dataPtr)
   while (wasmMemory().buffer.byteLength === from) grown.push(empty([STEP], { dtype: 'uint8' }))
   const to = wasmMemory().buffer.byteLength
@@ -284,26 +338,28 @@ $('grow').onclick = attempt(async () => {
     sizes,
     at: run.active ? run.heard : null,
     stayed: Number(run.job.samples.dataPtr) === at,
-    old: isShared() ? 'old views still show their part' : `the old ArrayBuffer has ${old.byteLength} bytes now, views are taken anew`
+    old: isShared()
+      ? 'old views still show their part'
+      : `the old ArrayBuffer has ${old.byteLength} bytes now, views are taken anew`,
   }
   showHeld()
   link()
 })
 
 /** A handler of an event; what it throws is shown. */
-function attempt (handler) {
-  return event => {
+function attempt(handler) {
+  return (event) => {
     $('trouble').hidden = true
     Promise.resolve(handler(event)).catch(trouble)
   }
 }
 
-function trouble (error) {
+function trouble(error) {
   $('trouble').textContent = error.message
   $('trouble').hidden = false
 }
 
-function enable (on) {
+function enable(on) {
   for (const id of ['run', 'pick', 'microphone']) $(id).disabled = !on
   $('pick-label').style.opacity = on ? 1 : 0.45
   $('microphone').disabled = !on || !navigator.mediaDevices
@@ -314,7 +370,7 @@ function enable (on) {
 // ---- What is shown ----
 
 /** The stripe of what "Grow memory now" took. */
-function showHeld () {
+function showHeld() {
   $('bar').querySelector('.held')?.remove()
   if (grown.length === 0) return
   const stripe = document.createElement('div')
@@ -324,14 +380,14 @@ function showHeld () {
   $('bar').querySelector('.rest').before(stripe)
 }
 
-function link () {
+function link() {
   connect($('links'), $('bar'), $('readers').children)
 }
 
 let colours
-function readColours () {
+function readColours() {
   const style = getComputedStyle(document.documentElement)
-  const of = name => style.getPropertyValue(`--${name}`).trim()
+  const of = (name) => style.getPropertyValue(`--${name}`).trim()
   colours = {
     samples: of('samples'),
     speech: of('speech'),
@@ -342,16 +398,18 @@ function readColours () {
     dim: of('dim'),
     grown: of('grown'),
     onGrown: of('card'),
-    window: '#ffffff80'
+    window: '#ffffff80',
   }
 }
 
-function draw () {
+function draw() {
   if (run !== null) {
     const { job, heard, seconds, marks, active } = run
     const now = { count: job.count, heard, seconds, marks, running: active }
     // Taken anew for each picture, since memory may have grown: this makes views, not copies.
-    for (const name of ['samples', 'speech', 'stateA', 'stateB', 'levels']) now[name] = job[name].data
+    for (const name of ['samples', 'speech', 'stateA', 'stateB', 'levels']) {
+      now[name] = job[name].data
+    }
     now.measured = job.progress.data[1]
     drawStripes($('bar'), now, colours)
     drawPlot($('plot'), now, colours)
@@ -360,36 +418,73 @@ function draw () {
   requestAnimationFrame(draw)
 }
 
-function showTexts ({ heard, count, measured, seconds, speech }) {
+function showTexts({ heard, count, measured, seconds, speech }) {
   const { job, runs, title, active } = run
-  const at = heard > 0 ? `, ${(heard * HOP / RATE).toFixed(1)} of ${seconds.toFixed(1)} s` : `, ${seconds.toFixed(1)} s`
+  const at =
+    heard > 0
+      ? `, ${((heard * HOP) / RATE).toFixed(1)} of ${seconds.toFixed(1)} s`
+      : `, ${seconds.toFixed(1)} s`
   set('title', title + at)
   set('js-fact', `drawing from ${hex(Number(job.samples.dataPtr))}`)
-  set('c-fact', heard > 0 ? `window ${heard - 1}: p = ${speech[heard - 1].toFixed(3)} stored` : `${count} windows are views`)
-  set('worker-fact', isShared() ? `${group(measured)} windows, ${run.messages} message: the tokens` : '')
-  set('ort-fact', runs > 0 ? `${bytesText(runs * RUN.in)} in, ${bytesText(runs * RUN.out)} out` : `per window ${group(RUN.in)} B in, ${group(RUN.out)} B out`)
+  set(
+    'c-fact',
+    heard > 0
+      ? `window ${heard - 1}: p = ${speech[heard - 1].toFixed(3)} stored`
+      : `${count} windows are views`,
+  )
+  set(
+    'worker-fact',
+    isShared() ? `${group(measured)} windows, ${run.messages} message: the tokens` : '',
+  )
+  set(
+    'ort-fact',
+    runs > 0
+      ? `${bytesText(runs * RUN.in)} in, ${bytesText(runs * RUN.out)} out`
+      : `per window ${group(RUN.in)} B in, ${group(RUN.out)} B out`,
+  )
   const size = wasmMemory().buffer.byteLength
   const change = $('size').dataset.change
-  setHtml('size', change ? `memory grew: <b class="grew">${change}</b>, addresses stayed` : `0x000000 – ${hex(size)} · <b>${bytesText(size)}</b>`)
+  setHtml(
+    'size',
+    change
+      ? `memory grew: <b class="grew">${change}</b>, addresses stayed`
+      : `0x000000 – ${hex(size)} · <b>${bytesText(size)}</b>`,
+  )
   showCounters(memory(), active)
 }
 
-function showCounters (counts) {
+function showCounters(counts) {
   const { tensors, storages, bytes, grown: times } = counts
-  const rows = [['tensors', group(tensors)], ['storages', group(storages)], ['bytes in WASM', bytesText(bytes.wasm)], ['grown', times]]
-  setHtml('counters', rows.map(([name, value]) => `<div><dt>${name}</dt><dd${name === 'grown' && value > 0 ? ' class="grew"' : ''}>${value}</dd></div>`).join(''))
+  const rows = [
+    ['tensors', group(tensors)],
+    ['storages', group(storages)],
+    ['bytes in WASM', bytesText(bytes.wasm)],
+    ['grown', times],
+  ]
+  setHtml(
+    'counters',
+    rows
+      .map(
+        ([name, value]) =>
+          `<div><dt>${name}</dt><dd${name === 'grown' && value > 0 ? ' class="grew"' : ''}>${value}</dd></div>`,
+      )
+      .join(''),
+  )
   showCopies(counts)
   showChecks()
 }
 
 /** What memory() counted since a run began, less what this page asked for. */
-function beyond ({ before, brought, runs, loopEnd }, counts) {
+function beyond({ before, brought, runs, loopEnd }, counts) {
   const total = sum(copiedSince(before.copied, (loopEnd ?? counts).copied))
-  return { count: total.count - brought.count - 2 * runs, bytes: total.bytes - brought.bytes - runs * RUN.out }
+  return {
+    count: total.count - brought.count - 2 * runs,
+    bytes: total.bytes - brought.bytes - runs * RUN.out,
+  }
 }
 
 /** By whom what was copied: what this page asked for, and whatever else memory() counted meanwhile. */
-function showCopies (counts) {
+function showCopies(counts) {
   const { brought, runs, before, loopEnd } = run
   const rest = beyond(run, counts)
   const staged = less((loopEnd ?? counts).staged, before.staged)
@@ -399,29 +494,59 @@ function showCopies (counts) {
     ['samebytes: temporaries on their way (staged)', staged.count, staged.bytes, ''],
     ['samebytes: anything else', rest.count, rest.bytes, ''],
     ['onnxruntime-web: into its memory', 3 * runs, runs * RUN.in, 'other'],
-    ['onnxruntime-web: out of its memory', 2 * runs, runs * RUN.out, 'other']
+    ['onnxruntime-web: out of its memory', 2 * runs, runs * RUN.out, 'other'],
   ]
-  setHtml('copies', rows.map(([what, count, bytes, kind]) => `<tr class="${kind}"><td>${what}</td><td>${group(count)}</td><td>${group(bytes)}</td></tr>`).join(''))
+  setHtml(
+    'copies',
+    rows
+      .map(
+        ([what, count, bytes, kind]) =>
+          `<tr class="${kind}"><td>${what}</td><td>${group(count)}</td><td>${group(bytes)}</td></tr>`,
+      )
+      .join(''),
+  )
 }
 
-function showChecks () {
+function showChecks() {
   const { checks, growth, heard } = run
-  const item = (state, text) => `<li class="${state === null ? 'pending' : state ? 'yes' : 'no'}"><span>${text}</span></li>`
+  const item = (state, text) =>
+    `<li class="${state === null ? 'pending' : state ? 'yes' : 'no'}"><span>${text}</span></li>`
   const inLoop = checks && sum(checks.inLoop)
   const items = [
     checks
-      ? item(checks.identical, `identical to the plain loop: <b>${checks.identical ? 'yes' : 'no'}</b>, all ${group(checks.heard)} probabilities`)
+      ? item(
+          checks.identical,
+          `identical to the plain loop: <b>${checks.identical ? 'yes' : 'no'}</b>, all ${group(checks.heard)} probabilities`,
+        )
       : item(null, 'identical to the plain loop: compared at the end'),
     checks
-      ? item(isOnlyAnswers(checks), `copied by samebytes per window: ${group(Math.round(inLoop.bytes / checks.heard || 0))} bytes, the dashed way back`)
+      ? item(
+          isOnlyAnswers(checks),
+          `copied by samebytes per window: ${group(Math.round(inLoop.bytes / checks.heard || 0))} bytes, the dashed way back`,
+        )
       : item(null, 'per window, the only copies are the dashed ones'),
     checks
-      ? item(checks.levels, isShared() ? "the worker's waveform equals this thread's own" : 'the waveform, measured twice, is the same')
-      : item(null, isShared() ? 'the worker reads the same bytes while they are used' : 'one thread measures and listens')
+      ? item(
+          checks.levels,
+          isShared()
+            ? "the worker's waveform equals this thread's own"
+            : 'the waveform, measured twice, is the same',
+        )
+      : item(
+          null,
+          isShared()
+            ? 'the worker reads the same bytes while they are used'
+            : 'one thread measures and listens',
+        ),
   ]
   if (growth) {
-    const after = growth.at !== null && heard > growth.at ? `, ${group(heard - growth.at)} windows heard since` : ''
-    items.push(item(growth.stayed, `memory grew ${growth.sizes}${after}; no address changed, ${growth.old}`))
+    const after =
+      growth.at !== null && heard > growth.at
+        ? `, ${group(heard - growth.at)} windows heard since`
+        : ''
+    items.push(
+      item(growth.stayed, `memory grew ${growth.sizes}${after}; no address changed, ${growth.old}`),
+    )
   } else {
     items.push(item(null, 'memory may grow at any time: press “Grow memory now”'))
   }
@@ -429,28 +554,33 @@ function showChecks () {
 }
 
 /** Was nothing copied but the two answers of each window? */
-function isOnlyAnswers ({ heard, inLoop, beyond }) {
+function isOnlyAnswers({ heard, inLoop, beyond }) {
   const { count, bytes } = sum(inLoop)
-  return count === 2 * heard && bytes === RUN.out * heard && beyond.count === 0 && beyond.bytes === 0
+  return (
+    count === 2 * heard && bytes === RUN.out * heard && beyond.count === 0 && beyond.bytes === 0
+  )
 }
 
-function less (a, b) {
+function less(a, b) {
   return { count: a.count - b.count, bytes: a.bytes - b.bytes }
 }
 
-function sum (copies) {
-  return Object.values(copies).reduce((all, { count, bytes }) => ({ count: all.count + count, bytes: all.bytes + bytes }), { count: 0, bytes: 0 })
+function sum(copies) {
+  return Object.values(copies).reduce(
+    (all, { count, bytes }) => ({ count: all.count + count, bytes: all.bytes + bytes }),
+    { count: 0, bytes: 0 },
+  )
 }
 
 /** Text or markup that is put in only where it changed. */
 const shown = new Map()
-function setHtml (id, html) {
+function setHtml(id, html) {
   if (shown.get(id) === html) return
   shown.set(id, html)
   $(id).innerHTML = html
 }
 
-function set (id, text) {
+function set(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text
 }
 
@@ -459,6 +589,16 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', readColour
 addEventListener('resize', link)
 
 /** For the test, and for the curious in the console. */
-globalThis.demo = { get run () { return run }, get memory () { return memory() }, get bytes () { return wasmMemory().buffer.byteLength } }
+globalThis.demo = {
+  get run() {
+    return run
+  },
+  get memory() {
+    return memory()
+  },
+  get bytes() {
+    return wasmMemory().buffer.byteLength
+  },
+}
 
 start().then(() => requestAnimationFrame(draw), trouble)

@@ -6,7 +6,7 @@ const BATCH = 512 // samples between two messages
 
 class Recorder extends AudioWorkletProcessor {
   /** @param {{ processorOptions: { buffer?: SharedArrayBuffer, byteOffset: number, length: number, at: number } }} options */
-  constructor ({ processorOptions: { buffer, byteOffset, length, at } }) {
+  constructor({ processorOptions: { buffer, byteOffset, length, at } }) {
     super()
     this.at = at
     // Shared memory that grows leaves its old buffers valid, over the same bytes.
@@ -15,7 +15,7 @@ class Recorder extends AudioWorkletProcessor {
     this.filled = 0
   }
 
-  process ([[input]]) {
+  process([[input]]) {
     if (input === undefined) return true
     if (this.samples) this.write(input)
     else this.chunk.set(input, this.filled)
@@ -24,13 +24,16 @@ class Recorder extends AudioWorkletProcessor {
     return true
   }
 
-  write (input) {
+  write(input) {
     const room = Math.max(0, this.samples.length - this.at)
-    this.samples.set(input.length > room ? input.subarray(0, room) : input, this.samples.length - room)
+    this.samples.set(
+      input.length > room ? input.subarray(0, room) : input,
+      this.samples.length - room,
+    )
     this.at += Math.min(room, input.length)
   }
 
-  tell () {
+  tell() {
     if (this.samples) {
       this.port.postMessage({ at: this.at }) // only how far it is
     } else {

@@ -9,7 +9,7 @@ import { CONTEXT, RATE } from './listener.mjs'
  * @param {ArrayBuffer} bytes  taken over
  * @returns {Promise<AudioBuffer>}
  */
-export async function decode (bytes) {
+export async function decode(bytes) {
   const sound = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(bytes)
   if (sound.numberOfChannels === 1) return sound
   const mixer = new OfflineAudioContext(1, sound.length, RATE)
@@ -20,12 +20,14 @@ export async function decode (bytes) {
 }
 
 /** @returns {() => void} stops it */
-export function play (sound) {
+export function play(sound) {
   const context = new AudioContext()
   const source = new AudioBufferSourceNode(context, { buffer: sound })
   source.connect(context.destination)
   source.start()
-  return () => { context.close() }
+  return () => {
+    context.close()
+  }
 }
 
 /**
@@ -37,7 +39,7 @@ export function play (sound) {
  * @param {(samples: number, copied: number) => void} onHeard  how many there are, and bytes that were copied for the last ones
  * @returns {Promise<() => void>} stops it
  */
-export async function record (samples, shared, onHeard) {
+export async function record(samples, shared, onHeard) {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true })
   const context = new AudioContext({ sampleRate: RATE })
   const stop = () => {
@@ -46,11 +48,23 @@ export async function record (samples, shared, onHeard) {
   }
   try {
     await context.audioWorklet.addModule('./recorder.js')
-    const place = { buffer: wasmMemory().buffer, byteOffset: Number(samples.dataPtr), length: samples.size, at: CONTEXT }
-    const node = new AudioWorkletNode(context, 'recorder', { numberOfOutputs: 0, processorOptions: shared ? place : { at: CONTEXT } })
+    const place = {
+      buffer: wasmMemory().buffer,
+      byteOffset: Number(samples.dataPtr),
+      length: samples.size,
+      at: CONTEXT,
+    }
+    const node = new AudioWorkletNode(context, 'recorder', {
+      numberOfOutputs: 0,
+      processorOptions: shared ? place : { at: CONTEXT },
+    })
     node.port.onmessage = ({ data: { at, chunk } }) => {
       const count = Math.min(chunk?.length ?? 0, samples.size - at)
-      if (count > 0) tidy(() => { samples.narrow(0, at, count).copyFrom(chunk.subarray(0, count)) })
+      if (count > 0) {
+        tidy(() => {
+          samples.narrow(0, at, count).copyFrom(chunk.subarray(0, count))
+        })
+      }
       onHeard(Math.min(at + (chunk?.length ?? 0), samples.size) - CONTEXT, 4 * Math.max(0, count))
     }
     context.createMediaStreamSource(stream).connect(node)

@@ -6,14 +6,16 @@ import { measure } from './levels.mjs'
 
 self.onmessage = async ({ data: tokens }) => {
   await init({ from: tokens.windows })
-  const [windows, levels, progress] = [tokens.windows, tokens.levels, tokens.progress].map(fromShared)
+  const [windows, levels, progress] = [tokens.windows, tokens.levels, tokens.progress].map(
+    fromShared,
+  )
   follow({ windows, levels }, progress)
   dispose([windows, levels, progress])
   self.close()
 }
 
 /** Measures windows as they come to be, up to the last one. */
-function follow (tensors, progress) {
+function follow(tensors, progress) {
   const count = tensors.levels.shape[0]
   let done = 0
   while (done < count) {

@@ -11,21 +11,30 @@ const { classifier } = require('./classifier')
 const { model, labels } = require('./model')
 const { serve } = require('./service')
 
-async function main () {
+async function main() {
   const { values } = parseArgs({
-    options: { port: { type: 'string', default: '8080' }, model: { type: 'string' }, labels: { type: 'string' } }
+    options: {
+      port: { type: 'string', default: '8080' },
+      model: { type: 'string' },
+      labels: { type: 'string' },
+    },
   })
-  if ((values.model === undefined) !== (values.labels === undefined)) throw new Error('--model and --labels come together')
-  const names = values.labels === undefined ? labels : fs.readFileSync(values.labels, 'utf8').trim().split('\n')
+  if ((values.model === undefined) !== (values.labels === undefined)) {
+    throw new Error('--model and --labels come together')
+  }
+  const names =
+    values.labels === undefined ? labels : fs.readFileSync(values.labels, 'utf8').trim().split('\n')
   const service = await serve(await classifier(values.model ?? model(), names), Number(values.port))
-  console.log(`  ${service.url}/classify takes pictures: curl --data-binary @picture.jpg ${service.url}/classify`)
+  console.log(
+    `  ${service.url}/classify takes pictures: curl --data-binary @picture.jpg ${service.url}/classify`,
+  )
   console.log(`  ${service.url}/stats says what it costs; Ctrl+C ends it`)
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => service.close().then(() => process.exit(0)))
   }
 }
 
-main().catch(error => {
+main().catch((error) => {
   console.error(error.message)
   process.exitCode = 1
 })

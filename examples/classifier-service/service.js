@@ -10,7 +10,7 @@ const MOST_BYTES = 10 * 2 ** 20
  * @param {Awaited<ReturnType<typeof import('./classifier').classifier>>} classifier
  * @param {number} port  0: any that is free
  */
-async function serve (classifier, port) {
+async function serve(classifier, port) {
   const counts = { answered: 0, refused: 0 }
   const server = http.createServer(async (request, response) => {
     try {
@@ -21,32 +21,39 @@ async function serve (classifier, port) {
       counts.refused++
       if (error.status === undefined) console.error(error)
       if (!request.complete) response.setHeader('Connection', 'close') // the rest of it is not wanted
-      send(response, error.status ?? 500, { error: error.status === undefined ? 'internal error' : error.message })
+      send(response, error.status ?? 500, {
+        error: error.status === undefined ? 'internal error' : error.message,
+      })
     }
   })
-  await new Promise((resolve, reject) => server.once('error', reject).listen(port, 'localhost', resolve))
+  await new Promise((resolve, reject) =>
+    server.once('error', reject).listen(port, 'localhost', resolve),
+  )
   return {
     url: `http://localhost:${server.address().port}`,
-    close: () => new Promise(resolve => {
-      server.close(() => resolve(classifier.close()))
-      server.closeIdleConnections()
-    })
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve(classifier.close()))
+        server.closeIdleConnections()
+      }),
   }
 }
 
-async function answerTo (request, classifier, counts) {
+async function answerTo(request, classifier, counts) {
   const { pathname } = new URL(request.url, 'http://localhost')
   if (request.method === 'GET' && pathname === '/stats') {
     const { rss, external, heapUsed } = process.memoryUsage()
     return { ...counts, rss, external, heapUsed, samebytes: memory() }
   }
-  if (request.method !== 'POST' || pathname !== '/classify') throw refusal(404, 'POST a picture to /classify, or GET /stats')
+  if (request.method !== 'POST' || pathname !== '/classify') {
+    throw refusal(404, 'POST a picture to /classify, or GET /stats')
+  }
   const started = performance.now()
   const labels = await classifier.classify(await bodyOf(request))
   return { labels, milliseconds: Number((performance.now() - started).toFixed(2)) }
 }
 
-async function bodyOf (request) {
+async function bodyOf(request) {
   const chunks = []
   let length = 0
   for await (const chunk of request) {
@@ -60,8 +67,10 @@ async function bodyOf (request) {
 
 const refusal = (status, message) => Object.assign(new Error(message), { status })
 
-function send (response, status, body) {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(`${JSON.stringify(body)}\n`)
+function send(response, status, body) {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json' })
+    .end(`${JSON.stringify(body)}\n`)
 }
 
 module.exports = { serve }

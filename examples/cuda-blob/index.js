@@ -8,7 +8,7 @@ const MIB = Number(process.argv[2] ?? 256)
 const ROUNDS = 5
 
 /** The best of a few rounds, each of them to its end, in GB/s. */
-function bandwidth (nbytes, copy) {
+function bandwidth(nbytes, copy) {
   let best = Infinity
   for (let i = 0; i < ROUNDS; i++) {
     const start = process.hrtime.bigint()
@@ -19,7 +19,7 @@ function bandwidth (nbytes, copy) {
   return nbytes / best
 }
 
-function show (title, host, device, back) {
+function show(title, host, device, back) {
   const { nbytes } = host
   const there = bandwidth(nbytes, () => device.copyFrom(host))
   back.fill(0)
@@ -31,15 +31,19 @@ function show (title, host, device, back) {
   line(title, there, here)
 }
 
-function line (title, there, here) {
-  console.log(`${title.padEnd(46)} to the GPU ${there.toFixed(2).padStart(7)} GB/s   back ${here.toFixed(2).padStart(7)} GB/s`)
+function line(title, there, here) {
+  console.log(
+    `${title.padEnd(46)} to the GPU ${there.toFixed(2).padStart(7)} GB/s   back ${here.toFixed(2).padStart(7)} GB/s`,
+  )
 }
 
-function main () {
-  if (!(MIB >= 1 && Number.isInteger(MIB))) throw new RangeError(`${process.argv[2]} is no number of MiB`)
+function main() {
+  if (!(MIB >= 1 && Number.isInteger(MIB))) {
+    throw new RangeError(`${process.argv[2]} is no number of MiB`)
+  }
   if (!cuda.isAvailable()) return console.log(cuda.whyNot())
   const { name, driverVersion } = cuda.properties(0)
-  const n = MIB * 2 ** 20 / 4
+  const n = (MIB * 2 ** 20) / 4
   console.log(`${name}, CUDA ${driverVersion}; ${MIB} MiB of float32, the best of ${ROUNDS}`)
 
   const samples = new Float32Array(n).map((_, i) => i % 1000) // whatever a program has
@@ -51,16 +55,27 @@ function main () {
   pinned.data.set(samples) // pinned.data and what the GPU reads are the same bytes
   show('pinned: empty(…, { pinMemory: true })', pinned, device, empty([n], { pinMemory: true }))
 
-  show('pinned: hostRegister of the same ArrayBuffer', hostRegister(blob), device, hostRegister(empty([n])))
+  show(
+    'pinned: hostRegister of the same ArrayBuffer',
+    hostRegister(blob),
+    device,
+    hostRegister(empty([n])),
+  )
   // The same bytes as pinned.data, as a tensor of the GPU's: nothing is copied before a kernel reads or writes them.
-  const mapped = fromBlob(pinned.dataPtr, [n], { dtype: 'float32', device: 'cuda:0', owner: pinned })
+  const mapped = fromBlob(pinned.dataPtr, [n], {
+    dtype: 'float32',
+    device: 'cuda:0',
+    owner: pinned,
+  })
   const read = bandwidth(mapped.nbytes, () => device.copyFrom(mapped))
   device.fill(2.5)
   const written = bandwidth(mapped.nbytes, () => mapped.copyFrom(device))
   if (pinned.data[n - 1] !== 2.5) throw new Error(`the GPU wrote ${pinned.data[n - 1]}, not 2.5`)
   line('mapped: a tensor on the GPU over pinned.data', read, written)
 
-  console.log(`on the GPU: ${cuda.memoryStats().allocatedBytes / 2 ** 20} MiB; pinned: ${memory().bytes.pinned / 2 ** 20} MiB`)
+  console.log(
+    `on the GPU: ${cuda.memoryStats().allocatedBytes / 2 ** 20} MiB; pinned: ${memory().bytes.pinned / 2 ** 20} MiB`,
+  )
 }
 
 main()

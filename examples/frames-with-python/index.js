@@ -13,15 +13,20 @@ const { pythonPeer } = require('./peer')
 const [HEIGHT, WIDTH, SIDE] = [480, 640, 40]
 
 /** Draws into the ring's slot, in place: a bright square that moves over a dark ground. */
-function draw (frame, i) {
+function draw(frame, i) {
   const [top, left] = [(i * 3) % (HEIGHT - SIDE), (i * 7) % (WIDTH - SIDE)]
   frame.fill(20)
   frame.slice(`${top}:${top + SIDE}`, `${left}:${left + SIDE}`).fill(250)
   return { x: left + (SIDE - 1) / 2, y: top + (SIDE - 1) / 2 }
 }
 
-async function main () {
-  const { values } = parseArgs({ options: { frames: { type: 'string', default: '300' }, kill: { type: 'string', default: '100' } } })
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      frames: { type: 'string', default: '300' },
+      kill: { type: 'string', default: '100' },
+    },
+  })
   const [count, kill] = [Number(values.frames), Number(values.kill)]
   const name = `samebytes-frames-${process.pid}`
   const ring = SharedRing.create(name, [HEIGHT, WIDTH, 3], { slots: 8, dtype: 'uint8' })
@@ -55,7 +60,11 @@ async function main () {
       else seen.wrong++
       if (grey.tensor.get(Math.round(y), Math.round(x)) === 250) seen.grey++ // Python wrote it, Node reads it
     } catch (error) {
-      if (i === 0) throw new Error(`${error.message}; Python with NumPy is needed: bash scripts/setup python, or PYTHON=… names another one`)
+      if (i === 0) {
+        throw new Error(
+          `${error.message}; Python with NumPy is needed: bash scripts/setup python, or PYTHON=… names another one`,
+        )
+      }
       console.log(`  frame ${i}: ${error.message}; the next one goes to another process`)
       seen.unanswered++
     }
@@ -66,15 +75,21 @@ async function main () {
   ring.dispose()
   grey.dispose()
 
-  const megabytes = count * HEIGHT * WIDTH * 3 / 1e6
-  console.log(`  ${seen.right} of ${count} frames: Python found the square where Node drew it; ${seen.grey} grey pictures came back`)
-  console.log(`  ${seen.wrong} wrong, ${seen.unanswered} unanswered, ${python.started} Python processes, ${each.toFixed(2)} ms a frame`)
-  console.log(`  ${megabytes.toFixed(0)} MB of frames went from one process to the other; copied by samebytes: ${JSON.stringify(memory().copied) === JSON.stringify(before) ? 'nothing' : JSON.stringify(memory().copied)}`)
+  const megabytes = (count * HEIGHT * WIDTH * 3) / 1e6
+  console.log(
+    `  ${seen.right} of ${count} frames: Python found the square where Node drew it; ${seen.grey} grey pictures came back`,
+  )
+  console.log(
+    `  ${seen.wrong} wrong, ${seen.unanswered} unanswered, ${python.started} Python processes, ${each.toFixed(2)} ms a frame`,
+  )
+  console.log(
+    `  ${megabytes.toFixed(0)} MB of frames went from one process to the other; copied by samebytes: ${JSON.stringify(memory().copied) === JSON.stringify(before) ? 'nothing' : JSON.stringify(memory().copied)}`,
+  )
   // Who was killed may have answered just before.
   if (seen.wrong > 0 || seen.grey !== seen.right || seen.unanswered > 1) process.exitCode = 1
 }
 
-main().catch(error => {
+main().catch((error) => {
   console.error(error.message)
   process.exitCode = 1
 })

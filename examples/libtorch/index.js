@@ -17,9 +17,14 @@ torch.assign(wide.slice('...', '::2'), blob)
 console.log(`every other column: ${wide}`)
 
 blob.set(60, 0, 0)
-console.log(`without a copy: ${torch.transposed(blob)}, the same bytes: ${sharesMemory(torch.transposed(blob), blob)}`)
+console.log(
+  `without a copy: ${torch.transposed(blob)}, the same bytes: ${sharesMemory(torch.transposed(blob), blob)}`,
+)
 
-const weight = tensor([[1, 0, 0], [0, -1, 0]])
+const weight = tensor([
+  [1, 0, 0],
+  [0, -1, 0],
+])
 const result = zeros([2, 2])
 const address = result.dataPtr
 torch.layer(output, weight, ones([2]), result)

@@ -17,19 +17,21 @@ const { startCluster } = require('../../test/nats/server')
 const SHAPE = [240, 320, 3]
 const PERIOD_MS = 20 // between two frames
 
-async function startWorker (urls) {
+async function startWorker(urls) {
   const worker = fork(path.join(__dirname, 'worker.js'), [urls.join(',')])
   await once(worker, 'message')
   return worker
 }
 
 /** Sends a frame of one brightness, and checks the answer. */
-async function measure (bus, value, report) {
+async function measure(bus, value, report) {
   const frame = empty([1, ...SHAPE], 'uint8').fill(value)
   const begin = performance.now()
   try {
     const answer = await bus.request('models.brightness', frame, { deadline: 3000, attempts: 5 })
-    if (answer.get(0) !== value) throw new Error(`a frame of ${value} is said to be ${answer.get(0)}`)
+    if (answer.get(0) !== value) {
+      throw new Error(`a frame of ${value} is said to be ${answer.get(0)}`)
+    }
     report.answered++
     answer.dispose()
   } catch (error) {
@@ -39,13 +41,15 @@ async function measure (bus, value, report) {
   frame.dispose()
 }
 
-async function film (bus, seconds, events) {
+async function film(bus, seconds, events) {
   const report = { answered: 0, failed: [], longest: 0 }
   const begin = performance.now()
   const pending = []
   let sent = 0
   for (; performance.now() - begin < seconds * 1000; sent++) {
-    while (events.length > 0 && performance.now() - begin > events[0].at * seconds * 1000) events.shift().run()
+    while (events.length > 0 && performance.now() - begin > events[0].at * seconds * 1000) {
+      events.shift().run()
+    }
     pending.push(measure(bus, sent % 256, report))
     await wait(PERIOD_MS)
   }
@@ -53,21 +57,50 @@ async function film (bus, seconds, events) {
   return { sent, ...report }
 }
 
-async function main () {
-  const { values: { seconds } } = parseArgs({ options: { seconds: { type: 'string', default: '9' } } })
+async function main() {
+  const {
+    values: { seconds },
+  } = parseArgs({ options: { seconds: { type: 'string', default: '9' } } })
   const cluster = await startCluster(3, { config: 'max_payload: 8MB' })
   const workers = []
   try {
     // each worker knows all servers, and is connected to another one than the camera
-    workers.push(await startWorker([cluster.urls[1], cluster.urls[2], cluster.urls[0]]), await startWorker([cluster.urls[2], cluster.urls[1], cluster.urls[0]]))
-    const connection = await connect({ servers: cluster.urls, noRandomize: true, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500 })
+    workers.push(
+      await startWorker([cluster.urls[1], cluster.urls[2], cluster.urls[0]]),
+      await startWorker([cluster.urls[2], cluster.urls[1], cluster.urls[0]]),
+    )
+    const connection = await connect({
+      servers: cluster.urls,
+      noRandomize: true,
+      reconnectTimeWait: 50,
+      maxReconnectAttempts: -1,
+      pingInterval: 500,
+    })
     console.log(`cluster     ${cluster.urls.join(', ')}`)
     const events = [
-      { at: 1 / 3, run () { console.log(`killed      worker ${workers[0].pid}`); workers[0].kill('SIGKILL') } },
-      { at: 2 / 3, run () { console.log(`killed      server ${cluster.urls[0]}, the camera's own`); cluster.nodes[0].kill('SIGKILL') } }
+      {
+        at: 1 / 3,
+        run() {
+          console.log(`killed      worker ${workers[0].pid}`)
+          workers[0].kill('SIGKILL')
+        },
+      },
+      {
+        at: 2 / 3,
+        run() {
+          console.log(`killed      server ${cluster.urls[0]}, the camera's own`)
+          cluster.nodes[0].kill('SIGKILL')
+        },
+      },
     ]
-    const { sent, answered, failed, longest } = await film(tensors(connection), Number(seconds), events)
-    console.log(`frames      ${sent} sent, ${answered} answered, ${failed.length} lost${failed.length > 0 ? `: ${failed[0]}` : ''}`)
+    const { sent, answered, failed, longest } = await film(
+      tensors(connection),
+      Number(seconds),
+      events,
+    )
+    console.log(
+      `frames      ${sent} sent, ${answered} answered, ${failed.length} lost${failed.length > 0 ? `: ${failed[0]}` : ''}`,
+    )
     console.log(`longest     ${longest.toFixed(0)} ms until an answer`)
     if (failed.length > 0) process.exitCode = 1
     await connection.close()
@@ -77,7 +110,7 @@ async function main () {
   }
 }
 
-main().catch(error => {
+main().catch((error) => {
   console.error(error)
   process.exitCode = 1
 })

@@ -6,11 +6,18 @@ const { tensors } = require('samebytes/nats')
 const math = require('samebytes/math')
 
 /** @param {import('samebytes').Tensor} frames  uint8 [n, height, width, 3] @returns {import('samebytes').Tensor} float32 [n] */
-const brightness = frames => math.mean(frames, { axis: [1, 2, 3] })
+const brightness = (frames) => math.mean(frames, { axis: [1, 2, 3] })
 
-async function main () {
-  const connection = await connect({ servers: process.argv[2].split(','), reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500 })
-  const service = await tensors(connection).serve(brightness, 'models.brightness', { batch: { max: 8, wait: 2 } })
+async function main() {
+  const connection = await connect({
+    servers: process.argv[2].split(','),
+    reconnectTimeWait: 50,
+    maxReconnectAttempts: -1,
+    pingInterval: 500,
+  })
+  const service = await tensors(connection).serve(brightness, 'models.brightness', {
+    batch: { max: 8, wait: 2 },
+  })
   process.once('SIGTERM', async () => {
     await service.drain()
     await connection.close()
@@ -18,7 +25,7 @@ async function main () {
   process.send?.('ready')
 }
 
-main().catch(error => {
+main().catch((error) => {
   console.error(error)
   process.exitCode = 1
 })

@@ -15,11 +15,17 @@ const raw = { format: 'raw', dtype: 'int32' } // the elements alone: what the C 
 const ours = `samebytes-example-${process.pid}`
 const theirs = `${ours}-c`
 try {
-  execFileSync(process.env.CC ?? 'gcc', ['-O2', '-Wall', '-o', program, path.join(__dirname, 'ints.c'), '-lrt'], { stdio: 'inherit' })
+  execFileSync(
+    process.env.CC ?? 'gcc',
+    ['-O2', '-Wall', '-o', program, path.join(__dirname, 'ints.c'), '-lrt'],
+    { stdio: 'inherit' },
+  )
 
   const { tensor } = SharedTensor.create(ours, [8], raw)
   tensor.copyFrom([1, 2, 3, 4, 5, 6, 7, 8])
-  console.log(`Node, process ${process.pid}, address 0x${tensor.dataPtr.toString(16)}: ${tensor.toArray().join(' ')}`)
+  console.log(
+    `Node, process ${process.pid}, address 0x${tensor.dataPtr.toString(16)}: ${tensor.toArray().join(' ')}`,
+  )
   console.log(run('double', `/${ours}`, '8'))
   console.log(`Node sees: ${tensor.toArray().join(' ')}`)
 

@@ -10,10 +10,13 @@
  * @param {(passes: number) => void} onProgress
  * @returns {Promise<{ ours: number[], plain: number[] }>} milliseconds per window, the mean of each pass
  */
-async function compare (ours, plain, count, rounds, onProgress) {
+async function compare(ours, plain, count, rounds, onProgress) {
   const times = { ours: [], plain: [] }
   for (let round = 0; round < rounds; round++) {
-    const turns = [[ours, times.ours], [plain, times.plain]]
+    const turns = [
+      [ours, times.ours],
+      [plain, times.plain],
+    ]
     if (round % 2 === 1) turns.reverse()
     for (const [listener, list] of turns) {
       const time = await pass(listener, count)
@@ -24,14 +27,14 @@ async function compare (ours, plain, count, rounds, onProgress) {
   return times
 }
 
-async function pass (listener, count) {
+async function pass(listener, count) {
   const start = performance.now()
   listener.reset()
   for (let i = 0; i < count; i++) await listener.hear(i)
   return (performance.now() - start) / count
 }
 
-function median (values) {
+function median(values) {
   const sorted = Float64Array.from(values).sort()
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2

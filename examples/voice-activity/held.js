@@ -12,10 +12,11 @@ const collect = vm.runInNewContext('gc')
  * @param {number} count  windows in a pass
  * @returns {Promise<{ most: number, each: number }>} bytes: held at most in the pass, and made new for each window
  */
-async function heldBy (listener, count) {
-  for (let i = 0; i < 3; i++) { // what was collected is freed on later turns of the event loop, and by a thread of V8's
+async function heldBy(listener, count) {
+  for (let i = 0; i < 3; i++) {
+    // what was collected is freed on later turns of the event loop, and by a thread of V8's
     collect()
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
   listener.reset()
   const before = process.memoryUsage().arrayBuffers

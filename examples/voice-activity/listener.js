@@ -8,7 +8,7 @@ const { CONTEXT, HOP, SAMPLE_RATE, RECORDED_RATE } = require('./constants')
 const { resample, resampledLength } = require('./resample')
 
 /** A tensor over the file's bytes, one over the samples for the model, and its windows. */
-function prepare (bytes) {
+function prepare(bytes) {
   const recording = fromBlob(bytes, { dtype: 'float32' }) // no copy: the bytes read are the samples
   const samples = resampledLength(recording.size, RECORDED_RATE, SAMPLE_RATE)
   const count = Math.ceil(samples / HOP)
@@ -22,10 +22,12 @@ function prepare (bytes) {
 }
 
 /** A listener whose `hear(i)` runs the model on window i; everything it needs is made here, once. */
-function listener (session, { windows, count }) {
+function listener(session, { windows, count }) {
   const sr = tensor(BigInt(SAMPLE_RATE)) // 0-d, int64
   const probabilities = zeros([count])
-  const outputs = Array.from({ length: count }, (_, i) => fetchOf(probabilities.narrow(0, i, 1).view([1, 1])))
+  const outputs = Array.from({ length: count }, (_, i) =>
+    fetchOf(probabilities.narrow(0, i, 1).view([1, 1])),
+  )
   let [state, next] = [zeros([2, 1, 128]), zeros([2, 1, 128])].map(fetchOf)
   const states = [state, next]
 
@@ -33,14 +35,14 @@ function listener (session, { windows, count }) {
     probabilities,
     outputs,
     states,
-    reset () {
+    reset() {
       state.tensor.zero()
     },
-    async hear (i) {
+    async hear(i) {
       const feeds = { input: windows.narrow(0, i, 1), state: state.tensor, sr }
       await session.run(feeds, { output: outputs[i].ort, stateN: next.ort })
       ;[state, next] = [next, state] // what the model wrote is what it reads next
-    }
+    },
   }
 }
 
@@ -48,9 +50,16 @@ function listener (session, { windows, count }) {
  * A tensor as the preallocated output of a run. Any tensor is a valid feed as it is, but what
  * onnxruntime writes to has to be its own kind of tensor: here over the same bytes.
  */
-function fetchOf (tensor) {
+function fetchOf(tensor) {
   const wrap = () => new ort.Tensor(tensor.dtype, tensor.data, tensor.shape)
-  if (backend() !== 'native') return { tensor, get ort () { return wrap() } } // WASM memory may move
+  if (backend() !== 'native') {
+    return {
+      tensor,
+      get ort() {
+        return wrap()
+      },
+    }
+  } // WASM memory may move
   return { tensor, ort: wrap() }
 }
 

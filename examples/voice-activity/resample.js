@@ -5,8 +5,8 @@
 const ZERO_CROSSINGS = 16 // on either side; more is steeper and slower
 
 /** How many samples `length` of them become. */
-function resampledLength (length, from, to) {
-  return Math.floor(length * to / from)
+function resampledLength(length, from, to) {
+  return Math.floor((length * to) / from)
 }
 
 /**
@@ -15,7 +15,7 @@ function resampledLength (length, from, to) {
  * @param {number} to      the wanted rate in Hz
  * @param {Float32Array} output  takes the result; it says how many samples are made
  */
-function resample (input, from, to, output) {
+function resample(input, from, to, output) {
   const divisor = greatestCommonDivisor(from, to)
   const step = from / divisor // the input advances by step / phases per output sample
   const phases = to / divisor
@@ -35,7 +35,7 @@ function resample (input, from, to, output) {
 }
 
 /** One row of filter taps for each position that an output sample can have between two inputs. */
-function lowPass (phases, cutoff) {
+function lowPass(phases, cutoff) {
   const reach = Math.ceil(ZERO_CROSSINGS / cutoff)
   const width = 2 * reach
   const taps = new Float64Array(phases * width)
@@ -52,15 +52,15 @@ function lowPass (phases, cutoff) {
   return { taps, reach }
 }
 
-function sinc (x) {
+function sinc(x) {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x)
 }
 
-function hann (x) {
+function hann(x) {
   return Math.abs(x) >= 1 ? 0 : 0.5 + 0.5 * Math.cos(Math.PI * x)
 }
 
-function greatestCommonDivisor (a, b) {
+function greatestCommonDivisor(a, b) {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 

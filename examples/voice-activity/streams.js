@@ -10,31 +10,36 @@ const STREAMS = 16
 const WINDOW = CONTEXT + HOP
 
 /** With samebytes: one batch, filled by one copy a step; results and states are written where they stay. */
-function batchListener (session, { pcm, count }) {
+function batchListener(session, { pcm, count }) {
   const steps = Math.floor(count / STREAMS)
   const sr = tensor(BigInt(SAMPLE_RATE))
   const places = pcm.asStrided([steps, STREAMS, WINDOW], [HOP, steps * HOP, 1]) // step, stream, sample: a view
   const batch = zeros([STREAMS, WINDOW])
   const probabilities = zeros([steps, STREAMS])
-  const outputs = Array.from({ length: steps }, (_, i) => fetchOf(probabilities.narrow(0, i, 1).view([STREAMS, 1])))
+  const outputs = Array.from({ length: steps }, (_, i) =>
+    fetchOf(probabilities.narrow(0, i, 1).view([STREAMS, 1])),
+  )
   let [state, next] = [zeros([2, STREAMS, 128]), zeros([2, STREAMS, 128])].map(fetchOf)
 
   return {
     steps,
     probabilities: probabilities.data,
-    reset () {
+    reset() {
       state.tensor.zero()
     },
-    async hear (i) {
+    async hear(i) {
       batch.copyFrom(places.select(0, i))
-      await session.run({ input: batch, state: state.tensor, sr }, { output: outputs[i].ort, stateN: next.ort })
+      await session.run(
+        { input: batch, state: state.tensor, sr },
+        { output: outputs[i].ort, stateN: next.ort },
+      )
       ;[state, next] = [next, state]
-    }
+    },
   }
 }
 
 /** The usual way: a batch put together in a new array, and results in new ones. */
-function plainBatchListener (session, { pcm, count }) {
+function plainBatchListener(session, { pcm, count }) {
   const steps = Math.floor(count / STREAMS)
   const probabilities = new Float32Array(steps * STREAMS)
   let state
@@ -42,10 +47,10 @@ function plainBatchListener (session, { pcm, count }) {
   return {
     steps,
     probabilities,
-    reset () {
+    reset() {
       state = new ort.Tensor('float32', new Float32Array(2 * STREAMS * 128), [2, STREAMS, 128])
     },
-    async hear (i) {
+    async hear(i) {
       const samples = new Float32Array(STREAMS * WINDOW)
       for (let s = 0; s < STREAMS; s++) {
         const start = (s * steps + i) * HOP
@@ -56,7 +61,7 @@ function plainBatchListener (session, { pcm, count }) {
       const { output, stateN } = await session.run({ input, state, sr })
       probabilities.set(output.data, i * STREAMS)
       state = stateN
-    }
+    },
   }
 }
 

@@ -11,14 +11,19 @@ const { createSafetensors, openSafetensors } = require('samebytes')
 const TENSORS = 400
 const MiB = 2 ** 20
 
-const milliseconds = since => Number(process.hrtime.bigint() - since) / 1e6
+const milliseconds = (since) => Number(process.hrtime.bigint() - since) / 1e6
 const resident = () => process.memoryUsage.rss() / MiB
-const nameOf = i => `blocks.${i}.weight`
-const valueOf = i => 2 ** -(i % 8)
+const nameOf = (i) => `blocks.${i}.weight`
+const valueOf = (i) => 2 ** -(i % 8)
 
 /** Fills a new file in place, a tensor at a time. */
-function make (file, columns) {
-  const specs = Object.fromEntries(Array.from({ length: TENSORS }, (_, i) => [nameOf(i), { shape: [64, columns], dtype: 'float32' }]))
+function make(file, columns) {
+  const specs = Object.fromEntries(
+    Array.from({ length: TENSORS }, (_, i) => [
+      nameOf(i),
+      { shape: [64, columns], dtype: 'float32' },
+    ]),
+  )
   const weights = createSafetensors(file, specs, { metadata: { format: 'pt' } })
   for (let i = 0; i < TENSORS; i++) {
     const t = weights.get(nameOf(i))
@@ -28,20 +33,22 @@ function make (file, columns) {
   weights.close()
 }
 
-function sumOf (array) {
+function sumOf(array) {
   let sum = 0
   for (let i = 0; i < array.length; i++) sum += array[i]
   return sum
 }
 
-function show (file) {
+function show(file) {
   const { size } = fs.statSync(file)
   const before = resident()
   let start = process.hrtime.bigint()
   const weights = openSafetensors(file)
   const opened = milliseconds(start)
   const after = resident()
-  console.log(`opened     ${weights.size} tensors, ${(size / MiB).toFixed(0)} MiB, in ${opened.toFixed(2)} ms`)
+  console.log(
+    `opened     ${weights.size} tensors, ${(size / MiB).toFixed(0)} MiB, in ${opened.toFixed(2)} ms`,
+  )
   console.log(`RSS        ${before.toFixed(1)} MiB before, ${after.toFixed(1)} MiB after`)
 
   start = process.hrtime.bigint()
@@ -50,7 +57,9 @@ function show (file) {
   start = process.hrtime.bigint()
   for (let i = 1; i < TENSORS; i++) weights.get(nameOf(i))
   const rest = milliseconds(start) / (TENSORS - 1)
-  console.log(`views      the first ${first.dtype} [${first.shape}] in ${(one * 1000).toFixed(1)} µs, the others in ${(rest * 1000).toFixed(1)} µs each`)
+  console.log(
+    `views      the first ${first.dtype} [${first.shape}] in ${(one * 1000).toFixed(1)} µs, the others in ${(rest * 1000).toFixed(1)} µs each`,
+  )
 
   const i = TENSORS / 2 + 3
   const t = weights.get(nameOf(i))
@@ -58,16 +67,20 @@ function show (file) {
   const sum = sumOf(t.data)
   const summed = milliseconds(start)
   if (sum !== t.size * valueOf(i)) throw new Error(`the sum of ${nameOf(i)} is ${sum}`)
-  console.log(`sum        of ${nameOf(i)}: ${sum}, ${t.size} elements, in ${summed.toFixed(2)} ms; RSS + ${(resident() - after).toFixed(1)} MiB`)
+  console.log(
+    `sum        of ${nameOf(i)}: ${sum}, ${t.size} elements, in ${summed.toFixed(2)} ms; RSS + ${(resident() - after).toFixed(1)} MiB`,
+  )
 }
 
-function main () {
+function main() {
   const size = Number(process.argv[2] ?? 1024)
   if (!(size >= 1)) throw new Error(`${process.argv[2]} is no number of MiB`)
-  const columns = Math.floor(size * MiB / TENSORS / 64 / 4) // 64 rows of float32
+  const columns = Math.floor((size * MiB) / TENSORS / 64 / 4) // 64 rows of float32
   const { bavail, bsize } = fs.statfsSync(os.tmpdir())
   if (bavail * bsize < 1.1 * size * MiB) {
-    throw new Error(`${os.tmpdir()} has ${(bavail * bsize / MiB).toFixed(0)} MiB of room, too little for ${size} (node examples/weights MiB, or another TMPDIR)`)
+    throw new Error(
+      `${os.tmpdir()} has ${((bavail * bsize) / MiB).toFixed(0)} MiB of room, too little for ${size} (node examples/weights MiB, or another TMPDIR)`,
+    )
   }
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-weights-'))
   process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }))

@@ -16,11 +16,15 @@ const name = `samebytes-pool-${process.pid}`
 
 class Pool {
   /** @param {number} count  jobs @param {number} size  workers */
-  constructor (count, size) {
+  constructor(count, size) {
     const int32 = { dtype: 'int32' }
     this.count = count
     this.size = size
-    this.jobs = SharedRing.create(`${name}-jobs`, [JOB], { slots: 8, readers: size, dtype: 'int32' })
+    this.jobs = SharedRing.create(`${name}-jobs`, [JOB], {
+      slots: 8,
+      readers: size,
+      dtype: 'int32',
+    })
     this.progress = SharedTensor.create(`${name}-states`, [1 + count], int32)
     this.states = this.progress.tensor.data // 0: one that is added to; 1 + i: of job i, 0: nobody has it, n: worker n, -n: worker n has done it
     this.results = SharedTensor.create(`${name}-results`, [count], int32)
@@ -34,7 +38,7 @@ class Pool {
     this.failure = null
   }
 
-  async start () {
+  async start() {
     const id = ++this.started
     const worker = fork(path.join(__dirname, 'worker.js'), [name, String(id)])
     this.workers.push(worker)
@@ -44,7 +48,7 @@ class Pool {
   }
 
   /** What a dead worker had is nobody's, and comes again, as does what nobody has taken: the dead one may have been all who saw it. */
-  #goOnWithout (worker, id) {
+  #goOnWithout(worker, id) {
     this.workers.splice(this.workers.indexOf(worker), 1)
     if (this.isOver) return
     for (let i = this.done; i < this.written; i++) {
@@ -55,17 +59,21 @@ class Pool {
       }
       if (state === id || state === 0) this.again.push(i)
     }
-    this.start().catch(error => { this.failure = error }).finally(() => this.#look())
+    this.start()
+      .catch((error) => {
+        this.failure = error
+      })
+      .finally(() => this.#look())
     this.#look()
   }
 
-  #look () {
+  #look() {
     Atomics.add(this.states, 0, 1)
     this.progress.notify(0)
   }
 
   /** Waits for a slot, and makes the job in it. @param {(message: string) => void} heldBack  called while a worker holds the pool back */
-  async write (number, heldBack) {
+  async write(number, heldBack) {
     for (;;) {
       try {
         const frame = await this.jobs.nextAsync({ timeout: LOOK_MS })
@@ -81,7 +89,7 @@ class Pool {
   }
 
   /** Until all jobs are done. @param {(written: number) => void} each  called after each new job */
-  async run (each, heldBack) {
+  async run(each, heldBack) {
     while (this.done < this.count) {
       const seen = Atomics.load(this.states, 0)
       while (this.done < this.written && Atomics.load(this.states, 1 + this.done) < 0) this.done++
@@ -95,23 +103,23 @@ class Pool {
   }
 
   /** Is worker n in one of the jobs that cost most? */
-  hasDearJob (n) {
+  hasDearJob(n) {
     for (let i = this.done; i < this.written; i++) {
       if (isDear(i) && Atomics.load(this.states, 1 + i) === n) return true
     }
     return false
   }
 
-  async end () {
+  async end() {
     this.isOver = true
-    const ended = Promise.all(this.workers.map(worker => once(worker, 'exit')))
+    const ended = Promise.all(this.workers.map((worker) => once(worker, 'exit')))
     await this.write(END, () => {})
     await ended
     this.jobs.dispose()
   }
 
   /** Beside what this process computes itself. */
-  check () {
+  check() {
     const found = { right: 0, wrong: 0, lost: 0, twice: 0 }
     const job = new Int32Array(JOB)
     for (let i = 0; i < this.count; i++) {
@@ -125,16 +133,24 @@ class Pool {
   }
 }
 
-function unlink () {
-  for (const each of [() => SharedRing.unlink(`${name}-jobs`), ...['states', 'results', 'runs'].map(which => () => SharedTensor.unlink(`${name}-${which}`))]) {
+function unlink() {
+  for (const each of [
+    () => SharedRing.unlink(`${name}-jobs`),
+    ...['states', 'results', 'runs'].map((which) => () => SharedTensor.unlink(`${name}-${which}`)),
+  ]) {
     try {
       each()
     } catch {} // it is gone
   }
 }
 
-async function main () {
-  const { values } = parseArgs({ options: { jobs: { type: 'string', default: '20000' }, workers: { type: 'string', default: '3' } } })
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      jobs: { type: 'string', default: '20000' },
+      workers: { type: 'string', default: '3' },
+    },
+  })
   const [count, size] = [Number(values.jobs), Number(values.workers)]
   process.once('exit', unlink)
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
@@ -146,28 +162,43 @@ async function main () {
   let isStopped = false
   let wasHeldBack = false
 
-  await pool.run(written => {
-    if (written === Math.floor(count / 4)) isStopped = stopped.kill('SIGSTOP')
-    if (written > count / 2 && !killed.killed && (pool.hasDearJob(2) || written > count * 3 / 4)) killed.kill('SIGKILL')
-  }, message => {
-    if (!isStopped || !message.startsWith(`process ${stopped.pid} `)) return // it may be slow before
-    isStopped = false
-    wasHeldBack = true
-    console.log(`  ${message}: it was stopped; now it is continued`)
-    stopped.kill('SIGCONT')
-  })
+  await pool.run(
+    (written) => {
+      if (written === Math.floor(count / 4)) isStopped = stopped.kill('SIGSTOP')
+      if (
+        written > count / 2 &&
+        !killed.killed &&
+        (pool.hasDearJob(2) || written > (count * 3) / 4)
+      ) {
+        killed.kill('SIGKILL')
+      }
+    },
+    (message) => {
+      if (!isStopped || !message.startsWith(`process ${stopped.pid} `)) return // it may be slow before
+      isStopped = false
+      wasHeldBack = true
+      console.log(`  ${message}: it was stopped; now it is continued`)
+      stopped.kill('SIGCONT')
+    },
+  )
   const copied = JSON.stringify(memory().copied)
   await death
   await pool.end()
 
   const { right, wrong, lost, twice } = pool.check()
-  console.log(`  process ${killed.pid} was killed; what it had begun was done again: ${[...pool.said.keys()].map(i => `job ${i}`).join(', ') || 'nothing'}`)
-  console.log(`  ${count} jobs by ${size} workers, and ${pool.started - size} that came for a dead one: ${right} right, ${wrong} wrong, ${lost} lost, ${twice} done twice and not said`)
+  console.log(
+    `  process ${killed.pid} was killed; what it had begun was done again: ${[...pool.said.keys()].map((i) => `job ${i}`).join(', ') || 'nothing'}`,
+  )
+  console.log(
+    `  ${count} jobs by ${size} workers, and ${pool.started - size} that came for a dead one: ${right} right, ${wrong} wrong, ${lost} lost, ${twice} done twice and not said`,
+  )
   console.log(`  copied by samebytes: ${copied === before ? 'nothing' : copied}`)
-  if (right !== count || twice > 0 || !wasHeldBack || pool.started !== size + 1) process.exitCode = 1
+  if (right !== count || twice > 0 || !wasHeldBack || pool.started !== size + 1) {
+    process.exitCode = 1
+  }
 }
 
-main().catch(error => {
+main().catch((error) => {
   console.error(error.message)
   process.exit(1)
 })

@@ -4,10 +4,12 @@
 const { SharedRing, SharedTensor } = require('samebytes')
 const { END, workOn } = require('./jobs')
 
-async function main (name, me) {
+async function main(name, me) {
   const progress = SharedTensor.open(`${name}-states`)
   const states = progress.tensor.data // of the pool's progress, then of each job
-  const [results, runs] = ['results', 'runs'].map(which => SharedTensor.open(`${name}-${which}`).tensor.data)
+  const [results, runs] = ['results', 'runs'].map(
+    (which) => SharedTensor.open(`${name}-${which}`).tensor.data,
+  )
   const frames = SharedRing.open(`${name}-jobs`).read({ from: 0 })
   const first = frames.next() // takes a place: from now on the pool waits for this process
   process.send('ready')
@@ -27,7 +29,7 @@ async function main (name, me) {
 }
 
 process.once('disconnect', () => process.exit()) // the pool has ended
-main(process.argv[2], Number(process.argv[3])).catch(error => {
+main(process.argv[2], Number(process.argv[3])).catch((error) => {
   console.error(error)
   process.exit(1)
 })

@@ -17,7 +17,21 @@ const codes = learnErrors(tables.errors.slice(0, tables.errors.length - 1))
 
 const { opcodes } = backend
 
-const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, HEAD, OFFSET, NUMEL, AXES, SIZE_OF_OPERAND, SCRATCH } = tables.frame
+const {
+  STATUS,
+  RESULTS,
+  OPERANDS,
+  ARGS,
+  HANDLE,
+  ADDRESS,
+  NBYTES,
+  HEAD,
+  OFFSET,
+  NUMEL,
+  AXES,
+  SIZE_OF_OPERAND,
+  SCRATCH,
+} = tables.frame
 const { NDIM, FLAGS, WIDE } = tables.head
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 const ALIGNMENT = tables.alignment
@@ -29,13 +43,13 @@ const held = { a: null, b: null }
 let excess = null
 
 /** Throws the error of the last call, if it failed. */
-function check () {
+function check() {
   const status = frame.f64[STATUS]
   if (status !== 0) throw lastError(status)
 }
 
 /** @param {number} status @returns {Error} of the last call */
-function lastError (status) {
+function lastError(status) {
   const error = excess ?? failure(codes[status], backend.text())
   excess = null
   return error
@@ -47,7 +61,7 @@ function lastError (status) {
  * @param {(opcode: number) => void} call
  * @param {number} opcode
  */
-function callBounded (call, opcode) {
+function callBounded(call, opcode) {
   do {
     frame.f64[SCRATCH] = bytesLeft()
     call(opcode)
@@ -60,7 +74,7 @@ function callBounded (call, opcode) {
  *
  * @returns {boolean} false: lastError is the call's
  */
-function isForAgain () {
+function isForAgain() {
   const status = frame.f64[STATUS]
   const refused = frame.f64[SCRATCH]
   frame.f64[SCRATCH] = 0
@@ -76,7 +90,7 @@ function isForAgain () {
 }
 
 /** @param {number} opcode */
-function invoke (opcode) {
+function invoke(opcode) {
   backend.call(opcode)
   if (frame.f64[STATUS] !== 0) check()
 }
@@ -88,7 +102,7 @@ function invoke (opcode) {
  * @param {number} at  index in it
  * @param {Storage} storage
  */
-function putStorage (f64, at, storage) {
+function putStorage(f64, at, storage) {
   f64[at + HANDLE] = storage.optional === null ? 0 : storage.optional.handle
   // Without an address C will touch no byte; the offset in the buffer is enough to judge alignment.
   f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
@@ -100,8 +114,10 @@ function putStorage (f64, at, storage) {
  *
  * @param {Storage[]} storages
  */
-function putStorages (storages) {
-  for (let i = 0; i < storages.length; i++) putStorage(frame.f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+function putStorages(storages) {
+  for (let i = 0; i < storages.length; i++) {
+    putStorage(frame.f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+  }
 }
 
 /**
@@ -110,15 +126,17 @@ function putStorages (storages) {
  * @param {number} slot  0 to 3
  * @param {Layout} layout
  */
-function put (slot, layout) {
+function put(slot, layout) {
   const { f64, i32 } = frame
   const at = OPERANDS + slot * SIZE_OF_OPERAND
   const { storage, shape, strides, offset } = layout
   putStorage(f64, at, storage)
   i32[2 * (at + OFFSET)] = offset
-  i32[2 * (at + HEAD)] = layout.dtype | shape.length << NDIM | (layout.flags & READ_ONLY) << FLAGS
+  i32[2 * (at + HEAD)] =
+    layout.dtype | (shape.length << NDIM) | ((layout.flags & READ_ONLY) << FLAGS)
   const first = 2 * (at + AXES)
-  const isSmall = shape.length === 2 ? putMatrix(i32, first, shape, strides) : putAxes(i32, first, shape, strides)
+  const isSmall =
+    shape.length === 2 ? putMatrix(i32, first, shape, strides) : putAxes(i32, first, shape, strides)
   if (!isSmall || offset !== (offset | 0)) putWide(at, layout)
 }
 
@@ -131,7 +149,7 @@ function put (slot, layout) {
  * @param {number[]} strides
  * @returns {boolean} whether all of them fit into 32 bits
  */
-function putAxes (i32, at, shape, strides) {
+function putAxes(i32, at, shape, strides) {
   let isSmall = true
   for (let d = 0; d < shape.length; d++, at += 4) {
     const extent = shape[d]
@@ -151,7 +169,7 @@ function putAxes (i32, at, shape, strides) {
  * @param {number[]} shape
  * @param {number[]} strides
  */
-function putMatrix (i32, at, shape, strides) {
+function putMatrix(i32, at, shape, strides) {
   const height = shape[0]
   const width = shape[1]
   const down = strides[0]
@@ -160,7 +178,9 @@ function putMatrix (i32, at, shape, strides) {
   i32[at + 2] = down
   i32[at + 4] = width
   i32[at + 6] = right
-  return height === (height | 0) && width === (width | 0) && down === (down | 0) && right === (right | 0)
+  return (
+    height === (height | 0) && width === (width | 0) && down === (down | 0) && right === (right | 0)
+  )
 }
 
 /**
@@ -169,7 +189,7 @@ function putMatrix (i32, at, shape, strides) {
  * @param {number} at
  * @param {Layout} layout
  */
-function putWide (at, { shape, strides, offset }) {
+function putWide(at, { shape, strides, offset }) {
   const { i32 } = frame
   i32[2 * (at + HEAD)] |= 1 << WIDE
   i32[2 * (at + OFFSET) + 1] = upper(offset)
@@ -180,7 +200,7 @@ function putWide (at, { shape, strides, offset }) {
 }
 
 /** @param {number} x  an integer @returns {number} its bits above the lower 32 */
-const upper = x => Math.floor(x / 2 ** 32)
+const upper = (x) => Math.floor(x / 2 ** 32)
 
 /**
  * Writes a layout as the first operand, for functions of the addon that have no opcode.
@@ -188,7 +208,7 @@ const upper = x => Math.floor(x / 2 ** 32)
  * @param {Layout} layout  whose storage has an address
  * @param {boolean} readOnly  marked so even if the layout is not
  */
-function putOperand (layout, readOnly) {
+function putOperand(layout, readOnly) {
   put(0, layout)
   if (readOnly) frame.i32[2 * (OPERANDS + HEAD)] |= READ_ONLY << FLAGS
 }
@@ -199,7 +219,7 @@ function putOperand (layout, readOnly) {
  * @param {number} at  index in the call buffer
  * @param {number} x
  */
-function putInteger (at, x) {
+function putInteger(at, x) {
   const { i32 } = frame
   i32[2 * at] = x
   i32[2 * at + 1] = x === (x | 0) ? x >> 31 : upper(x)
@@ -212,7 +232,7 @@ function putInteger (at, x) {
  * @param {readonly number[] | null} list
  * @returns {number} index after it
  */
-function putList (at, list) {
+function putList(at, list) {
   const { i32 } = frame
   const n = list === null ? -1 : list.length
   let isWide = 0
@@ -223,7 +243,9 @@ function putList (at, list) {
     if (x !== (x | 0)) isWide = 1
   }
   i32[2 * at + 1] = isWide
-  for (let i = 0; i < (isWide !== 0 ? n : 0); i++) putInteger(at + 1 + i, /** @type {readonly number[]} */ (list)[i])
+  for (let i = 0; i < (isWide !== 0 ? n : 0); i++) {
+    putInteger(at + 1 + i, /** @type {readonly number[]} */ (list)[i])
+  }
   return at + 1 + Math.max(n, 0)
 }
 
@@ -235,7 +257,7 @@ const KINDS = { BOOL: 0, INT: 1, UINT: 2, REAL: 3, COMPLEX: 4 }
  * @param {number} at  index in the call buffer
  * @param {boolean | number | bigint | [number, number]} value
  */
-function putScalar (at, value) {
+function putScalar(at, value) {
   const { f64, i64 } = frame
   if (typeof value === 'number') {
     f64[at] = KINDS.REAL
@@ -260,14 +282,22 @@ function putScalar (at, value) {
  * @param {number} flags
  * @returns {Layout}
  */
-function readLayout (storage, flags) {
+function readLayout(storage, flags) {
   const { i32 } = frame
   const head = i32[2 * (OUT + HEAD)]
   if (head >> WIDE !== 0) return readWideLayout(storage, flags)
   const n = head >> NDIM
   const shape = n === 2 ? [i32[FIRST], i32[FIRST + 4]] : readIntegers(FIRST, n)
   const strides = n === 2 ? [i32[FIRST + 2], i32[FIRST + 6]] : readIntegers(FIRST + 2, n)
-  return new Layout(storage, head & 255, shape, strides, i32[2 * (OUT + OFFSET)], i32[2 * (OUT + NUMEL)], flags)
+  return new Layout(
+    storage,
+    head & 255,
+    shape,
+    strides,
+    i32[2 * (OUT + OFFSET)],
+    i32[2 * (OUT + NUMEL)],
+    flags,
+  )
 }
 
 const FIRST = 2 * (OUT + AXES)
@@ -279,12 +309,12 @@ const FIRST = 2 * (OUT + AXES)
  * @param {number} n
  * @returns {number[]}
  */
-function readIntegers (at, n) {
+function readIntegers(at, n) {
   const { i32 } = frame
   if (n === 1) return [i32[at]]
   if (n === 3) return [i32[at], i32[at + 4], i32[at + 8]]
   if (n === 4) return [i32[at], i32[at + 4], i32[at + 8], i32[at + 12]]
-  return arrayOf(n, d => i32[at + 4 * d])
+  return arrayOf(n, (d) => i32[at + 4 * d])
 }
 
 /**
@@ -294,16 +324,24 @@ function readIntegers (at, n) {
  * @param {number} flags
  * @returns {Layout}
  */
-function readWideLayout (storage, flags) {
+function readWideLayout(storage, flags) {
   const head = frame.i32[2 * (OUT + HEAD)]
-  const n = head >> NDIM & 255
-  const shape = arrayOf(n, d => readWide(OUT + AXES + 2 * d))
-  const strides = arrayOf(n, d => readWide(OUT + AXES + 2 * d + 1))
-  return new Layout(storage, head & 255, shape, strides, readWide(OUT + OFFSET), readWide(OUT + NUMEL), flags)
+  const n = (head >> NDIM) & 255
+  const shape = arrayOf(n, (d) => readWide(OUT + AXES + 2 * d))
+  const strides = arrayOf(n, (d) => readWide(OUT + AXES + 2 * d + 1))
+  return new Layout(
+    storage,
+    head & 255,
+    shape,
+    strides,
+    readWide(OUT + OFFSET),
+    readWide(OUT + NUMEL),
+    flags,
+  )
 }
 
 /** @param {number} at  index in the call buffer @returns {number} the integer of 64 bits there, below 2^53 */
-const readWide = at => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 0)
+const readWide = (at) => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 0)
 
 /**
  * A layout that an addon gave, which is in the call buffer.
@@ -312,9 +350,12 @@ const readWide = at => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 
  * @param {number} flags
  * @returns {Layout}
  */
-function received (storage, flags) {
+function received(storage, flags) {
   const { f64 } = frame
-  return readLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
+  return readLayout(
+    storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]),
+    flags,
+  )
 }
 
 /**
@@ -323,20 +364,23 @@ function received (storage, flags) {
  * @param {(number: number) => Storage} pinnedAs  the storage that this thread pinned under a number
  * @returns {Layout}
  */
-function takeCapsule (pinnedAs) {
+function takeCapsule(pinnedAs) {
   const { f64 } = frame
   const number = f64[RESULTS + 4]
   const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
-  layout.storage = number >= 0 ? pinnedAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
+  layout.storage =
+    number >= 0
+      ? pinnedAs(number)
+      : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (number < 0 && events.listener !== null) events.listener.shared(layout.storage, 'dlpack')
   return layout
 }
 
 /** @param {number} i @returns {number} what C wrote over the i-th argument */
-const argument = i => frame.f64[ARGS + i]
+const argument = (i) => frame.f64[ARGS + i]
 
 /** @param {number} i @returns {number} the i-th result */
-const result = i => frame.f64[RESULTS + i]
+const result = (i) => frame.f64[RESULTS + i]
 
 /**
  * Calls C on staged operands: it writes the first and reads the others.
@@ -347,7 +391,7 @@ const result = i => frame.f64[RESULTS + i]
  * @param {number} a
  * @param {number} b
  */
-function invokeOn (opcode, to, from, a, b) {
+function invokeOn(opcode, to, from, a, b) {
   held.a = to
   held.b = from
   put(0, to)
@@ -367,11 +411,13 @@ function invokeOn (opcode, to, from, a, b) {
  * @param {unknown} error
  * @returns {number} its status
  */
-function leave (error) {
+function leave(error) {
   const { code, message } = /** @type {{ code?: string, message?: string }} */ (error ?? {})
   const status = codes.indexOf(/** @type {any} */ (code))
   /** @type {any} */ const native = backend
-  native.leaveText(status > 0 ? String(message) : 'JavaScript could not run (out of memory, or of stack)')
+  native.leaveText(
+    status > 0 ? String(message) : 'JavaScript could not run (out of memory, or of stack)',
+  )
   return status > 0 ? status : codes.indexOf('ERR_MEMORY')
 }
 
@@ -380,6 +426,45 @@ function leave (error) {
  * @param {string} text
  * @returns {Error} what C says went wrong
  */
-const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
+const errorOf = (status, text) =>
+  failure(
+    codes[status] ?? 'ERR_ARGUMENT',
+    text === '' ? `an addon refused: ${codes[status]}` : text,
+  )
 
-module.exports = { backend, opcodes, tables, frame, codes, held, check, lastError, callBounded, isForAgain, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, received, takeCapsule, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT }
+module.exports = {
+  backend,
+  opcodes,
+  tables,
+  frame,
+  codes,
+  held,
+  check,
+  lastError,
+  callBounded,
+  isForAgain,
+  invoke,
+  invokeOn,
+  putStorage,
+  putStorages,
+  put,
+  putOperand,
+  putInteger,
+  putList,
+  putScalar,
+  readLayout,
+  received,
+  takeCapsule,
+  argument,
+  result,
+  leave,
+  errorOf,
+  STATUS,
+  RESULTS,
+  OPERANDS,
+  ARGS,
+  ADDRESS,
+  SIZE_OF_OPERAND,
+  SCRATCH,
+  ALIGNMENT,
+}

@@ -3,15 +3,78 @@
 
 const { functionsOf } = require('../runtime/lazy')
 const { Layout, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, nothing } = require('./layout')
-const { backend, opcodes, tables, frame, check, putOperand, leave, errorOf, received, takeCapsule, argument, result, putStorage, putStorages, invoke } = require('./call-buffer')
-const { extent, dense, isContiguous, viewByList, viewByNumbers, asStrided, denseOrdered, denseLike, strided, reshape, resize, rebind, dimOrder, isContiguousIn, cut } = require('./layout-calls')
+const {
+  backend,
+  opcodes,
+  tables,
+  frame,
+  check,
+  putOperand,
+  leave,
+  errorOf,
+  received,
+  takeCapsule,
+  argument,
+  result,
+  putStorage,
+  putStorages,
+  invoke,
+} = require('./call-buffer')
+const {
+  extent,
+  dense,
+  isContiguous,
+  viewByList,
+  viewByNumbers,
+  asStrided,
+  denseOrdered,
+  denseLike,
+  strided,
+  reshape,
+  resize,
+  rebind,
+  dimOrder,
+  isContiguousIn,
+  cut,
+} = require('./layout-calls')
 const { checkAttached, GUARDS, isGuarded, checkIntact, allocate } = require('./staging')
-const { canCast, bytesWithin, copy, copyScaled, copyValues, fill, checkCopy, startCopy, putCopy } = require('./copies')
+const {
+  canCast,
+  bytesWithin,
+  copy,
+  copyScaled,
+  copyValues,
+  fill,
+  checkCopy,
+  startCopy,
+  putCopy,
+} = require('./copies')
 const { Storage } = require('./storage')
 
 // Files of functions that begin a call: one that reads what is in the call buffer already may not be here, since reading a file may run code of the program's.
-const { promoteTypes, finfo, hash, sharesMemory, take, arrayEqual, allClose, generate, checkArange } = functionsOf(() => require('./element-calls'))
-const { totals, sharedVram, sendStorage, receiveStorage, sentBytes, takeBackStorage, isPinned, home, run, wrapStream } = functionsOf(() => require('./storage-calls'))
+const {
+  promoteTypes,
+  finfo,
+  hash,
+  sharesMemory,
+  take,
+  arrayEqual,
+  allClose,
+  generate,
+  checkArange,
+} = functionsOf(() => require('./element-calls'))
+const {
+  totals,
+  sharedVram,
+  sendStorage,
+  receiveStorage,
+  sentBytes,
+  takeBackStorage,
+  isPinned,
+  home,
+  run,
+  wrapStream,
+} = functionsOf(() => require('./storage-calls'))
 
 /** @typedef {import('./copies').Copy} Copy */
 /** @typedef {import('./copies').Scaling} Scaling */
@@ -86,5 +149,5 @@ module.exports = {
   putCopy,
   run,
   wrapStream,
-  invoke
+  invoke,
 }

@@ -6,7 +6,29 @@ const { failure } = require('../base/errors')
 const { isOnDevice, countStaged, bytesLeft } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
-const { backend, opcodes, frame, held, check, lastError, callBounded, isForAgain, invoke, invokeOn, put, putScalar, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT } = require('./call-buffer')
+const {
+  backend,
+  opcodes,
+  frame,
+  held,
+  check,
+  lastError,
+  callBounded,
+  isForAgain,
+  invoke,
+  invokeOn,
+  put,
+  putScalar,
+  putStorage,
+  STATUS,
+  RESULTS,
+  OPERANDS,
+  ARGS,
+  ADDRESS,
+  SIZE_OF_OPERAND,
+  SCRATCH,
+  ALIGNMENT,
+} = require('./call-buffer')
 const { isContiguous } = require('./layout-calls')
 const { checkAttached, stage, unstage } = require('./staging')
 
@@ -18,7 +40,7 @@ const { checkAttached, stage, unstage } = require('./staging')
  * @param {number} casting
  * @returns {boolean} whether a copy may change the one dtype into the other
  */
-function canCast (from, to, casting) {
+function canCast(from, to, casting) {
   frame.f64[ARGS] = from
   frame.f64[ARGS + 1] = to
   frame.f64[ARGS + 2] = casting
@@ -35,7 +57,7 @@ function canCast (from, to, casting) {
  * @param {number} a
  * @param {number} b
  */
-function invokeStaged (opcode, target, sources, a, b) {
+function invokeStaged(opcode, target, sources, a, b) {
   const to = stage(target)
   /** @type {Layout[]} */
   const from = sources.slice()
@@ -60,7 +82,7 @@ const FEW_BYTES = 2 ** 16 // with more, non-temporal stores and threads pay, whi
  * @param {Layout} a
  * @param {Layout} b
  */
-function areAlike (a, b) {
+function areAlike(a, b) {
   if (a.dtype !== b.dtype || a.size !== b.size) return false
   const x = a.shape
   const y = b.shape
@@ -76,8 +98,14 @@ function areAlike (a, b) {
  * @param {Layout} dst
  * @param {Layout} src
  */
-function isPlain (dst, src) {
-  return (dst.flags & src.flags & CONTIGUOUS) !== 0 && dst.size <= FEW_BYTES / 16 && areAlike(dst, src) && !isOnDevice(dst.storage) && !isOnDevice(src.storage)
+function isPlain(dst, src) {
+  return (
+    (dst.flags & src.flags & CONTIGUOUS) !== 0 &&
+    dst.size <= FEW_BYTES / 16 &&
+    areAlike(dst, src) &&
+    !isOnDevice(dst.storage) &&
+    !isOnDevice(src.storage)
+  )
 }
 
 /**
@@ -86,15 +114,20 @@ function isPlain (dst, src) {
  * @param {Layout} dst
  * @param {Layout} src
  */
-function isPlainOutside (dst, src) {
-  return (dst.storage.address === null || src.storage.address === null) && areAlike(dst, src) && isContiguous(dst) && isContiguous(src)
+function isPlainOutside(dst, src) {
+  return (
+    (dst.storage.address === null || src.storage.address === null) &&
+    areAlike(dst, src) &&
+    isContiguous(dst) &&
+    isContiguous(src)
+  )
 }
 
 /**
  * @param {Layout} dst  staged, and in `held`
  * @param {Layout} src  likewise; isPlain
  */
-function copyBytes (dst, src) {
+function copyBytes(dst, src) {
   const { f64 } = frame
   const itemsize = itemsizes[dst.dtype]
   putStorage(f64, OPERANDS, dst.storage)
@@ -112,12 +145,16 @@ function copyBytes (dst, src) {
  * @returns {Uint8Array<ArrayBuffer>} over its bytes, which stay where they are
  * @throws ERR_DISPOSED · ERR_DETACHED
  */
-function bytesWithin ({ storage, dtype, offset, size }) {
+function bytesWithin({ storage, dtype, offset, size }) {
   if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
   checkAttached(storage)
   const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, check))
   if (size === 0) return new Uint8Array(0)
-  return new Uint8Array(buffer, storage.byteOffset + offset * itemsizes[dtype], size * itemsizes[dtype])
+  return new Uint8Array(
+    buffer,
+    storage.byteOffset + offset * itemsizes[dtype],
+    size * itemsizes[dtype],
+  )
 }
 
 /**
@@ -125,8 +162,9 @@ function bytesWithin ({ storage, dtype, offset, size }) {
  * @param {Layout} src
  * @param {number} casting
  */
-function copy (dst, src, casting) {
-  if (!areReachable(dst, src)) { // may make copies, which have to be freed
+function copy(dst, src, casting) {
+  if (!areReachable(dst, src)) {
+    // may make copies, which have to be freed
     if (isPlainOutside(dst, src)) bytesWithin(dst).set(bytesWithin(src))
     else invokeStaged(opcodes.copy, dst, [src], casting, 0)
     return
@@ -150,7 +188,8 @@ function copy (dst, src, casting) {
  * @param {Layout} dst
  * @param {Layout} src
  */
-const areReachable = (dst, src) => !backend.isWasm || (dst.storage.address !== null && src.storage.address !== null)
+const areReachable = (dst, src) =>
+  !backend.isWasm || (dst.storage.address !== null && src.storage.address !== null)
 
 /**
  * Writes the operands of a copy.
@@ -158,7 +197,7 @@ const areReachable = (dst, src) => !backend.isWasm || (dst.storage.address !== n
  * @param {Layout} dst  areReachable
  * @param {Layout} src
  */
-function putPair (dst, src) {
+function putPair(dst, src) {
   stage(dst)
   stage(src)
   held.a = dst
@@ -168,7 +207,7 @@ function putPair (dst, src) {
 }
 
 /** @param {number} opcode  of a copy whose operands and arguments are in the call buffer */
-function callCopy (opcode) {
+function callCopy(opcode) {
   frame.f64[RESULTS] = 0
   callBounded(backend.call, opcode)
   held.a = held.b = null
@@ -183,7 +222,7 @@ function callCopy (opcode) {
  * @param {Scaling} scaling
  * @param {number} casting
  */
-function copyScaled (dst, src, scaling, casting) {
+function copyScaled(dst, src, scaling, casting) {
   const { numbers, axis } = scaling
   const here = numbers !== null && areReachable(dst, src)
   if (!here || countOf(numbers.scale) > MOST_NUMBERS || countOf(numbers.bias) > MOST_NUMBERS) {
@@ -202,7 +241,7 @@ function copyScaled (dst, src, scaling, casting) {
 const MOST_NUMBERS = 256 // for which there is room in the call buffer, twice
 
 /** @param {number | Float64Array} factor */
-const countOf = factor => typeof factor === 'number' ? 1 : lengthOf(factor)
+const countOf = (factor) => (typeof factor === 'number' ? 1 : lengthOf(factor))
 
 /**
  * Writes a factor: how many numbers (-1: one for all elements), the numbers.
@@ -212,7 +251,7 @@ const countOf = factor => typeof factor === 'number' ? 1 : lengthOf(factor)
  * @param {number | Float64Array} factor
  * @returns {number} index after it
  */
-function putNumbers (f64, at, factor) {
+function putNumbers(f64, at, factor) {
   if (typeof factor === 'number') {
     f64[at] = -1
     f64[at + 1] = factor
@@ -228,7 +267,7 @@ function putNumbers (f64, at, factor) {
  * @param {Layout} dst
  * @param {Layout} src  of numbers as the user wrote them: out of range is an error, not a wrap
  */
-function copyValues (dst, src) {
+function copyValues(dst, src) {
   invokeStaged(opcodes.copy_values, dst, [src], 0, 0)
 }
 
@@ -236,7 +275,7 @@ function copyValues (dst, src) {
  * @param {Layout} layout
  * @param {boolean | number | bigint | [number, number]} value
  */
-function fill (layout, value) {
+function fill(layout, value) {
   const target = stage(layout)
   held.a = target
   put(0, target)
@@ -247,7 +286,8 @@ function fill (layout, value) {
     if (frame.f64[STATUS] !== 0) check()
     return
   }
-  try { // before unstage, which calls C
+  try {
+    // before unstage, which calls C
     check()
   } catch (error) {
     unstage(target, layout, false)
@@ -274,7 +314,7 @@ function fill (layout, value) {
  *
  * @param {Copy} copy
  */
-function putCopy ({ dst, src, scaling, casting }) {
+function putCopy({ dst, src, scaling, casting }) {
   const operands = scaling === null ? [dst, src] : [dst, src, scaling.scale, scaling.bias]
   for (let i = 0; i < operands.length; i++) {
     const { storage } = operands[i]
@@ -287,7 +327,9 @@ function putCopy ({ dst, src, scaling, casting }) {
     const { storage } = operands[i]
     put(i, operands[i])
     // Without an address: one that is as aligned as the offset in the buffer.
-    if (storage.address === null) f64[OPERANDS + i * SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + storage.byteOffset
+    if (storage.address === null) {
+      f64[OPERANDS + i * SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + storage.byteOffset
+    }
   }
   f64[ARGS] = scaling === null ? casting : scaling.axis
   f64[ARGS + 1] = casting
@@ -299,13 +341,17 @@ function putCopy ({ dst, src, scaling, casting }) {
  * @param {Copy} copy
  * @returns {boolean} whether the target overlaps the source, so that it cannot be done in pieces
  */
-function checkCopy (copy) {
-  const { dst: { storage: to }, src: { storage: from } } = copy
+function checkCopy(copy) {
+  const {
+    dst: { storage: to },
+    src: { storage: from },
+  } = copy
   putCopy(copy)
   backend.call(copy.scaling === null ? opcodes.copy_check : opcodes.copy_scaled_check)
   held.a = null
   check()
-  const comparable = to.address === null ? from.address === null && to.buffer === from.buffer : from.address !== null
+  const comparable =
+    to.address === null ? from.address === null && to.buffer === from.buffer : from.address !== null
   return comparable && frame.f64[RESULTS] !== 0
 }
 
@@ -316,7 +362,7 @@ function checkCopy (copy) {
  * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
  * @returns {number} its number, for backend.stopCopy
  */
-function startCopy (copy, done) {
+function startCopy(copy, done) {
   putCopy(copy)
   do {
     frame.f64[SCRATCH] = bytesLeft()
@@ -332,4 +378,14 @@ function startCopy (copy, done) {
   return f64[RESULTS]
 }
 
-module.exports = { canCast, bytesWithin, copy, copyScaled, copyValues, fill, putCopy, checkCopy, startCopy }
+module.exports = {
+  canCast,
+  bytesWithin,
+  copy,
+  copyScaled,
+  copyValues,
+  fill,
+  putCopy,
+  checkCopy,
+  startCopy,
+}

@@ -5,16 +5,20 @@ const { failure } = require('../base/errors')
 
 const WHY = 'CUDA needs Node and the native addon'
 
-function refuse () {
+function refuse() {
   throw failure('ERR_UNSUPPORTED', WHY)
 }
 
 class Stream {
-  constructor () { refuse() }
+  constructor() {
+    refuse()
+  }
 }
 
 class Event {
-  constructor () { refuse() }
+  constructor() {
+    refuse()
+  }
 }
 
 module.exports = {
@@ -22,12 +26,14 @@ module.exports = {
   whyNot: () => WHY,
   deviceCount: () => 0,
   emptyCache: () => {},
-  checkPinning: (what = 'pinMemory is true') => { throw failure('ERR_UNSUPPORTED', `${what}: ${WHY}`) },
+  checkPinning: (what = 'pinMemory is true') => {
+    throw failure('ERR_UNSUPPORTED', `${what}: ${WHY}`)
+  },
   properties: refuse,
   synchronize: refuse,
   memoryStats: refuse,
   streamOf: refuse,
   ready: async () => {}, // the CPU does all at once
   Stream,
-  Event
+  Event,
 }

@@ -28,7 +28,7 @@ const EVENT = 2
 /** Devices that C has opened. @type {Set<number>} */
 const known = new Set()
 
-function checkNative () {
+function checkNative() {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', WASM)
 }
 
@@ -40,14 +40,16 @@ function checkNative () {
  * @returns {number}
  * @throws ERR_DEVICE there is no such device
  */
-function indexOf (device, name) {
+function indexOf(device, name) {
   const index = device === 'cuda' ? DEFAULT_DEVICE : Number(device.slice(5))
   if (!known.has(index)) {
     try {
       ffi.run(opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
     } catch (error) {
       const { code, message } = /** @type {{ code: string, message: string }} */ (error)
-      throw code === 'ERR_DEVICE' ? failure(code, `${name} is ${show(device)}; 'cpu' is there: ${message}`) : error
+      throw code === 'ERR_DEVICE'
+        ? failure(code, `${name} is ${show(device)}; 'cpu' is there: ${message}`)
+        : error
     }
     known.add(index)
   }
@@ -61,16 +63,25 @@ function indexOf (device, name) {
  * @param {string} [name]  the argument's name, for messages
  * @returns {number} the device's number
  */
-function deviceGiven (device, name = 'device') {
+function deviceGiven(device, name = 'device') {
   checkNative()
   if (device === undefined) device = DEFAULT_DEVICE
   if (typeof device === 'number') {
     integer(name, device)
-    if (device < 0) throw failure('ERR_DEVICE', `${name} is ${device}; a device's number is 0 or more`)
+    if (device < 0) {
+      throw failure('ERR_DEVICE', `${name} is ${device}; a device's number is 0 or more`)
+    }
     return indexOf(`cuda:${device}`, name)
   }
-  if (typeof device !== 'string') throw failure('ERR_ARGUMENT', `${name} is ${show(device)}; a device's name or number was expected`)
-  if (!isDevice(device) || device === 'cpu') throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cuda:0' or its like was expected`)
+  if (typeof device !== 'string') {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(device)}; a device's name or number was expected`,
+    )
+  }
+  if (!isDevice(device) || device === 'cpu') {
+    throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cuda:0' or its like was expected`)
+  }
   return indexOf(device, name)
 }
 
@@ -83,7 +94,7 @@ function deviceGiven (device, name = 'device') {
  * @example
  * cuda.isAvailable() === (cuda.whyNot() === '') // true
  */
-function isAvailable () {
+function isAvailable() {
   return whyNot() === ''
 }
 
@@ -95,7 +106,7 @@ function isAvailable () {
  * @example
  * if (!cuda.isAvailable()) console.log(cuda.whyNot())
  */
-function whyNot () {
+function whyNot() {
   if (backend.isWasm) return WASM
   ffi.run(opcodes.cuda_why_not, [])
   return backend.text()
@@ -110,7 +121,7 @@ function whyNot () {
  * @example
  * cuda.deviceCount() >= 0 // true
  */
-function deviceCount () {
+function deviceCount() {
   if (backend.isWasm) return 0
   try {
     ffi.run(opcodes.cuda_count, [])
@@ -147,7 +158,7 @@ function deviceCount () {
  * @example
  * if (cuda.isAvailable()) console.log(cuda.properties(0).name)
  */
-function properties (device) {
+function properties(device) {
   ffi.run(opcodes.cuda_properties, [], [deviceGiven(device)])
   const p = JSON.parse(backend.text())
   return {
@@ -158,9 +169,9 @@ function properties (device) {
     multiProcessorCount: p.multiprocessors,
     totalMemory: p.total,
     freeMemory: p.free,
-    driverVersion: `${Math.floor(p.driver / 1000)}.${Math.floor(p.driver % 1000 / 10)}`,
+    driverVersion: `${Math.floor(p.driver / 1000)}.${Math.floor((p.driver % 1000) / 10)}`,
     sharesByDescriptor: p.sharesByDescriptor,
-    registersReadOnly: p.registersReadOnly
+    registersReadOnly: p.registersReadOnly,
   }
 }
 
@@ -173,7 +184,7 @@ function properties (device) {
  * @example
  * if (cuda.isAvailable()) cuda.synchronize()
  */
-function synchronize (device) {
+function synchronize(device) {
   ffi.run(opcodes.cuda_synchronize, [], [deviceGiven(device)])
 }
 
@@ -182,7 +193,7 @@ function synchronize (device) {
 const self = Symbol('cuda')
 
 /** Lets C collect JavaScript's garbage when a device is full, before an allocation fails. It forgets the function of an instance of the package that is gone (Jest). */
-function sweepWhenFull () {
+function sweepWhenFull() {
   if (addon.sweeper === self) return
   addon.sweeper = self
   addon.onFull(collectGarbage)
@@ -196,9 +207,13 @@ function sweepWhenFull () {
  * @param {unknown} shared  true: other processes can map them; 'own': the same, in an allocation of their own; false; 'sab' is an error
  * @returns {Storage}
  */
-function allocate (nbytes, device, shared) {
-  if (shared === 'sab') throw failure('ERR_ARGUMENT', "shared is 'sab'; a SharedArrayBuffer is not pinned")
-  if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
+function allocate(nbytes, device, shared) {
+  if (shared === 'sab') {
+    throw failure('ERR_ARGUMENT', "shared is 'sab'; a SharedArrayBuffer is not pinned")
+  }
+  if (nbytes > Number.MAX_SAFE_INTEGER) {
+    throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
+  }
   sweepWhenFull()
   const native = /** @type {import('./native').Backend} */ (backend)
   native.checkMemoryPressure(nbytes / (device === CPU ? 1 : 8))
@@ -206,7 +221,10 @@ function allocate (nbytes, device, shared) {
   else if (shared === false) ffi.run(opcodes.cuda_new, [], [device, nbytes])
   else shareable(nbytes, device, shared === 'own')
   const storage = native.hold(ffi.result(0), ffi.result(1), nbytes)
-  if (shared !== false) /** @type {import('./storage').OptionalFields} */ (storage.optional).stays = true
+  if (shared !== false) {
+    const optional = /** @type {import('./storage').OptionalFields} */ (storage.optional)
+    optional.stays = true
+  }
   return storage
 }
 
@@ -217,7 +235,7 @@ function allocate (nbytes, device, shared) {
  * @param {number} device
  * @param {boolean} own  not in an allocation that other tensors share
  */
-function shareable (nbytes, device, own) {
+function shareable(nbytes, device, own) {
   addon.vramNew(device, nbytes, own)
   ffi.check()
 }
@@ -226,15 +244,22 @@ function shareable (nbytes, device, own) {
  * @param {string} [what]  what needs pinned memory, for messages
  * @throws ERR_UNSUPPORTED memory cannot be pinned
  */
-function checkPinning (what = 'pinMemory is true') {
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
+function checkPinning(what = 'pinMemory is true') {
+  if (backend.isWasm) {
+    throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
+  }
   if (known.size > 0) return
   try {
     ffi.run(opcodes.cuda_open, [], [DEFAULT_DEVICE])
     known.add(DEFAULT_DEVICE)
   } catch (error) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error)
-    throw code === 'ERR_DEVICE' ? failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, which is not there (${message})`) : error
+    throw code === 'ERR_DEVICE'
+      ? failure(
+          'ERR_UNSUPPORTED',
+          `${what}: memory is pinned for CUDA, which is not there (${message})`,
+        )
+      : error
   }
 }
 
@@ -243,7 +268,7 @@ function checkPinning (what = 'pinMemory is true') {
  *
  * @param {Storage} storage
  */
-const isPageable = storage => !isOnDevice(storage) && !isPinned(storage)
+const isPageable = (storage) => !isOnDevice(storage) && !isPinned(storage)
 
 /**
  * This process' use of a device's memory, and of pinned memory of the host.
@@ -266,8 +291,22 @@ const isPageable = storage => !isOnDevice(storage) && !isPinned(storage)
  */
 
 /** In the order of C's results. */
-const STATISTICS = /** @type {const} */ (['allocatedBytes', 'allocatedPeak', 'reservedBytes', 'reservedPeak', 'wrappedBytes', 'segments', 'blocks', 'allocations',
-  'driverAllocations', 'retries', 'failures', 'pinnedBytes', 'pinnedReserved', 'registeredBytes'])
+const STATISTICS = /** @type {const} */ ([
+  'allocatedBytes',
+  'allocatedPeak',
+  'reservedBytes',
+  'reservedPeak',
+  'wrappedBytes',
+  'segments',
+  'blocks',
+  'allocations',
+  'driverAllocations',
+  'retries',
+  'failures',
+  'pinnedBytes',
+  'pinnedReserved',
+  'registeredBytes',
+])
 
 /**
  * Reads counters of this process' memory on a device, and of pinned memory.
@@ -279,11 +318,13 @@ const STATISTICS = /** @type {const} */ (['allocatedBytes', 'allocatedPeak', 're
  * @example
  * if (cuda.isAvailable()) console.log(cuda.memoryStats().allocatedBytes)
  */
-function memoryStats (device) {
+function memoryStats(device) {
   const index = deviceGiven(device)
   backend.sweep()
   ffi.run(opcodes.cuda_statistics, [], [index])
-  return /** @type {MemoryStats} */ (Object.fromEntries(STATISTICS.map((name, i) => [name, ffi.argument(i)])))
+  return /** @type {MemoryStats} */ (
+    Object.fromEntries(STATISTICS.map((name, i) => [name, ffi.argument(i)]))
+  )
 }
 
 /**
@@ -294,7 +335,7 @@ function memoryStats (device) {
  * @example
  * cuda.emptyCache()
  */
-function emptyCache () {
+function emptyCache() {
   if (backend.isWasm || known.size === 0) return
   backend.sweep()
   ffi.run(opcodes.cuda_empty_cache, [], [-1])
@@ -309,10 +350,12 @@ function emptyCache () {
  * @param {Storage} holder  the tensor's storage, the stream or the event
  * @returns {Promise<void>}
  */
-function when (what, holder) {
+function when(what, holder) {
   return new Promise((resolve, reject) => {
     ffi.putStorages([holder])
-    addon.cudaWhen(what, () => { settle(resolve, reject) })
+    addon.cudaWhen(what, () => {
+      settle(resolve, reject)
+    })
     ffi.check()
     if (ffi.result(0) === 1) resolve()
   })
@@ -322,7 +365,7 @@ function when (what, holder) {
  * @param {() => void} resolve
  * @param {(error: unknown) => void} reject
  */
-function settle (resolve, reject) {
+function settle(resolve, reject) {
   try {
     ffi.check()
     resolve()
@@ -337,7 +380,7 @@ function settle (resolve, reject) {
  * @param {Layout} layout
  * @returns {Promise<void>}
  */
-async function ready ({ storage }) {
+async function ready({ storage }) {
   const { optional } = storage
   if (optional === null || !(optional.device >= 0 || optional.pinned)) return // the CPU's work is done when its call returns
   await when(READY, storage)
@@ -350,16 +393,19 @@ async function ready ({ storage }) {
  * @param {Storage | null} stream  null: the default stream
  * @returns {Promise<void>}
  */
-function copyOn (copy, stream) {
+function copyOn(copy, stream) {
   return new Promise((resolve, reject) => {
     let number = 0
     withStream(stream, () => {
       ffi.putCopy(copy)
       addon.cudaCopy(copy.scaling !== null, () => {
-        settle(() => finish(copy, number, resolve, reject), error => {
-          addon.cudaEnd(number, false, false)
-          reject(error)
-        })
+        settle(
+          () => finish(copy, number, resolve, reject),
+          (error) => {
+            addon.cudaEnd(number, false, false)
+            reject(error)
+          },
+        )
       })
       ffi.check()
       number = ffi.result(0)
@@ -378,7 +424,7 @@ function copyOn (copy, stream) {
  * @param {() => void} resolve
  * @param {(error: unknown) => void} reject
  */
-function finish (copy, number, resolve, reject) {
+function finish(copy, number, resolve, reject) {
   const wanted = !isOnDevice(copy.dst.storage) // a device has done all of it
   let isEnded = false
   try {
@@ -401,7 +447,7 @@ function finish (copy, number, resolve, reject) {
  * @param {number} handle  of a stream or an event in C
  * @returns {Storage} without bytes; C drops the handle when the storage is collected
  */
-const holderOf = handle => /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
+const holderOf = (handle) => /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
 
 /** what a stream's or an event's method was called on @type {(it: any) => Stream} */
 let ownStream
@@ -426,13 +472,15 @@ class Stream {
   #device
   #handle
 
-  static { ownStream = receiver('cuda.Stream', it => #holder in it, 'stream') }
+  static {
+    ownStream = receiver('cuda.Stream', (it) => #holder in it, 'stream')
+  }
 
   /**
    * @param {number | DeviceName} [device]  default: the first device
    * @throws as cuda.properties · {RangeError} ERR_MEMORY
    */
-  constructor (device) {
+  constructor(device) {
     this.#device = deviceGiven(device)
     ffi.run(opcodes.cuda_stream_new, [], [this.#device])
     this.#handle = handleNow()
@@ -444,17 +492,23 @@ class Stream {
    * @returns {value is Stream}
    * @ignore
    */
-  static isStream (value) {
+  static isStream(value) {
     return value !== null && typeof value === 'object' && #holder in value
   }
 
   /** @param {Stream} stream @returns {Storage} @ignore */
-  static holderOf (stream) { return stream.#holder }
+  static holderOf(stream) {
+    return stream.#holder
+  }
 
   /** The stream's device. @returns {DeviceName} */
-  get device () { return nameOfDevice(ownStream(this).#device) }
+  get device() {
+    return nameOfDevice(ownStream(this).#device)
+  }
   /** The driver's handle (a CUstream), for other libraries of the process. @returns {bigint} */
-  get handle () { return ownStream(this).#handle }
+  get handle() {
+    return ownStream(this).#handle
+  }
 
   /**
    * Makes work that is issued to the stream from now on wait for an event. Does not block.
@@ -466,9 +520,11 @@ class Stream {
    * @example
    * if (cuda.isAvailable()) new cuda.Stream().wait(new cuda.Event().record())
    */
-  wait (event) {
+  wait(event) {
     const stream = ownStream(this)
-    if (!Event.isEvent(event)) throw failure('ERR_ARGUMENT', `event is ${show(event)}; a cuda.Event was expected`)
+    if (!Event.isEvent(event)) {
+      throw failure('ERR_ARGUMENT', `event is ${show(event)}; a cuda.Event was expected`)
+    }
     const holder = Event.holderOf(event)
     if (holder !== null) ffi.run(opcodes.cuda_stream_wait, [stream.#holder, holder])
     return this
@@ -482,7 +538,7 @@ class Stream {
    * @example
    * if (cuda.isAvailable()) await new cuda.Stream().finished()
    */
-  async finished () {
+  async finished() {
     await when(STREAM, ownStream(this).#holder)
   }
 
@@ -494,7 +550,7 @@ class Stream {
    * @example
    * if (cuda.isAvailable()) new cuda.Stream().synchronize()
    */
-  synchronize () {
+  synchronize() {
     ffi.run(opcodes.cuda_stream_synchronize, [ownStream(this).#holder])
   }
 }
@@ -511,10 +567,12 @@ class Event {
   #holder = null
   #device = CPU
 
-  static { ownEvent = receiver('cuda.Event', it => #holder in it, 'event') }
+  static {
+    ownEvent = receiver('cuda.Event', (it) => #holder in it, 'event')
+  }
 
   /** @throws ERR_UNSUPPORTED on WASM */
-  constructor () {
+  constructor() {
     checkNative()
   }
 
@@ -523,12 +581,14 @@ class Event {
    * @returns {value is Event}
    * @ignore
    */
-  static isEvent (value) {
+  static isEvent(value) {
     return value !== null && typeof value === 'object' && #holder in value
   }
 
   /** @param {Event} event @returns {Storage | null} @ignore */
-  static holderOf (event) { return event.#holder }
+  static holderOf(event) {
+    return event.#holder
+  }
 
   /**
    * Marks the work that was issued to a stream before. A second call replaces the first.
@@ -542,7 +602,7 @@ class Event {
    * @example
    * const marked = stream => new cuda.Event().record(stream)
    */
-  record (stream) {
+  record(stream) {
     ownEvent(this)
     const isOurs = Stream.isStream(stream)
     const device = isOurs ? indexOf(stream.device, 'stream') : deviceGiven(undefined)
@@ -557,7 +617,7 @@ class Event {
   }
 
   /** Is the marked work done? true if nothing was recorded. @returns {boolean} @throws the error of work that failed */
-  get isDone () {
+  get isDone() {
     const holder = ownEvent(this).#holder
     if (holder === null) return true
     ffi.run(opcodes.cuda_event_query, [holder])
@@ -573,14 +633,14 @@ class Event {
    * @example
    * if (cuda.isAvailable()) await new cuda.Event().record().finished()
    */
-  async finished () {
+  async finished() {
     const holder = ownEvent(this).#holder
     if (holder !== null) await when(EVENT, holder)
   }
 }
 
 /** @returns {bigint} the driver's handle of the stream that C has just made */
-function handleNow () {
+function handleNow() {
   return (BigInt(ffi.result(1)) << 32n) | BigInt(ffi.result(2))
 }
 
@@ -591,16 +651,30 @@ function handleNow () {
  * @param {number} device  the device of the work; CPU: every stream is an error
  * @returns {Storage | null} null: the default stream
  */
-function streamOf (stream, device) {
+function streamOf(stream, device) {
   if (stream === undefined || stream === null) return null
   if (Stream.isStream(stream)) {
-    if (stream.device !== nameOfDevice(device)) throw failure('ERR_DEVICE', `stream is of ${stream.device}; the work is for ${nameOfDevice(device)}`)
+    if (stream.device !== nameOfDevice(device)) {
+      throw failure(
+        'ERR_DEVICE',
+        `stream is of ${stream.device}; the work is for ${nameOfDevice(device)}`,
+      )
+    }
     return Stream.holderOf(stream)
   }
-  if (typeof stream !== 'bigint' && !Number.isSafeInteger(stream)) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; a cuda.Stream, or the number of another library's, was expected`)
+  if (typeof stream !== 'bigint' && !Number.isSafeInteger(stream)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `stream is ${show(stream)}; a cuda.Stream, or the number of another library's, was expected`,
+    )
+  }
   const number = BigInt(/** @type {number | bigint} */ (stream))
-  if (number < 0n || number >= 1n << 64n) throw failure('ERR_BOUNDS', `stream is ${number}; a number of 64 bits was expected`)
-  if (device === CPU) throw failure('ERR_DEVICE', `stream is ${number}; the work is for the CPU, which has none`)
+  if (number < 0n || number >= 1n << 64n) {
+    throw failure('ERR_BOUNDS', `stream is ${number}; a number of 64 bits was expected`)
+  }
+  if (device === CPU) {
+    throw failure('ERR_DEVICE', `stream is ${number}; the work is for the CPU, which has none`)
+  }
   return holderOf(ffi.wrapStream(device, number))
 }
 
@@ -612,7 +686,7 @@ function streamOf (stream, device) {
  * @param {() => R} fn
  * @returns {R}
  */
-function withStream (stream, fn) {
+function withStream(stream, fn) {
   if (stream === null) return fn()
   ffi.run(opcodes.cuda_use_stream, [stream], [1])
   try {
@@ -628,7 +702,7 @@ function withStream (stream, fn) {
  * @param {Storage} storage  on a device
  * @param {number | bigint | null} stream  the number of its stream; null: the default stream
  */
-function touch (storage, stream) {
+function touch(storage, stream) {
   const device = /** @type {import('./storage').OptionalFields} */ (storage.optional).device
   const on = stream === null ? null : streamOf(stream, device)
   ffi.run(opcodes.cuda_touch, [storage, on ?? storage], [on === null ? 0 : 1])
@@ -652,5 +726,5 @@ module.exports = {
   copyOn,
   streamOf,
   withStream,
-  touch
+  touch,
 }

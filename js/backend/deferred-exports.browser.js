@@ -8,7 +8,7 @@ const { notReady } = require('./init.browser')
 let api = null
 
 /** @param {Record<string, any>} all */
-function arrive (all) {
+function arrive(all) {
   api = all
 }
 
@@ -18,7 +18,7 @@ function arrive (all) {
  * @param {(name: string) => Error} [refusal]  before that
  * @returns {any}
  */
-function early (name, find = () => api, refusal = notReady) {
+function early(name, find = () => api, refusal = notReady) {
   const real = () => {
     const all = find()
     if (all === null) throw refusal(name)
@@ -26,10 +26,20 @@ function early (name, find = () => api, refusal = notReady) {
   }
   /** @type {any} */
   const proxy = new Proxy(function () {}, {
-    apply: { [name]: (/** @type {unknown} */ target, /** @type {unknown} */ self, /** @type {unknown[]} */ given) => real()(...given) }[name], // stacks have its name
-    construct: (target, given, made) => Reflect.construct(real(), given, made === proxy ? real() : made),
+    apply: {
+      [name]: (
+        /** @type {unknown} */ target,
+        /** @type {unknown} */ self,
+        /** @type {unknown[]} */ given,
+      ) => real()(...given),
+    }[name], // stacks have its name
+    construct: (target, given, made) =>
+      Reflect.construct(real(), given, made === proxy ? real() : made),
     // Tools look at properties that every function has; these do not throw before init. `length` does: it may be that of a list.
-    get: (target, key) => key in target && key !== 'length' && find() === null ? Reflect.get(target, key) : Reflect.get(real(), key)
+    get: (target, key) =>
+      key in target && key !== 'length' && find() === null
+        ? Reflect.get(target, key)
+        : Reflect.get(real(), key),
   })
   return proxy
 }

@@ -26,29 +26,36 @@ const types = {
   complex64: Float32Array,
   complex128: Float64Array,
   float8_e4m3fn: Uint8Array,
-  float8_e5m2: Uint8Array
+  float8_e5m2: Uint8Array,
 }
 
 /** in C's order @type {Dtype[]} */
-const dtypes = tables.dtypes.slice(0, tables.dtypes.length - 1).map((/** @type {[string, string]} */ row, /** @type {number} */ index) => ({
-  name: row[0],
-  kind: row[1],
-  itemsize: types[row[0]].BYTES_PER_ELEMENT * (row[1] === 'COMPLEX' ? 2 : 1),
-  index,
-  Type: types[row[0]]
-}))
-const itemsizes = dtypes.map(d => d.itemsize)
+const dtypes = tables.dtypes
+  .slice(0, tables.dtypes.length - 1)
+  .map((/** @type {[string, string]} */ row, /** @type {number} */ index) => ({
+    name: row[0],
+    kind: row[1],
+    itemsize: types[row[0]].BYTES_PER_ELEMENT * (row[1] === 'COMPLEX' ? 2 : 1),
+    index,
+    Type: types[row[0]],
+  }))
+const itemsizes = dtypes.map((d) => d.itemsize)
 
 /** @type {Map<unknown, Dtype>} */
-const byName = new Map(dtypes.map(d => [d.name, d]))
+const byName = new Map(dtypes.map((d) => [d.name, d]))
 
 /**
  * @param {unknown} name
  * @returns {Dtype}
  */
-function dtypeOf (name) {
+function dtypeOf(name) {
   const dtype = byName.get(name)
-  if (dtype === undefined) throw failure('ERR_DTYPE', `dtype is ${show(name)}; one of ${dtypes.map(d => d.name).join(', ')} was expected`)
+  if (dtype === undefined) {
+    throw failure(
+      'ERR_DTYPE',
+      `dtype is ${show(name)}; one of ${dtypes.map((d) => d.name).join(', ')} was expected`,
+    )
+  }
   return dtype
 }
 

@@ -3,7 +3,24 @@
 
 const { isOnDevice, countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
-const { backend, opcodes, frame, held, check, callBounded, invoke, invokeOn, put, putScalar, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const {
+  backend,
+  opcodes,
+  frame,
+  held,
+  check,
+  callBounded,
+  invoke,
+  invokeOn,
+  put,
+  putScalar,
+  RESULTS,
+  OPERANDS,
+  ARGS,
+  ADDRESS,
+  SIZE_OF_OPERAND,
+  ALIGNMENT,
+} = require('./call-buffer')
 const { dense } = require('./layout-calls')
 const { checkAttached, allocate, stage, unstage } = require('./staging')
 const { copy } = require('./copies')
@@ -18,7 +35,7 @@ const { copy } = require('./copies')
  * @returns {Layout} the operand
  * @throws as stage
  */
-function stageOnCpu (layout, read) {
+function stageOnCpu(layout, read) {
   const there = stage(layout)
   if (!isOnDevice(there.storage)) return there
   const here = dense(layout.dtype, layout.shape)
@@ -41,7 +58,7 @@ function stageOnCpu (layout, read) {
  * @param {Layout} layout
  * @param {boolean} written
  */
-function unstageFromCpu (staged, layout, written) {
+function unstageFromCpu(staged, layout, written) {
   if (staged === layout) return
   if (!isOnDevice(layout.storage)) {
     unstage(staged, layout, written)
@@ -59,7 +76,7 @@ function unstageFromCpu (staged, layout, written) {
  * @param {number} b
  * @returns {number} the dtype in which both meet
  */
-function promoteTypes (a, b) {
+function promoteTypes(a, b) {
   frame.f64[ARGS] = a
   frame.f64[ARGS + 1] = b
   invoke(opcodes.promote_types)
@@ -70,7 +87,7 @@ function promoteTypes (a, b) {
  * @param {number} dtype
  * @returns {{ eps: number, max: number, smallestNormal: number }}
  */
-function finfo (dtype) {
+function finfo(dtype) {
   frame.f64[ARGS] = dtype
   invoke(opcodes.finfo)
   const { f64 } = frame
@@ -78,13 +95,13 @@ function finfo (dtype) {
 }
 
 /** @param {number} x  of 32 bits */
-const hexOf = x => x.toString(16).padStart(8, '0')
+const hexOf = (x) => x.toString(16).padStart(8, '0')
 
 /**
  * @param {Layout} layout
  * @returns {string} 16 hexadecimal digits; equal elements give equal ones
  */
-function hash (layout) {
+function hash(layout) {
   const source = stageOnCpu(layout, true)
   held.a = source
   put(0, source)
@@ -105,11 +122,13 @@ function hash (layout) {
  * @param {Layout} b
  * @returns {boolean} whether an element of the one has a byte of the other
  */
-function sharesMemory (a, b) {
+function sharesMemory(a, b) {
   checkAttached(a.storage)
   checkAttached(b.storage)
   if (isOnDevice(a.storage) !== isOnDevice(b.storage)) return false
-  if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
+  if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) {
+    return false
+  }
   const unplaced = backend.isWasm && (a.storage.address === null || b.storage.address === null)
   if (unplaced && a.storage.buffer !== b.storage.buffer) return false
   if (!unplaced) {
@@ -120,7 +139,8 @@ function sharesMemory (a, b) {
   held.b = b
   put(0, a)
   put(1, b)
-  if (unplaced) { // C touches no byte: offsets in their buffer do as addresses
+  if (unplaced) {
+    // C touches no byte: offsets in their buffer do as addresses
     frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
     frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
   }
@@ -136,7 +156,7 @@ function sharesMemory (a, b) {
  * @param {Layout} indices  into the source's axis
  * @param {number} axis
  */
-function take (dst, src, indices, axis) {
+function take(dst, src, indices, axis) {
   const to = stageOnCpu(dst, false)
   const from = [src, indices]
   const sources = [src, indices]
@@ -162,7 +182,7 @@ function take (dst, src, indices, axis) {
  * @param {() => void} putArguments
  * @returns {boolean}
  */
-function judge (opcode, a, b, putArguments) {
+function judge(opcode, a, b, putArguments) {
   const x = stageOnCpu(a, true)
   try {
     const y = stageOnCpu(b, true)
@@ -190,7 +210,10 @@ function judge (opcode, a, b, putArguments) {
  * @param {boolean} equalNaN
  * @returns {boolean}
  */
-const arrayEqual = (a, b, equalNaN) => judge(opcodes.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
+const arrayEqual = (a, b, equalNaN) =>
+  judge(opcodes.array_equal, a, b, () => {
+    frame.f64[ARGS] = equalNaN ? 1 : 0
+  })
 
 /**
  * @param {Layout} a
@@ -200,7 +223,7 @@ const arrayEqual = (a, b, equalNaN) => judge(opcodes.array_equal, a, b, () => { 
  * @param {boolean} equalNaN
  * @returns {boolean}
  */
-function allClose (a, b, rtol, atol, equalNaN) {
+function allClose(a, b, rtol, atol, equalNaN) {
   return judge(opcodes.all_close, a, b, () => {
     putScalar(ARGS, rtol)
     putScalar(ARGS + 3, atol)
@@ -217,8 +240,11 @@ function allClose (a, b, rtol, atol, equalNaN) {
  * @param {number} number  after the scalars, for opcodes that take one
  * @returns {number} the call's result
  */
-function generate (opcode, layout, scalars, number) {
-  const target = opcode === opcodes.arange || opcode === opcodes.linspace ? stageOnCpu(layout, false) : stage(layout)
+function generate(opcode, layout, scalars, number) {
+  const target =
+    opcode === opcodes.arange || opcode === opcodes.linspace
+      ? stageOnCpu(layout, false)
+      : stage(layout)
   try {
     held.a = target
     put(0, target)
@@ -244,7 +270,7 @@ function generate (opcode, layout, scalars, number) {
  * @param {number | bigint} start
  * @param {number | bigint} step
  */
-function checkArange (dtype, size, start, step) {
+function checkArange(dtype, size, start, step) {
   frame.f64[ARGS] = dtype
   frame.f64[ARGS + 1] = size
   putScalar(ARGS + 2, start)
@@ -252,4 +278,14 @@ function checkArange (dtype, size, start, step) {
   invoke(opcodes.arange_check)
 }
 
-module.exports = { promoteTypes, finfo, hash, sharesMemory, take, arrayEqual, allClose, generate, checkArange }
+module.exports = {
+  promoteTypes,
+  finfo,
+  hash,
+  sharesMemory,
+  take,
+  arrayEqual,
+  allClose,
+  generate,
+  checkArange,
+}

@@ -2,7 +2,18 @@
 // Calls about files: parsers, mappings, segments of shared memory.
 
 const { retried } = require('../runtime/host')
-const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const {
+  backend,
+  opcodes,
+  frame,
+  held,
+  invoke,
+  putStorage,
+  RESULTS,
+  OPERANDS,
+  ARGS,
+  SIZE_OF_OPERAND,
+} = require('./call-buffer')
 const { events } = require('./storage')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -17,7 +28,7 @@ const { events } = require('./storage')
  * @param {number} base  where the given bytes begin in it
  * @returns {{ count: number, wanted: number }} count: doubles, which may be more than fit; wanted: input bytes that the whole header takes, 0 if those given do
  */
-function parse (which, input, output, total, base) {
+function parse(which, input, output, total, base) {
   backend.addressOf(input)
   backend.addressOf(output)
   held.a = input
@@ -42,7 +53,7 @@ function parse (which, input, output, total, base) {
  * @param {Storage} storage
  * @param {number} itemsize  2, 4 or 8
  */
-function swapBytes (storage, itemsize) {
+function swapBytes(storage, itemsize) {
   backend.addressOf(storage)
   held.a = storage
   putStorage(frame.f64, OPERANDS, storage)
@@ -64,7 +75,7 @@ function swapBytes (storage, itemsize) {
  * @returns {Storage}
  * @throws ERR_IO, with errno
  */
-function mapFile (fd, nbytes, shared, guard) {
+function mapFile(fd, nbytes, shared, guard) {
   const { f64 } = frame
   const map = () => {
     f64[ARGS] = fd
@@ -75,7 +86,9 @@ function mapFile (fd, nbytes, shared, guard) {
     try {
       invoke(opcodes.map_file)
     } catch (error) {
-      throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+      throw f64[RESULTS] === 0
+        ? error
+        : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
     }
   }
   retried(map)
@@ -91,7 +104,7 @@ function mapFile (fd, nbytes, shared, guard) {
  * @param {number} nbytes
  * @returns {number} errno; 0: done
  */
-function reserveFile (fd, nbytes) {
+function reserveFile(fd, nbytes) {
   frame.f64[ARGS] = fd
   frame.f64[ARGS + 1] = nbytes
   invoke(opcodes.reserve_file)
@@ -104,14 +117,16 @@ function reserveFile (fd, nbytes) {
  * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
  * @throws ERR_IO, with errno
  */
-function heldFile (opcode, numbers) {
+function heldFile(opcode, numbers) {
   const { f64 } = frame
   retried(() => {
     for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
     try {
       invoke(opcode)
     } catch (error) {
-      throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
+      throw f64[RESULTS] > 0
+        ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+        : error
     }
   })
   const fd = f64[RESULTS + 1]
@@ -123,7 +138,7 @@ function heldFile (opcode, numbers) {
  *
  * @param {number} fd
  */
-const holdFile = fd => heldFile(opcodes.file_hold, [fd])
+const holdFile = (fd) => heldFile(opcodes.file_hold, [fd])
 
 /**
  * Shared memory for several processes, without a name, all zero.
@@ -132,7 +147,8 @@ const holdFile = fd => heldFile(opcodes.file_hold, [fd])
  * @param {number} mode  permissions
  * @param {number} nbytes  at least 1
  */
-const newSegment = (sealed, mode, nbytes) => heldFile(opcodes.segment_new, [sealed ? 1 : 0, mode, nbytes])
+const newSegment = (sealed, mode, nbytes) =>
+  heldFile(opcodes.segment_new, [sealed ? 1 : 0, mode, nbytes])
 
 /**
  * Gives an open file a name, which may be its first.
@@ -141,8 +157,8 @@ const newSegment = (sealed, mode, nbytes) => heldFile(opcodes.segment_new, [seal
  * @param {string} path  of some 300 bytes at most
  * @returns {number} errno; 0: done
  */
-function linkFile (fd, path) {
-  /** @type {any} */ (backend).leaveText(path)
+function linkFile(fd, path) {
+  ;/** @type {any} */ (backend).leaveText(path)
   frame.f64[ARGS] = fd
   invoke(opcodes.link_file)
   return frame.f64[RESULTS]
@@ -152,7 +168,7 @@ function linkFile (fd, path) {
  * @param {number} fd
  * @returns {boolean} whether nobody can make the file shorter
  */
-function isSealed (fd) {
+function isSealed(fd) {
   frame.f64[ARGS] = fd
   invoke(opcodes.file_is_sealed)
   return frame.f64[RESULTS] === 1
@@ -168,7 +184,7 @@ const LOCKS = { none: 0, shared: 1, exclusive: 2, asked: 3 }
  * @param {number} how  of LOCKS
  * @returns {number} errno; 0: done; EAGAIN: another opening has it locked
  */
-function lockFile (fd, how) {
+function lockFile(fd, how) {
   frame.f64[ARGS] = fd
   frame.f64[ARGS + 1] = how
   invoke(opcodes.lock_file)
@@ -176,7 +192,7 @@ function lockFile (fd, how) {
 }
 
 /** This process: its number, when it started, the namespace of its number; 0: not known. */
-function thisProcess () {
+function thisProcess() {
   invoke(opcodes.process_self)
   const { f64 } = frame
   return { pid: f64[RESULTS], start: f64[RESULTS + 1], namespace: f64[RESULTS + 2] }
@@ -188,7 +204,7 @@ function thisProcess () {
  * @param {number} namespace
  * @returns {boolean} whether that process has certainly ended
  */
-function hasEnded (pid, start, namespace) {
+function hasEnded(pid, start, namespace) {
   const { f64 } = frame
   f64[ARGS] = pid
   f64[ARGS + 1] = start
@@ -197,4 +213,17 @@ function hasEnded (pid, start, namespace) {
   return frame.f64[RESULTS] === 1
 }
 
-module.exports = { parse, swapBytes, mapFile, reserveFile, holdFile, newSegment, linkFile, LOCKS, lockFile, isSealed, thisProcess, hasEnded }
+module.exports = {
+  parse,
+  swapBytes,
+  mapFile,
+  reserveFile,
+  holdFile,
+  newSegment,
+  linkFile,
+  LOCKS,
+  lockFile,
+  isSealed,
+  thisProcess,
+  hasEnded,
+}

@@ -27,11 +27,18 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
  * @param {unknown} given
  * @returns {InitOptions}
  */
-function optionsOfInit (given) {
+function optionsOfInit(given) {
   if (given === undefined) return {}
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
-  optionsOf(given, ['wasm', 'shared', 'from', 'initialMemory', 'maximumMemory', 'math', 'algorithms'], 'init')
-  const { wasm, shared, from, initialMemory, maximumMemory, math, algorithms } = /** @type {InitOptions} */ (given)
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+    throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
+  }
+  optionsOf(
+    given,
+    ['wasm', 'shared', 'from', 'initialMemory', 'maximumMemory', 'math', 'algorithms'],
+    'init',
+  )
+  const { wasm, shared, from, initialMemory, maximumMemory, math, algorithms } =
+    /** @type {InitOptions} */ (given)
   if (shared !== undefined && shared !== 'auto' && typeof shared !== 'boolean') {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'auto' was expected`)
   }
@@ -41,7 +48,10 @@ function optionsOfInit (given) {
   checkBytes('initialMemory', initialMemory)
   checkBytes('maximumMemory', maximumMemory)
   if (/** @type {number} */ (initialMemory) > /** @type {number} */ (maximumMemory)) {
-    throw failure('ERR_BOUNDS', `initialMemory is ${initialMemory}, more than maximumMemory, ${maximumMemory}`)
+    throw failure(
+      'ERR_BOUNDS',
+      `initialMemory is ${initialMemory}, more than maximumMemory, ${maximumMemory}`,
+    )
   }
   checkSource('math', math)
   checkSource('algorithms', algorithms)
@@ -52,19 +62,33 @@ function optionsOfInit (given) {
  * @param {string} name
  * @param {unknown} value
  */
-function checkSource (name, value) {
-  if (value === undefined || typeof value === 'boolean' || typeof value === 'string' || (value !== null && typeof value === 'object')) return
-  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; true, false, a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
+function checkSource(name, value) {
+  if (
+    value === undefined ||
+    typeof value === 'boolean' ||
+    typeof value === 'string' ||
+    (value !== null && typeof value === 'object')
+  ) {
+    return
+  }
+  throw failure(
+    'ERR_ARGUMENT',
+    `${name} is ${show(value)}; true, false, a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`,
+  )
 }
 
 /**
  * @param {string} name
  * @param {unknown} value
  */
-function checkBytes (name, value) {
+function checkBytes(name, value) {
   if (value === undefined) return
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number of bytes was expected`)
-  if (!(value > 0 && value <= LARGEST)) throw failure('ERR_BOUNDS', `${name} is ${value}; 1 to ${LARGEST} bytes are possible`)
+  if (typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number of bytes was expected`)
+  }
+  if (!(value > 0 && value <= LARGEST)) {
+    throw failure('ERR_BOUNDS', `${name} is ${value}; 1 to ${LARGEST} bytes are possible`)
+  }
 }
 
 module.exports = { optionsOfInit }

@@ -18,7 +18,7 @@ const { optionsOfInit } = require('./init-options')
  * @example
  * await init()
  */
-async function init (options) {
+async function init(options) {
   optionsOfInit(options)
 }
 

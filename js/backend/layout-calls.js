@@ -1,7 +1,17 @@
 'use strict'
 // Calls about layouts alone, which touch no byte: questions, views over the same storage, and layouts that get a storage later.
 
-const { opcodes, frame, invoke, put, putInteger, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
+const {
+  opcodes,
+  frame,
+  invoke,
+  put,
+  putInteger,
+  putList,
+  readLayout,
+  RESULTS,
+  ARGS,
+} = require('./call-buffer')
 const { nothing, READ_ONLY, CONTIGUOUS, STRIDED, STATIC, UNBOUND, INHERITED } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
@@ -10,7 +20,7 @@ const { nothing, READ_ONLY, CONTIGUOUS, STRIDED, STATIC, UNBOUND, INHERITED } = 
  * @param {Layout} layout  with at least one element
  * @returns {{ low: number, high: number }} its lowest and highest element in memory, counted from its offset
  */
-function extent (layout) {
+function extent(layout) {
   put(0, layout)
   invoke(opcodes.extent)
   return { low: frame.f64[RESULTS], high: frame.f64[RESULTS + 1] }
@@ -20,7 +30,7 @@ function extent (layout) {
  * @param {Layout} layout
  * @returns {boolean}
  */
-function isContiguous (layout) {
+function isContiguous(layout) {
   if ((layout.flags & (CONTIGUOUS | STRIDED)) === 0) {
     put(0, layout)
     invoke(opcodes.is_contiguous)
@@ -34,7 +44,7 @@ function isContiguous (layout) {
  * @param {number[]} shape
  * @returns {Layout} row-major, without bytes
  */
-function dense (dtype, shape) {
+function dense(dtype, shape) {
   frame.f64[ARGS] = dtype
   putList(ARGS + 1, shape)
   invoke(opcodes.dense)
@@ -46,7 +56,7 @@ function dense (dtype, shape) {
  * @param {Layout} layout
  * @returns {Layout} a view on the same storage
  */
-function view (opcode, layout) {
+function view(opcode, layout) {
   put(0, layout)
   invoke(opcode)
   return readLayout(layout.storage, layout.flags & INHERITED)
@@ -57,7 +67,7 @@ function view (opcode, layout) {
  * @param {Layout} layout
  * @param {readonly number[] | null} list
  */
-function viewByList (opcode, layout, list) {
+function viewByList(opcode, layout, list) {
   putList(ARGS, list)
   return view(opcode, layout)
 }
@@ -69,7 +79,7 @@ function viewByList (opcode, layout, list) {
  * @param {number} [b]
  * @param {number} [c]
  */
-function viewByNumbers (opcode, layout, a, b = 0, c = 0) {
+function viewByNumbers(opcode, layout, a, b = 0, c = 0) {
   putInteger(ARGS, a)
   putInteger(ARGS + 1, b)
   putInteger(ARGS + 2, c)
@@ -86,7 +96,7 @@ function viewByNumbers (opcode, layout, a, b = 0, c = 0) {
  * @param {number} offset  elements from the storage's first byte
  * @param {boolean} within  whether it has to lie between the layout's own elements
  */
-function asStrided (layout, shape, strides, dimOrder, offset, within) {
+function asStrided(layout, shape, strides, dimOrder, offset, within) {
   const at = putList(putList(putList(ARGS, shape), strides), dimOrder)
   frame.f64[at] = offset
   frame.f64[at + 1] = within ? 1 : 0
@@ -99,7 +109,7 @@ function asStrided (layout, shape, strides, dimOrder, offset, within) {
  * @param {number[]} dimOrder
  * @returns {Layout} dense, without bytes
  */
-function denseOrdered (dtype, shape, dimOrder) {
+function denseOrdered(dtype, shape, dimOrder) {
   frame.f64[ARGS] = dtype
   putList(putList(ARGS + 1, shape), dimOrder)
   invoke(opcodes.dense_ordered)
@@ -113,7 +123,7 @@ function denseOrdered (dtype, shape, dimOrder) {
  * @param {number} dtype
  * @returns {Layout} dense, without bytes
  */
-function denseLike (layout, dtype) {
+function denseLike(layout, dtype) {
   const out = viewByNumbers(opcodes.dense_like, layout, dtype)
   out.order = layout.order
   return out
@@ -126,7 +136,7 @@ function denseLike (layout, dtype) {
  * @param {number[] | null} dimOrder  null: as the strides say
  * @returns {{ layout: Layout, elements: number }} without bytes; how many elements its storage needs
  */
-function strided (dtype, shape, strides, dimOrder) {
+function strided(dtype, shape, strides, dimOrder) {
   frame.f64[ARGS] = dtype
   putList(putList(putList(ARGS + 1, shape), strides), dimOrder)
   invoke(opcodes.strided)
@@ -139,7 +149,7 @@ function strided (dtype, shape, strides, dimOrder) {
  * @param {Layout} layout
  * @param {number[]} shape
  */
-function reshape (layout, shape) {
+function reshape(layout, shape) {
   const out = viewByList(opcodes.reshape, layout, shape)
   if (frame.f64[RESULTS] === 0) {
     out.storage = nothing
@@ -155,7 +165,7 @@ function reshape (layout, shape) {
  * @param {number[]} shape
  * @returns {Layout} without bytes if the layout is UNBOUND and needs more than its capacity
  */
-function resize (layout, shape) {
+function resize(layout, shape) {
   const order = layout.order ?? (isContiguous(layout) ? null : dimOrder(layout))
   const at = putList(putList(ARGS, shape), order)
   frame.f64[at] = layout.flags & STATIC ? 0 : layout.flags & UNBOUND ? 2 : 1
@@ -174,11 +184,14 @@ function resize (layout, shape) {
  * @param {Layout} source
  * @returns {Layout}
  */
-function rebind (layout, source) {
+function rebind(layout, source) {
   put(0, layout)
   put(1, source)
   invoke(opcodes.set_data)
-  const out = readLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+  const out = readLayout(
+    source.storage,
+    (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)),
+  )
   out.order = layout.order
   return out
 }
@@ -189,7 +202,7 @@ function rebind (layout, source) {
  * @param {Layout} layout
  * @returns {number[]}
  */
-function dimOrder (layout) {
+function dimOrder(layout) {
   if (layout.order !== null) return layout.order.slice()
   put(0, layout)
   invoke(opcodes.dim_order)
@@ -201,7 +214,7 @@ function dimOrder (layout) {
  * @param {number[]} order  axes from outermost to innermost
  * @returns {boolean} without gaps in that order
  */
-function isContiguousIn (layout, order) {
+function isContiguousIn(layout, order) {
   putList(ARGS, order)
   put(0, layout)
   invoke(opcodes.is_contiguous_in)
@@ -216,11 +229,27 @@ function isContiguousIn (layout, order) {
  * @param {boolean} compact  whether each piece has to be contiguous in memory
  * @returns {{ extents: number[], axis: number }} the first piece's shape; the others follow along the axis
  */
-function cut (layout, most, compact) {
+function cut(layout, most, compact) {
   frame.f64[ARGS] = most
   frame.f64[ARGS + 1] = compact ? 1 : 0
   const { shape } = view(opcodes.cut, layout)
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
-module.exports = { extent, isContiguous, dense, viewByList, viewByNumbers, asStrided, denseOrdered, denseLike, strided, reshape, resize, rebind, dimOrder, isContiguousIn, cut }
+module.exports = {
+  extent,
+  isContiguous,
+  dense,
+  viewByList,
+  viewByNumbers,
+  asStrided,
+  denseOrdered,
+  denseLike,
+  strided,
+  reshape,
+  resize,
+  rebind,
+  dimOrder,
+  isContiguousIn,
+  cut,
+}

@@ -23,7 +23,7 @@ class Layout {
    * @param {number} size  elements
    * @param {number} flags
    */
-  constructor (storage, dtype, shape, strides, offset, size, flags) {
+  constructor(storage, dtype, shape, strides, offset, size, flags) {
     this.storage = storage
     this.dtype = dtype
     this.shape = shape
@@ -42,17 +42,33 @@ class Layout {
   }
 
   /** Elements that a resize in place may use. */
-  get capacity () { return this.optional === null || this.optional.capacity < 0 ? this.size : this.optional.capacity }
-  set capacity (n) { if (n !== this.capacity) (this.optional ??= new OptionalLayoutFields()).capacity = n }
+  get capacity() {
+    return this.optional === null || this.optional.capacity < 0 ? this.size : this.optional.capacity
+  }
+  set capacity(n) {
+    if (n !== this.capacity) (this.optional ??= new OptionalLayoutFields()).capacity = n
+  }
   /** The caller's object, of a tensor made from a blob record; of others the storage has it. @type {unknown} */
-  get owner () { return this.optional === null ? undefined : this.optional.owner }
-  set owner (owner) { if (owner !== this.owner) (this.optional ??= new OptionalLayoutFields()).owner = owner }
+  get owner() {
+    return this.optional === null ? undefined : this.optional.owner
+  }
+  set owner(owner) {
+    if (owner !== this.owner) (this.optional ??= new OptionalLayoutFields()).owner = owner
+  }
   /** Order of the axes in memory, kept by a resize: strides do not give it where an axis has less than two elements. @type {number[] | null} */
-  get order () { return this.optional === null ? null : this.optional.order }
-  set order (order) { if (order !== this.order) (this.optional ??= new OptionalLayoutFields()).order = order }
+  get order() {
+    return this.optional === null ? null : this.optional.order
+  }
+  set order(order) {
+    if (order !== this.order) (this.optional ??= new OptionalLayoutFields()).order = order
+  }
   /** As `data`, over a guarded mapping: each use checks that its bytes are still there. @type {any} */
-  get guardedData () { return this.optional === null ? null : this.optional.guardedData }
-  set guardedData (data) { (this.optional ??= new OptionalLayoutFields()).guardedData = data }
+  get guardedData() {
+    return this.optional === null ? null : this.optional.guardedData
+  }
+  set guardedData(data) {
+    ;(this.optional ??= new OptionalLayoutFields()).guardedData = data
+  }
 }
 
 rootless(Layout)

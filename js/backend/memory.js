@@ -17,7 +17,7 @@ const { backend: engine } = ffi
  * @example
  * ['native', 'wasm', 'wasm-shared'].includes(backend()) // true
  */
-function backend () {
+function backend() {
   return /** @type {'native' | 'wasm' | 'wasm-shared'} */ (engine.name)
 }
 
@@ -36,7 +36,7 @@ function backend () {
  * @example
  * (wasmMemory() === undefined) === (backend() === 'native') // true
  */
-function wasmMemory () {
+function wasmMemory() {
   return /** @type {any} */ ('memory' in engine ? engine.memory : undefined)
 }
 
@@ -67,12 +67,12 @@ function wasmMemory () {
  * zeros([2]).clone()
  * memory().copied.clone.count - count // 1
  */
-function memory () {
+function memory() {
   const pins = pinCount() // first, because it unpins what native code is done with
   engine.sweep()
   let tensors = 0
   let storages = 0
-  counts.forEach(row => {
+  counts.forEach((row) => {
     tensors += row.tensors
     storages += row.storages
   })
@@ -92,12 +92,13 @@ function memory () {
     maximum: 'maximum' in engine ? engine.maximum : 0,
     inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
     exported: pins,
-    deleterErrors: stats.deleterErrors
+    deleterErrors: stats.deleterErrors,
   }
 }
 
 /** @param {Record<string, { count: number, bytes: number }>} rows */
-const copyOf = rows => Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row }]))
+const copyOf = (rows) =>
+  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row }]))
 
 /**
  * Sets how many bytes tensors may take together: what they own, whoever allocated it, but not the caller's bytes. What a function takes for
@@ -109,8 +110,10 @@ const copyOf = rows => Object.fromEntries(Object.entries(rows).map(([name, row])
  * @example
  * setMemoryLimit(2 ** 34)
  */
-function setMemoryLimit (nbytes) {
-  if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
+function setMemoryLimit(nbytes) {
+  if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) {
+    throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
+  }
   if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
   budget.limit = nbytes
   budget.isKnown = true
@@ -124,7 +127,7 @@ function setMemoryLimit (nbytes) {
  * @example
  * await flush()
  */
-function flush () {
+function flush() {
   return engine.flush()
 }
 

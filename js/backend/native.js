@@ -6,10 +6,40 @@ const { rootless } = require('../base/records')
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
-const { bundled, collectGarbage, onShortage, log, onNextTurn, root, textOf } = require('../runtime/host')
-const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH, bufferOf, bytesCopied, bytesFrom, lengthOf } = require('../base/buffers')
+const {
+  bundled,
+  collectGarbage,
+  onShortage,
+  log,
+  onNextTurn,
+  root,
+  textOf,
+} = require('../runtime/host')
+const {
+  byteLengthOf,
+  isSharedArrayBuffer,
+  MAX_LENGTH,
+  bufferOf,
+  bytesCopied,
+  bytesFrom,
+  lengthOf,
+} = require('../base/buffers')
 const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
-const { events, Storage, Group, OptionalFields, passing, unclaim, opcodesOf, budget, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
+const {
+  events,
+  Storage,
+  Group,
+  OptionalFields,
+  passing,
+  unclaim,
+  opcodesOf,
+  budget,
+  newSharedStorage,
+  grant,
+  countedBytes,
+  counts,
+  reportDeleter,
+} = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
 const BIG = 65536 // bytes from which a storage is counted by itself
@@ -26,9 +56,12 @@ const owners = new WeakMap()
 const guarded = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
-function addonPaths () {
+function addonPaths() {
   if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
-  return [path.join(root, 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
+  return [
+    path.join(root, 'build', 'Release', 'samebytes.node'),
+    path.join(prebuilt(), 'samebytes.node'),
+  ]
 }
 
 /** @returns {boolean} whether it is a mistake that the addon is missing */
@@ -37,7 +70,7 @@ const isExpected = () => process.env.SAMEBYTES_BINARY !== undefined || isShipped
 /** where the addon was found, and the others of its build are */
 let folder = ''
 
-function load () {
+function load() {
   const reasons = []
   let isForbidden = false
   const all = addonPaths()
@@ -54,19 +87,31 @@ function load () {
       isForbidden ||= FORBIDDEN.includes(error.code)
     }
   }
-  if (bundled !== '') throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded: ${bundled}`)
+  if (bundled !== '') {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `no native addon for ${platformName()} could be loaded: ${bundled}`,
+    )
+  }
   const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
-  throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
+  throw failure(
+    'ERR_UNSUPPORTED',
+    `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`,
+  )
 }
 
 const FORBIDDEN = ['ERR_DLOPEN_DISABLED', 'ERR_ACCESS_DENIED']
 
 /** @param {Error & { code?: string }} error  why an addon could not be loaded */
-function reasonOf ({ code, message }) {
+function reasonOf({ code, message }) {
   if (code === 'MODULE_NOT_FOUND') return 'no such file'
   const isPermission = /** @type {any} */ (process).permission !== undefined
-  if (code === 'ERR_DLOPEN_DISABLED') return `addons are forbidden${isPermission ? ', --allow-addons allows them' : ' by --no-addons'}`
-  if (code === 'ERR_ACCESS_DENIED') return `the permission model forbids it, --allow-fs-read=${root} allows it`
+  if (code === 'ERR_DLOPEN_DISABLED') {
+    return `addons are forbidden${isPermission ? ', --allow-addons allows them' : ' by --no-addons'}`
+  }
+  if (code === 'ERR_ACCESS_DENIED') {
+    return `the permission model forbids it, --allow-fs-read=${root} allows it`
+  }
   return message.split('\n')[0]
 }
 
@@ -75,7 +120,7 @@ function reasonOf ({ code, message }) {
  * system has to bring costs many times what is computed into it. They would be garbage, and are dropped when garbage is collected.
  */
 class SpareBuffers {
-  constructor () {
+  constructor() {
     this.clear = () => {
       /** [buffer, address], the latest last @type {[ArrayBuffer, number][]} */
       this.list = []
@@ -87,7 +132,7 @@ class SpareBuffers {
   }
 
   /** @param {ArrayBuffer} buffer @param {number} address  of its first byte */
-  put (buffer, address) {
+  put(buffer, address) {
     const nbytes = byteLengthOf(buffer)
     if (nbytes > MOST_SPARE) return
     while (this.list.length === MOST_BUFFERS || this.nbytes + nbytes > MOST_SPARE) this.takeAt(0)
@@ -99,7 +144,7 @@ class SpareBuffers {
   }
 
   /** @param {number} nbytes @returns {[ArrayBuffer, number] | null} a buffer of so many bytes, with anything in it, and its address */
-  take (nbytes) {
+  take(nbytes) {
     const { list } = this
     for (let i = list.length - 1; i >= 0; i--) {
       if (byteLengthOf(list[i][0]) === nbytes) return this.takeAt(i)
@@ -108,7 +153,7 @@ class SpareBuffers {
   }
 
   /** @param {number} at */
-  takeAt (at) {
+  takeAt(at) {
     const { list } = this
     const found = list[at]
     const nbytes = byteLengthOf(found[0])
@@ -125,7 +170,7 @@ rootless(SpareBuffers)
 
 /** The back end's interface, as select.js has it. */
 class Backend {
-  constructor () {
+  constructor() {
     const addon = load()
     this.addon = addon
     this.name = 'native'
@@ -133,18 +178,28 @@ class Backend {
     /** @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.tables = JSON.parse(addon.tables)
-    this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
+    this.frame = {
+      f64: new Float64Array(addon.frame),
+      i64: new BigInt64Array(addon.frame),
+      i32: new Int32Array(addon.frame),
+    }
     this.opcodes = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
-    const int32 = this.tables.dtypes.map((/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]).indexOf('int32')
+    const int32 = this.tables.dtypes
+      .map((/** @type {[string, string] | null} */ row) => (row === null ? '' : row[0]))
+      .indexOf('int32')
     /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
     this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
-    this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8, (this.tables.frame.SCRATCH - this.tables.frame.TEXT) * 8)
+    this.textBytes = new Uint8Array(
+      addon.frame,
+      this.tables.frame.TEXT * 8,
+      (this.tables.frame.SCRATCH - this.tables.frame.TEXT) * 8,
+    )
     const { call } = addon
     const { i32 } = this.frame
     const at = 2 * this.tables.frame.ROW
     /** @param {number} opcode */
-    this.call = opcode => {
+    this.call = (opcode) => {
       i32[at] = opcode
       call()
     }
@@ -168,7 +223,9 @@ class Backend {
     this.hasGuarded = false
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
-    onShortage(() => { this.sweep() })
+    onShortage(() => {
+      this.sweep()
+    })
     budget.collect = collectGarbage
   }
 
@@ -179,28 +236,43 @@ class Backend {
    *   of algorithms, its calls by the call buffer, and the same on another thread (as startCopy)
    * @throws ERR_UNSUPPORTED it is missing, or of another build
    */
-  openMath () {
+  openMath() {
     const file = path.join(folder, 'samebytes_math.node')
     let math
     try {
       math = requireAddon(file)
       math.open(this.addon.core())
     } catch (/** @type {any} */ error) {
-      throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${file}: ${reasonOf(error)})`)
+      throw failure(
+        'ERR_UNSUPPORTED',
+        `samebytes/math could not be loaded (${file}: ${reasonOf(error)})`,
+      )
     }
     const first = this.tables.rows.length - 1
-    return { tables: JSON.parse(math.tables), algorithms: () => JSON.parse(math.algorithms), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }
+    return {
+      tables: JSON.parse(math.tables),
+      algorithms: () => JSON.parse(math.algorithms),
+      call: (row) => {
+        this.call(first + row)
+      },
+      start: (row, done) => {
+        this.addon.compute(first + row, done)
+      },
+    }
   }
 
   /** The last error's message. */
-  text () {
+  text() {
     const end = this.textBytes.indexOf(0)
     return textOf(bytesCopied(this.textBytes, 0, end))
   }
 
   /** Writes text where C's error messages are, for C to read. @param {string} text */
-  leaveText (text) {
-    const { written } = encoder.encodeInto(text, bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1))
+  leaveText(text) {
+    const { written } = encoder.encodeInto(
+      text,
+      bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1),
+    )
     this.textBytes[written] = 0
   }
 
@@ -210,7 +282,7 @@ class Backend {
    * @param {'v8' | 'js' | 'sab'} kind
    * @returns {Group}
    */
-  newGroup (kind) {
+  newGroup(kind) {
     if (++this.watched > this.sweepAt) {
       this.sweep()
       this.watched = counts.size
@@ -223,7 +295,7 @@ class Backend {
   }
 
   /** Frees native storages that JavaScript has collected, and forgets the counts of collected groups. */
-  sweep () {
+  sweep() {
     const ids = this.addon.sweep()
     for (let i = 0; i < ids.length; i++) counts.delete(ids[i])
   }
@@ -234,7 +306,7 @@ class Backend {
    * @param {number} nbytes
    * @returns {Storage} uninitialised
    */
-  allocate (nbytes) {
+  allocate(nbytes) {
     return nbytes > SMALL ? this.allocateOwn(nbytes, false) : this.small.allocate(nbytes)
   }
 
@@ -242,7 +314,7 @@ class Backend {
    * @param {number} nbytes
    * @returns {Storage} all zero
    */
-  allocateZeroed (nbytes) {
+  allocateZeroed(nbytes) {
     return nbytes > SMALL ? this.allocateOwn(nbytes, true) : this.small.allocateZeroed(nbytes)
   }
 
@@ -252,7 +324,7 @@ class Backend {
    * @param {ArrayBufferLike} buffer
    * @returns {number}
    */
-  locate (buffer) {
+  locate(buffer) {
     this.addon.locate(buffer)
     return this.frame.f64[this.RESULTS]
   }
@@ -261,7 +333,7 @@ class Backend {
    * @param {number} nbytes
    * @param {boolean} zeroed
    */
-  allocateOwn (nbytes, zeroed) {
+  allocateOwn(nbytes, zeroed) {
     grant(nbytes, this.inUse)
     const spare = zeroed || nbytes < BIG ? null : this.spare.take(nbytes + ALIGNMENT)
     const buffer = spare === null ? this.newBuffer(nbytes, zeroed) : spare[0]
@@ -274,7 +346,7 @@ class Backend {
   }
 
   /** @param {number} nbytes @param {boolean} zeroed @returns {ArrayBuffer} with room for alignment */
-  newBuffer (nbytes, zeroed) {
+  newBuffer(nbytes, zeroed) {
     try {
       return newBuffer(nbytes, ALIGNMENT, zeroed)
     } catch {
@@ -288,7 +360,7 @@ class Backend {
    * @param {number} nbytes
    * @returns {Group}
    */
-  groupFor (kind, nbytes) {
+  groupFor(kind, nbytes) {
     if (kind === 'js') {
       if (this.adopted.made++ >= BATCH) this.adopted = this.newGroup('js')
       return this.adopted
@@ -306,7 +378,7 @@ class Backend {
    * @param {number} nbytes
    * @returns {Storage}
    */
-  adopt (buffer, byteOffset, nbytes) {
+  adopt(buffer, byteOffset, nbytes) {
     const whole = this.hasGuarded && nbytes > 0 ? guarded.get(buffer) : undefined
     if (whole !== undefined) return this.partOf(whole, byteOffset, nbytes)
     return new Storage(this.groupFor('js', nbytes), null, buffer, byteOffset, nbytes)
@@ -321,7 +393,7 @@ class Backend {
    * @returns {Storage}
    * @throws {RangeError} ERR_MEMORY
    */
-  partOf (whole, at, nbytes) {
+  partOf(whole, at, nbytes) {
     const { f64 } = this.frame
     const { STATUS, OPERANDS, HANDLE, ARGS } = this.tables.frame
     f64[OPERANDS + HANDLE] = /** @type {OptionalFields} */ (whole.optional).handle
@@ -339,7 +411,7 @@ class Backend {
    *
    * @param {ArrayBufferLike} buffer
    */
-  isOwn (buffer) {
+  isOwn(buffer) {
     return false
   }
 
@@ -351,12 +423,12 @@ class Backend {
    * @param {number} nbytes
    * @returns {Storage}
    */
-  borrow (buffer, byteOffset, nbytes) {
+  borrow(buffer, byteOffset, nbytes) {
     return new Storage(passing, null, buffer, byteOffset, nbytes)
   }
 
   /** @param {number} nbytes @returns {Storage} all zero */
-  allocateSab (nbytes) {
+  allocateSab(nbytes) {
     grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
   }
@@ -368,8 +440,10 @@ class Backend {
    * @param {() => void} check  throws the error of the last call
    * @returns {Storage}
    */
-  allocateNative (nbytes, check) {
-    if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
+  allocateNative(nbytes, check) {
+    if (nbytes > Number.MAX_SAFE_INTEGER) {
+      throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
+    }
     grant(nbytes, this.inUse)
     const { f64 } = this.frame
     this.checkMemoryPressure(nbytes)
@@ -384,7 +458,7 @@ class Backend {
    *
    * @param {number} nbytes  of the next allocation
    */
-  checkMemoryPressure (nbytes) {
+  checkMemoryPressure(nbytes) {
     this.nativeBytes += nbytes
     if (this.nativeBytes <= this.nativeLimit) return
     this.sweep()
@@ -401,7 +475,7 @@ class Backend {
    * @param {number} device  that has it; -1: the CPU
    * @returns {Storage}
    */
-  wrap (address, nbytes, deleter, check, device) {
+  wrap(address, nbytes, deleter, check, device) {
     this.addon.wrap(address, nbytes, deleter && reporting(deleter), device)
     check()
     const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
@@ -414,7 +488,7 @@ class Backend {
    * @param {number} address
    * @param {number} nbytes
    */
-  hold (handle, address, nbytes) {
+  hold(handle, address, nbytes) {
     const storage = new Storage(new Group('native'), null, null, 0, nbytes)
     storage.address = address
     const optional = this.watch(storage, handle)
@@ -431,14 +505,14 @@ class Backend {
    * @param {number} handle
    * @returns {OptionalFields} with the watch
    */
-  watch (storage, handle) {
+  watch(storage, handle) {
     const id = this.addon.watch(storage, handle)
     if (id < 0) {
       this.drop(handle)
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
     const { f64 } = this.frame
-    const optional = storage.optional = new OptionalFields()
+    const optional = (storage.optional = new OptionalFields())
     optional.watch = id
     optional.guarded = f64[this.RESULTS] !== 0
     optional.device = f64[this.RESULTS + 1]
@@ -453,14 +527,14 @@ class Backend {
    * @param {Function} deleter
    * @param {() => void} check
    */
-  attachDeleter (storage, deleter, check) {
+  attachDeleter(storage, deleter, check) {
     this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter), -1)
     check()
     this.watch(storage, this.frame.f64[this.RESULTS])
   }
 
   /** @param {number} handle  without a watch */
-  drop (handle) {
+  drop(handle) {
     this.frame.f64[this.tables.frame.ARGS] = handle
     this.call(this.opcodes.storage_drop)
   }
@@ -473,12 +547,12 @@ class Backend {
    * @param {Storage} storage
    * @returns {number}
    */
-  addressOf (storage) {
+  addressOf(storage) {
     return (storage.address ??= this.findAddress(storage))
   }
 
   /** @param {Storage} storage */
-  findAddress (storage) {
+  findAddress(storage) {
     const { block } = storage
     if (block === IN_HEAP) {
       this.small.leaveHeap(storage)
@@ -496,7 +570,7 @@ class Backend {
    *
    * @param {Storage} storage
    */
-  promote (storage) {
+  promote(storage) {
     this.small.promote(storage)
     storage.isShown = true
   }
@@ -506,17 +580,17 @@ class Backend {
    * @param {any} Type
    * @returns {any} a typed array over all bytes of the storage, in V8's heap; null: there are too many, or they were shown before
    */
-  moveToHeap (storage, Type) {
+  moveToHeap(storage, Type) {
     return this.small.moveToHeap(storage, Type)
   }
 
   /** @param {Storage} storage  in V8's heap */
-  leaveHeap (storage) {
+  leaveHeap(storage) {
     this.small.leaveHeap(storage)
   }
 
   /** WASM notes here what typed arrays show; native need not. */
-  expose () {}
+  expose() {}
 
   /**
    * The buffer over the bytes, for the caller to see.
@@ -525,11 +599,14 @@ class Backend {
    * @param {() => void} check
    * @returns {ArrayBufferLike}
    */
-  bufferOf (storage, check) {
+  bufferOf(storage, check) {
     storage.isShown = true
     if (storage.block !== null) this.small.promote(storage)
     if (storage.kind === 'cuda') throw outOfSight(storage)
-    if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
+    if (
+      storage.kind === 'native' &&
+      (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))
+    ) {
       const optional = /** @type {OptionalFields} */ (storage.optional)
       const buffer = this.addon.buffer(optional.watch)
       check()
@@ -545,7 +622,7 @@ class Backend {
    * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before the buffer is collected
    * @param {Storage} storage
    */
-  noteGuarded (buffer, storage) {
+  noteGuarded(buffer, storage) {
     guarded.set(buffer, this.partOf(storage, 0, storage.nbytes))
     this.hasGuarded = true
   }
@@ -557,7 +634,7 @@ class Backend {
    * @param {() => void} check  throws the error of the last call
    * @returns {SharedArrayBuffer}
    */
-  sharedBuffer (key, check) {
+  sharedBuffer(key, check) {
     const buffer = this.addon.sharedBuffer(key)
     check()
     return buffer ?? new SharedArrayBuffer(0)
@@ -572,9 +649,16 @@ class Backend {
    * @param {any} Type  of the typed array, which has to reach all bytes
    * @returns {boolean}
    */
-  canView (storage, Type) {
+  canView(storage, Type) {
     const { kind } = storage
-    if (kind === 'native' ? storage.buffer === null || (this.faults === null && (/** @type {OptionalFields} */ (storage.optional)).guarded) : kind === 'cuda') return false
+    if (
+      kind === 'native'
+        ? storage.buffer === null ||
+          (this.faults === null && /** @type {OptionalFields} */ (storage.optional).guarded)
+        : kind === 'cuda'
+    ) {
+      return false
+    }
     return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
@@ -586,17 +670,20 @@ class Backend {
    * @param {any} Type
    * @param {() => void} check
    */
-  window (storage, dtype, Type, check) {
+  window(storage, dtype, Type, check) {
     if (storage.block !== null && storage.block !== IN_HEAP) {
       this.addressOf(storage) // marks it as touched: promotion has to move the bytes
       return this.small.window(storage.block, dtype, Type)
     }
     const buffer = this.bufferOf(storage, check)
-    const optional = storage.optional ??= new OptionalFields()
-    const windows = optional.windows ??= []
+    const optional = (storage.optional ??= new OptionalFields())
+    const windows = (optional.windows ??= [])
     const seen = windows[dtype]
     if (seen !== undefined && bufferOf(seen) === buffer) return seen
-    const made = storage.nbytes === 0 ? new Type(0) : new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)) // a detached buffer takes no array
+    const made =
+      storage.nbytes === 0
+        ? new Type(0)
+        : new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)) // a detached buffer takes no array
     windows[dtype] = made
     return made
   }
@@ -606,7 +693,7 @@ class Backend {
    *
    * @param {Storage} storage
    */
-  windowOffset (storage) {
+  windowOffset(storage) {
     return storage.block === null ? 0 : storage.byteOffset
   }
 
@@ -615,17 +702,24 @@ class Backend {
    *
    * @param {Storage} storage
    */
-  release (storage) {
+  release(storage) {
     if (storage.released) return
     storage.claims = -1
-    const { group: { count }, block, optional } = storage
+    const {
+      group: { count },
+      block,
+      optional,
+    } = storage
     if (optional !== null && optional.base !== null) unclaim(optional.base, this)
     if (block !== null && block !== IN_HEAP) {
       this.small.recycle(storage)
     } else if (storage.kind === 'v8' || storage.kind === 'sab') {
       count.bytes -= storage.nbytes
       if (storage.nbytes >= BIG && storage.kind === 'v8' && !storage.isShown && optional === null) {
-        this.spare.put(/** @type {ArrayBuffer} */ (storage.buffer), /** @type {number} */ (storage.address) - storage.byteOffset)
+        this.spare.put(
+          /** @type {ArrayBuffer} */ (storage.buffer),
+          /** @type {number} */ (storage.address) - storage.byteOffset,
+        )
       }
     } else if (optional !== null && optional.watch >= 0) {
       counts.delete(optional.watch)
@@ -641,7 +735,7 @@ class Backend {
    * @param {Storage} storage
    * @returns {boolean}
    */
-  isFixed (storage) {
+  isFixed(storage) {
     return storage.kind === 'native' || isSharedArrayBuffer(storage.buffer)
   }
 
@@ -651,18 +745,18 @@ class Backend {
    * @param {boolean} scaled
    * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps the operands' storages reachable
    */
-  startCopy (scaled, done) {
+  startCopy(scaled, done) {
     this.addon.copy(scaled, done)
   }
 
   /** @param {number} id  of a copy or of arithmetic, pending or not */
-  stopCopy (id) {
+  stopCopy(id) {
     this.addon.stop(id)
   }
 
   /** Waits until deleters and finalizers that are due have run. */
-  async flush () {
-    const turn = () => new Promise(resolve => onNextTurn(() => resolve(undefined)))
+  async flush() {
+    const turn = () => new Promise((resolve) => onNextTurn(() => resolve(undefined)))
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
   }
@@ -671,8 +765,11 @@ class Backend {
 rootless(Backend)
 
 /** @param {Storage} storage */
-function outOfSight ({ optional }) {
-  return failure('ERR_DEVICE', `the bytes are on cuda:${optional?.device}, where JavaScript does not see them; cpu() copies them`)
+function outOfSight({ optional }) {
+  return failure(
+    'ERR_DEVICE',
+    `the bytes are on cuda:${optional?.device}, where JavaScript does not see them; cpu() copies them`,
+  )
 }
 
 /**
@@ -682,8 +779,8 @@ function outOfSight ({ optional }) {
  * @param {Function} deleter
  * @returns {(address: bigint) => void}
  */
-function reporting (deleter) {
-  return address => {
+function reporting(deleter) {
+  return (address) => {
     try {
       deleter(address)
     } catch (error) {

@@ -27,12 +27,12 @@ const own = { table: new SlotTable(), letGo: [] }
 const current = () => addon.pinnedHere ?? own
 
 /** @param {Stored} storage */
-function releasePinned (storage) {
+function releasePinned(storage) {
   unclaim(storage, backend)
 }
 
 /** Unpins what native code is done with. */
-function collect () {
+function collect() {
   let n
   do {
     n = addon.returned()
@@ -45,7 +45,7 @@ function collect () {
  *
  * @param {number} number
  */
-function unpin (number) {
+function unpin(number) {
   const { table, letGo } = current()
   const storage = /** @type {Stored} */ (table.held[number])
   table.drop(number)
@@ -67,11 +67,21 @@ function unpin (number) {
  * @returns {number} of the pin
  * @throws ERR_READ_ONLY · ERR_BUSY · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED without the addon, or of bytes that JavaScript can shrink
  */
-function pin (layout, readOnly) {
+function pin(layout, readOnly) {
   const { storage } = layout
-  if (addon === undefined) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
+  if (addon === undefined) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)',
+    )
+  }
   checkUse(layout, readOnly)
-  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.optional?.device}; addons take the CPU's, and cpu() copies them there`)
+  if (isOnDevice(storage)) {
+    throw failure(
+      'ERR_DEVICE',
+      `the bytes are on cuda:${storage.optional?.device}; addons take the CPU's, and cpu() copies them there`,
+    )
+  }
   collect()
   ffi.checkAttached(storage)
   backend.promote(storage)
@@ -93,11 +103,15 @@ function pin (layout, readOnly) {
  * @param {Layout} layout
  * @param {boolean} readOnly
  */
-function checkUse ({ storage, flags }, readOnly) {
-  if (!readOnly && (flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', 'the tensor is read-only; native code can have it for reading')
+function checkUse({ storage, flags }, readOnly) {
+  if (!readOnly && (flags & READ_ONLY) !== 0) {
+    throw failure('ERR_READ_ONLY', 'the tensor is read-only; native code can have it for reading')
+  }
   const { optional } = storage
   if (optional === null || optional.busy === 0) return
-  if (optional.written > 0 || !readOnly) throw failure('ERR_BUSY', 'the tensor is in use by a pending operation')
+  if (optional.written > 0 || !readOnly) {
+    throw failure('ERR_BUSY', 'the tensor is in use by a pending operation')
+  }
 }
 
 /**
@@ -105,24 +119,29 @@ function checkUse ({ storage, flags }, readOnly) {
  *
  * @param {Stored} storage
  */
-function fix (storage) {
-  const optional = storage.optional ??= new OptionalFields()
+function fix(storage) {
+  const optional = (storage.optional ??= new OptionalFields())
   if (optional.fixed) return
   const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
   const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // asking takes microseconds
-  if (!isShared && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
+  if (!isShared && isResizable(buffer)) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies",
+    )
+  }
   if (!isShared) keepAttached(buffer)
   optional.fixed = true
 }
 
 /** @returns {number} pins that native code has */
-function pinCount () {
+function pinCount() {
   if (addon === undefined) return 0
   collect()
   return current().table.size
 }
 
 /** @returns {Stored[]} pinned storages by their number, in a list without methods that may have holes */
-const pinned = () => addon === undefined ? own.table.held : current().table.held
+const pinned = () => (addon === undefined ? own.table.held : current().table.held)
 
 module.exports = { fix, checkUse, pin, unpin, pinCount, pinned }

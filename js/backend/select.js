@@ -15,19 +15,27 @@ const { failure, plain } = require('../base/errors')
 const { warn, log } = require('../runtime/host')
 
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
-function choose () {
+function choose() {
   const wanted = process.env.SAMEBYTES_BACKEND
   if (wanted === 'wasm') return chosen(startWasm(), 'SAMEBYTES_BACKEND asks for it')
   if (wanted === 'wasm-shared') return chosen(startShared(), 'SAMEBYTES_BACKEND asks for it')
   if (wanted !== undefined && wanted !== '' && wanted !== 'native') {
-    throw failure('ERR_ARGUMENT', `SAMEBYTES_BACKEND is '${wanted}'; 'native', 'wasm' or 'wasm-shared' was expected`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `SAMEBYTES_BACKEND is '${wanted}'; 'native', 'wasm' or 'wasm-shared' was expected`,
+    )
   }
   const native = require('./native')
   try {
-    return chosen(withLevel(native.start()), wanted === 'native' ? 'SAMEBYTES_BACKEND asks for it' : 'the addon could be loaded')
+    return chosen(
+      withLevel(native.start()),
+      wanted === 'native' ? 'SAMEBYTES_BACKEND asks for it' : 'the addon could be loaded',
+    )
   } catch (error) {
     if (wanted === 'native') throw error
-    if (native.isExpected()) warnOnce(`WASM is used instead of the native addon: ${/** @type {Error} */ (error).message}`)
+    if (native.isExpected()) {
+      warnOnce(`WASM is used instead of the native addon: ${/** @type {Error} */ (error).message}`)
+    }
     return chosen(startWasm(), 'no addon could be loaded')
   }
 }
@@ -38,7 +46,7 @@ function choose () {
  * @param {string} why
  * @returns {B}
  */
-function chosen (backend, why) {
+function chosen(backend, why) {
   log('back end %s: %s', backend.name, why)
   return backend
 }
@@ -48,31 +56,36 @@ function chosen (backend, why) {
  *
  * @param {import('./native').Backend} native
  */
-function withLevel (native) {
+function withLevel(native) {
   const wanted = process.env.SAMEBYTES_ISA
   if (wanted) {
     const [level] = /** @type {any} */ (native).addon.about()
-    if (wanted !== level) warnOnce(`SAMEBYTES_ISA is '${plain(wanted)}', which is no instruction set of this processor and build; ${level} is used`, 'samebytes.warned.isa')
+    if (wanted !== level) {
+      warnOnce(
+        `SAMEBYTES_ISA is '${plain(wanted)}', which is no instruction set of this processor and build; ${level} is used`,
+        'samebytes.warned.isa',
+      )
+    }
   }
   return native
 }
 
 /** Warns, but not again in workers that this thread starts. @param {string} text @param {string} [KEY]  of what was said */
-function warnOnce (text, KEY = 'samebytes.warned') {
+function warnOnce(text, KEY = 'samebytes.warned') {
   const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
   if (getEnvironmentData(KEY) === true) return
   setEnvironmentData(KEY, true)
   warn(text)
 }
 
-function startWasm () {
+function startWasm() {
   const { compile } = require('../runtime/wasm-modules')
   const { start, newMemory } = require('./wasm')
   return start(compile('samebytes.wasm'), newMemory({}))
 }
 
 /** One memory for the first thread, those that it starts, and those that they start. */
-function startShared () {
+function startShared() {
   const { getEnvironmentData, setEnvironmentData, threadId } = require('node:worker_threads')
   const { compile } = require('../runtime/wasm-modules')
   const { start, newGroup } = require('./wasm-shared')
@@ -92,10 +105,12 @@ function startShared () {
  *
  * @param {import('./wasm-shared').SharedBackend} backend
  */
-function endWithWorkers (backend) {
-  process.on('worker', worker => {
+function endWithWorkers(backend) {
+  process.on('worker', (worker) => {
     const { threadId } = worker
-    worker.prependOnceListener('exit', () => { backend.endThread(threadId) })
+    worker.prependOnceListener('exit', () => {
+      backend.endThread(threadId)
+    })
   })
 }
 

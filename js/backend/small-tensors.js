@@ -31,7 +31,7 @@ const NO_WINDOWS = []
 /** Memory that small tensors' slots are in. */
 class Block {
   /** @param {Group} group */
-  constructor (group) {
+  constructor(group) {
     this.group = group
     /** bytes given out as slots */
     this.used = 0
@@ -53,7 +53,7 @@ const IN_HEAP = new Block(passing)
 
 /** Freed slots of one size, the last one on top. */
 class FreeSlots {
-  constructor () {
+  constructor() {
     this.count = 0
     /** @type {(Storage | null)[]} */
     this.slots = arrayOf(FREE_MOST, () => null)
@@ -67,7 +67,7 @@ rootless(FreeSlots)
  * and so on.
  */
 class BufferPool {
-  constructor () {
+  constructor() {
     this.left = 0
     this.next = 1
     /** @type {(ArrayBuffer | null)[]} */
@@ -85,7 +85,7 @@ class SmallTensors {
    * @param {import('./native').Backend} native
    * @param {number} int32  the dtype's number
    */
-  constructor (native, int32) {
+  constructor(native, int32) {
     this.native = native
     this.int32 = int32
     /** where the next slot comes from */
@@ -104,11 +104,13 @@ class SmallTensors {
    * @param {number} nbytes  SMALL at most
    * @returns {Storage} uninitialised
    */
-  allocate (nbytes) {
+  allocate(nbytes) {
     const { block } = this
     const at = block.used
     const size = (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-    if (nbytes === 0 || at + size > BLOCK || this.free[size >>> 6].count > 0) return this.allocateSlot(nbytes)
+    if (nbytes === 0 || at + size > BLOCK || this.free[size >>> 6].count > 0) {
+      return this.allocateSlot(nbytes)
+    }
     block.used = at + size
     return new Storage(block.group, block, null, at, nbytes)
   }
@@ -119,7 +121,7 @@ class SmallTensors {
    * @param {number} nbytes
    * @returns {Storage}
    */
-  allocateSlot (nbytes) {
+  allocateSlot(nbytes) {
     const size = slotSize(nbytes)
     const free = this.free[size >>> 6]
     let block = this.block
@@ -143,13 +145,17 @@ class SmallTensors {
    * @param {number} nbytes  SMALL at most
    * @returns {Storage} all zero
    */
-  allocateZeroed (nbytes) {
+  allocateZeroed(nbytes) {
     const storage = this.allocate(nbytes)
     const { native } = this
     try {
       native.addressOf(storage) // marks it as touched: promotion has to move the zeros
       const at = storage.byteOffset >> 2
-      this.window(/** @type {Block} */ (storage.block), this.int32, Int32Array).fill(0, at, at + (slotSize(nbytes) >> 2))
+      this.window(/** @type {Block} */ (storage.block), this.int32, Int32Array).fill(
+        0,
+        at,
+        at + (slotSize(nbytes) >> 2),
+      )
     } catch (error) {
       native.release(storage)
       throw error
@@ -157,7 +163,7 @@ class SmallTensors {
     return storage
   }
 
-  newBlock () {
+  newBlock() {
     let { group } = this.block
     if (++group.made === BLOCKS) group = this.native.newGroup('v8')
     this.block = new Block(group)
@@ -169,7 +175,7 @@ class SmallTensors {
    *
    * @param {Storage} storage  in a block; nobody uses it any more
    */
-  recycle (storage) {
+  recycle(storage) {
     const free = this.free[slotSize(storage.nbytes) >>> 6]
     if (free.count === FREE_MOST) return
     free.slots[free.count++] = storage
@@ -181,7 +187,7 @@ class SmallTensors {
    * @param {Storage} storage  in a block
    * @returns {number}
    */
-  addressOf (storage) {
+  addressOf(storage) {
     const block = /** @type {Block} */ (storage.block)
     if (block.buffer === null) this.fillBlock(block)
     return block.address + storage.byteOffset
@@ -194,9 +200,13 @@ class SmallTensors {
    * @param {number} dtype
    * @param {any} Type
    */
-  window (block, dtype, Type) {
+  window(block, dtype, Type) {
     if (block.buffer === null) this.fillBlock(block)
-    return (block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT))
+    return (block.windows[dtype] ??= new Type(
+      block.buffer,
+      block.start,
+      BLOCK / Type.BYTES_PER_ELEMENT,
+    ))
   }
 
   /**
@@ -204,7 +214,7 @@ class SmallTensors {
    *
    * @param {Block} block
    */
-  fillBlock (block) {
+  fillBlock(block) {
     const { native } = this
     grant(BLOCK, native.inUse)
     const buffer = newBuffer(BLOCK, ALIGNMENT, false)
@@ -223,7 +233,7 @@ class SmallTensors {
    *
    * @param {Storage} storage
    */
-  promote (storage) {
+  promote(storage) {
     if (storage.block === IN_HEAP) this.leaveHeap(storage)
     if (storage.block === null) return
     const { native } = this
@@ -243,7 +253,8 @@ class SmallTensors {
       address = native.locate(buffer)
     }
     let start = -address & (ALIGNMENT - 1)
-    if (start > PADDING) { // an allocator that aligns to less than 16
+    if (start > PADDING) {
+      // an allocator that aligns to less than 16
       buffer = newBuffer(nbytes, ALIGNMENT, true)
       address = native.locate(buffer)
       start = -address & (ALIGNMENT - 1)
@@ -261,7 +272,7 @@ class SmallTensors {
    * @param {BufferPool} pool  an empty one
    * @param {number} nbytes  of each buffer
    */
-  refill (pool, nbytes) {
+  refill(pool, nbytes) {
     const { buffers, addresses } = pool
     const { addon, frame, RESULTS } = this.native
     buffers[0] = newBuffer(nbytes, PADDING, true)
@@ -285,7 +296,7 @@ class SmallTensors {
    * @param {any} Type  of the typed array
    * @returns {any} over all bytes of the storage; null: there are too many, or they were shown before
    */
-  moveToHeap (storage, Type) {
+  moveToHeap(storage, Type) {
     const { block, nbytes, byteOffset } = storage
     if (block === null || block === IN_HEAP || nbytes > IN_HEAP_MOST) return null
     grant(nbytes, this.native.inUse)
@@ -306,7 +317,7 @@ class SmallTensors {
    *
    * @param {Storage} storage  in the heap
    */
-  leaveHeap (storage) {
+  leaveHeap(storage) {
     const data = storage.buffer
     const { buffer, length } = partsOfArray(data)
     storage.buffer = buffer
@@ -318,7 +329,7 @@ class SmallTensors {
 rootless(SmallTensors)
 
 /** @param {number} nbytes  of a small tensor that left its block */
-function countPromotion (nbytes) {
+function countPromotion(nbytes) {
   stats.promoted++
   if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
 }
@@ -327,7 +338,7 @@ function countPromotion (nbytes) {
  * @param {number} nbytes
  * @returns {number} bytes of its slot
  */
-const slotSize = nbytes => nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
+const slotSize = (nbytes) => (nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT)
 
 /**
  * @param {number} nbytes
@@ -336,14 +347,19 @@ const slotSize = nbytes => nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) &
  * @returns {ArrayBuffer}
  * @throws {RangeError} ERR_MEMORY
  */
-function newBuffer (nbytes, padding, zeroed) {
+function newBuffer(nbytes, padding, zeroed) {
   const n = nbytes + padding
   let buffer
   try {
-    buffer = zeroed || n > 2 ** 31 ? new ArrayBuffer(n) : /** @type {ArrayBuffer} */ (bufferOf(allocUnsafeSlow(n)))
+    buffer =
+      zeroed || n > 2 ** 31
+        ? new ArrayBuffer(n)
+        : /** @type {ArrayBuffer} */ (bufferOf(allocUnsafeSlow(n)))
   } catch {}
   // Node makes it with functions of its own, which programs may replace.
-  if (buffer === undefined || lengthOfBuffer(buffer) < n) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
+  if (buffer === undefined || lengthOfBuffer(buffer) < n) {
+    throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
+  }
   return buffer
 }
 

@@ -18,7 +18,7 @@ const { extent } = require('./layout-calls')
  * @param {Storage} storage
  * @throws ERR_DETACHED
  */
-function checkAttached (storage) {
+function checkAttached(storage) {
   if (storage.buffer === null || storage.nbytes === 0) return
   if (storage.block !== null) backend.leaveHeap(storage)
   const length = byteLengthOf(storage.buffer)
@@ -43,7 +43,7 @@ const faults = /** @type {any} */ (backend).faults ?? null
  * @param {Storage} storage
  * @throws ERR_IO
  */
-function checkIntact (storage) {
+function checkIntact(storage) {
   if (!isGuarded(storage) || (faults !== null && Atomics.load(faults, 0) === 0)) return
   putStorage(frame.f64, OPERANDS, storage)
   invoke(opcodes.storage_intact)
@@ -53,15 +53,18 @@ function checkIntact (storage) {
  * @param {Storage} storage
  * @param {number} length
  */
-function detached (storage, length) {
-  return failure('ERR_DETACHED', `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
+function detached(storage, length) {
+  return failure(
+    'ERR_DETACHED',
+    `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`,
+  )
 }
 
 /**
  * @param {number} nbytes
  * @returns {Storage} uninitialised
  */
-const allocate = nbytes => backend.allocate(nbytes, check)
+const allocate = (nbytes) => backend.allocate(nbytes, check)
 
 /**
  * Makes sure that C can touch a layout's bytes. Comes before anything is written into the call buffer, because linear memory may
@@ -71,7 +74,7 @@ const allocate = nbytes => backend.allocate(nbytes, check)
  * @returns {Layout} the operand: the layout itself, or one over a copy
  * @throws ERR_DISPOSED · ERR_DETACHED · {RangeError} ERR_MEMORY
  */
-function stage (layout) {
+function stage(layout) {
   const { storage } = layout
   if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
   checkAttached(storage)
@@ -88,7 +91,7 @@ function stage (layout) {
  * @param {Layout} layout
  * @returns {Layout}
  */
-function copyIn (layout) {
+function copyIn(layout) {
   const { storage, dtype, shape, strides, size, flags } = layout
   if (size === 0) return new Layout(allocate(0), dtype, shape, strides, 0, size, flags)
   const itemsize = itemsizes[dtype]
@@ -108,7 +111,8 @@ function copyIn (layout) {
 }
 
 /** @param {Storage} storage  in linear memory @param {number} n  bytes */
-const bytesOfStaged = (storage, n) => new Uint8Array(backend.bufferOf(storage, check), backend.addressOf(storage), n)
+const bytesOfStaged = (storage, n) =>
+  new Uint8Array(backend.bufferOf(storage, check), backend.addressOf(storage), n)
 
 /**
  * Ends what `stage` began: if there is a copy, writes it back where the call wrote it, and frees it.
@@ -117,7 +121,7 @@ const bytesOfStaged = (storage, n) => new Uint8Array(backend.bufferOf(storage, c
  * @param {Layout} layout
  * @param {boolean} written
  */
-function unstage (staged, layout, written) {
+function unstage(staged, layout, written) {
   if (staged === layout) return
   const { storage, dtype, shape, strides, size } = layout
   if (written && size > 0) {
@@ -125,7 +129,11 @@ function unstage (staged, layout, written) {
     const { low, high } = extent(layout)
     const n = (high - low + 1) * itemsize
     const source = bytesOfStaged(staged.storage, n)
-    const target = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), storage.byteOffset + (layout.offset + low) * itemsize, n)
+    const target = new Uint8Array(
+      /** @type {ArrayBuffer} */ (storage.buffer),
+      storage.byteOffset + (layout.offset + low) * itemsize,
+      n,
+    )
     if (size === high - low + 1) target.set(source)
     else writeBack(target, source, shape, strides, -low * itemsize, itemsize, 0) // elements alone: others may have written what is between them
   }
@@ -143,12 +151,14 @@ function unstage (staged, layout, written) {
  * @param {number} itemsize
  * @param {number} d  the axis
  */
-function writeBack (target, source, shape, strides, at, itemsize, d) {
+function writeBack(target, source, shape, strides, at, itemsize, d) {
   if (d === shape.length) {
     for (let i = at; i < at + itemsize; i++) target[i] = source[i]
     return
   }
-  for (let i = 0; i < shape[d]; i++) writeBack(target, source, shape, strides, at + i * strides[d] * itemsize, itemsize, d + 1)
+  for (let i = 0; i < shape[d]; i++) {
+    writeBack(target, source, shape, strides, at + i * strides[d] * itemsize, itemsize, d + 1)
+  }
 }
 
 module.exports = { checkAttached, GUARDS, isGuarded, checkIntact, allocate, stage, unstage }

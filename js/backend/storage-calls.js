@@ -2,19 +2,40 @@
 // Calls about storages: what is alive, what is page-locked, what goes to other threads.
 
 const { events, isOnDevice, staying } = require('./storage')
-const { backend, opcodes, frame, held, check, invoke, putStorage, putScalar, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const {
+  backend,
+  opcodes,
+  frame,
+  held,
+  check,
+  invoke,
+  putStorage,
+  putScalar,
+  RESULTS,
+  OPERANDS,
+  ARGS,
+  SIZE_OF_OPERAND,
+} = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
-function totals () {
+function totals() {
   invoke(opcodes.totals)
   const { f64 } = frame
-  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4], pinned: f64[RESULTS + 5], cuda: f64[RESULTS + 6] }
+  return {
+    storages: f64[RESULTS],
+    heap: f64[RESULTS + 1],
+    foreign: f64[RESULTS + 2],
+    inFlight: f64[RESULTS + 3],
+    mapped: f64[RESULTS + 4],
+    pinned: f64[RESULTS + 5],
+    cuda: f64[RESULTS + 6],
+  }
 }
 
 /** @returns {number} file descriptors of device memory that nobody has used, and memory that is kept for importers */
-function sharedVram () {
+function sharedVram() {
   /** @type {any} undefined on WASM */
   const { addon } = /** @type {any} */ (backend)
   if (addon === undefined) return 0
@@ -29,10 +50,12 @@ function sharedVram () {
  * @param {Storage[]} storages  each with an address, or a handle
  * @param {number[]} [numbers]
  */
-function run (opcode, storages, numbers) {
+function run(opcode, storages, numbers) {
   const { f64 } = frame
   held.a = storages
-  for (let i = 0; i < storages.length; i++) putStorage(f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+  for (let i = 0; i < storages.length; i++) {
+    putStorage(f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+  }
   if (numbers !== undefined) for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
   backend.call(opcode)
   held.a = null
@@ -45,7 +68,7 @@ function run (opcode, storages, numbers) {
  * @param {Storage} storage
  * @returns {boolean}
  */
-function isPinned (storage) {
+function isPinned(storage) {
   const { optional, address, nbytes } = storage
   if (optional !== null && optional.pinned) return true
   if (backend.isWasm || address === null || nbytes === 0 || isOnDevice(storage)) return false
@@ -58,7 +81,7 @@ function isPinned (storage) {
  * @param {bigint} number  the driver's, of another library's stream
  * @returns {number} a handle of it
  */
-function wrapStream (device, number) {
+function wrapStream(device, number) {
   frame.f64[ARGS] = device
   putScalar(ARGS + 1, number)
   invoke(opcodes.cuda_stream_wrap)
@@ -72,7 +95,7 @@ function wrapStream (device, number) {
  * @param {number} uses  how often it may be received
  * @returns {number} the key to receive it by
  */
-function sendStorage (storage, uses) {
+function sendStorage(storage, uses) {
   putStorage(frame.f64, OPERANDS, storage)
   frame.f64[ARGS] = uses
   invoke(opcodes.parcel_new)
@@ -86,7 +109,7 @@ function sendStorage (storage, uses) {
  * @param {boolean} asSab  its buffer is to be a SharedArrayBuffer; if that fails, no use is taken
  * @returns {Storage}
  */
-function receiveStorage (key, asSab) {
+function receiveStorage(key, asSab) {
   const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
   frame.f64[ARGS] = key
   invoke(opcodes.parcel_take)
@@ -101,22 +124,33 @@ function receiveStorage (key, asSab) {
  * @param {number} key
  * @returns {number} bytes of the storage; no use is taken
  */
-function sentBytes (key) {
+function sentBytes(key) {
   frame.f64[ARGS] = key
   invoke(opcodes.parcel_nbytes)
   return frame.f64[RESULTS]
 }
 
 /** Takes back all uses that nobody has taken. @param {number} key */
-function takeBackStorage (key) {
+function takeBackStorage(key) {
   frame.f64[ARGS] = key
   invoke(opcodes.parcel_drop)
 }
 
 /** @returns {number} a number that no other process has */
-function home () {
+function home() {
   invoke(opcodes.parcels_home)
   return frame.f64[RESULTS]
 }
 
-module.exports = { totals, sharedVram, run, isPinned, wrapStream, sendStorage, receiveStorage, sentBytes, takeBackStorage, home }
+module.exports = {
+  totals,
+  sharedVram,
+  run,
+  isPinned,
+  wrapStream,
+  sendStorage,
+  receiveStorage,
+  sentBytes,
+  takeBackStorage,
+  home,
+}

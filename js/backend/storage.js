@@ -11,7 +11,7 @@ const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime
  */
 class Group {
   /** @param {'v8' | 'js' | 'sab' | 'native' | 'wasm' | 'cuda'} kind  of all that is in it */
-  constructor (kind) {
+  constructor(kind) {
     this.kind = kind
     this.count = { kind, tensors: 0, storages: 0, bytes: 0 }
     /** storages or blocks that were ever made in it */
@@ -27,17 +27,21 @@ rootless(Group)
 
 /** Numbers, last in, first out: a list without a prototype, filled by index, since its push and pop take ten times as long. */
 class Stack {
-  constructor () {
+  constructor() {
     /** @type {number[]} */
     this.list = []
     this.size = 0
   }
 
   /** @param {number} x */
-  push (x) { this.list[this.size++] = x }
+  push(x) {
+    this.list[this.size++] = x
+  }
 
   /** @returns {number} of a stack that has one */
-  pop () { return this.list[--this.size] }
+  pop() {
+    return this.list[--this.size]
+  }
 }
 
 rootless(Stack)
@@ -49,7 +53,7 @@ rootless(Stack)
  * @template T
  */
 class SlotTable {
-  constructor () {
+  constructor() {
     /** by number, undefined where there is none; a list without methods @type {T[]} */
     this.held = []
     /** values that are there */
@@ -60,33 +64,33 @@ class SlotTable {
   }
 
   /** @param {number} id @param {T} value */
-  set (id, value) {
+  set(id, value) {
     if (this.held[id] === undefined) this.size++
     this.held[id] = value
   }
 
   /** @param {number} id  there or not */
-  delete (id) {
+  delete(id) {
     if (this.held[id] === undefined) return
     this.held[id] = /** @type {any} */ (undefined)
     this.size--
   }
 
   /** @param {T} value @returns {number} its number */
-  put (value) {
+  put(value) {
     const id = this.freeCount > 0 ? this.free[--this.freeCount] : this.held.length
     this.set(id, value)
     return id
   }
 
   /** @param {number} id  that `put` gave; it is used again */
-  drop (id) {
+  drop(id) {
     this.delete(id)
     this.free[this.freeCount++] = id
   }
 
   /** @param {(value: T) => void} fn */
-  forEach (fn) {
+  forEach(fn) {
     for (let i = 0; i < this.held.length; i++) {
       const value = this.held[i]
       if (value !== undefined) fn(value)
@@ -101,7 +105,7 @@ const counts = new SlotTable()
 
 /** Fields that few storages have. */
 class OptionalFields {
-  constructor () {
+  constructor() {
     /** of a native storage, as C numbers it; 0: none */
     this.handle = 0
     /** number of the weak reference that tells when it is collected, or of the handle in the group's; -1: none */
@@ -153,7 +157,7 @@ class Storage {
    * @param {number} byteOffset  in the buffer; in the block: from its first aligned byte
    * @param {number} nbytes
    */
-  constructor (group, block, buffer, byteOffset, nbytes) {
+  constructor(group, block, buffer, byteOffset, nbytes) {
     this.group = group
     this.block = block
     this.buffer = buffer
@@ -171,8 +175,12 @@ class Storage {
     this.optional = null
   }
 
-  get kind () { return this.group.kind }
-  get released () { return this.claims < 0 }
+  get kind() {
+    return this.group.kind
+  }
+  get released() {
+    return this.claims < 0
+  }
 }
 
 rootless(Storage)
@@ -186,13 +194,13 @@ const CPU = -1
  * @param {unknown} value
  * @returns {value is string}
  */
-const isDevice = value => typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
+const isDevice = (value) => typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
 
 /**
  * @param {number} device
  * @returns {import('../base/types').DeviceName}
  */
-const nameOfDevice = device => device === CPU ? 'cpu' : `cuda:${device}`
+const nameOfDevice = (device) => (device === CPU ? 'cpu' : `cuda:${device}`)
 
 /**
  * The number of the device that has a storage's bytes.
@@ -200,7 +208,7 @@ const nameOfDevice = device => device === CPU ? 'cpu' : `cuda:${device}`
  * @param {Storage} storage
  * @returns {number} CPU for the CPU
  */
-const deviceOfStorage = ({ optional }) => optional === null ? CPU : optional.device
+const deviceOfStorage = ({ optional }) => (optional === null ? CPU : optional.device)
 
 /**
  * Are the bytes on a CUDA device, where the CPU does not see them?
@@ -215,7 +223,7 @@ const isOnDevice = ({ optional }) => optional !== null && optional.device >= 0
  * @param {Storage} storage  with a handle
  * @returns {Storage}
  */
-function staying (storage) {
+function staying(storage) {
   if (isOnDevice(storage)) /** @type {OptionalFields} */ (storage.optional).stays = true
   return storage
 }
@@ -225,7 +233,7 @@ function staying (storage) {
  *
  * @param {Storage} storage
  */
-function claim (storage) {
+function claim(storage) {
   if (storage.claims++ === 0) storage.group.count.storages++
 }
 
@@ -235,11 +243,13 @@ function claim (storage) {
  * @param {Storage} storage
  * @param {{ release: (storage: Storage) => void }} backend
  */
-function unclaim (storage, backend) {
+function unclaim(storage, backend) {
   if (--storage.claims > 0) return
   storage.group.count.storages--
   const { optional } = storage
-  if (optional === null || optional.records === null || optional.records.live === 0) backend.release(storage)
+  if (optional === null || optional.records === null || optional.records.live === 0) {
+    backend.release(storage)
+  }
 }
 
 /**
@@ -248,7 +258,7 @@ function unclaim (storage, backend) {
  * @param {any} tables  C's lists
  * @returns {Record<string, number>} by name
  */
-function opcodesOf (tables) {
+function opcodesOf(tables) {
   /** @type {Record<string, number>} */
   const numbers = {}
   for (let i = 0; i < tables.rows.length - 1; i++) numbers[tables.rows[i][0]] = i
@@ -282,14 +292,19 @@ const stats = {
   promoted: 0,
   grown: 0,
   inFlight: 0,
-  deleterErrors: 0
+  deleterErrors: 0,
 }
 
 /**
  * The limit on tensors' memory, looked up when it is first needed. granted: an upper bound of what is in use, because what is freed
  * is not subtracted; reaching the limit has it counted anew. collect: collects garbage, where that frees memory in the middle of a turn.
  */
-const budget = { limit: 0, isKnown: false, granted: 0, collect: /** @type {(() => void) | null} */ (null) }
+const budget = {
+  limit: 0,
+  isKnown: false,
+  granted: 0,
+  collect: /** @type {(() => void) | null} */ (null),
+}
 
 /**
  * Asks for bytes before they are allocated.
@@ -298,7 +313,7 @@ const budget = { limit: 0, isKnown: false, granted: 0, collect: /** @type {(() =
  * @param {() => number} inUse  counts what is in use, at some cost
  * @throws {RangeError} ERR_MEMORY beyond the limit
  */
-function grant (nbytes, inUse) {
+function grant(nbytes, inUse) {
   budget.granted += nbytes
   if (budget.granted > budget.limit) recount(nbytes, inUse)
 }
@@ -316,7 +331,7 @@ const growth = { count: 0, bytes: 0, used: -1, isTold: false }
  * @param {number} nbytes  that are about to be allocated
  * @param {() => number} inUse
  */
-function watchGrowth (nbytes, inUse) {
+function watchGrowth(nbytes, inUse) {
   growth.count++
   growth.bytes += nbytes
   if (growth.bytes < LOOKED || growth.isTold) return
@@ -325,10 +340,14 @@ function watchGrowth (nbytes, inUse) {
   if (growth.used < 0) {
     growth.used = used
     growth.count = 0
-    onNextTurn(() => { growth.used = -1 })
+    onNextTurn(() => {
+      growth.used = -1
+    })
   } else if (used - growth.used >= MUCH && growth.count >= MANY) {
     growth.isTold = true
-    warn(`tensors grew by ${Math.round((used - growth.used) / 2 ** 20)} MiB within one turn of the event loop, where none that is left is collected: tidy(fn) around what a loop does once frees them as it goes, and is faster (docs/lifetime.md)`)
+    warn(
+      `tensors grew by ${Math.round((used - growth.used) / 2 ** 20)} MiB within one turn of the event loop, where none that is left is collected: tidy(fn) around what a loop does once frees them as it goes, and is faster (docs/lifetime.md)`,
+    )
   }
 }
 
@@ -336,7 +355,7 @@ function watchGrowth (nbytes, inUse) {
  * @param {number} nbytes
  * @param {() => number} inUse
  */
-function recount (nbytes, inUse) {
+function recount(nbytes, inUse) {
   if (!budget.isKnown) {
     budget.limit = memoryOfMachine()
     budget.isKnown = true
@@ -352,7 +371,10 @@ function recount (nbytes, inUse) {
   budget.granted = used + nbytes
   if (budget.granted <= budget.limit) return
   budget.granted = used
-  throw failure('ERR_MEMORY', `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit); dispose tensors, or make them in tidy()`)
+  throw failure(
+    'ERR_MEMORY',
+    `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit); dispose tensors, or make them in tidy()`,
+  )
 }
 
 /**
@@ -369,16 +391,18 @@ const bytesLeft = () => Math.max(1, budget.limit - budget.granted)
  * @param {() => number} inUse
  * @throws {RangeError} ERR_MEMORY beyond the limit
  */
-function grantScratch (nbytes, inUse) {
+function grantScratch(nbytes, inUse) {
   budget.granted += nbytes
   recount(nbytes, inUse)
   budget.granted -= nbytes
 }
 
 /** Bytes of groups that are not known to be collected. @returns {{ v8: number, sab: number }} */
-function countedBytes () {
+function countedBytes() {
   const bytes = { v8: 0, sab: 0 }
-  counts.forEach(({ kind, bytes: n }) => { if (kind === 'v8' || kind === 'sab') bytes[kind] += n })
+  counts.forEach(({ kind, bytes: n }) => {
+    if (kind === 'v8' || kind === 'sab') bytes[kind] += n
+  })
   return bytes
 }
 
@@ -389,8 +413,13 @@ function countedBytes () {
  * @param {number} nbytes
  * @returns {Storage}
  */
-function newSharedStorage (group, nbytes) {
-  if (typeof SharedArrayBuffer !== 'function') throw failure('ERR_UNSUPPORTED', 'shared memory needs a SharedArrayBuffer, which a page has where it is cross-origin isolated; share(t, { copy: true }) sends a copy anywhere')
+function newSharedStorage(group, nbytes) {
+  if (typeof SharedArrayBuffer !== 'function') {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'shared memory needs a SharedArrayBuffer, which a page has where it is cross-origin isolated; share(t, { copy: true }) sends a copy anywhere',
+    )
+  }
   let buffer
   try {
     buffer = new SharedArrayBuffer(nbytes)
@@ -407,7 +436,7 @@ function newSharedStorage (group, nbytes) {
  * @param {string} reason  the public function's name
  * @param {number} bytes
  */
-function countCopy (reason, bytes) {
+function countCopy(reason, bytes) {
   count(stats.copied, reason, bytes)
   if (events.listener !== null) events.listener.copied(reason, bytes)
 }
@@ -418,20 +447,20 @@ function countCopy (reason, bytes) {
  * @param {'message' | 'host'} way  in a message, or in memory that processes of one host share
  * @param {number} bytes
  */
-function countSent (way, bytes) {
+function countSent(way, bytes) {
   count(stats.sent, way, bytes)
   if (events.listener !== null) events.listener.sent(way, bytes)
 }
 
 /** @param {Record<string, { count: number, bytes: number }>} rows @param {string} name @param {number} bytes */
-function count (rows, name, bytes) {
-  const row = rows[name] ??= { count: 0, bytes: 0 }
+function count(rows, name, bytes) {
+  const row = (rows[name] ??= { count: 0, bytes: 0 })
   row.count++
   row.bytes += bytes
 }
 
 /** Notes a temporary copy that an operation made. @param {number} bytes */
-function countStaged (bytes) {
+function countStaged(bytes) {
   stats.staged.count++
   stats.staged.bytes += bytes
   if (events.listener !== null) events.listener.copied('staged', bytes)
@@ -442,7 +471,7 @@ function countStaged (bytes) {
 const isTold = String(new Error('told').stack).includes('told')
 
 /** @param {Error} error */
-function stackOf (error) {
+function stackOf(error) {
   const { stack } = error
   return isTold || typeof stack !== 'string' ? String(stack) : `${error}\n${stack}`
 }
@@ -452,7 +481,7 @@ function stackOf (error) {
  *
  * @param {unknown} error
  */
-function reportDeleter (error) {
+function reportDeleter(error) {
   stats.deleterErrors++
   let text = 'something that has no text'
   try {
@@ -461,4 +490,34 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { events, Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, grantScratch, bytesLeft, watchGrowth, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }
+module.exports = {
+  events,
+  Storage,
+  Group,
+  OptionalFields,
+  Stack,
+  SlotTable,
+  passing,
+  CPU,
+  isDevice,
+  nameOfDevice,
+  deviceOfStorage,
+  isOnDevice,
+  staying,
+  claim,
+  unclaim,
+  opcodesOf,
+  budget,
+  grant,
+  grantScratch,
+  bytesLeft,
+  watchGrowth,
+  countedBytes,
+  newSharedStorage,
+  stats,
+  counts,
+  countCopy,
+  countSent,
+  countStaged,
+  reportDeleter,
+}

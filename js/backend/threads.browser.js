@@ -13,14 +13,16 @@ const held = []
  * @param {string} name
  * @returns {Promise<void>} when this thread has the lock, which it keeps
  */
-function take (name) {
+function take(name) {
   return new Promise((resolve, reject) => {
     const forever = new Promise(() => {})
     held.push(forever)
-    navigator.locks.request(name, () => {
-      resolve()
-      return forever
-    }).catch(reject)
+    navigator.locks
+      .request(name, () => {
+        resolve()
+        return forever
+      })
+      .catch(reject)
   })
 }
 
@@ -29,7 +31,7 @@ function take (name) {
  *
  * @returns {Promise<Error | null>} why not; null: it may
  */
-async function whyNoLocks () {
+async function whyNoLocks() {
   try {
     await navigator.locks.request(`samebytes ${Math.random()}`, () => {})
     return null
@@ -39,13 +41,15 @@ async function whyNoLocks () {
 }
 
 /** Is this an AudioWorklet? It has no Web Locks, so what it holds is never freed for it. */
-const isWorklet = () => typeof navigator !== 'object' && typeof (/** @type {any} */ (globalThis).AudioWorkletGlobalScope) === 'function'
+const isWorklet = () =>
+  typeof navigator !== 'object' &&
+  typeof (/** @type {any} */ (globalThis).AudioWorkletGlobalScope) === 'function'
 
 /**
  * @param {SharedBackend} engine  this thread's, where locks can be had
  * @returns {Promise<void>} when the others know of this thread
  */
-async function guard (engine) {
+async function guard(engine) {
   const { name } = engine.group
   const lockOf = (/** @type {number} */ id) => `samebytes ${name} ${id}`
   /** @type {Set<number>} */
@@ -66,10 +70,13 @@ async function guard (engine) {
   engine.beWatched()
   const channel = new BroadcastChannel(`samebytes ${name}`)
   channel.postMessage('here')
-  take(`samebytes ${name} keeper`).then(() => {
-    channel.onmessage = watchAll
-    watchAll()
-  }, () => {}) // the thread ends first
+  take(`samebytes ${name} keeper`).then(
+    () => {
+      channel.onmessage = watchAll
+      watchAll()
+    },
+    () => {},
+  ) // the thread ends first
 }
 
 module.exports = { guard, isWorklet, whyNoLocks }

@@ -35,7 +35,7 @@ const { version } = require('../base/version')
  * @param {WasmMemory} [memory]  shared
  * @returns {ThreadGroup} nobody's yet
  */
-function newGroup (module, memory = newMemory({ shared: true })) {
+function newGroup(module, memory = newMemory({ shared: true })) {
   return { version, module, memory, name: newName(), maximum: maxima.get(memory), started: false }
 }
 
@@ -51,7 +51,7 @@ class SharedBackend extends Backend {
    * @param {any} exports
    * @param {ThreadGroup} group
    */
-  constructor (exports, group) {
+  constructor(exports, group) {
     super('wasm-shared', exports, group.memory)
     this.group = group // which the class above knows as null
     this.maximum = group.maximum ?? this.maximum
@@ -60,14 +60,20 @@ class SharedBackend extends Backend {
   }
 
   /** Tells the group that this thread holds its lock, which others get when the thread is gone. */
-  beWatched () {
+  beWatched() {
     this.exports.sb_watched()
   }
 
   /** @returns {number[]} environments of the threads that hold their locks, this one's included */
-  watched () {
+  watched() {
     const ids = []
-    for (let id = this.exports.sb_next_watched(0); id !== 0; id = this.exports.sb_next_watched(id)) ids.push(id >>> 0)
+    for (
+      let id = this.exports.sb_next_watched(0);
+      id !== 0;
+      id = this.exports.sb_next_watched(id)
+    ) {
+      ids.push(id >>> 0)
+    }
     return ids
   }
 
@@ -76,12 +82,12 @@ class SharedBackend extends Backend {
    *
    * @param {number} id  of its environment
    */
-  end (id) {
+  end(id) {
     this.exports.sb_end(id)
   }
 
   /** @override */
-  renew () {
+  renew() {
     super.renew()
     buffers.add(this.buffer)
   }
@@ -92,7 +98,7 @@ class SharedBackend extends Backend {
    * @override
    * @param {ArrayBufferLike} buffer
    */
-  isOwn (buffer) {
+  isOwn(buffer) {
     if (buffers.has(buffer)) return true
     if (others.has(buffer) || !isSharedArrayBuffer(buffer)) return false
     if (this.shows(buffer)) buffers.add(buffer)
@@ -106,7 +112,7 @@ class SharedBackend extends Backend {
    *
    * @param {SharedArrayBuffer} buffer
    */
-  shows (buffer) {
+  shows(buffer) {
     const at = this.exports.sb_probe() >>> 0
     if (byteLengthOf(buffer) < at + 8) return false
     const mine = new BigInt64Array(this.buffer, at, 1)
@@ -120,12 +126,12 @@ class SharedBackend extends Backend {
   }
 
   /** @override @param {number} nbytes @param {() => void} check */
-  allocateNative (nbytes, check) {
+  allocateNative(nbytes, check) {
     return staying(this.allocate(nbytes, check))
   }
 
   /** @override @param {number} nbytes @param {() => void} check */
-  allocateSab (nbytes, check) {
+  allocateSab(nbytes, check) {
     return staying(this.allocateZeroed(nbytes, check))
   }
 
@@ -134,14 +140,14 @@ class SharedBackend extends Backend {
    *
    * @param {number} thread  its number
    */
-  endThread (thread) {
+  endThread(thread) {
     this.exports.sb_end_thread(thread)
   }
 }
 
 /** @param {import('./storage').Storage} storage  that was asked for as memory that others may see */
-function staying (storage) {
-  /** @type {import('./storage').OptionalFields} */ (storage.optional).stays = true
+function staying(storage) {
+  ;/** @type {import('./storage').OptionalFields} */ (storage.optional).stays = true
   return storage
 }
 
@@ -151,18 +157,28 @@ function staying (storage) {
  * @param {ThreadGroup} group
  * @param {Place} [position]
  */
-function start (group, position = { thread: 0, parent: 0 }) {
+function start(group, position = { thread: 0, parent: 0 }) {
   if (group.version !== version) {
-    throw failure('ERR_UNSUPPORTED', `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`,
+    )
   }
   const { memory, module } = group
-  const grown = { renew () {} }
-  const instance = new WebAssembly.Instance(/** @type {any} */ (module), importsOf(memory, () => { grown.renew() }))
+  const grown = { renew() {} }
+  const instance = new WebAssembly.Instance(
+    /** @type {any} */ (module),
+    importsOf(memory, () => {
+      grown.renew()
+    }),
+  )
   const exports = /** @type {any} */ (instance.exports)
   if (group.started) join(exports, position)
   else begin(exports, group, position)
   const backend = new SharedBackend(exports, group)
-  grown.renew = () => { backend.renew() }
+  grown.renew = () => {
+    backend.renew()
+  }
   return backend
 }
 
@@ -171,7 +187,7 @@ function start (group, position = { thread: 0, parent: 0 }) {
  * @param {ThreadGroup} group
  * @param {Place} position
  */
-function begin (exports, group, { thread, parent }) {
+function begin(exports, group, { thread, parent }) {
   exports._initialize()
   enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0, thread, parent))
   group.started = true
@@ -184,7 +200,7 @@ function begin (exports, group, { thread, parent }) {
  * @param {any} exports
  * @param {Place} position
  */
-function join (exports, { thread, parent }) {
+function join(exports, { thread, parent }) {
   const tls = exports.__tls_size.value
   const environment = exports.sb_new_environment(tls, 1, thread, parent)
   if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
@@ -195,7 +211,7 @@ function join (exports, { thread, parent }) {
  * @param {any} exports
  * @param {number} environment  this thread's from now on; 0: there was no memory for it
  */
-function enter (exports, environment) {
+function enter(exports, environment) {
   if (environment === 0) throw failure('ERR_MEMORY', 'there is no WASM memory for another thread')
   exports.__wasm_init_tls(exports.sb_tls(environment))
   exports.sb_start(environment)

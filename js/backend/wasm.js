@@ -6,7 +6,22 @@ const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 const { ballastOf, keepSpare, onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH, bytesCopied } = require('../base/buffers')
-const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, budget, grant, watchGrowth, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const {
+  Storage,
+  Group,
+  OptionalFields,
+  Stack,
+  passing,
+  opcodesOf,
+  newSharedStorage,
+  budget,
+  grant,
+  watchGrowth,
+  countedBytes,
+  counts,
+  stats,
+  reportDeleter,
+} = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -26,20 +41,20 @@ const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has 
  * @param {number} size  doubles
  * @param {() => void} renew  calls cover
  */
-function newCallBuffer (size, renew) {
+function newCallBuffer(size, renew) {
   let f64 = new Float64Array(0)
   let i64 = new BigInt64Array(0)
   let i32 = new Int32Array(0)
   return {
-    get f64 () {
+    get f64() {
       if (f64[0] === undefined) renew()
       return f64
     },
-    get i64 () {
+    get i64() {
       if (i64[0] === undefined) renew()
       return i64
     },
-    get i32 () {
+    get i32() {
       if (i32[0] === undefined) renew()
       return i32
     },
@@ -47,16 +62,16 @@ function newCallBuffer (size, renew) {
      * @param {ArrayBuffer} buffer
      * @param {number} at
      */
-    cover (buffer, at) {
+    cover(buffer, at) {
       f64 = new Float64Array(buffer, at, size)
       i64 = new BigInt64Array(buffer, at, size)
       i32 = new Int32Array(buffer, at, 2 * size)
-    }
+    },
   }
 }
 
 /** @returns {ArrayBuffer | null} null: there is no room */
-function newBallast () {
+function newBallast() {
   try {
     return new ArrayBuffer(BALLAST)
   } catch {
@@ -74,7 +89,7 @@ class Backend {
    * @param {any} exports  of the instance, which has its environment
    * @param {WasmMemory} memory
    */
-  constructor (name, exports, memory) {
+  constructor(name, exports, memory) {
     this.name = name
     this.isWasm = true
     this.exports = exports
@@ -92,7 +107,9 @@ class Backend {
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = []
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
-    this.frame = newCallBuffer(this.tables.frame.SIZE, () => { this.renew() })
+    this.frame = newCallBuffer(this.tables.frame.SIZE, () => {
+      this.renew()
+    })
     this.opcodes = opcodesOf(this.tables)
     this.renew()
     /** @type {(opcode: number) => void} */
@@ -106,7 +123,8 @@ class Backend {
     this.dataViews = new WeakMap()
     /** handles whose storages were collected */
     this.due = new Stack()
-    this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number, handles: number[] | null }} */ { id, handle, handles }) => {
+    /** @typedef {{ id: number, handle: number, handles: number[] | null }} Held */
+    this.registry = new FinalizationRegistry((/** @type {Held} */ { id, handle, handles }) => {
       this.forget(id)
       if (handle !== 0) this.due.push(handle)
       const length = handles === null ? 0 : handles.length
@@ -120,11 +138,13 @@ class Backend {
     this.adopted = this.newGroup('js')
     /** of the next small storages @type {Group} */
     this.batch = this.newGroup('wasm')
-    this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => { this.queue(held.deleter) })
+    this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => {
+      this.queue(held.deleter)
+    })
   }
 
   /** Makes typed arrays over the memory's present buffer: it grew, or was just made. */
-  renew () {
+  renew() {
     const before = this.covered
     this.buffer = this.memory.buffer
     this.frame.cover(this.buffer, this.callBufferAt)
@@ -133,26 +153,27 @@ class Backend {
     const covered = byteLengthOf(this.buffer)
     this.covered = covered
     this.probe = probe // last: a program may be stopped at any call before
-    if (before > 0 && covered > before) { // else it is another buffer of the same bytes
+    if (before > 0 && covered > before) {
+      // else it is another buffer of the same bytes
       stats.grown++
       log('WASM memory grew from %d to %d bytes', before, covered)
     }
   }
 
   /** The memory's present buffer: the user may have made the memory grow, which tells nobody. */
-  current () {
+  current() {
     if (this.probe[0] === undefined) this.renew()
     return this.buffer
   }
 
   /** @param {number} at  an address as the module gives it */
-  textAt (at) {
+  textAt(at) {
     const bytes = new Uint8Array(this.memory.buffer, at >>> 0)
     return textOf(bytesCopied(bytes, 0, bytes.indexOf(0))) // a copy, because memory may be shared
   }
 
   /** The last error's message. */
-  text () {
+  text() {
     return this.textAt(this.callBufferAt + this.tables.frame.TEXT * 8)
   }
 
@@ -162,12 +183,12 @@ class Backend {
    * @param {Group['count']} count
    * @returns {number} to forget it by
    */
-  count (count) {
+  count(count) {
     return counts.put(count)
   }
 
   /** @param {number} id */
-  forget (id) {
+  forget(id) {
     counts.drop(id)
   }
 
@@ -175,7 +196,7 @@ class Backend {
    * @param {'js' | 'sab' | 'wasm'} kind  wasm: of small storages
    * @returns {Group}
    */
-  newGroup (kind) {
+  newGroup(kind) {
     const group = new Group(kind)
     const id = this.count(group.count)
     if (kind === 'wasm') {
@@ -187,7 +208,7 @@ class Backend {
   }
 
   /** Frees what was collected. Not in the middle of another call, because it uses the call buffer. */
-  drop () {
+  drop() {
     const { f64 } = this.frame
     while (this.due.size > 0) {
       f64[this.tables.frame.ARGS] = this.due.pop()
@@ -196,7 +217,7 @@ class Backend {
   }
 
   /** Notices that the user made memory grow, which memory() counts. */
-  sweep () {
+  sweep() {
     if (byteLengthOf(this.memory.buffer) > this.covered) this.renew()
   }
 
@@ -207,9 +228,16 @@ class Backend {
    * @param {() => void} check  throws the error of the last call
    * @returns {Storage}
    */
-  allocate (nbytes, check) {
-    if (nbytes > SIZE_MAX) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
-    if (nbytes > MOST) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; in WASM one tensor takes less than 2 GiB`)
+  allocate(nbytes, check) {
+    if (nbytes > SIZE_MAX) {
+      throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
+    }
+    if (nbytes > MOST) {
+      throw failure(
+        'ERR_MEMORY',
+        `${nbytes} bytes cannot be allocated; in WASM one tensor takes less than 2 GiB`,
+      )
+    }
     grant(nbytes, this.inUse)
     watchGrowth(nbytes, this.inUse)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
@@ -225,7 +253,11 @@ class Backend {
     if (nbytes <= SMALL) return this.holdSmall(handle, address, nbytes)
     const storage = this.hold(handle, address, nbytes)
     const optional = /** @type {OptionalFields} */ (storage.optional)
-    optional.ballast = ballastOf(nbytes, this.inUse, budget.isKnown ? Math.min(budget.limit, this.maximum) : this.maximum) // uses the call buffer
+    optional.ballast = ballastOf(
+      nbytes,
+      this.inUse,
+      budget.isKnown ? Math.min(budget.limit, this.maximum) : this.maximum,
+    ) // uses the call buffer
     return storage
   }
 
@@ -235,10 +267,13 @@ class Backend {
    * @param {any} error
    * @param {number} nbytes
    */
-  inNumbers (error, nbytes) {
+  inNumbers(error, nbytes) {
     if (error.code !== 'ERR_MEMORY') return error
     const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
-    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): what nobody holds is collected in later turns of the event loop, some time after`)
+    return failure(
+      'ERR_MEMORY',
+      `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): what nobody holds is collected in later turns of the event loop, some time after`,
+    )
   }
 
   /**
@@ -248,10 +283,10 @@ class Backend {
    * @param {number} address
    * @param {number} nbytes
    */
-  hold (handle, address, nbytes) {
+  hold(handle, address, nbytes) {
     this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
-    const optional = storage.optional = new OptionalFields()
+    const optional = (storage.optional = new OptionalFields())
     const { count } = storage.group
     storage.address = address
     optional.handle = handle
@@ -268,11 +303,11 @@ class Backend {
    * @param {number} address
    * @param {number} nbytes
    */
-  holdSmall (handle, address, nbytes) {
+  holdSmall(handle, address, nbytes) {
     this.renewIfBeyond(address + nbytes)
     const { batch } = this
     const storage = new Storage(batch, null, null, address, nbytes)
-    const optional = storage.optional = new OptionalFields()
+    const optional = (storage.optional = new OptionalFields())
     storage.address = address
     optional.handle = handle
     optional.watch = batch.made++
@@ -289,7 +324,7 @@ class Backend {
    *
    * @param {number} end  of these bytes
    */
-  renewIfBeyond (end) {
+  renewIfBeyond(end) {
     if (end > this.covered) this.renew()
   }
 
@@ -298,14 +333,14 @@ class Backend {
    * @param {() => void} check
    * @returns {Storage} all zero
    */
-  allocateZeroed (nbytes, check) {
+  allocateZeroed(nbytes, check) {
     const storage = this.allocate(nbytes, check)
     new Uint8Array(this.current(), storage.byteOffset, nbytes).fill(0)
     return storage
   }
 
   /** @param {number} nbytes @param {() => void} check  throws the error of the last call @returns {Storage} all zero */
-  allocateSab (nbytes, check) {
+  allocateSab(nbytes, check) {
     grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
   }
@@ -316,7 +351,7 @@ class Backend {
    * @param {number} nbytes
    * @param {() => void} check
    */
-  allocateNative (nbytes, check) {
+  allocateNative(nbytes, check) {
     return this.allocateSab(nbytes, check)
   }
 
@@ -328,13 +363,23 @@ class Backend {
    * @returns {Storage}
    * @throws {RangeError} ERR_STALE, ERR_BOUNDS linear memory that is no tensor's
    */
-  adopt (buffer, byteOffset, nbytes, source) {
+  adopt(buffer, byteOffset, nbytes, source) {
     if (this.isWithinOwn(buffer, byteOffset)) {
       const holder = source === undefined ? undefined : this.dataViews.get(source)
-      if (holder !== undefined && holder.released) throw failure('ERR_STALE', 'the typed array is the data of a tensor that was disposed; others may have the bytes')
+      if (holder !== undefined && holder.released) {
+        throw failure(
+          'ERR_STALE',
+          'the typed array is the data of a tensor that was disposed; others may have the bytes',
+        )
+      }
       return this.partAt(byteOffset, nbytes)
     }
-    if (nbytes > SIZE_MAX) throw failure('ERR_UNSUPPORTED', `the source has ${nbytes} bytes; WASM addresses 4 GiB, take a part of it first`)
+    if (nbytes > SIZE_MAX) {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        `the source has ${nbytes} bytes; WASM addresses 4 GiB, take a part of it first`,
+      )
+    }
     if (this.adopted.made++ >= 64) this.adopted = this.newGroup('js')
     return new Storage(this.adopted, null, buffer, byteOffset, nbytes)
   }
@@ -347,8 +392,10 @@ class Backend {
    * @param {number} nbytes
    * @returns {Storage}
    */
-  borrow (buffer, byteOffset, nbytes) {
-    if (!this.isWithinOwn(buffer, byteOffset)) return new Storage(passing, null, buffer, byteOffset, nbytes)
+  borrow(buffer, byteOffset, nbytes) {
+    if (!this.isWithinOwn(buffer, byteOffset)) {
+      return new Storage(passing, null, buffer, byteOffset, nbytes)
+    }
     if (nbytes > 0) this.find(byteOffset, nbytes, false)
     return this.unheld(byteOffset, nbytes)
   }
@@ -359,7 +406,7 @@ class Backend {
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
    */
-  isWithinOwn (buffer, byteOffset) {
+  isWithinOwn(buffer, byteOffset) {
     return byteOffset > 0 && this.isOwn(buffer)
   }
 
@@ -371,7 +418,7 @@ class Backend {
    * @returns {Storage}
    * @throws {RangeError} ERR_STALE no tensor has them (any more) · ERR_BOUNDS they reach beyond the tensor's
    */
-  partAt (address, nbytes) {
+  partAt(address, nbytes) {
     if (nbytes === 0) return this.unheld(address, 0)
     this.find(address, nbytes, true)
     const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
@@ -384,7 +431,7 @@ class Backend {
    * @param {number} nbytes  at least 1
    * @param {boolean} claimed  a handle is left among the results
    */
-  find (address, nbytes, claimed) {
+  find(address, nbytes, claimed) {
     const { ARGS, STATUS } = this.tables.frame
     const { f64 } = this.frame
     f64[ARGS] = address
@@ -392,7 +439,14 @@ class Backend {
     f64[ARGS + 2] = claimed ? 1 : 0
     this.call(this.opcodes.storage_at)
     const status = this.frame.f64[STATUS] // memory may have grown
-    if (status !== 0) throw failure(/** @type {import('../base/errors').ErrorCode} */ ('ERR_' + this.tables.errors[status - 1][0]), this.text())
+    if (status !== 0) {
+      throw failure(
+        /** @type {import('../base/errors').ErrorCode} */ (
+          'ERR_' + this.tables.errors[status - 1][0]
+        ),
+        this.text(),
+      )
+    }
   }
 
   /**
@@ -402,7 +456,7 @@ class Backend {
    * @param {number} nbytes
    * @returns {Storage}
    */
-  unheld (address, nbytes) {
+  unheld(address, nbytes) {
     this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     storage.address = address
@@ -410,7 +464,7 @@ class Backend {
   }
 
   /** @param {ArrayBufferLike} buffer */
-  isOwn (buffer) {
+  isOwn(buffer) {
     return buffer === this.current()
   }
 
@@ -424,7 +478,7 @@ class Backend {
    * @param {number} itemsize
    * @returns {Layout} the same
    */
-  keepReached (layout, low, high, itemsize) {
+  keepReached(layout, low, high, itemsize) {
     const address = layout.storage.byteOffset + (layout.offset + low) * itemsize
     try {
       layout.storage = this.partAt(address, (high - low + 1) * itemsize)
@@ -436,8 +490,11 @@ class Backend {
   }
 
   /** @returns {Storage} */
-  wrap () {
-    throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
+  wrap() {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'an address needs the native addon; WASM sees its own memory only',
+    )
   }
 
   /**
@@ -446,8 +503,8 @@ class Backend {
    * @param {Storage} storage
    * @param {Function} deleter
    */
-  attachDeleter (storage, deleter) {
-    (storage.optional ??= new OptionalFields()).deleter = deleter
+  attachDeleter(storage, deleter) {
+    ;(storage.optional ??= new OptionalFields()).deleter = deleter
     this.deleters.register(storage, { deleter }, storage)
   }
 
@@ -457,17 +514,19 @@ class Backend {
    * @param {Storage} storage
    * @returns {number} 0 for the caller's bytes, which have none
    */
-  addressOf (storage) {
+  addressOf(storage) {
     return storage.address ?? 0
   }
 
   /** @param {Storage} storage */
-  promote (storage) {}
+  promote(storage) {}
 
   /** WASM has no bytes in V8's heap. @returns {any} */
-  moveToHeap () { return null }
+  moveToHeap() {
+    return null
+  }
 
-  leaveHeap () {}
+  leaveHeap() {}
 
   /**
    * Notes that a typed array that the caller gets shows a storage: it keeps the storage alive.
@@ -475,7 +534,7 @@ class Backend {
    * @param {object} data
    * @param {Storage} storage
    */
-  expose (data, storage) {
+  expose(data, storage) {
     this.dataViews.set(data, storage)
   }
 
@@ -485,7 +544,7 @@ class Backend {
    * @param {Storage} storage
    * @param {any} Type
    */
-  canView (storage, Type) {
+  canView(storage, Type) {
     return this.windowOffset(storage) + storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
@@ -493,8 +552,10 @@ class Backend {
    * @param {Storage} storage
    * @returns {ArrayBufferLike}
    */
-  bufferOf (storage) {
-    return storage.kind === 'wasm' ? this.current() : /** @type {ArrayBufferLike} */ (storage.buffer)
+  bufferOf(storage) {
+    return storage.kind === 'wasm'
+      ? this.current()
+      : /** @type {ArrayBufferLike} */ (storage.buffer)
   }
 
   /**
@@ -502,14 +563,25 @@ class Backend {
    * @param {number} dtype
    * @param {any} Type
    */
-  window (storage, dtype, Type) {
+  window(storage, dtype, Type) {
     if (storage.kind === 'wasm') {
       const buffer = this.current()
-      return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(byteLengthOf(buffer) / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
+      return (this.windows[dtype] ??= new Type(
+        buffer,
+        0,
+        Math.min(Math.floor(byteLengthOf(buffer) / Type.BYTES_PER_ELEMENT), MAX_LENGTH),
+      ))
     }
-    const optional = storage.optional ??= new OptionalFields()
-    const windows = optional.windows ??= []
-    return (windows[dtype] ??= storage.nbytes === 0 ? new Type(0) : new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
+    const optional = (storage.optional ??= new OptionalFields())
+    const windows = (optional.windows ??= [])
+    return (windows[dtype] ??=
+      storage.nbytes === 0
+        ? new Type(0)
+        : new Type(
+            storage.buffer,
+            storage.byteOffset,
+            Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT),
+          ))
   }
 
   /**
@@ -517,12 +589,12 @@ class Backend {
    *
    * @param {Storage} storage
    */
-  windowOffset (storage) {
+  windowOffset(storage) {
     return storage.kind === 'wasm' ? storage.byteOffset : 0
   }
 
   /** @param {Storage} storage */
-  release (storage) {
+  release(storage) {
     if (storage.released) return
     storage.claims = -1
     const { optional } = storage
@@ -556,7 +628,7 @@ class Backend {
    * @param {Storage} storage
    * @returns {boolean}
    */
-  isFixed (storage) {
+  isFixed(storage) {
     return false
   }
 
@@ -564,15 +636,15 @@ class Backend {
    * @param {boolean} scaled
    * @param {() => void} done
    */
-  startCopy (scaled, done) {
+  startCopy(scaled, done) {
     throw failure('ERR_UNSUPPORTED', 'WASM has no threads')
   }
 
   /** @param {number} id */
-  stopCopy (id) {}
+  stopCopy(id) {}
 
   /** @param {Function} deleter */
-  queue (deleter) {
+  queue(deleter) {
     onNextTurn(() => {
       try {
         deleter(0n)
@@ -583,8 +655,8 @@ class Backend {
   }
 
   /** Waits until deleters and finalizers that are due have run. */
-  async flush () {
-    for (let i = 0; i < 3; i++) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+  async flush() {
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
   }
 }
 
@@ -596,10 +668,15 @@ rootless(Backend)
  * @param {{ initialMemory?: number, maximumMemory?: number, shared?: boolean }} options  bytes, whole pages are taken
  * @returns {WasmMemory}
  */
-function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }) {
+function newMemory({ initialMemory = 16 * PAGE, maximumMemory, shared = false }) {
   const initial = Math.max(16, Math.ceil(initialMemory / PAGE)) // what the module itself needs
   const most = maximumMemory === undefined ? MAX_PAGES : Math.floor(maximumMemory / PAGE)
-  if (most < initial) throw failure('ERR_BOUNDS', `maximumMemory is ${maximumMemory}; at least ${initial * PAGE} bytes are needed`)
+  if (most < initial) {
+    throw failure(
+      'ERR_BOUNDS',
+      `maximumMemory is ${maximumMemory}; at least ${initial * PAGE} bytes are needed`,
+    )
+  }
   const least = shared && maximumMemory === undefined ? Math.max(initial, LEAST_MAXIMUM) : most
   for (let maximum = most; ; maximum /= 2) {
     try {
@@ -608,7 +685,10 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }
       return memory
     } catch (error) {
       if (maximum / 2 >= least) continue
-      throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`)
+      throw failure(
+        'ERR_MEMORY',
+        `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`,
+      )
     }
   }
 }
@@ -619,17 +699,21 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }
  * @param {number} x
  * @returns {string} at most 24 characters
  */
-function digitsOf (x) {
+function digitsOf(x) {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? 'nan' : x < 0 ? '-inf' : 'inf'
   if (x === 0) return Object.is(x, -0) ? '-0' : '0'
   let text = ''
-  for (let n = 15; n <= 17 && Number(text) !== x; n++) text = Math.abs(x) < 1e-4 ? x.toExponential(n - 1) : x.toPrecision(n)
+  for (let n = 15; n <= 17 && Number(text) !== x; n++) {
+    text = Math.abs(x) < 1e-4 ? x.toExponential(n - 1) : x.toPrecision(n)
+  }
   let result = ''
   let zeros = '' // behind the point, unless a digit follows
   let isFraction = false
   for (let i = 0; i < text.length; i++) {
     const c = text[i]
-    if (c === 'e') return `${result}e${text[i + 1]}${i + 3 === text.length ? '0' : ''}${text[i + 2]}${text[i + 3] ?? ''}${text[i + 4] ?? ''}`
+    if (c === 'e') {
+      return `${result}e${text[i + 1]}${i + 3 === text.length ? '0' : ''}${text[i + 2]}${text[i + 3] ?? ''}${text[i + 4] ?? ''}`
+    }
     if (c === '.') isFraction = true
     if (isFraction && (c === '.' || c === '0')) {
       zeros += c
@@ -648,16 +732,16 @@ function digitsOf (x) {
  * @param {() => void} grows  called when the module made it grow
  * @returns {any}
  */
-function importsOf (memory, grows) {
+function importsOf(memory, grows) {
   return {
     env: { memory, emscripten_notify_memory_growth: grows },
     samebytes: {
-      write_digits (/** @type {number} */ at, /** @type {number} */ x) {
+      write_digits(/** @type {number} */ at, /** @type {number} */ x) {
         const text = digitsOf(x)
         const bytes = new Uint8Array(memory.buffer, at >>> 0, text.length)
         for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i)
-      }
-    }
+      },
+    },
   }
 }
 
@@ -667,14 +751,23 @@ function importsOf (memory, grows) {
  * @param {import('../base/types').WasmModule} module
  * @param {WasmMemory} memory
  */
-function start (module, memory) {
-  const grown = { renew () {} }
-  const instance = new WebAssembly.Instance(/** @type {any} */ (module), importsOf(memory, () => { grown.renew() }))
+function start(module, memory) {
+  const grown = { renew() {} }
+  const instance = new WebAssembly.Instance(
+    /** @type {any} */ (module),
+    importsOf(memory, () => {
+      grown.renew()
+    }),
+  )
   const exports = /** @type {any} */ (instance.exports)
   exports._initialize()
-  if (!exports.sb_start()) throw failure('ERR_MEMORY', 'WASM memory is too small for an environment')
+  if (!exports.sb_start()) {
+    throw failure('ERR_MEMORY', 'WASM memory is too small for an environment')
+  }
   const backend = new Backend('wasm', exports, memory)
-  grown.renew = () => { backend.renew() }
+  grown.renew = () => {
+    backend.renew()
+  }
   return backend
 }
 

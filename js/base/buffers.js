@@ -15,13 +15,13 @@ const shared = typeof SharedArrayBuffer === 'undefined' ? undefined : SharedArra
  * @param {PropertyKey} name
  * @returns {any} undefined: this runtime has none
  */
-function getter (of, name) {
+function getter(of, name) {
   const get = Object.getOwnPropertyDescriptor(of, name)?.get
   return get === undefined ? undefined : uncurried(get)
 }
 
 /** The function with `this` as its first argument. @param {any} fn @returns {any} */
-const uncurried = fn => Function.prototype.call.bind(fn)
+const uncurried = (fn) => Function.prototype.call.bind(fn)
 
 /** @type {(array: unknown) => ArrayBufferLike} */
 const bufferOf = getter(typed, 'buffer')
@@ -42,7 +42,8 @@ const lengthOfShared = shared && getter(shared, 'byteLength')
 /** @type {((buffer: unknown) => boolean) | undefined} */
 const resizableOf = getter(ArrayBuffer.prototype, 'resizable')
 /** @type {((buffer: unknown) => ArrayBuffer) | undefined} */
-const transferred = 'transfer' in ArrayBuffer.prototype ? uncurried(ArrayBuffer.prototype.transfer) : undefined
+const transferred =
+  'transfer' in ArrayBuffer.prototype ? uncurried(ArrayBuffer.prototype.transfer) : undefined
 /** @type {(view: unknown) => ArrayBufferLike} */
 const bufferOfView = getter(DataView.prototype, 'buffer')
 /** @type {(view: unknown) => number} */
@@ -58,8 +59,12 @@ const nbytesOfView = getter(DataView.prototype, 'byteLength')
  * @param {number} [end]  inside
  * @returns {Uint8Array<ArrayBuffer>}
  */
-function bytesFrom (bytes, start, end = lengthOf(bytes)) {
-  return new Uint8Array(/** @type {ArrayBuffer} */ (bufferOf(bytes)), byteOffsetOf(bytes) + start, end - start)
+function bytesFrom(bytes, start, end = lengthOf(bytes)) {
+  return new Uint8Array(
+    /** @type {ArrayBuffer} */ (bufferOf(bytes)),
+    byteOffsetOf(bytes) + start,
+    end - start,
+  )
 }
 
 /**
@@ -70,7 +75,7 @@ function bytesFrom (bytes, start, end = lengthOf(bytes)) {
  * @param {number} [end]
  * @returns {Uint8Array<ArrayBuffer>}
  */
-function bytesCopied (bytes, start = 0, end = lengthOf(bytes)) {
+function bytesCopied(bytes, start = 0, end = lengthOf(bytes)) {
   const copy = new Uint8Array(end - start)
   copy.set(bytesFrom(bytes, start, end))
   return copy
@@ -82,12 +87,12 @@ function bytesCopied (bytes, start = 0, end = lengthOf(bytes)) {
  * @param {unknown} array
  * @returns {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number, length: number }}
  */
-function partsOfArray (array) {
+function partsOfArray(array) {
   return {
     buffer: bufferOf(array),
     byteOffset: byteOffsetOf(array),
     byteLength: nbytesOf(array),
-    length: lengthOf(array)
+    length: lengthOf(array),
   }
 }
 
@@ -97,14 +102,14 @@ function partsOfArray (array) {
  * @param {unknown} array
  * @param {string} name  of the argument, for messages
  */
-function partsOfLive (array, name) {
+function partsOfLive(array, name) {
   const parts = partsOfArray(array)
   if (parts.byteLength === 0 && isOut(array)) throw gone(name)
   return parts
 }
 
 /** @param {unknown} array  a typed array @returns {boolean} whether its buffer was detached or shrunk */
-function isOut (array) {
+function isOut(array) {
   try {
     return typedValues(array) === null
   } catch {
@@ -113,8 +118,11 @@ function isOut (array) {
 }
 
 /** @param {string} name */
-function gone (name) {
-  return failure('ERR_DETACHED', `${name} has no bytes any more: its buffer was transferred away or shrunk, or is that of WASM memory which grew since`)
+function gone(name) {
+  return failure(
+    'ERR_DETACHED',
+    `${name} has no bytes any more: its buffer was transferred away or shrunk, or is that of WASM memory which grew since`,
+  )
 }
 
 /**
@@ -124,7 +132,7 @@ function gone (name) {
  * @param {string} name  of the argument, for messages
  * @returns {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }}
  */
-function partsOfView (view, name) {
+function partsOfView(view, name) {
   const buffer = bufferOfView(view)
   try {
     return { buffer, byteOffset: byteOffsetOfView(view), byteLength: nbytesOfView(view) }
@@ -139,9 +147,11 @@ function partsOfView (view, name) {
  * @param {ArrayBufferLike} buffer
  * @returns {number}
  */
-function byteLengthOf (buffer) {
+function byteLengthOf(buffer) {
   if (buffer instanceof ArrayBuffer) return lengthOfBuffer(buffer)
-  return isSharedArrayBuffer(buffer) ? /** @type {any} */ (lengthOfShared)(buffer) : lengthOfBuffer(buffer)
+  return isSharedArrayBuffer(buffer)
+    ? /** @type {any} */ (lengthOfShared)(buffer)
+    : lengthOfBuffer(buffer)
 }
 
 /**
@@ -150,7 +160,8 @@ function byteLengthOf (buffer) {
  * @param {ArrayBufferLike} buffer
  * @returns {boolean}
  */
-const isResizable = buffer => resizableOf !== undefined && isArrayBuffer(buffer) && resizableOf(buffer)
+const isResizable = (buffer) =>
+  resizableOf !== undefined && isArrayBuffer(buffer) && resizableOf(buffer)
 
 const MAX_LENGTH = 2 ** 32 - 1 // elements of a typed array on every runtime
 
@@ -167,7 +178,7 @@ const DTYPES = {
   BigUint64Array: 'uint64',
   Float16Array: 'float16',
   Float32Array: 'float32',
-  Float64Array: 'float64'
+  Float64Array: 'float64',
 }
 
 /**
@@ -176,7 +187,7 @@ const DTYPES = {
  * @param {unknown} value
  * @returns {string | undefined}
  */
-function dtypeOfArray (value) {
+function dtypeOfArray(value) {
   const tag = tagOf(value)
   return tag === undefined ? undefined : DTYPES[tag]
 }
@@ -186,13 +197,13 @@ function dtypeOfArray (value) {
  *
  * @param {{ name: string }} Type
  */
-const dtypeOfType = Type => DTYPES[Type.name]
+const dtypeOfType = (Type) => DTYPES[Type.name]
 
 /**
  * @param {unknown} value
  * @param {((value: unknown) => any) | undefined} field  a getter that throws for objects of other kinds
  */
-function has (value, field) {
+function has(value, field) {
   if (field === undefined || value === null || typeof value !== 'object') return false
   try {
     field(value)
@@ -206,17 +217,17 @@ function has (value, field) {
  * @param {unknown} value
  * @returns {value is ArrayBuffer}
  */
-const isArrayBuffer = value => has(value, lengthOfBuffer)
+const isArrayBuffer = (value) => has(value, lengthOfBuffer)
 
 /**
  * @param {unknown} value
  * @returns {value is SharedArrayBuffer}
  */
-const isSharedArrayBuffer = value => has(value, lengthOfShared)
+const isSharedArrayBuffer = (value) => has(value, lengthOfShared)
 
 const slots = {
   videoFrame: slotOf('VideoFrame', 'timestamp'),
-  audioBuffer: slotOf('AudioBuffer', 'length')
+  audioBuffer: slotOf('AudioBuffer', 'length'),
 }
 
 /**
@@ -224,32 +235,38 @@ const slots = {
  * @param {string} field
  * @returns {((value: unknown) => any) | undefined} reads a field that each of its objects has
  */
-function slotOf (name, field) {
+function slotOf(name, field) {
   const Class = /** @type {any} */ (globalThis)[name]
   return typeof Class === 'function' ? getter(Class.prototype, field) : undefined
 }
 
 /** undefined outside of Node @type {object | undefined} */
-const nodeBuffer = (/** @type {any} */ (globalThis)).Buffer?.prototype
+const nodeBuffer = /** @type {any} */ (globalThis).Buffer?.prototype
 
 const ON_CANVAS = 'drawImage puts it on a canvas, which can be read'
 const AS_BYTES = 'await its arrayBuffer() for the bytes'
 
 /** What is given in place of pixels or bytes: a class of the web, a getter of it that throws for others, what to do. */
 const INDIRECT = [
-  ['HTMLImageElement', 'naturalWidth', ON_CANVAS], ['HTMLVideoElement', 'videoWidth', ON_CANVAS], ['ImageBitmap', 'width', ON_CANVAS], ['SVGImageElement', 'href', ON_CANVAS],
-  ['Blob', 'size', AS_BYTES], ['Response', 'status', AS_BYTES]
+  ['HTMLImageElement', 'naturalWidth', ON_CANVAS],
+  ['HTMLVideoElement', 'videoWidth', ON_CANVAS],
+  ['ImageBitmap', 'width', ON_CANVAS],
+  ['SVGImageElement', 'href', ON_CANVAS],
+  ['Blob', 'size', AS_BYTES],
+  ['Response', 'status', AS_BYTES],
 ]
 
 /**
  * @param {unknown} value
  * @returns {string | null} null: it is none of these
  */
-function nameOfIndirect (value) {
+function nameOfIndirect(value) {
   for (let i = 0; i < INDIRECT.length; i++) {
     const name = INDIRECT[i][0]
     const Class = Object.getOwnPropertyDescriptor(globalThis, name)?.value // in Node a getter, which loads the class, until a program has used it
-    if (typeof Class !== 'function' || !has(value, getter(Class.prototype, INDIRECT[i][1]))) continue
+    if (typeof Class !== 'function' || !has(value, getter(Class.prototype, INDIRECT[i][1]))) {
+      continue
+    }
     return `${name[0] === 'B' || name[0] === 'R' ? 'a' : 'an'} ${name} (${INDIRECT[i][2]})`
   }
   return null
@@ -260,10 +277,11 @@ function nameOfIndirect (value) {
  *
  * @param {Uint8Array} bytes  that nobody else can write to
  */
-const isHtml = bytes => /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(textOf(bytes, 200))
+const isHtml = (bytes) =>
+  /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(textOf(bytes, 200))
 
 /** @param {Uint8Array} bytes @param {number} most @returns {string} of the first bytes, a character for each */
-function textOf (bytes, most) {
+function textOf(bytes, most) {
   let text = ''
   for (let i = 0; i < Math.min(lengthOf(bytes), most); i++) text += String.fromCharCode(bytes[i])
   return text
@@ -275,32 +293,40 @@ function textOf (bytes, most) {
  * @param {unknown} value
  * @returns {string | null} null: it is none
  */
-function nameOfBuffer (value) {
+function nameOfBuffer(value) {
   const tag = tagOf(value)
-  if (tag !== undefined) return nodeBuffer !== undefined && Object.getPrototypeOf(value) === nodeBuffer ? 'a Buffer' : `${tag[0] === 'I' ? 'an' : 'a'} ${tag}`
+  if (tag !== undefined) {
+    return nodeBuffer !== undefined && Object.getPrototypeOf(value) === nodeBuffer
+      ? 'a Buffer'
+      : `${tag[0] === 'I' ? 'an' : 'a'} ${tag}`
+  }
   if (isView(value)) return 'a DataView'
-  return isArrayBuffer(value) ? 'an ArrayBuffer' : isSharedArrayBuffer(value) ? 'a SharedArrayBuffer' : nameOfIndirect(value)
+  return isArrayBuffer(value)
+    ? 'an ArrayBuffer'
+    : isSharedArrayBuffer(value)
+      ? 'a SharedArrayBuffer'
+      : nameOfIndirect(value)
 }
 
 /** @param {unknown} value */
-const isVideoFrame = value => !isListed(value) && has(value, slots.videoFrame)
+const isVideoFrame = (value) => !isListed(value) && has(value, slots.videoFrame)
 
 /** @param {unknown} value */
-const isAudioBuffer = value => !isListed(value) && has(value, slots.audioBuffer)
+const isAudioBuffer = (value) => !isListed(value) && has(value, slots.audioBuffer)
 
 /**
  * Arrays and views are told apart without the getters above: a throw takes 4 µs in Chromium.
  *
  * @param {unknown} value
  */
-const isListed = value => Array.isArray(value) || isView(value)
+const isListed = (value) => Array.isArray(value) || isView(value)
 
 /**
  * Is the buffer detached? Then no typed array can be made over it.
  *
  * @param {ArrayBufferLike} buffer
  */
-function isGone (buffer) {
+function isGone(buffer) {
   try {
     return new Uint8Array(/** @type {ArrayBuffer} */ (buffer)) === null
   } catch {
@@ -308,4 +334,31 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { bufferOf, byteOffsetOf, bytesCopied, bytesFrom, dtypeOfArray, isView, lengthOf, lengthOfBuffer, nbytesOf, tagOf, transferred, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, isHtml, textOf, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = {
+  bufferOf,
+  byteOffsetOf,
+  bytesCopied,
+  bytesFrom,
+  dtypeOfArray,
+  isView,
+  lengthOf,
+  lengthOfBuffer,
+  nbytesOf,
+  tagOf,
+  transferred,
+  nameOfBuffer,
+  dtypeOfType,
+  isArrayBuffer,
+  isSharedArrayBuffer,
+  isVideoFrame,
+  isAudioBuffer,
+  isGone,
+  isHtml,
+  textOf,
+  partsOfArray,
+  partsOfLive,
+  partsOfView,
+  byteLengthOf,
+  isResizable,
+  MAX_LENGTH,
+}

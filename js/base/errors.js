@@ -14,17 +14,26 @@ class SamebytesError extends Error {
    * @param {string} message
    * @param {ErrorCode} code  such as 'ERR_DISPOSED'
    */
-  constructor (message, code) {
+  constructor(message, code) {
     super(message)
     /** Stable, such as 'ERR_DISPOSED'; messages are not. @type {ErrorCode} */
     this.code = code
   }
 }
 Object.defineProperty(SamebytesError, 'name', { value: 'SamebytesError', configurable: true }) // bundlers give it another
-Object.defineProperty(SamebytesError.prototype, 'name', { value: 'SamebytesError', configurable: true, writable: true })
+Object.defineProperty(SamebytesError.prototype, 'name', {
+  value: 'SamebytesError',
+  configurable: true,
+  writable: true,
+})
 
 /** @type {Record<string, ErrorConstructor | typeof SamebytesError>} */
-const classes = { ERR_ARGUMENT: TypeError, ERR_BOUNDS: RangeError, ERR_MEMORY: RangeError, ERR_UNSUPPORTED: SamebytesError }
+const classes = {
+  ERR_ARGUMENT: TypeError,
+  ERR_BOUNDS: RangeError,
+  ERR_MEMORY: RangeError,
+  ERR_UNSUPPORTED: SamebytesError,
+}
 
 /**
  * Learns C's list of errors: [code without ERR_, class name], in the order of its numbers.
@@ -32,7 +41,7 @@ const classes = { ERR_ARGUMENT: TypeError, ERR_BOUNDS: RangeError, ERR_MEMORY: R
  * @param {[string, string][]} list
  * @returns {ErrorCode[]} codes by status number; no error has the first
  */
-function learnErrors (list) {
+function learnErrors(list) {
   /** @type {Record<string, ErrorConstructor | typeof SamebytesError>} */
   const known = { TypeError, RangeError, SamebytesError }
   /** @type {any[]} */
@@ -46,7 +55,11 @@ function learnErrors (list) {
 
 /** Control characters, changes of direction, lone surrogates, line and paragraph separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-const SHORT = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
+const SHORT = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+])
 
 /**
  * One line of visible characters for messages, terminals and logs; others are escaped: text from outside, such as names in files or what a
@@ -55,10 +68,13 @@ const SHORT = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
  * @param {string} text
  * @returns {string}
  */
-function plain (text) {
-  return text.replace(UNSEEN, c => {
+function plain(text) {
+  return text.replace(UNSEEN, (c) => {
     const code = /** @type {number} */ (c.codePointAt(0))
-    return SHORT.get(c) ?? (code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`)
+    return (
+      SHORT.get(c) ??
+      (code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`)
+    )
   })
 }
 
@@ -69,7 +85,7 @@ function plain (text) {
  * @param {string} message  names the argument, what was given and what was expected; characters that nobody sees are escaped
  * @returns {Error & { code: string }}
  */
-function failure (code, message) {
+function failure(code, message) {
   const Class = /** @type {any} */ (classes[code] ?? SamebytesError)
   const text = plain(message)
   const error = withLimit(0, () => new Class(text, code)) // startAtCaller captures the stack
@@ -89,7 +105,7 @@ const MORE = 30 // frames of ours at most, above the program's
  * @param {() => R} fn
  * @returns {R}
  */
-function withLimit (limit, fn) {
+function withLimit(limit, fn) {
   const { stackTraceLimit: usual } = /** @type {any} */ (Error)
   if (!(usual > 0)) return fn()
   try {
@@ -108,7 +124,7 @@ function withLimit (limit, fn) {
  * @param {E} error
  * @returns {E} the error; where it came from a callback and is thrown on by an async function, its stack is that function's
  */
-function startAtCaller (error) {
+function startAtCaller(error) {
   const { captureStackTrace: capture } = /** @type {any} */ (Error)
   if (capture === undefined) return error
   /** the text begins with name and message; prepareStackTrace is given this, and expects an Error @type {any} */
@@ -118,45 +134,55 @@ function startAtCaller (error) {
   /** @type {unknown[] | undefined} */
   let read
   delete error.stack // defining it anew would read it first
-  Object.defineProperty(error, 'stack', /** @type {PropertyDescriptor} */ ({
-    __proto__: null,
-    get () {
-      read ??= [withoutOwn(holder.stack, limit)]
-      holder = undefined
-      return read[0]
-    },
-    set (value) {
-      read = [value]
-      holder = undefined
-    },
-    configurable: true
-  }))
+  Object.defineProperty(
+    error,
+    'stack',
+    /** @type {PropertyDescriptor} */ ({
+      __proto__: null,
+      get() {
+        read ??= [withoutOwn(holder.stack, limit)]
+        holder = undefined
+        return read[0]
+      },
+      set(value) {
+        read = [value]
+        holder = undefined
+      },
+      configurable: true,
+    }),
+  )
   return error
 }
 
 /** Frames without a file of the program: functions of the engine and of Node, which called ours or were called by them. */
-const BUILT_IN = /\(<anonymous>\)$|\(index \d+\)$|node:internal\/|\[native code\]$|^[^@]*@self-hosted:/
+const BUILT_IN =
+  /\(<anonymous>\)$|\(index \d+\)$|node:internal\/|\[native code\]$|^[^@]*@self-hosted:/
 
 /**
  * @param {unknown} stack
  * @param {number} limit  of frames
  * @returns {unknown} from the first frame of the program on; whole where it has none
  */
-function withoutOwn (stack, limit) {
+function withoutOwn(stack, limit) {
   own ??= ownPlace()
   if (own === '' || typeof stack !== 'string') return stack
   const lines = stack.split('\n')
-  const first = Math.max(0, lines.findIndex(line => /^\s+at /.test(line))) // V8's begin with the message
-  const from = lines.findIndex((line, i) => i >= first && line !== '' && !line.includes(own) && !BUILT_IN.test(line))
+  const first = Math.max(
+    0,
+    lines.findIndex((line) => /^\s+at /.test(line)),
+  ) // V8's begin with the message
+  const from = lines.findIndex(
+    (line, i) => i >= first && line !== '' && !line.includes(own) && !BUILT_IN.test(line),
+  )
   const frames = lines.slice(Math.max(from, first))
-  return [...lines.slice(0, first), ...limit > 0 ? frames.slice(0, limit) : frames].join('\n')
+  return [...lines.slice(0, first), ...(limit > 0 ? frames.slice(0, limit) : frames)].join('\n')
 }
 
 /** What names of our files begin with in stacks; '': a bundler put them into the program's own. @type {string} */
 let own
 
 /** @returns {string} */
-function ownPlace () {
+function ownPlace() {
   const folder = typeof __dirname === 'string' ? /^.*[\\/]js[\\/](?=base$)/.exec(__dirname) : null
   const url = /\w+:\/\/[^\s()]*\/samebytes(?=[\w-]*\.mjs\b)/
   return (folder ?? url.exec(String(new Error().stack)))?.[0] ?? ''

@@ -18,18 +18,20 @@ let leftOut = 0
  * @param {string} text
  * @param {unknown[]} values  strings and numbers
  */
-function log (text, values) {
+function log(text, values) {
   if (lines.length < MOST) lines.push([text, values])
   else leftOut++
 }
 
-function flush () {
+function flush() {
   const written = lines
   if (leftOut > 0) written[MOST] = ['%d more lines came too fast', [leftOut]]
   lines = []
   leftOut = 0
   try {
-    for (let i = 0; i < written.length; i++) write('%s', plain(format(written[i][0], ...written[i][1])))
+    for (let i = 0; i < written.length; i++) {
+      write('%s', plain(format(written[i][0], ...written[i][1])))
+    }
   } catch {} // functions that the program has put in place of stderr's may throw
 }
 

@@ -7,15 +7,21 @@
  * @param {string} a
  * @param {string} b
  */
-function distance (a, b) {
+function distance(a, b) {
   /** @type {number[][]} */
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {
     rows.push([i])
     for (let j = 1; j <= b.length; j++) {
       const isSame = a[i - 1] === b[j - 1]
-      let least = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (isSame ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, rows[i - 2][j - 2] + 1)
+      let least = Math.min(
+        rows[i - 1][j] + 1,
+        rows[i][j - 1] + 1,
+        rows[i - 1][j - 1] + (isSame ? 0 : 1),
+      )
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, rows[i - 2][j - 2] + 1)
+      }
       rows[i].push(least)
     }
   }
@@ -29,7 +35,7 @@ function distance (a, b) {
  * @param {readonly string[]} known
  * @returns {string | null}
  */
-function nearest (given, known) {
+function nearest(given, known) {
   if (given.length > 64) return null
   let best = null
   let least = Math.max(2, Math.floor(given.length / 3)) + 0.5

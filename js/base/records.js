@@ -9,7 +9,7 @@
  * @param {(i: number) => T} fn
  * @returns {T[]}
  */
-function arrayOf (n, fn) {
+function arrayOf(n, fn) {
   if (n === 2) return [fn(0), fn(1)]
   if (n === 1) return [fn(0)]
   if (n === 3) return [fn(0), fn(1), fn(2)]
@@ -21,7 +21,7 @@ function arrayOf (n, fn) {
  * @param {ArrayLike<number>} list
  * @returns {number}
  */
-function sumOf (list) {
+function sumOf(list) {
   let sum = 0
   for (let i = 0; i < list.length; i++) sum += list[i]
   return sum
@@ -34,7 +34,7 @@ function sumOf (list) {
  * @param {C} Class
  * @returns {C} the same
  */
-function rootless (Class) {
+function rootless(Class) {
   Object.setPrototypeOf(Class.prototype, null)
   return Class
 }

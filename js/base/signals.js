@@ -12,7 +12,7 @@ class Signal {
   #given
 
   /** @param {AbortSignal} given */
-  constructor (given) {
+  constructor(given) {
     this.#given = given
     /** as far as is known */
     this.isAborted = false
@@ -21,7 +21,7 @@ class Signal {
   }
 
   /** @param {() => boolean} asked  is it aborted? */
-  #learn (asked) {
+  #learn(asked) {
     if (this.isAborted) return
     let reason
     try {
@@ -39,7 +39,7 @@ class Signal {
    *
    * @returns {boolean} whether it is aborted
    */
-  look () {
+  look() {
     this.#learn(() => this.#given.aborted)
     return this.isAborted
   }
@@ -50,10 +50,10 @@ class Signal {
    * @param {() => void} stop  throws nothing; what it does a second time does nothing
    * @returns {() => void} ends that; throws nothing
    */
-  follow (stop) {
+  follow(stop) {
     const given = this.#given
     /** @param {() => boolean} asked */
-    const follower = asked => {
+    const follower = (asked) => {
       this.#learn(asked)
       stop()
     }
@@ -68,7 +68,7 @@ class Signal {
 /** All who follow a caller's signal at a time, by one listener: of more than ten Node warns. */
 class Followers {
   /** @param {AbortSignal} given */
-  constructor (given) {
+  constructor(given) {
     this.given = given
     /** @type {Set<Follower>} */
     this.all = new Set()
@@ -76,7 +76,7 @@ class Followers {
   }
 
   /** @param {Follower} follower */
-  add (follower) {
+  add(follower) {
     this.all.add(follower)
     if (followers.get(this.given) === this) return
     followers.set(this.given, this)
@@ -84,12 +84,14 @@ class Followers {
       this.given.addEventListener('abort', this.listener)
     } catch (error) {
       followers.delete(this.given) // the next one asks it again
-      this.tell(() => { throw error })
+      this.tell(() => {
+        throw error
+      })
     }
   }
 
   /** @param {Follower} follower */
-  remove (follower) {
+  remove(follower) {
     this.all.delete(follower)
     if (this.all.size > 0 || followers.get(this.given) !== this) return
     followers.delete(this.given)
@@ -99,7 +101,7 @@ class Followers {
   }
 
   /** @param {() => boolean} asked */
-  tell (asked) {
+  tell(asked) {
     for (const follower of [...this.all]) if (this.all.has(follower)) follower(asked)
   }
 }
@@ -112,20 +114,26 @@ class Stop extends Signal {
   /** @type {Set<() => void>} */
   #followers = new Set()
 
-  constructor () { super(/** @type {any} */ (null)) }
+  constructor() {
+    super(/** @type {any} */ (null))
+  }
 
   /** @override */
-  look () { return this.isAborted }
+  look() {
+    return this.isAborted
+  }
 
   /** @override @param {() => void} stop */
-  follow (stop) {
+  follow(stop) {
     if (this.isAborted) stop()
     this.#followers.add(stop)
-    return () => { this.#followers.delete(stop) }
+    return () => {
+      this.#followers.delete(stop)
+    }
   }
 
   /** @param {unknown} reason */
-  abort (reason) {
+  abort(reason) {
     if (this.isAborted) return
     this.isAborted = true
     this.reason = reason
@@ -138,10 +146,14 @@ class Stop extends Signal {
  * @returns {Signal | undefined}
  * @throws {TypeError} ERR_ARGUMENT · what its getters throw
  */
-function signalOf (signal) {
+function signalOf(signal) {
   if (signal === undefined) return undefined
-  const isSignal = signal !== null && typeof signal === 'object' && 'aborted' in signal &&
-    typeof signal.addEventListener === 'function' && typeof signal.removeEventListener === 'function'
+  const isSignal =
+    signal !== null &&
+    typeof signal === 'object' &&
+    'aborted' in signal &&
+    typeof signal.addEventListener === 'function' &&
+    typeof signal.removeEventListener === 'function'
   if (isSignal) return new Signal(signal)
   throw failure('ERR_ARGUMENT', `signal is ${show(signal)}; an AbortSignal was expected`)
 }
@@ -152,7 +164,7 @@ function signalOf (signal) {
  * @param {Signal | undefined} signal
  * @throws its reason
  */
-function checkSignal (signal) {
+function checkSignal(signal) {
   if (signal !== undefined && signal.look()) throw signal.reason
 }
 
@@ -164,7 +176,7 @@ function checkSignal (signal) {
  * @param {Promise<R>} promise
  * @returns {Promise<R>} rejected with the signal's reason, or as promise
  */
-function unlessAborted (signal, promise) {
+function unlessAborted(signal, promise) {
   if (signal === undefined) return promise
   let leave = () => {}
   return new Promise((resolve, reject) => {

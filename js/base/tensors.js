@@ -12,7 +12,7 @@
 const tensors = { describe: () => null, layoutOf: () => null, nested: () => null }
 
 /** @param {Knowledge} knowledge */
-function learnTensors ({ describe, layoutOf, nested }) {
+function learnTensors({ describe, layoutOf, nested }) {
   tensors.describe = describe
   tensors.layoutOf = layoutOf
   tensors.nested = nested

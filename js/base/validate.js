@@ -12,12 +12,16 @@ const { tensors } = require('./tensors')
  * @param {unknown} value
  * @returns {string}
  */
-function show (value) {
+function show(value) {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'symbol') return 'a symbol'
-  if (value !== null && typeof value === 'object') return Array.isArray(value) ? 'an array' : tensors.describe(value) ?? nameOfBuffer(value) ?? 'an object'
+  if (value !== null && typeof value === 'object') {
+    return Array.isArray(value)
+      ? 'an array'
+      : (tensors.describe(value) ?? nameOfBuffer(value) ?? 'an object')
+  }
   return String(value)
 }
 
@@ -28,10 +32,13 @@ function show (value) {
  * @param {unknown} it  what it was called on
  * @param {string} [name]  a variable's, for the example in the message; noun where none is given
  */
-function wrongReceiver (noun, it, name = noun) {
-  return failure('ERR_ARGUMENT', it === undefined || it === null
-    ? `a method was called without its ${noun}; ${name}.method(...), or ${name} => ${name}.method(...) as a function, was expected`
-    : `a method or property of ${noun}s was used on ${show(it)}; a ${noun} was expected (a Proxy of one, or an object that inherits from one, is none)`)
+function wrongReceiver(noun, it, name = noun) {
+  return failure(
+    'ERR_ARGUMENT',
+    it === undefined || it === null
+      ? `a method was called without its ${noun}; ${name}.method(...), or ${name} => ${name}.method(...) as a function, was expected`
+      : `a method or property of ${noun}s was used on ${show(it)}; a ${noun} was expected (a Proxy of one, or an object that inherits from one, is none)`,
+  )
 }
 
 /**
@@ -43,8 +50,8 @@ function wrongReceiver (noun, it, name = noun) {
  * @param {string} [name]  as of wrongReceiver
  * @returns {(it: any) => any} gives the object
  */
-function receiver (noun, isOne, name) {
-  return it => {
+function receiver(noun, isOne, name) {
+  return (it) => {
     if (it === null || typeof it !== 'object' || !isOne(it)) throw wrongReceiver(noun, it, name)
     return it
   }
@@ -57,9 +64,11 @@ function receiver (noun, isOne, name) {
  * @param {unknown} value
  * @returns {boolean}
  */
-function boolean (name, value) {
+function boolean(name, value) {
   if (value === undefined) return false
-  if (typeof value !== 'boolean') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; true or false was expected`)
+  if (typeof value !== 'boolean') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; true or false was expected`)
+  }
   return value
 }
 
@@ -71,7 +80,7 @@ function boolean (name, value) {
  * @param {import('./errors').ErrorCode} [code]  of the error for other numbers
  * @returns {number}
  */
-function integer (name, value, code = 'ERR_BOUNDS') {
+function integer(name, value, code = 'ERR_BOUNDS') {
   if (!Number.isSafeInteger(value)) throw noInteger(name, value, code)
   return /** @type {number} */ (value)
 }
@@ -82,7 +91,7 @@ function integer (name, value, code = 'ERR_BOUNDS') {
  * @param {number} least
  * @returns {number}
  */
-function integerFrom (name, value, least) {
+function integerFrom(name, value, least) {
   const n = integer(name, value)
   if (n < least) throw failure('ERR_BOUNDS', `${name} is ${n}; at least ${least} was expected`)
   return n
@@ -93,8 +102,10 @@ function integerFrom (name, value, least) {
  * @param {unknown} value
  * @param {import('./errors').ErrorCode} code
  */
-function noInteger (name, value, code) {
-  if (typeof value !== 'number') return failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+function noInteger(name, value, code) {
+  if (typeof value !== 'number') {
+    return failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+  }
   return failure(code, `${name} is ${value}; a safe integer was expected`)
 }
 
@@ -106,16 +117,19 @@ function noInteger (name, value, code) {
  * @param {number} d  the axis, for messages
  * @returns {number} 0 to extent - 1
  */
-const inside = (i, extent, d) => typeof i === 'number' && i >>> 0 === i && i < extent ? i : slowlyInside(i, extent, d)
+const inside = (i, extent, d) =>
+  typeof i === 'number' && i >>> 0 === i && i < extent ? i : slowlyInside(i, extent, d)
 
 /**
  * @param {unknown} i
  * @param {number} extent
  * @param {number} d
  */
-function slowlyInside (i, extent, d) {
+function slowlyInside(i, extent, d) {
   const index = integer(`index ${d}`, i)
-  if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `index ${index} is outside axis ${d} of ${extent} elements`)
+  if (index < -extent || index >= extent) {
+    throw failure('ERR_BOUNDS', `index ${index} is outside axis ${d} of ${extent} elements`)
+  }
   return index < 0 ? index + extent : index
 }
 
@@ -123,14 +137,16 @@ function slowlyInside (i, extent, d) {
  * @param {string} name
  * @param {unknown} list
  */
-const noList = (name, list) => failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
+const noList = (name, list) =>
+  failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
 
 /**
  * @param {string} name
  * @param {unknown} n
  * @param {number} most
  */
-const tooMany = (name, n, most) => failure('ERR_SHAPE', `${name} has ${show(n)} entries; ${most} are possible`)
+const tooMany = (name, n, most) =>
+  failure('ERR_SHAPE', `${name} has ${show(n)} entries; ${most} are possible`)
 
 /**
  * Copies a list and reads each entry once. Array literals are faster for short lists, which are the most frequent.
@@ -139,12 +155,12 @@ const tooMany = (name, n, most) => failure('ERR_SHAPE', `${name} has ${show(n)} 
  * @param {number} n
  * @returns {number[]}
  */
-function copyOf (list, n) {
+function copyOf(list, n) {
   if (n === 2) return [list[0], list[1]]
   if (n === 1) return [list[0]]
   if (n === 3) return [list[0], list[1], list[2]]
   if (n === 4) return [list[0], list[1], list[2], list[3]]
-  return arrayOf(n, i => list[i])
+  return arrayOf(n, (i) => list[i])
 }
 
 /**
@@ -156,7 +172,7 @@ function copyOf (list, n) {
  * @param {number} [most]  entries
  * @returns {number[]} a copy
  */
-function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
+function integers(name, list, code = 'ERR_BOUNDS', most = 64) {
   if (Array.isArray(list) && list.length === 2) {
     const first = list[0]
     const second = list[1]
@@ -172,10 +188,12 @@ function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
  * @param {number} most
  * @returns {number[]}
  */
-function anyIntegers (name, list, code, most) {
+function anyIntegers(name, list, code, most) {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = Array.isArray(list) ? list : partsOfLive(list, name)
-  if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may return any length
+  if (!(Number.isInteger(length) && length >= 0 && length <= most)) {
+    throw tooMany(name, length, most)
+  } // a Proxy may return any length
   const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
   for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
@@ -190,7 +208,7 @@ function anyIntegers (name, list, code, most) {
  * @param {string} [name]
  * @returns {number[]}
  */
-function shapeOf (value, name = 'shape') {
+function shapeOf(value, name = 'shape') {
   if (typeof value === 'number') return [integer(name, value, 'ERR_SHAPE')]
   return integers(name, value, 'ERR_SHAPE')
 }
@@ -201,7 +219,8 @@ function shapeOf (value, name = 'shape') {
  * @param {unknown[]} args
  * @returns {number[]}
  */
-const shapeOfArguments = args => args.length === 1 ? shapeOf(args[0]) : integers('shape', args, 'ERR_SHAPE')
+const shapeOfArguments = (args) =>
+  args.length === 1 ? shapeOf(args[0]) : integers('shape', args, 'ERR_SHAPE')
 
 /**
  * Checks axes: an array, or one integer.
@@ -210,7 +229,8 @@ const shapeOfArguments = args => args.length === 1 ? shapeOf(args[0]) : integers
  * @param {string} [name]
  * @returns {number[]}
  */
-const axesOf = (value, name = 'axis') => typeof value === 'number' ? [integer(name, value)] : integers(name, value)
+const axesOf = (value, name = 'axis') =>
+  typeof value === 'number' ? [integer(name, value)] : integers(name, value)
 
 /**
  * @param {number} axis
@@ -218,8 +238,10 @@ const axesOf = (value, name = 'axis') => typeof value === 'number' ? [integer(na
  * @param {string} [name]
  * @returns {number} 0 or more
  */
-function axisFromStart (axis, ndim, name = 'axis') {
-  if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `${name} is ${axis}; there are ${ndim} axes`)
+function axisFromStart(axis, ndim, name = 'axis') {
+  if (axis < -ndim || axis >= ndim) {
+    throw failure('ERR_BOUNDS', `${name} is ${axis}; there are ${ndim} axes`)
+  }
   return axis < 0 ? axis + ndim : axis
 }
 
@@ -230,10 +252,12 @@ function axisFromStart (axis, ndim, name = 'axis') {
  * @returns {number[]} each 0 or more
  * @throws ERR_BOUNDS one is outside or repeated
  */
-function axesFromStart (axes, ndim, name) {
-  const out = axes.map(axis => axisFromStart(axis, ndim, name))
+function axesFromStart(axes, ndim, name) {
+  const out = axes.map((axis) => axisFromStart(axis, ndim, name))
   for (let i = 1; i < out.length; i++) {
-    if (out.indexOf(out[i]) < i) throw failure('ERR_BOUNDS', `${name} has ${axes[i]}, and so axis ${out[i]} repeated`)
+    if (out.indexOf(out[i]) < i) {
+      throw failure('ERR_BOUNDS', `${name} has ${axes[i]}, and so axis ${out[i]} repeated`)
+    }
   }
   return out
 }
@@ -241,7 +265,9 @@ function axesFromStart (axes, ndim, name) {
 /** No options, and what a program has put on Object.prototype is none. */
 class Options {
   /** @param {string} [dtype] */
-  constructor (dtype) { if (dtype !== undefined) this.dtype = dtype }
+  constructor(dtype) {
+    if (dtype !== undefined) this.dtype = dtype
+  }
 }
 
 rootless(Options)
@@ -251,7 +277,7 @@ const NOTHING = Object.freeze(new Options())
 const PLAIN = {}
 
 /** Has a program put values on Object.prototype? */
-function isPolluted () {
+function isPolluted() {
   for (const _ in PLAIN) return true // eslint-disable-line no-unreachable-loop
   return false
 }
@@ -262,7 +288,7 @@ function isPolluted () {
  * @param {Record<string, any>} given
  * @returns {Record<string, any>}
  */
-function ownFields (given) {
+function ownFields(given) {
   if (!isPolluted()) return given
   const own = /** @type {Record<string, any>} */ (new Options())
   for (const name in given) {
@@ -280,10 +306,17 @@ function ownFields (given) {
  * @param {string} [where]  the function
  * @returns {Record<string, any>}
  */
-function optionsOf (value, names, where) {
+function optionsOf(value, names, where) {
   if (value === undefined) return NOTHING
   const options = typeof value === 'string' ? new Options(value) : value
-  if (options === null || typeof options !== 'object' || Array.isArray(options) || isView(options)) throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
+  if (
+    options === null ||
+    typeof options !== 'object' ||
+    Array.isArray(options) ||
+    isView(options)
+  ) {
+    throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
+  }
   if (names !== undefined) checkNames(options, names, where)
   return ownFields(options)
 }
@@ -295,9 +328,11 @@ function optionsOf (value, names, where) {
  * @param {readonly string[]} names
  * @param {string} [where]
  */
-function checkNames (options, names, where) {
+function checkNames(options, names, where) {
   for (const name in options) {
-    if (!names.includes(name) && Object.hasOwn(options, name) && options[name] !== undefined) throw unknownOption(name, names, where)
+    if (!names.includes(name) && Object.hasOwn(options, name) && options[name] !== undefined) {
+      throw unknownOption(name, names, where)
+    }
   }
 }
 
@@ -323,7 +358,7 @@ const OTHERS = Object.assign(Object.create(null), {
   end: 'stop',
   maxOutputSize: 'limit',
   sym: 'periodic',
-  kind: 'stable'
+  kind: 'stable',
 })
 
 /**
@@ -331,12 +366,22 @@ const OTHERS = Object.assign(Object.create(null), {
  * @param {readonly string[]} names  of the options that there are
  * @param {string} [where]  the function
  */
-function unknownOption (name, names, where) {
+function unknownOption(name, names, where) {
   const { nearest } = require('./nearest')
   const meant = OTHERS[name] ?? nearest(name, names)
   const last = names.length - 1
-  const wanted = last < 0 ? 'none' : meant !== null && names.includes(meant) ? meant : last === 0 ? names[0] : `${names.slice(0, last).join(', ')} or ${names[last]}`
-  return failure('ERR_ARGUMENT', `${where === undefined ? 'there is' : `${where} has`} no option ${show(name)}; ${wanted} was expected`)
+  const wanted =
+    last < 0
+      ? 'none'
+      : meant !== null && names.includes(meant)
+        ? meant
+        : last === 0
+          ? names[0]
+          : `${names.slice(0, last).join(', ')} or ${names[last]}`
+  return failure(
+    'ERR_ARGUMENT',
+    `${where === undefined ? 'there is' : `${where} has`} no option ${show(name)}; ${wanted} was expected`,
+  )
 }
 
 /**
@@ -345,9 +390,11 @@ function unknownOption (name, names, where) {
  * @param {unknown} value
  * @returns {boolean}
  */
-function isOptions (value) {
-  return typeof value === 'string' ||
+function isOptions(value) {
+  return (
+    typeof value === 'string' ||
     (value !== null && typeof value === 'object' && !Array.isArray(value) && !isView(value))
+  )
 }
 
 /**
@@ -359,9 +406,14 @@ function isOptions (value) {
  * @param {readonly W[]} words
  * @returns {number} its index
  */
-function oneOf (name, value, words) {
+function oneOf(name, value, words) {
   const i = words.indexOf(/** @type {W} */ (value))
-  if (i < 0) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; one of ${words.map(w => `'${w}'`).join(', ')} was expected`)
+  if (i < 0) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(value)}; one of ${words.map((w) => `'${w}'`).join(', ')} was expected`,
+    )
+  }
   return i
 }
 
@@ -378,7 +430,7 @@ const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
  * @param {unknown} value
  * @returns {number} as in C's enum
  */
-const castingOf = value => value === undefined ? 1 : oneOf('casting', value, CASTINGS)
+const castingOf = (value) => (value === undefined ? 1 : oneOf('casting', value, CASTINGS))
 
 /**
  * Sorts out the arguments (axis, options), (options) and (): options may contain the axis where no argument is one.
@@ -388,7 +440,7 @@ const castingOf = value => value === undefined ? 1 : oneOf('casting', value, CAS
  * @param {string} where  the function
  * @returns {{ along: unknown, asked: Record<string, any> | undefined }}
  */
-function axisAndOptions (axis, opts, where) {
+function axisAndOptions(axis, opts, where) {
   if (opts === undefined && axis !== undefined && axis !== null && isOptions(axis)) {
     opts = axis
     axis = undefined
@@ -396,7 +448,12 @@ function axisAndOptions (axis, opts, where) {
   if (opts === undefined) return { along: axis, asked: undefined }
   const asked = optionsOf(opts, ALONG, where)
   const { axis: named } = asked
-  if (axis !== undefined && named !== undefined) throw failure('ERR_ARGUMENT', `axis is an argument of ${where}, and an option as well; one of them was expected`)
+  if (axis !== undefined && named !== undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `axis is an argument of ${where}, and an option as well; one of them was expected`,
+    )
+  }
   return { along: axis === undefined ? named : axis, asked }
 }
 
@@ -404,16 +461,18 @@ function axisAndOptions (axis, opts, where) {
  * @param {string} name
  * @param {number[] | Float64Array} counts
  */
-function checkCounts (name, counts) {
+function checkCounts(name, counts) {
   for (let i = 0; i < counts.length; i++) {
-    if (counts[i] < 0) throw failure('ERR_SHAPE', `${name} has ${counts[i]}; 0 or more was expected`)
+    if (counts[i] < 0) {
+      throw failure('ERR_SHAPE', `${name} has ${counts[i]}; 0 or more was expected`)
+    }
   }
 }
 
 /** Axes from outermost to innermost, by memory format and ndim @type {Record<string, Record<number, number[]>>} */
 const FORMATS = {
   channels_last: { 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1] },
-  channels_last_3d: { 5: [0, 2, 3, 4, 1] }
+  channels_last_3d: { 5: [0, 2, 3, 4, 1] },
 }
 
 /**
@@ -421,13 +480,21 @@ const FORMATS = {
  * @param {number} ndim
  * @returns {number[] | null} null: row-major
  */
-function formatOf (format, ndim) {
+function formatOf(format, ndim) {
   if (format === 'contiguous') return null
   if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format)) {
-    throw failure('ERR_ARGUMENT', `memoryFormat is ${show(format)}; 'contiguous', 'channels_last' or 'channels_last_3d' was expected`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `memoryFormat is ${show(format)}; 'contiguous', 'channels_last' or 'channels_last_3d' was expected`,
+    )
   }
   const order = FORMATS[format][ndim]
-  if (order === undefined) throw failure('ERR_SHAPE', `${format} is for ${Object.keys(FORMATS[format]).join(' or ')} axes; the tensor has ${ndim}`)
+  if (order === undefined) {
+    throw failure(
+      'ERR_SHAPE',
+      `${format} is for ${Object.keys(FORMATS[format]).join(' or ')} axes; the tensor has ${ndim}`,
+    )
+  }
   return order
 }
 
@@ -438,8 +505,13 @@ const MOST_PARTS = 2 ** 20 // of one tensor; far more would exhaust V8's heap an
  * @param {number} size
  * @returns {number[]}
  */
-function sameParts (count, size) {
-  if (count > MOST_PARTS) throw failure('ERR_MEMORY', `${count} parts were asked for; ${MOST_PARTS} can be made at once, narrow or select takes one`)
+function sameParts(count, size) {
+  if (count > MOST_PARTS) {
+    throw failure(
+      'ERR_MEMORY',
+      `${count} parts were asked for; ${MOST_PARTS} can be made at once, narrow or select takes one`,
+    )
+  }
   return arrayOf(count, () => size)
 }
 
@@ -450,8 +522,10 @@ function sameParts (count, size) {
  * @param {number} extent  elements along the axis
  * @returns {number[]}
  */
-function equalSizes (size, extent) {
-  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; at least 1 was expected`)
+function equalSizes(size, extent) {
+  if (size < 0 || (size === 0 && extent > 0)) {
+    throw failure('ERR_BOUNDS', `size is ${size}; at least 1 was expected`)
+  }
   if (extent === 0) return [0]
   const sizes = sameParts(Math.ceil(extent / size), size)
   sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
@@ -465,14 +539,19 @@ function equalSizes (size, extent) {
  * @param {number} extent  elements along the axis
  * @returns {number[]} sizes
  */
-function checkSizes (sizes, extent) {
+function checkSizes(sizes, extent) {
   let rest = extent
   for (let i = 0; i < sizes.length; i++) {
     const size = sizes[i]
     if (size < 0 || size > rest) rest = NaN
     rest -= size
   }
-  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', ...' : ''}]; ${extent} elements together, as the axis has, were expected`)
+  if (rest !== 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', ...' : ''}]; ${extent} elements together, as the axis has, were expected`,
+    )
+  }
   return sizes
 }
 
@@ -480,8 +559,43 @@ function checkSizes (sizes, extent) {
  * @param {number} given  number of indices
  * @param {number} ndim  the tensor's
  */
-function wrongCount (given, ndim) {
-  return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
+function wrongCount(given, ndim) {
+  return failure(
+    'ERR_SHAPE',
+    `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`,
+  )
 }
 
-module.exports = { show, wrongReceiver, receiver, boolean, integer, integerFrom, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, unknownOption, isOptions, isPolluted, oneOf, ownFields, OF_RESULT, ALONG, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }
+module.exports = {
+  show,
+  wrongReceiver,
+  receiver,
+  boolean,
+  integer,
+  integerFrom,
+  integers,
+  shapeOf,
+  shapeOfArguments,
+  axesOf,
+  axisFromStart,
+  axesFromStart,
+  optionsOf,
+  unknownOption,
+  isOptions,
+  isPolluted,
+  oneOf,
+  ownFields,
+  OF_RESULT,
+  ALONG,
+  CASTINGS,
+  castingOf,
+  axisAndOptions,
+  checkCounts,
+  formatOf,
+  MOST_PARTS,
+  sameParts,
+  equalSizes,
+  checkSizes,
+  inside,
+  wrongCount,
+}

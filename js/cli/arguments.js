@@ -43,13 +43,13 @@ const MARK = '\0' // before what looks like an option and is none; no argument c
  * @param {readonly string[]} known
  * @param {string} [mark]  before what is known
  */
-function didYouMean (given, known, mark = '') {
+function didYouMean(given, known, mark = '') {
   const name = nearest(given, known)
   return name === null ? '' : `; did you mean ${mark}${name}?`
 }
 
 /** Whether it is a slice such as -1 or -3:, not an option. @param {string} text */
-const isSlice = text => /^-\d/.test(text)
+const isSlice = (text) => /^-\d/.test(text)
 
 /**
  * @param {Command} command
@@ -57,26 +57,43 @@ const isSlice = text => /^-\d/.test(text)
  * @returns {Given}
  * @throws {UsageError}
  */
-function parse (command, args) {
+function parse(command, args) {
   const { options: own, rest } = separate(command, args)
-  const options = { ...command.options, help: /** @type {Option} */ ({ type: 'boolean', text: '', short: 'h' }) }
+  const options = {
+    ...command.options,
+    help: /** @type {Option} */ ({ type: 'boolean', text: '', short: 'h' }),
+  }
   const { values, positionals, tokens } = parseArgs({
-    args: own.map(arg => isSlice(arg) ? MARK + arg : arg),
-    options: Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, { type, ...(short && { short }) }])),
+    args: own.map((arg) => (isSlice(arg) ? MARK + arg : arg)),
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { type, short }]) => [
+        name,
+        { type, ...(short && { short }) },
+      ]),
+    ),
     allowPositionals: true,
     strict: false,
-    tokens: true
+    tokens: true,
   })
   for (const token of tokens) if (token.kind === 'option') checkOption(token, options)
   const operands = [...positionals.map(unmarked), ...rest]
   for (const [name, value] of Object.entries(values)) values[name] = unmarked(value)
   if (!values.help) {
-    const { operands: names, count: [least, most] } = command
+    const {
+      operands: names,
+      count: [least, most],
+    } = command
     if (operands.length < least) {
-      throw new UsageError(operands.length === 0 ? `${names} is missing` : `${names} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`)
+      throw new UsageError(
+        operands.length === 0
+          ? `${names} is missing`
+          : `${names} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`,
+      )
     }
     if (operands.length > most) {
-      throw new UsageError(`${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : names} was expected`)
+      throw new UsageError(
+        `${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : names} was expected`,
+      )
     }
   }
   return { values, operands }
@@ -87,7 +104,8 @@ function parse (command, args) {
  * @param {T} value
  * @returns {T}
  */
-const unmarked = value => /** @type {any} */ (typeof value === 'string' ? value.replaceAll(MARK, '') : value)
+const unmarked = (value) =>
+  /** @type {any} */ (typeof value === 'string' ? value.replaceAll(MARK, '') : value)
 
 /**
  * Separates a command's arguments from those of the program that it runs. Options of the command may stand before the program and
@@ -96,40 +114,55 @@ const unmarked = value => /** @type {any} */ (typeof value === 'string' ? value.
  * @param {Command} command
  * @param {string[]} args
  */
-function separate ({ takesRest, options }, args) {
+function separate({ takesRest, options }, args) {
   if (!takesRest) return { options: args, rest: [] }
-  const isOwn = (/** @type {string} */ arg) => arg.startsWith('--') && Object.hasOwn(options, arg.slice(2).split('=')[0])
-  const behind = (/** @type {number} */ i) => i + (options[args[i].slice(2)]?.type === 'string' ? 2 : 1) // the option's value
+  const isOwn = (/** @type {string} */ arg) =>
+    arg.startsWith('--') && Object.hasOwn(options, arg.slice(2).split('=')[0])
+  const behind = (/** @type {number} */ i) =>
+    i + (options[args[i].slice(2)]?.type === 'string' ? 2 : 1) // the option's value
   let at = 0
   while (at < args.length && args[at].startsWith('-') && args[at] !== '--') at = behind(at)
   if (args[at] === '--') return { options: args.slice(0, at), rest: args.slice(at + 1) }
   let end = at + 1
   while (end < args.length && isOwn(args[end])) end = behind(end)
   const first = args[end] === '--' ? end + 1 : end
-  return { options: [...args.slice(0, at), ...args.slice(at + 1, end)], rest: [...args.slice(at, at + 1), ...args.slice(first)] }
+  return {
+    options: [...args.slice(0, at), ...args.slice(at + 1, end)],
+    rest: [...args.slice(at, at + 1), ...args.slice(first)],
+  }
 }
 
 /**
  * @param {{ name: string, rawName: string, value?: string, inlineValue?: boolean }} token
  * @param {Record<string, Option>} options
  */
-function checkOption ({ name, rawName, value, inlineValue }, options) {
+function checkOption({ name, rawName, value, inlineValue }, options) {
   const given = plain(rawName)
   const option = Object.hasOwn(options, name) ? options[name] : undefined
   if (option === undefined) {
-    throw new UsageError(`there is no option ${given}${rawName.startsWith('--') ? didYouMean(name, Object.keys(options), '--') : ''}`)
+    throw new UsageError(
+      `there is no option ${given}${rawName.startsWith('--') ? didYouMean(name, Object.keys(options), '--') : ''}`,
+    )
   }
   if (option.type === 'boolean') {
-    if (value !== undefined) throw new UsageError(`${given} takes no value; it was given ${JSON.stringify(plain(value))}`)
+    if (value !== undefined) {
+      throw new UsageError(`${given} takes no value; it was given ${JSON.stringify(plain(value))}`)
+    }
     return
   }
   const text = value === undefined ? undefined : unmarked(value)
-  if (text === undefined || text === '' || (text.startsWith('-') && !inlineValue && !isSlice(text))) {
+  if (
+    text === undefined ||
+    text === '' ||
+    (text.startsWith('-') && !inlineValue && !isSlice(text))
+  ) {
     throw new UsageError(`${given} needs a value: ${given} ${option.argument}`)
   }
   const choices = option.choices?.()
   if (choices !== undefined && !choices.includes(text)) {
-    throw new UsageError(`${given} is ${JSON.stringify(plain(text))}; one of ${choices.join(', ')} was expected${didYouMean(text, choices)}`)
+    throw new UsageError(
+      `${given} is ${JSON.stringify(plain(text))}; one of ${choices.join(', ')} was expected${didYouMean(text, choices)}`,
+    )
   }
 }
 

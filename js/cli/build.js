@@ -29,16 +29,25 @@ class Failure extends Error {}
 const isCross = process.env.npm_config_arch !== undefined
 
 /** @param {string[]} args */
-function main (args) {
+function main(args) {
   const { out, verbose, help } = optionsOf(args)
   if (help) return console.log(HELP)
   const { platform, arch } = process
-  if (platform !== 'linux') throw new Failure(`the C sources are for Linux; on ${platform} the package runs on WASM, with nothing to build`)
+  if (platform !== 'linux') {
+    throw new Failure(
+      `the C sources are for Linux; on ${platform} the package runs on WASM, with nothing to build`,
+    )
+  }
   if (os.endianness() !== 'LE') {
-    throw new Failure(`${arch} is big-endian, and the C sources are for little-endian machines; the package runs on WASM here`)
+    throw new Failure(
+      `${arch} is big-endian, and the C sources are for little-endian machines; the package runs on WASM here`,
+    )
   }
   // beside the binaries in the package, where no installer takes it for an order to build
-  const sources = [path.join(ROOT, 'prebuilds', 'binding.gyp'), path.join(ROOT, 'binding.gyp')].find(file => fs.existsSync(file))
+  const sources = [
+    path.join(ROOT, 'prebuilds', 'binding.gyp'),
+    path.join(ROOT, 'binding.gyp'),
+  ].find((file) => fs.existsSync(file))
   if (sources === undefined) throw new Failure(`${ROOT} has no C sources; is the package whole?`)
   const gyp = findNodeGyp()
   const compiler = findCompiler()
@@ -47,65 +56,88 @@ function main (args) {
     fs.mkdirSync(target, { recursive: true })
     fs.accessSync(target, fs.constants.W_OK)
   } catch (error) {
-    throw new Failure(`${target} cannot be written (${/** @type {any} */ (error).code}); give another one with --out FOLDER`)
+    throw new Failure(
+      `${target} cannot be written (${/** @type {any} */ (error).code}); give another one with --out FOLDER`,
+    )
   }
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-build-'))
   try {
     fs.cpSync(path.join(ROOT, 'src'), path.join(scratch, 'src'), { recursive: true })
     fs.copyFileSync(sources, path.join(scratch, 'binding.gyp'))
-    console.log(`samebytes-build: compiling for ${process.env.npm_config_arch ?? platformName()} with ${compiler}`)
+    console.log(
+      `samebytes-build: compiling for ${process.env.npm_config_arch ?? platformName()} with ${compiler}`,
+    )
     runNodeGyp(gyp, compiler, scratch, verbose)
-    for (const name of PRODUCTS) replaceFile(path.join(scratch, 'build', 'Release', name), path.join(target, name))
+    for (const name of PRODUCTS) {
+      replaceFile(path.join(scratch, 'build', 'Release', name), path.join(target, name))
+    }
     copyDeviceCode(target)
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true })
   }
   const addon = path.join(target, PRODUCTS[0])
   if (!isCross) check(addon)
-  console.log(`samebytes-build: made ${addon}${out === undefined ? '' : `; set SAMEBYTES_BINARY=${addon} to use it`}`)
+  console.log(
+    `samebytes-build: made ${addon}${out === undefined ? '' : `; set SAMEBYTES_BINARY=${addon} to use it`}`,
+  )
 }
 
 /** @param {string[]} args */
-function optionsOf (args) {
+function optionsOf(args) {
   try {
     return parseArgs({
       args,
-      options: { out: { type: 'string' }, verbose: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } }
+      options: {
+        out: { type: 'string' },
+        verbose: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
     }).values
   } catch (error) {
-    throw Object.assign(new Failure(`${/** @type {Error} */ (error).message}; --help shows the options`), { status: 2 })
+    throw Object.assign(
+      new Failure(`${/** @type {Error} */ (error).message}; --help shows the options`),
+      { status: 2 },
+    )
   }
 }
 
 /** @returns {string[]} command and first arguments */
-function findNodeGyp () {
+function findNodeGyp() {
   const { npm_config_node_gyp: told, npm_execpath: npm } = process.env
   const inNpm = path.join('node_modules', 'node-gyp', 'bin', 'node-gyp.js')
   let own // of the project, or beside the package
   try {
     own = require.resolve('node-gyp/bin/node-gyp.js', { paths: [process.cwd(), ROOT] })
   } catch {}
-  const candidates = [told, own, path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm)]
+  const candidates = [
+    told,
+    own,
+    path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm),
+  ]
   if (npm !== undefined) candidates.push(path.join(path.dirname(npm), '..', inNpm))
-  const found = candidates.find(each => each !== undefined && fs.existsSync(each))
+  const found = candidates.find((each) => each !== undefined && fs.existsSync(each))
   if (found !== undefined) return [process.execPath, found]
   if (runs('node-gyp')) return ['node-gyp']
   throw new Failure('node-gyp is missing; npm install --save-dev node-gyp, then try again')
 }
 
 /** @returns {string} */
-function findCompiler () {
+function findCompiler() {
   const told = process.env.CC
   const found = (told ? [told] : ['cc', 'gcc', 'clang']).find(runs)
   if (found === undefined) {
-    throw new Failure(`${told ? `the C compiler ${told} (CC) does not run` : 'a C compiler is missing'}; on Debian: apt-get install gcc make, on Alpine: apk add gcc make musl-dev linux-headers`)
+    throw new Failure(
+      `${told ? `the C compiler ${told} (CC) does not run` : 'a C compiler is missing'}; on Debian: apt-get install gcc make, on Alpine: apk add gcc make musl-dev linux-headers`,
+    )
   }
-  if (!runs('make')) throw new Failure('make is missing; on Debian: apt-get install make, on Alpine: apk add make')
+  if (!runs('make')) {
+    throw new Failure('make is missing; on Debian: apt-get install make, on Alpine: apk add make')
+  }
   return found
 }
 
 /** @param {string} command  @returns {boolean} */
-function runs (command) {
+function runs(command) {
   const [name, ...args] = command.split(' ')
   return spawnSync(name, [...args, '--version'], { stdio: 'ignore' }).error === undefined
 }
@@ -116,12 +148,20 @@ function runs (command) {
  * @param {string} folder
  * @param {boolean} verbose
  */
-function runNodeGyp (gyp, compiler, folder, verbose) {
+function runNodeGyp(gyp, compiler, folder, verbose) {
   // gyp links with the C++ compiler; there is no C++ here, so the C one does it.
   const env = { ...process.env, CC: compiler, CXX: compiler, LINK: compiler }
-  for (const args of [['configure', ...headers()], ['build', 'samebytes', 'samebytes_math', 'libsamebytes', '--jobs', 'max']]) {
+  for (const args of [
+    ['configure', ...headers()],
+    ['build', 'samebytes', 'samebytes_math', 'libsamebytes', '--jobs', 'max'],
+  ]) {
     const all = [...gyp.slice(1), '-C', folder, ...(verbose ? ['--verbose'] : []), ...args]
-    const { status, signal, stdout, stderr } = spawnSync(gyp[0], all, { env, stdio: verbose ? 'inherit' : 'pipe', encoding: 'utf8', maxBuffer: 2 ** 26 })
+    const { status, signal, stdout, stderr } = spawnSync(gyp[0], all, {
+      env,
+      stdio: verbose ? 'inherit' : 'pipe',
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    })
     if (status === 0) continue
     if (!verbose) process.stderr.write(`${stdout}${stderr}`)
     throw new Failure(`node-gyp ${args[0]} failed (${signal ?? `exit status ${status}`})`)
@@ -129,19 +169,24 @@ function runNodeGyp (gyp, compiler, folder, verbose) {
 }
 
 /** @returns {string[]} Node's headers, where they lie beside the executable */
-function headers () {
+function headers() {
   const root = path.join(path.dirname(fs.realpathSync(process.execPath)), '..')
   if (process.env.npm_config_nodedir || process.versions.bun !== undefined) return []
   try {
     const text = fs.readFileSync(path.join(root, 'include', 'node', 'node_version.h'), 'utf8')
     const [, major] = /NODE_MAJOR_VERSION (\d+)/.exec(text) ?? []
-    if (major === process.versions.node.split('.')[0] && fs.existsSync(path.join(root, 'include', 'node', 'node_api.h'))) return [`--nodedir=${root}`]
+    if (
+      major === process.versions.node.split('.')[0] &&
+      fs.existsSync(path.join(root, 'include', 'node', 'node_api.h'))
+    ) {
+      return [`--nodedir=${root}`]
+    }
   } catch {}
   return []
 }
 
 /** Replaces a file as a whole. The old one stays where it is linked: package managers share files between projects. */
-function replaceFile (/** @type {string} */ file, /** @type {string} */ target, mode = 0o755) {
+function replaceFile(/** @type {string} */ file, /** @type {string} */ target, mode = 0o755) {
   const temporary = `${target}.${process.pid}`
   try {
     fs.rmSync(temporary, { force: true })
@@ -159,18 +204,25 @@ function replaceFile (/** @type {string} */ file, /** @type {string} */ target, 
  *
  * @param {string} target
  */
-function copyDeviceCode (target) {
+function copyDeviceCode(target) {
   const [from, to] = [path.join(ROOT, 'prebuilds', 'linux-x64', 'cuda'), path.join(target, 'cuda')]
   if (isCross || path.relative(from, to) === '' || !fs.existsSync(from)) return
   fs.mkdirSync(to, { recursive: true })
-  for (const name of fs.readdirSync(from)) replaceFile(path.join(from, name), path.join(to, name), 0o644)
+  for (const name of fs.readdirSync(from)) {
+    replaceFile(path.join(from, name), path.join(to, name), 0o644)
+  }
 }
 
 /** @param {string} addon */
-function check (addon) {
-  const program = "require(process.argv[1]).zeros([2]).fill(1); require(process.argv[2]); if (require(process.argv[1]).backend() !== 'native') process.exit(1)"
+function check(addon) {
+  const program =
+    "require(process.argv[1]).zeros([2]).fill(1); require(process.argv[2]); if (require(process.argv[1]).backend() !== 'native') process.exit(1)"
   const env = { ...process.env, SAMEBYTES_BINARY: addon, SAMEBYTES_BACKEND: 'native' }
-  const { status, stderr } = spawnSync(process.execPath, ['-e', program, path.join(ROOT, 'js', 'index.js'), path.join(ROOT, 'js', 'math.js')], { env, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['-e', program, path.join(ROOT, 'js', 'index.js'), path.join(ROOT, 'js', 'math.js')],
+    { env, encoding: 'utf8' },
+  )
   if (status !== 0) throw new Failure(`${addon} was made but does not load:\n${stderr}`)
 }
 

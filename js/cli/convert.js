@@ -19,7 +19,7 @@ const { brief, plain, size, counted, print, note, printJson, about, progress } =
 const KNOWN = ['.npy', '.npz', '.safetensors']
 
 /** Whether NumPy lacks the dtype, so that .npy and .npz have raw bytes of it. @param {string} dtype */
-const isForeignToNumPy = dtype => TYPES[dtype].npy[1] === 'V'
+const isForeignToNumPy = (dtype) => TYPES[dtype].npy[1] === 'V'
 
 /** @param {string} name @param {string} label */
 const nameOrLabel = (name, label) => plain(name === '' ? label : JSON.stringify(name))
@@ -34,11 +34,15 @@ const nameOrLabel = (name, label) => plain(name === '' ? label : JSON.stringify(
  * @param {{ raw?: string, dtype?: string }} options
  * @returns {string | undefined}
  */
-function rawDtype (file, label, names, { raw, dtype }) {
+function rawDtype(file, label, names, { raw, dtype }) {
   if (file.format === 'raw') return raw ?? dtype
-  const hasRaw = names.some(name => isRawArray(file.info(name)))
-  if (!hasRaw && raw !== undefined) throw new UsageError(`--raw is ${raw}; ${plain(label)} has no raw bytes`)
-  return hasRaw ? raw ?? (dtype !== undefined && isForeignToNumPy(dtype) ? dtype : undefined) : undefined
+  const hasRaw = names.some((name) => isRawArray(file.info(name)))
+  if (!hasRaw && raw !== undefined) {
+    throw new UsageError(`--raw is ${raw}; ${plain(label)} has no raw bytes`)
+  }
+  return hasRaw
+    ? (raw ?? (dtype !== undefined && isForeignToNumPy(dtype) ? dtype : undefined))
+    : undefined
 }
 
 /**
@@ -47,7 +51,7 @@ function rawDtype (file, label, names, { raw, dtype }) {
  * @param {{ signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} remote  of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openSource (located, options, remote) {
+async function openSource(located, options, remote) {
   const { label, tensor } = located
   const file = await openLocated(located, { isMapped: true, ...remote })
   let readAs
@@ -65,7 +69,8 @@ async function openSource (located, options, remote) {
 }
 
 /** Without an .npz file's members that are no arrays. @param {Content} file @param {string[]} names */
-const arraysOf = (file, names) => names.filter(name => file.format !== 'npz' || file.info(name).type !== 'bytes')
+const arraysOf = (file, names) =>
+  names.filter((name) => file.format !== 'npz' || file.info(name).type !== 'bytes')
 
 /**
  * The names of the tensors that are written. Types that samebytes has no dtype for are refused, not written as uint8.
@@ -75,19 +80,31 @@ const arraysOf = (file, names) => names.filter(name => file.format !== 'npz' || 
  * @param {string[]} names
  * @returns {string[]}
  */
-function writable (file, label, names) {
+function writable(file, label, names) {
   const kept = arraysOf(file, names)
-  for (const name of names) if (!kept.includes(name)) note(`samebytes convert: ${brief(name)} is no array, and is left out`)
+  for (const name of names) {
+    if (!kept.includes(name)) note(`samebytes convert: ${brief(name)} is no array, and is left out`)
+  }
   for (const name of kept) {
     const info = file.info(name)
     checkKnown(info, label, '--raw')
     const { type, block, dtype } = info
     const { itemsize } = dtypeOf(dtype)
-    const isOther = dtype === 'uint8' && ((file.format === 'safetensors' && type !== 'U8') || file.format === 'gguf') // uint8 stands for it
+    const isOther =
+      dtype === 'uint8' &&
+      ((file.format === 'safetensors' && type !== 'U8') || file.format === 'gguf') // uint8 stands for it
     if (block.elements > 1 || block.bytes !== itemsize || isOther) {
-      throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`)
+      throw failure(
+        'ERR_UNSUPPORTED',
+        `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`,
+      )
     }
-    if (file.format === 'raw' && file.nbytes % itemsize !== 0) throw failure('ERR_FORMAT', `${label} has ${file.nbytes} bytes, no multiple of the ${itemsize} of ${dtype}`)
+    if (file.format === 'raw' && file.nbytes % itemsize !== 0) {
+      throw failure(
+        'ERR_FORMAT',
+        `${label} has ${file.nbytes} bytes, no multiple of the ${itemsize} of ${dtype}`,
+      )
+    }
   }
   return kept
 }
@@ -100,15 +117,25 @@ function writable (file, label, names) {
  * @param {string} extension  B's
  * @param {string | undefined} dtype  --dtype
  */
-function checkTarget ({ name, dtype: from }, label, extension, dtype) {
+function checkTarget({ name, dtype: from }, label, extension, dtype) {
   const who = nameOrLabel(name, label)
   if (extension === '.safetensors') {
-    if ((dtype ?? from) === 'complex128') throw failure('ERR_DTYPE', `${who} would be of complex128, which .safetensors does not have; --dtype complex64 rounds it`)
+    if ((dtype ?? from) === 'complex128') {
+      throw failure(
+        'ERR_DTYPE',
+        `${who} would be of complex128, which .safetensors does not have; --dtype complex64 rounds it`,
+      )
+    }
   } else if (dtype === undefined && isForeignToNumPy(from)) {
-    throw new UsageError(`${who} is of ${from}, which NumPy does not have; --dtype float32 (or float16) converts it, --dtype ${from} writes raw bytes that NumPy cannot compute with`)
+    throw new UsageError(
+      `${who} is of ${from}, which NumPy does not have; --dtype float32 (or float16) converts it, --dtype ${from} writes raw bytes that NumPy cannot compute with`,
+    )
   }
   if (dtype !== undefined && !samebytes.canCast(from, /** @type {any} */ (dtype), 'same_kind')) {
-    throw failure('ERR_CAST', `${who} is of ${from}, which is not converted to ${dtype}: it would lose ${from.startsWith('complex') ? 'imaginary parts' : dtype === 'bool' ? 'all but zero or not' : 'fractions'}`)
+    throw failure(
+      'ERR_CAST',
+      `${who} is of ${from}, which is not converted to ${dtype}: it would lose ${from.startsWith('complex') ? 'imaginary parts' : dtype === 'bool' ? 'all but zero or not' : 'fractions'}`,
+    )
   }
 }
 
@@ -121,12 +148,19 @@ function checkTarget ({ name, dtype: from }, label, extension, dtype) {
  * @param {any} dtype  undefined: as it is
  * @returns {Tensor}
  */
-function tensorIn (file, name, label, dtype) {
+function tensorIn(file, name, label, dtype) {
   const t = file.get(name)
   if (dtype === undefined || t.dtype === dtype) return t
   const made = t.astype(dtype)
-  if (/^u?int/.test(dtype) && !samebytes.canCast(t.dtype, dtype, 'safe') && !samebytes.arrayEqual(t, made)) {
-    throw failure('ERR_BOUNDS', `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`)
+  if (
+    /^u?int/.test(dtype) &&
+    !samebytes.canCast(t.dtype, dtype, 'safe') &&
+    !samebytes.arrayEqual(t, made)
+  ) {
+    throw failure(
+      'ERR_BOUNDS',
+      `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`,
+    )
   }
   return made
 }
@@ -138,10 +172,16 @@ function tensorIn (file, name, label, dtype) {
  * @returns {Promise<{ label: string, count: number, nbytes: number, isRaw: boolean }>} label: A without the tensor; count: tensors of B; nbytes: of B;
  * isRaw: B has raw bytes, for a dtype that NumPy lacks
  */
-async function convertFile (from, to, { force, name: called, dtype, raw }) {
+async function convertFile(from, to, { force, name: called, dtype, raw }) {
   const extension = path.extname(to).toLowerCase()
-  if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
-  if (!force && fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
+  if (!KNOWN.includes(extension)) {
+    throw new UsageError(
+      `${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`,
+    )
+  }
+  if (!force && fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
+    throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
+  }
   const located = locate(from, true)
   const { label, tensor } = located
   const stop = new AbortController()
@@ -152,38 +192,79 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
   /** @type {Content | undefined} */
   let opened
   try {
-    const file = opened = await about(label, () => openSource(located, { raw, dtype }, { signal: stop.signal, onProgress }))
+    const file = (opened = await about(label, () =>
+      openSource(located, { raw, dtype }, { signal: stop.signal, onProgress }),
+    ))
     const chosen = about(label, () => chosenNames(file, tensor, label))
     await about(label, async () => file.describe?.(chosen))
     const names = about(label, () => writable(file, label, chosen))
-    if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
-    if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
+    if (called !== undefined && names.length !== 1) {
+      throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
+    }
+    if (extension === '.npy' && names.length !== 1) {
+      throw new UsageError(
+        `a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`,
+      )
+    }
     for (const name of names) checkTarget(file.info(name), label, extension, dtype)
-    const nameIn = (/** @type {string} */ name) => called ?? (name === '' ? path.basename(to, path.extname(to)) : name) // in B
-    const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
-    const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
+    const nameIn = (/** @type {string} */ name) =>
+      called ?? (name === '' ? path.basename(to, path.extname(to)) : name) // in B
+    const metadata =
+      extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
+    const options = {
+      signal: stop.signal,
+      onProgress,
+      ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'),
+      ...(metadata && { metadata }),
+    }
     if (extension === '.npy') {
       await about(label, async () => file.fetch?.(names, () => null))
-      await samebytes.saveNpy(to, about(label, () => tensorIn(file, names[0], label, dtype)), options)
-    } else if (file.fetch === undefined && dtype === undefined) { // mapped
-      const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([nameIn(name), tensorIn(file, name, label, dtype)])))
+      await samebytes.saveNpy(
+        to,
+        about(label, () => tensorIn(file, names[0], label, dtype)),
+        options,
+      )
+    } else if (file.fetch === undefined && dtype === undefined) {
+      // mapped
+      const tensors = about(label, () =>
+        names.map(
+          (name) =>
+            /** @type {[string, Tensor]} */ ([nameIn(name), tensorIn(file, name, label, dtype)]),
+        ),
+      )
       if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
       else await samebytes.saveSafetensors(to, tensors, options)
     } else {
-      const sources = new Map(names.map(name => [nameIn(name), name]))
-      const specs = [...sources].map(([name, source]) => ({ name, dtype: dtype ?? file.info(source).dtype, shape: file.info(source).shape }))
-      const come = (/** @type {string[]} */ some) => about(label, async () => {
-        const wanted = some.map(name => /** @type {string} */ (sources.get(name)))
-        await file.fetch?.(wanted, () => null, names)
-        return wanted.map(name => { // nothing else has the tensors
-          const t = tensorIn(file, name, label, dtype)
-          file.drop?.(name, t)
-          return t
+      const sources = new Map(names.map((name) => [nameIn(name), name]))
+      const specs = [...sources].map(([name, source]) => ({
+        name,
+        dtype: dtype ?? file.info(source).dtype,
+        shape: file.info(source).shape,
+      }))
+      const come = (/** @type {string[]} */ some) =>
+        about(label, async () => {
+          const wanted = some.map((name) => /** @type {string} */ (sources.get(name)))
+          await file.fetch?.(wanted, () => null, names)
+          return wanted.map((name) => {
+            // nothing else has the tensors
+            const t = tensorIn(file, name, label, dtype)
+            file.drop?.(name, t)
+            return t
+          })
         })
-      })
-      await saveLate(to, specs, come, file.fetch === undefined ? options : { ...options, onProgress: undefined }) // what is fetched is told
+      await saveLate(
+        to,
+        specs,
+        come,
+        file.fetch === undefined ? options : { ...options, onProgress: undefined },
+      ) // what is fetched is told
     }
-    return { label, count: names.length, nbytes: fs.statSync(to).size, isRaw: extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype) }
+    return {
+      label,
+      count: names.length,
+      nbytes: fs.statSync(to).size,
+      isRaw: extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype),
+    }
   } finally {
     end()
     process.off('SIGINT', interrupt)
@@ -193,9 +274,13 @@ async function convertFile (from, to, { force, name: called, dtype, raw }) {
 }
 
 /** @param {import('./arguments').Given} given */
-async function convert ({ values: { json, ...options }, operands: [from, to] }) {
+async function convert({ values: { json, ...options }, operands: [from, to] }) {
   const { label, count, nbytes, isRaw } = await convertFile(from, to, options)
-  if (isRaw) note(`samebytes convert: ${brief(to)} has raw bytes, because NumPy has no ${options.dtype}: reading them takes the dtype again`)
+  if (isRaw) {
+    note(
+      `samebytes convert: ${brief(to)} has raw bytes, because NumPy has no ${options.dtype}: reading them takes the dtype again`,
+    )
+  }
   if (json) printJson({ from: label, to, tensors: count, nbytes })
   else print(`${brief(to)}: ${counted(count, 'tensor')}, ${size(nbytes)}`)
 }

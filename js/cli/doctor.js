@@ -23,34 +23,49 @@ const LITTLE_SHM = 64 * 2 ** 20 // bytes: containers' default
 const ROOT = path.join(__dirname, '..', '..')
 
 /** @param {string} about @param {string} text @param {string} [advice] @returns {Finding} */
-const ok = (about, text, advice) => ({ about, state: 'ok', text, ...(advice !== undefined && { advice }) })
+const ok = (about, text, advice) => ({
+  about,
+  state: 'ok',
+  text,
+  ...(advice !== undefined && { advice }),
+})
 /** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
 const missing = (about, text, advice) => ({ about, state: 'missing', text, advice })
 /** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
 const broken = (about, text, advice) => ({ about, state: 'broken', text, advice })
 
 /** @param {string} text @returns {string} the first line, and nothing that is no letter */
-const line = text => plain(text.split('\n')[0])
+const line = (text) => plain(text.split('\n')[0])
 
 /** @returns {string | undefined} the version of the C library that Node.js was linked with; undefined: it is another one */
 const glibc = () => /** @type {any} */ (process.report?.getReport())?.header?.glibcVersionRuntime
 
 /** @returns {Finding[]} */
-function versions () {
+function versions() {
   const isNew = Number(process.versions.node.split('.')[0]) >= 20
   const found = process.platform === 'linux' ? glibc() : ''
   const library = found === undefined ? ', not glibc' : found && `, glibc ${found}`
   const text = `${process.version} on ${process.platform}-${process.arch}${library}`
   return [
     ok('samebytes', `${version} in ${brief(ROOT)}`),
-    isNew ? ok('Node.js', text) : broken('Node.js', process.version, 'samebytes needs Node.js 20 or newer')
+    isNew
+      ? ok('Node.js', text)
+      : broken('Node.js', process.version, 'samebytes needs Node.js 20 or newer'),
   ]
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function backEnd (samebytes) {
+function backEnd(samebytes) {
   if (samebytes instanceof Error) {
-    return [broken('back end', line(samebytes.message), process.env.SAMEBYTES_BACKEND ? 'without SAMEBYTES_BACKEND another one is chosen' : 'install the package again')]
+    return [
+      broken(
+        'back end',
+        line(samebytes.message),
+        process.env.SAMEBYTES_BACKEND
+          ? 'without SAMEBYTES_BACKEND another one is chosen'
+          : 'install the package again',
+      ),
+    ]
   }
   const wanted = process.env.SAMEBYTES_BACKEND || null
   const name = samebytes.backend()
@@ -60,8 +75,12 @@ function backEnd (samebytes) {
     const [level, threads] = /** @type {any} */ (backend).addon.about()
     return [ok('back end', `native${asked}`), instructions(level), threadsOf(threads)]
   }
-  const without = 'files are read, not mapped; shared memory, addresses, addons and CUDA are not there'
-  const rest = [ok('instruction set', 'WebAssembly SIMD'), ok('threads', '1, each copy runs on the thread that asked for it')]
+  const without =
+    'files are read, not mapped; shared memory, addresses, addons and CUDA are not there'
+  const rest = [
+    ok('instruction set', 'WebAssembly SIMD'),
+    ok('threads', '1, each copy runs on the thread that asked for it'),
+  ]
   if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), ...rest]
   const native = require('../backend/native')
   let why = 'it loads now'
@@ -70,33 +89,82 @@ function backEnd (samebytes) {
   } catch (error) {
     why = line(/** @type {Error} */ (error).message)
   }
-  if (process.env.SAMEBYTES_BINARY) return [broken('back end', `${name}: ${why}`, 'SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package\'s own is loaded'), ...rest]
-  if (native.isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), ...rest]
-  return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), ...rest]
+  if (process.env.SAMEBYTES_BINARY) {
+    return [
+      broken(
+        'back end',
+        `${name}: ${why}`,
+        "SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package's own is loaded",
+      ),
+      ...rest,
+    ]
+  }
+  if (native.isExpected()) {
+    return [
+      broken(
+        'back end',
+        `${name}: the native addon is shipped for this platform, but ${why}`,
+        'install the package again; if that does not help, this text belongs in a bug report',
+      ),
+      ...rest,
+    ]
+  }
+  return [
+    missing(
+      'back end',
+      `${name}: ${without}`,
+      'the addon is not shipped for this platform: npx samebytes-build compiles it',
+    ),
+    ...rest,
+  ]
 }
 
 /** @param {string} level @returns {Finding} */
-function instructions (level) {
+function instructions(level) {
   const wanted = process.env.SAMEBYTES_ISA
-  if (wanted && wanted !== level) return missing('instruction set', `${level}; SAMEBYTES_ISA=${plain(wanted)} counts for nothing`, 'it names a set that this processor has: scalar, avx2, avx512, neon')
+  if (wanted && wanted !== level) {
+    return missing(
+      'instruction set',
+      `${level}; SAMEBYTES_ISA=${plain(wanted)} counts for nothing`,
+      'it names a set that this processor has: scalar, avx2, avx512, neon',
+    )
+  }
   if (wanted) return ok('instruction set', `${level}, by SAMEBYTES_ISA`)
-  if (level === 'scalar') return missing('instruction set', 'scalar: the processor has no AVX2', 'copies and casts take longer; nothing else differs')
+  if (level === 'scalar') {
+    return missing(
+      'instruction set',
+      'scalar: the processor has no AVX2',
+      'copies and casts take longer; nothing else differs',
+    )
+  }
   return ok('instruction set', level)
 }
 
 /** @param {number} threads @returns {Finding} */
-function threadsOf (threads) {
+function threadsOf(threads) {
   const wanted = process.env.SAMEBYTES_THREADS
   const processors = os.cpus().length
-  if (wanted && wanted !== String(threads)) return missing('threads', `${threads}; SAMEBYTES_THREADS=${plain(wanted)} counts for nothing`, 'it is a number from 1 to 1024')
-  const why = wanted ? 'by SAMEBYTES_THREADS' : threads < processors ? `of ${counted(processors, 'processor')}: affinity or the container leaves no more` : 'as many as processors'
+  if (wanted && wanted !== String(threads)) {
+    return missing(
+      'threads',
+      `${threads}; SAMEBYTES_THREADS=${plain(wanted)} counts for nothing`,
+      'it is a number from 1 to 1024',
+    )
+  }
+  const why = wanted
+    ? 'by SAMEBYTES_THREADS'
+    : threads < processors
+      ? `of ${counted(processors, 'processor')}: affinity or the container leaves no more`
+      : 'as many as processors'
   return ok('threads', `${threads} for a large copy, ${why}`)
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function memory (samebytes) {
+function memory(samebytes) {
   const limit = require('../runtime/host').memoryOfMachine()
-  const found = [ok('memory', `${size(limit)} for all tensors together, unless setMemoryLimit says otherwise`)]
+  const found = [
+    ok('memory', `${size(limit)} for all tensors together, unless setMemoryLimit says otherwise`),
+  ]
   if (samebytes instanceof Error || samebytes.backend() !== 'native') return found
   found.push(firstTouch())
   try {
@@ -104,7 +172,13 @@ function memory (samebytes) {
     if (t.data.length === 64) found.push(ok('buffers over native memory', 'allowed'))
     t.dispose()
   } catch (error) {
-    found.push(missing('buffers over native memory', line(/** @type {Error} */ (error).message), '`data` of native tensors is refused here (Electron, say); clone() copies'))
+    found.push(
+      missing(
+        'buffers over native memory',
+        line(/** @type {Error} */ (error).message),
+        '`data` of native tensors is refused here (Electron, say); clone() copies',
+      ),
+    )
   }
   return found
 }
@@ -113,7 +187,7 @@ const PAGE = 4096 // bytes
 const DEAR = 2000 // ns for the first write to a page; commonly 100 to 500
 
 /** How long memory takes that nobody has touched yet, as each new tensor's is that is not given back. @returns {Finding} */
-function firstTouch () {
+function firstTouch() {
   const bytes = Buffer.allocUnsafeSlow(2 ** 25)
   const from = process.hrtime.bigint()
   for (let i = 0; i < bytes.length; i += PAGE) bytes[i] = 1
@@ -122,63 +196,118 @@ function firstTouch () {
   if (took < DEAR) return ok('new memory', text)
   const hint = 'GLIBC_TUNABLES=glibc.malloc.hugetlb=1 maps 2 MiB at once'
   const isGlibc = glibc() !== undefined && !process.env.GLIBC_TUNABLES?.includes('hugetlb')
-  return missing('new memory', text, `give tensors back in loops, by tidy, dispose or out${isGlibc ? `; ${hint}` : ''}`)
+  return missing(
+    'new memory',
+    text,
+    `give tensors back in loops, by tidy, dispose or out${isGlibc ? `; ${hint}` : ''}`,
+  )
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function sharedMemory (samebytes) {
-  if (process.platform !== 'linux') return [missing('shared memory', 'SharedTensor and SharedRing need Linux', 'share() works between threads; files do between processes')]
+function sharedMemory(samebytes) {
+  if (process.platform !== 'linux') {
+    return [
+      missing(
+        'shared memory',
+        'SharedTensor and SharedRing need Linux',
+        'share() works between threads; files do between processes',
+      ),
+    ]
+  }
   let space
   try {
     space = fs.statfsSync(SHM)
   } catch (error) {
-    if (/** @type {any} */ (error).code === 'ERR_ACCESS_DENIED') return [missing('shared memory', `the permission model forbids ${SHM}`, '--allow-fs-read=* --allow-fs-write=* allow it')]
-    return [broken('shared memory', `${SHM}: ${line(/** @type {Error} */ (error).message)}`, `mount a tmpfs there: mount -t tmpfs tmpfs ${SHM}`)]
+    if (/** @type {any} */ (error).code === 'ERR_ACCESS_DENIED') {
+      return [
+        missing(
+          'shared memory',
+          `the permission model forbids ${SHM}`,
+          '--allow-fs-read=* --allow-fs-write=* allow it',
+        ),
+      ]
+    }
+    return [
+      broken(
+        'shared memory',
+        `${SHM}: ${line(/** @type {Error} */ (error).message)}`,
+        `mount a tmpfs there: mount -t tmpfs tmpfs ${SHM}`,
+      ),
+    ]
   }
   const [total, free] = [space.blocks * space.bsize, space.bavail * space.bsize]
   const about = 'shared memory'
   const text = `${SHM} has ${size(free)} free of ${size(total)}`
   let found = ok(about, text)
-  if (total <= LITTLE_SHM) found = missing(about, text, 'that is little: docker run --shm-size=1g, or an emptyDir with medium: Memory in Kubernetes')
-  else if (free < LITTLE_SHM) found = missing(about, text, '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left')
+  if (total <= LITTLE_SHM) {
+    found = missing(
+      about,
+      text,
+      'that is little: docker run --shm-size=1g, or an emptyDir with medium: Memory in Kubernetes',
+    )
+  } else if (free < LITTLE_SHM) {
+    found = missing(
+      about,
+      text,
+      '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left',
+    )
+  }
   try {
     fs.accessSync(SHM, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
   } catch {
-    found = broken(about, `${SHM} cannot be written to by user ${os.userInfo().uid}`, `chmod 1777 ${SHM}, or run as another user`)
+    found = broken(
+      about,
+      `${SHM} cannot be written to by user ${os.userInfo().uid}`,
+      `chmod 1777 ${SHM}, or run as another user`,
+    )
   }
   return [found, ...segments(samebytes), ...limits()]
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function segments (samebytes) {
+function segments(samebytes) {
   if (samebytes instanceof Error || samebytes.backend() !== 'native') return []
   try {
     const all = samebytes.SharedTensor.list()
     const left = all.filter(({ isAlive, persist }) => !isAlive && !persist)
     const bytes = left.reduce((sum, { nbytes }) => sum + nbytes, 0)
-    if (left.length > 0) return [missing('segments', `${all.length}, of which dead processes left ${left.length} (${size(bytes)})`, '`samebytes sweep` removes them')]
+    if (left.length > 0) {
+      return [
+        missing(
+          'segments',
+          `${all.length}, of which dead processes left ${left.length} (${size(bytes)})`,
+          '`samebytes sweep` removes them',
+        ),
+      ]
+    }
     return [ok('segments', String(all.length))]
   } catch (error) {
-    return [broken('segments', line(/** @type {Error} */ (error).message), `${SHM} has to be readable`)]
+    return [
+      broken('segments', line(/** @type {Error} */ (error).message), `${SHM} has to be readable`),
+    ]
   }
 }
 
 /** Each segment, ring and mapped file takes an open file or a mapping. @returns {Finding[]} */
-function limits () {
+function limits() {
   /** @type {Finding[]} */
   const found = []
   const files = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits'))
   const mappings = textOf('/proc/sys/vm/max_map_count').trim()
   if (files !== null) {
     const text = `${files[1]} at a time`
-    found.push(Number(files[1]) < 1024 ? missing('open files', text, 'each SharedTensor has one open: ulimit -n 65536') : ok('open files', text))
+    found.push(
+      Number(files[1]) < 1024
+        ? missing('open files', text, 'each SharedTensor has one open: ulimit -n 65536')
+        : ok('open files', text),
+    )
   }
   if (mappings !== '') found.push(ok('mappings', `${mappings} at a time`))
   return found
 }
 
 /** @param {string} file */
-function textOf (file) {
+function textOf(file) {
   try {
     return fs.readFileSync(file, 'latin1')
   } catch {
@@ -187,24 +316,42 @@ function textOf (file) {
 }
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function cuda (samebytes) {
+function cuda(samebytes) {
   if (samebytes instanceof Error) return []
   const { cuda } = samebytes
   try {
     const why = cuda.whyNot()
-    if (why !== '') return [missing('CUDA', line(why.replace(/^CUDA is not available: /, '')), 'tensors are on the CPU; an NVIDIA GPU and its driver are what CUDA needs (docs/gpu.md)')]
+    if (why !== '') {
+      return [
+        missing(
+          'CUDA',
+          line(why.replace(/^CUDA is not available: /, '')),
+          'tensors are on the CPU; an NVIDIA GPU and its driver are what CUDA needs (docs/gpu.md)',
+        ),
+      ]
+    }
     return Array.from({ length: cuda.deviceCount() }, (_, i) => {
       const { name, major, minor, totalMemory, freeMemory, driverVersion } = cuda.properties(i)
-      const memory = freeMemory < 0 ? size(totalMemory) : `${size(freeMemory)} free of ${size(totalMemory)}`
-      return ok(`cuda:${i}`, `${plain(name)}, ${major}.${minor}, ${memory}, driver of CUDA ${driverVersion}`)
+      const memory =
+        freeMemory < 0 ? size(totalMemory) : `${size(freeMemory)} free of ${size(totalMemory)}`
+      return ok(
+        `cuda:${i}`,
+        `${plain(name)}, ${major}.${minor}, ${memory}, driver of CUDA ${driverVersion}`,
+      )
     })
   } catch (error) {
-    return [broken('CUDA', line(/** @type {Error} */ (error).message), 'nvidia-smi says whether the driver works')]
+    return [
+      broken(
+        'CUDA',
+        line(/** @type {Error} */ (error).message),
+        'nvidia-smi says whether the driver works',
+      ),
+    ]
   }
 }
 
 /** @returns {Finding[]} */
-function models () {
+function models() {
   const places = { paths: [process.cwd(), ROOT] }
   for (const name of ['onnxruntime-node', 'onnxruntime-web']) {
     let main
@@ -215,12 +362,22 @@ function models () {
     }
     return [ok('models', `${name} ${versionOf(main, name)}`)]
   }
-  return [missing('models', 'no onnxruntime is installed here', 'npm install onnxruntime-node, for samebytes/module; nothing else needs it')]
+  return [
+    missing(
+      'models',
+      'no onnxruntime is installed here',
+      'npm install onnxruntime-node, for samebytes/module; nothing else needs it',
+    ),
+  ]
 }
 
 /** @param {string} main  of a package @param {string} name */
-function versionOf (main, name) {
-  for (let folder = path.dirname(main); folder !== path.dirname(folder); folder = path.dirname(folder)) {
+function versionOf(main, name) {
+  for (
+    let folder = path.dirname(main);
+    folder !== path.dirname(folder);
+    folder = path.dirname(folder)
+  ) {
     try {
       const found = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
       if (found.name === name) return plain(String(found.version))
@@ -230,10 +387,28 @@ function versionOf (main, name) {
 }
 
 /** @returns {Finding[]} */
-function webAssembly () {
-  const lost = ['samebytes.wasm', 'samebytes-shared.wasm', 'samebytes-parsers.wasm'].filter(name => !fs.existsSync(path.join(ROOT, 'dist', name)))
-  if (lost.length > 0) return [broken('WebAssembly', `${lost.join(', ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(path.join(ROOT, 'dist'))}`, 'install the package again, or build it: npm run build:wasm')]
-  if (typeof WebAssembly !== 'object') return [missing('WebAssembly', 'this Node.js has none', 'it was started with --jitless; only the native addon works')]
+function webAssembly() {
+  const lost = ['samebytes.wasm', 'samebytes-shared.wasm', 'samebytes-parsers.wasm'].filter(
+    (name) => !fs.existsSync(path.join(ROOT, 'dist', name)),
+  )
+  if (lost.length > 0) {
+    return [
+      broken(
+        'WebAssembly',
+        `${lost.join(', ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(path.join(ROOT, 'dist'))}`,
+        'install the package again, or build it: npm run build:wasm',
+      ),
+    ]
+  }
+  if (typeof WebAssembly !== 'object') {
+    return [
+      missing(
+        'WebAssembly',
+        'this Node.js has none',
+        'it was started with --jitless; only the native addon works',
+      ),
+    ]
+  }
   return [ok('WebAssembly', 'the three modules are there')]
 }
 
@@ -243,7 +418,7 @@ const STATES = { ok: ['ok', 'green'], missing: ['--', 'yellow'], broken: ['!!', 
  * @param {import('./arguments').Given} given
  * @returns {number} exit status
  */
-function doctor ({ values: { json } }) {
+function doctor({ values: { json } }) {
   /** @type {typeof import('..') | Error} */
   let samebytes
   try {
@@ -251,9 +426,23 @@ function doctor ({ values: { json } }) {
   } catch (error) {
     samebytes = /** @type {Error} */ (error)
   }
-  const findings = [...versions(), ...backEnd(samebytes), ...webAssembly(), ...memory(samebytes), ...sharedMemory(samebytes), ...cuda(samebytes), ...models()]
+  const findings = [
+    ...versions(),
+    ...backEnd(samebytes),
+    ...webAssembly(),
+    ...memory(samebytes),
+    ...sharedMemory(samebytes),
+    ...cuda(samebytes),
+    ...models(),
+  ]
   if (json) {
-    printJson({ version, node: process.version, platform: process.platform, arch: process.arch, findings })
+    printJson({
+      version,
+      node: process.version,
+      platform: process.platform,
+      arch: process.arch,
+      findings,
+    })
   } else {
     const width = Math.max(...findings.map(({ about }) => about.length))
     for (const { about, state, text, advice } of findings) {

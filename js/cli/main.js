@@ -12,7 +12,7 @@ const INTERRUPTED = 130
 const WIDTH = 100 // of help
 
 /** @returns {string} */
-function help () {
+function help() {
   const width = Math.max(...commands.map(({ name }) => name.length))
   return [
     'samebytes: tensors whose bytes are shared, not copied',
@@ -20,9 +20,13 @@ function help () {
     `${styled('bold', 'Usage:')} samebytes COMMAND ...`,
     '',
     styled('bold', 'Commands:'),
-    ...commands.flatMap(({ name, text }) => wrapped(text, width + 4).map((line, i) => `  ${(i === 0 ? name : '').padEnd(width)}  ${line}`)),
+    ...commands.flatMap(({ name, text }) =>
+      wrapped(text, width + 4).map(
+        (line, i) => `  ${(i === 0 ? name : '').padEnd(width)}  ${line}`,
+      ),
+    ),
     '',
-    'samebytes COMMAND --help explains a command. samebytes --version prints the version.'
+    'samebytes COMMAND --help explains a command. samebytes --version prints the version.',
   ].join('\n')
 }
 
@@ -30,7 +34,7 @@ function help () {
  * @param {Command} command
  * @returns {string}
  */
-function helpOf ({ name, operands, text, more = [], options, examples }) {
+function helpOf({ name, operands, text, more = [], options, examples }) {
   const rows = Object.entries(options).map(([option, { short, argument, text: about }]) => {
     const long = argument === undefined ? `--${option}` : `--${option} ${argument}`
     return [short === undefined ? `    ${long}` : `-${short}, ${long}`, about]
@@ -38,16 +42,23 @@ function helpOf ({ name, operands, text, more = [], options, examples }) {
   rows.push(['-h, --help', 'print this help'])
   const width = Math.max(...rows.map(([option]) => option.length))
   return [
-    `${styled('bold', 'Usage:')} samebytes ${[name, '[OPTION...]', operands].filter(part => part !== '').join(' ')}`,
+    `${styled('bold', 'Usage:')} samebytes ${[name, '[OPTION...]', operands].filter((part) => part !== '').join(' ')}`,
     '',
     ...wrapped(`${text[0].toUpperCase()}${text.slice(1)}.`, 0),
-    ...more.flatMap(paragraph => ['', ...wrapped(paragraph, 0)]),
+    ...more.flatMap((paragraph) => ['', ...wrapped(paragraph, 0)]),
     '',
     styled('bold', 'Options:'),
-    ...rows.flatMap(([option, about]) => wrapped(about, width + 4).map((line, i) => i === 0 ? `  ${option.padEnd(width)}  ${line}` : ' '.repeat(width + 4) + line)),
+    ...rows.flatMap(([option, about]) =>
+      wrapped(about, width + 4).map((line, i) =>
+        i === 0 ? `  ${option.padEnd(width)}  ${line}` : ' '.repeat(width + 4) + line,
+      ),
+    ),
     '',
     styled('bold', 'Examples:'),
-    ...examples.flatMap(([line, about]) => [`  ${line}`, ...wrapped(about, 6).map(part => `      ${part}`)])
+    ...examples.flatMap(([line, about]) => [
+      `  ${line}`,
+      ...wrapped(about, 6).map((part) => `      ${part}`),
+    ]),
   ].join('\n')
 }
 
@@ -56,7 +67,7 @@ function helpOf ({ name, operands, text, more = [], options, examples }) {
  * @param {number} indent
  * @returns {string[]} lines
  */
-function wrapped (text, indent) {
+function wrapped(text, indent) {
   const lines = ['']
   const width = widthOf(WIDTH)
   for (const word of text.split(' ')) {
@@ -72,7 +83,7 @@ function wrapped (text, indent) {
  * @param {string[]} args
  * @returns {Promise<number>} exit status
  */
-async function main (args) {
+async function main(args) {
   endWithReader()
   /** @type {Command | undefined} */
   let command
@@ -82,7 +93,9 @@ async function main (args) {
       note(help())
       return MISUSED
     }
-    if (first === '--version' || first === '-v') return print(require('../base/version').version) ?? 0
+    if (first === '--version' || first === '-v') {
+      return print(require('../base/version').version) ?? 0
+    }
     if (first === '--help' || first === '-h') return print(help()) ?? 0
     if (first === 'help') {
       if (rest.length > 1) throw new UsageError('help takes one command')
@@ -111,11 +124,18 @@ async function main (args) {
  * @param {string} name
  * @returns {Command}
  */
-function commandOf (name) {
-  const command = commands.find(each => each.name === name)
+function commandOf(name) {
+  const command = commands.find((each) => each.name === name)
   if (command !== undefined) return command
-  if (name.startsWith('-')) throw new UsageError(`there is no option ${plain(name)} before the command`)
-  throw new UsageError(`there is no command ${JSON.stringify(plain(name))}${didYouMean(name, commands.map(each => each.name))}`)
+  if (name.startsWith('-')) {
+    throw new UsageError(`there is no option ${plain(name)} before the command`)
+  }
+  throw new UsageError(
+    `there is no command ${JSON.stringify(plain(name))}${didYouMean(
+      name,
+      commands.map((each) => each.name),
+    )}`,
+  )
 }
 
 module.exports = { main }

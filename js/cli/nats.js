@@ -20,37 +20,57 @@ const DEFAULT_BUCKET = 'tensors'
 const subcommands = {
   serve: { run: serveModel, count: [2, 2], operands: 'MODEL SUBJECT' },
   put: { run: putFile, count: [1, 2], operands: 'FILE [NAME]' },
-  get: { run: getFile, count: [1, 2], operands: 'NAME [FILE]' }
+  get: { run: getFile, count: [1, 2], operands: 'NAME [FILE]' },
 }
 
 /** @param {Given} given */
-async function nats ({ values, operands: [what, ...rest] }) {
+async function nats({ values, operands: [what, ...rest] }) {
   const found = Object.hasOwn(subcommands, what) ? subcommands[what] : undefined
-  if (found === undefined) throw new UsageError(`there is no samebytes nats ${plain(what)}${didYouMean(what, Object.keys(subcommands))}`)
+  if (found === undefined) {
+    throw new UsageError(
+      `there is no samebytes nats ${plain(what)}${didYouMean(what, Object.keys(subcommands))}`,
+    )
+  }
   const [least, most] = found.count
-  if (rest.length < least || rest.length > most) throw new UsageError(`samebytes nats ${what} takes ${found.operands}; ${rest.length} operands were given`)
+  if (rest.length < least || rest.length > most) {
+    throw new UsageError(
+      `samebytes nats ${what} takes ${found.operands}; ${rest.length} operands were given`,
+    )
+  }
   await found.run(values, rest)
 }
 
 /** Who connects, for the client. @param {Values} values */
-function identityOf ({ user = process.env.NATS_USER, creds, nkey }) {
+function identityOf({ user = process.env.NATS_USER, creds, nkey }) {
   const { credsAuthenticator, nkeyAuthenticator } = peer('transport-node')
-  const given = Object.entries({ user: user || undefined, creds, nkey }).filter(([, value]) => value !== undefined).map(([name]) => `--${name}`)
-  if (given.length > 1) throw new UsageError(`${given.join(' and ')} name a user each; one of them was expected`)
+  const given = Object.entries({ user: user || undefined, creds, nkey })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => `--${name}`)
+  if (given.length > 1) {
+    throw new UsageError(`${given.join(' and ')} name a user each; one of them was expected`)
+  }
   if (creds !== undefined) return { authenticator: credsAuthenticator(contentOf(creds)) }
-  if (nkey !== undefined) return { authenticator: nkeyAuthenticator(Buffer.from(contentOf(nkey).toString().trim())) }
+  if (nkey !== undefined) {
+    return { authenticator: nkeyAuthenticator(Buffer.from(contentOf(nkey).toString().trim())) }
+  }
   return user ? { user, pass: process.env.NATS_PASSWORD ?? '' } : {}
 }
 
 /** @param {Values} values @returns {{ tls?: Record<string, string> }} */
-function tlsOf ({ tlsca, tlscert, tlskey }) {
-  if ((tlscert === undefined) !== (tlskey === undefined)) throw new UsageError('--tlscert and --tlskey belong together')
-  const files = Object.entries({ ca: tlsca, cert: tlscert, key: tlskey }).filter(([, file]) => file !== undefined)
-  return files.length === 0 ? {} : { tls: Object.fromEntries(files.map(([name, file]) => [name, contentOf(file).toString()])) }
+function tlsOf({ tlsca, tlscert, tlskey }) {
+  if ((tlscert === undefined) !== (tlskey === undefined)) {
+    throw new UsageError('--tlscert and --tlskey belong together')
+  }
+  const files = Object.entries({ ca: tlsca, cert: tlscert, key: tlskey }).filter(
+    ([, file]) => file !== undefined,
+  )
+  return files.length === 0
+    ? {}
+    : { tls: Object.fromEntries(files.map(([name, file]) => [name, contentOf(file).toString()])) }
 }
 
 /** @param {string} file @returns {Buffer} @throws ERR_IO · ERR_NOT_FOUND */
-function contentOf (file) {
+function contentOf(file) {
   try {
     return fs.readFileSync(file)
   } catch (error) {
@@ -59,7 +79,7 @@ function contentOf (file) {
 }
 
 /** @param {Values} values @param {(connection: any) => Promise<void>} use */
-async function withConnection (values, use) {
+async function withConnection(values, use) {
   const { transport } = require('../nats')
   const servers = String(values.server ?? process.env.NATS_URL ?? DEFAULT_SERVER).split(',')
   const options = { servers, name: 'samebytes', ...identityOf(values), ...tlsOf(values) }
@@ -67,7 +87,10 @@ async function withConnection (values, use) {
   try {
     connection = await transport.connect(options)
   } catch (/** @type {any} */ error) {
-    throw failure('ERR_DISCONNECTED', `no connection to ${plain(servers.join(', '))}: ${plain(String(error?.message ?? error))}`)
+    throw failure(
+      'ERR_DISCONNECTED',
+      `no connection to ${plain(servers.join(', '))}: ${plain(String(error?.message ?? error))}`,
+    )
   }
   try {
     await use(connection)
@@ -77,28 +100,43 @@ async function withConnection (values, use) {
 }
 
 /** @param {string} name @param {string | undefined} text @param {number} least */
-function numberOf (name, text, least) {
+function numberOf(name, text, least) {
   if (text === undefined) return undefined
   const n = Number(text)
-  if (!/^\d+$/.test(text) || n < least) throw new UsageError(`--${name} is ${JSON.stringify(plain(text))}; a whole number of at least ${least} was expected`)
+  if (!/^\d+$/.test(text) || n < least) {
+    throw new UsageError(
+      `--${name} is ${JSON.stringify(plain(text))}; a whole number of at least ${least} was expected`,
+    )
+  }
   return integer(name, n)
 }
 
 // ---- serve ----
 
 /** @param {Values} values @param {string[]} operands */
-async function serveModel (values, [file, subject]) {
+async function serveModel(values, [file, subject]) {
   const { Module } = require('../module')
   const { tensors } = require('../nats')
   const most = numberOf('batch', values.batch, 1)
   const patience = numberOf('wait', values.wait, 0)
-  const batch = most === undefined ? undefined : { max: most, ...patience !== undefined && { wait: patience } }
+  const batch =
+    most === undefined
+      ? undefined
+      : { max: most, ...(patience !== undefined && { wait: patience }) }
   const module = await Module.load(file)
-  await withConnection(values, async connection => {
-    const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue } })
+  await withConnection(values, async (connection) => {
+    const service = await tensors(connection).serve(module, subject, {
+      ...(batch && { batch }),
+      ...(values.queue !== undefined && { queue: values.queue }),
+    })
     note(`${plain(path.basename(file))} answers ${plain(subject)}; Ctrl-C ends it`)
-    await new Promise(resolve => { // until Ctrl-C, or the connection ends for good
-      for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { resolve(undefined) })
+    await new Promise((resolve) => {
+      // until Ctrl-C, or the connection ends for good
+      for (const signal of ['SIGINT', 'SIGTERM']) {
+        process.once(signal, () => {
+          resolve(undefined)
+        })
+      }
       connection.closed().then(resolve)
     })
     await service.drain()
@@ -108,9 +146,9 @@ async function serveModel (values, [file, subject]) {
 // ---- put, get ----
 
 /** @param {Values} values @param {(store: any, onProgress: any) => Promise<string>} transfer  gives what is printed */
-function withStore (values, transfer) {
+function withStore(values, transfer) {
   const { tensors } = require('../nats')
-  return withConnection(values, async connection => {
+  return withConnection(values, async (connection) => {
     const store = await tensors(connection).store(values.bucket ?? DEFAULT_BUCKET)
     const { onProgress, end } = progress()
     let said
@@ -124,7 +162,7 @@ function withStore (values, transfer) {
 }
 
 /** @param {Values} values @param {string[]} operands */
-async function putFile (values, [file, name = path.basename(file)]) {
+async function putFile(values, [file, name = path.basename(file)]) {
   await withStore(values, async (store, onProgress) => {
     const { size: nbytes, digest } = await store.put(name, { file }, { onProgress })
     return `${plain(name)} ${size(nbytes)} ${styled('dim', plain(digest), process.stderr)}`
@@ -132,7 +170,7 @@ async function putFile (values, [file, name = path.basename(file)]) {
 }
 
 /** @param {Values} values @param {string[]} operands */
-async function getFile (values, [name, file = path.basename(name)]) {
+async function getFile(values, [name, file = path.basename(name)]) {
   await withStore(values, async (store, onProgress) => {
     await store.get(name, { out: { file }, onProgress })
     return `${plain(file)} is written`

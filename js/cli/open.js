@@ -33,7 +33,7 @@ const FOLDER = '/dev/shm'
 const MOST_HEADER = 100_000_000 // bytes that a .safetensors' header has at most
 
 /** @param {string} file @param {boolean} [isOwn]  false: in a folder that everybody writes to, so links are not followed */
-function isFile (file, isOwn = true) {
+function isFile(file, isOwn = true) {
   try {
     return (isOwn ? fs.statSync(file) : fs.lstatSync(file)).isFile()
   } catch {
@@ -42,7 +42,7 @@ function isFile (file, isOwn = true) {
 }
 
 /** @param {string} name @returns {string | null} the segment of that name */
-function segmentOf (name) {
+function segmentOf(name) {
   const bare = name.startsWith('/') ? name.slice(1) : name
   if (bare === '' || bare.includes('/') || bare.includes('\0')) return null
   const file = `${FOLDER}/${bare}`
@@ -57,7 +57,7 @@ function segmentOf (name) {
  * @returns {Located}
  * @throws ERR_NOT_FOUND · {TypeError} ERR_ARGUMENT of a URL
  */
-function locate (given, mayName) {
+function locate(given, mayName) {
   const remote = findUrl(given, mayName)
   if (remote !== null) return { path: '', ...remote }
   for (let end = given.length; end > 0; end = mayName ? given.lastIndexOf(':', end - 1) : 0) {
@@ -68,19 +68,26 @@ function locate (given, mayName) {
     if (segment !== null) return { path: segment, url: null, label, tensor }
   }
   if (fs.existsSync(given)) throw failure('ERR_IO', `${given} is no regular file`)
-  throw failure('ERR_NOT_FOUND', `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`)
+  throw failure(
+    'ERR_NOT_FOUND',
+    `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`,
+  )
 }
 
 /** @param {Source} source @param {string} name @returns {Format} by its content, else by its name */
-function formatOf (source, name) {
+function formatOf(source, name) {
   const head = Buffer.from(source.read(0, Math.min(16, source.size)))
   const text = head.toString('latin1')
   if (text.startsWith('\x93NUMPY')) return 'npy'
   if (/^PK(\x03\x04|\x05\x06)/.test(text)) return 'npz' // eslint-disable-line no-control-regex
   if (text.startsWith('GGUF')) return 'gguf'
-  if (head.length > 8 && head.readBigUInt64LE(0) <= MOST_HEADER && head[8] === 123) return 'safetensors'
+  if (head.length > 8 && head.readBigUInt64LE(0) <= MOST_HEADER && head[8] === 123) {
+    return 'safetensors'
+  }
   const extension = path.extname(name).toLowerCase().slice(1)
-  return ['npy', 'npz', 'safetensors', 'gguf'].includes(extension) ? /** @type {Format} */ (extension) : 'raw'
+  return ['npy', 'npz', 'safetensors', 'gguf'].includes(extension)
+    ? /** @type {Format} */ (extension)
+    : 'raw'
 }
 
 /**
@@ -106,28 +113,42 @@ function formatOf (source, name) {
  * isMapped: if that is possible; else tensors are read when they are asked for; signal, onProgress: of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openLocated ({ path: file, url }, options) {
+async function openLocated({ path: file, url }, options) {
   if (url !== null) return openRemote(url, formatOf, options)
   const { dtype, isMapped = false } = options
   const source = new ReadFile(file)
   try {
     const format = formatOf(source, file)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
-    const several = format === 'npz' ? npzFile(source, dtype) : format === 'gguf' ? ggufFile(source) : safetensorsFile(source)
-    const mapped = isMapped ? whereMapped(() => ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, { guard: true, ...(format === 'npz' && { dtype }) })) : null
+    const several =
+      format === 'npz'
+        ? npzFile(source, dtype)
+        : format === 'gguf'
+          ? ggufFile(source)
+          : safetensorsFile(source)
+    const mapped = isMapped
+      ? whereMapped(() =>
+          ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, {
+            guard: true,
+            ...(format === 'npz' && { dtype }),
+          }),
+        )
+      : null
     const tensors = mapped ?? several
     return {
       format,
       nbytes: source.size,
-      get metadata () { return several.metadata },
+      get metadata() {
+        return several.metadata
+      },
       names: [...several.keys()],
-      info: name => several.info(name),
-      get: name => tensors.get(name),
-      close () {
+      info: (name) => several.info(name),
+      get: (name) => tensors.get(name),
+      close() {
         mapped?.close()
         several.close()
         source.close()
-      }
+      },
     }
   } catch (error) {
     source.close()
@@ -142,7 +163,7 @@ async function openLocated ({ path: file, url }, options) {
  * @param {boolean} isMapped
  * @returns {Content}
  */
-function single (source, format, dtype, isMapped) {
+function single(source, format, dtype, isMapped) {
   const { file, size } = source
   const names = format === 'raw' && dtype === undefined ? [] : ['']
   return {
@@ -150,21 +171,33 @@ function single (source, format, dtype, isMapped) {
     nbytes: size,
     metadata: {},
     names,
-    info () {
+    info() {
       if (format === 'npy') return infoOf(readHeader(source, '', dtype).entry)
       const { itemsize, name } = require('../backend/dtypes').dtypeOf(dtype)
       const shape = [Math.floor(size / itemsize)]
-      return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
+      return {
+        name: '',
+        dtype: name,
+        shape,
+        type: name,
+        fileShape: shape,
+        block: { elements: 1, bytes: itemsize },
+        byteOffset: 0,
+        nbytes: shape[0] * itemsize,
+      }
     },
-    get () {
-      const open = format === 'npy' ? () => samebytes.openNpy(file, { guard: true, dtype }) : () => samebytes.openRaw(file, null, { guard: true, dtype })
+    get() {
+      const open =
+        format === 'npy'
+          ? () => samebytes.openNpy(file, { guard: true, dtype })
+          : () => samebytes.openRaw(file, null, { guard: true, dtype })
       const mapped = isMapped ? whereMapped(open) : null
       if (mapped !== null) return mapped
       if (format === 'npy') return npyTensor(source, dtype)
       const { nbytes, shape } = this.info('')
       return samebytes.fromBytes(source.read(0, nbytes), shape, { dtype })
     },
-    close: () => source.close()
+    close: () => source.close(),
   }
 }
 
@@ -175,7 +208,7 @@ function single (source, format, dtype, isMapped) {
  * @param {() => T} open
  * @returns {T | null}
  */
-function whereMapped (open) {
+function whereMapped(open) {
   if (backend.isWasm) return null
   try {
     return open()

@@ -15,7 +15,7 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
  *
  * @param {string} text
  */
-function brief (text) {
+function brief(text) {
   const half = MOST_SHOWN / 2
   return plain(text.length <= MOST_SHOWN ? text : `${text.slice(0, half)}...${text.slice(-half)}`)
 }
@@ -25,14 +25,14 @@ function brief (text) {
  *
  * @param {number} nbytes
  */
-function size (nbytes) {
+function size(nbytes) {
   let [n, unit] = [nbytes, 0]
   for (; n >= 1024 && unit < UNITS.length - 1; unit++) n /= 1024
   return `${unit === 0 ? n : n.toFixed(n < 10 ? 2 : n < 100 ? 1 : 0)} ${UNITS[unit]}`
 }
 
 /** @param {readonly number[]} shape */
-const shapeText = shape => `[${shape.join(', ')}]`
+const shapeText = (shape) => `[${shape.join(', ')}]`
 
 /**
  * @param {number} n
@@ -45,7 +45,7 @@ const counted = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`
  *
  * @param {{ isTTY?: boolean }} stream
  */
-function hasColours (stream) {
+function hasColours(stream) {
   const { FORCE_COLOR: forced, NO_COLOR: refused, TERM } = process.env
   if (forced !== undefined) return forced !== '0' && forced !== 'false'
   if (refused !== undefined && refused !== '') return false
@@ -60,18 +60,18 @@ const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], ye
  * @param {string} text
  * @param {{ isTTY?: boolean }} [stream]
  */
-function styled (style, text, stream = process.stdout) {
+function styled(style, text, stream = process.stdout) {
   const [on, off] = STYLES[style]
   return hasColours(stream) ? `\x1b[${on}m${text}\x1b[${off}m` : text
 }
 
 /** @param {string} text  of lines */
-function print (text) {
+function print(text) {
   process.stdout.write(`${text}\n`)
 }
 
 /** Prints to stderr. @param {string} text */
-function note (text) {
+function note(text) {
   process.stderr.write(`${text}\n`)
 }
 
@@ -79,19 +79,38 @@ function note (text) {
  * @param {unknown} value  bigint: numbers where they are exact, else text; numbers that JSON lacks: text
  * @throws {RangeError} ERR_MEMORY
  */
-function printJson (value) {
+function printJson(value) {
   let text
   try {
-    text = JSON.stringify(value, (key, x) => {
-      if (typeof x === 'bigint') return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : String(x)
-      if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
-      return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
-    }, 2)
+    text = JSON.stringify(
+      value,
+      (key, x) => {
+        if (typeof x === 'bigint') {
+          return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER
+            ? Number(x)
+            : String(x)
+        }
+        if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
+        return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
+      },
+      2,
+    )
   } catch (error) {
-    if (error instanceof RangeError) throw failure('ERR_MEMORY', `as JSON it is longer than a text can be (${error.message}); take a part`)
+    if (error instanceof RangeError) {
+      throw failure(
+        'ERR_MEMORY',
+        `as JSON it is longer than a text can be (${error.message}); take a part`,
+      )
+    }
     throw error
   }
-  print(text.replace(UNSEEN, c => c === '\n' ? c : [...c].map(each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')))
+  print(
+    text.replace(UNSEEN, (c) =>
+      c === '\n'
+        ? c
+        : [...c].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    ),
+  )
 }
 
 /** A column: its title, whether it is of numbers, how a cell is styled. @typedef {{ title: string, isNumber?: boolean, style?: (cell: string) => Style | null }} Column */
@@ -103,29 +122,51 @@ function printJson (value) {
  * @param {string[][]} rows
  * @returns {string}
  */
-function table (columns, rows) {
-  const shown = columns.map((column, i) => ({ ...column, i })).filter(({ i }) => rows.some(row => row[i] !== ''))
-  const widths = shown.map(({ title, i }) => rows.reduce((width, row) => Math.max(width, row[i].length), title.length))
+function table(columns, rows) {
+  const shown = columns
+    .map((column, i) => ({ ...column, i }))
+    .filter(({ i }) => rows.some((row) => row[i] !== ''))
+  const widths = shown.map(({ title, i }) =>
+    rows.reduce((width, row) => Math.max(width, row[i].length), title.length),
+  )
   /** @param {string[]} cells @param {(cell: string, k: number) => string} write */
-  const line = (cells, write) => cells.map((cell, k) => {
-    const space = ' '.repeat(widths[k] - cell.length)
-    const text = write(cell, k)
-    if (shown[k].isNumber) return space + text
-    return k === cells.length - 1 ? text : text + space
-  }).join('  ')
-  const head = line(shown.map(({ title }) => title), cell => styled('bold', cell))
-  return [head, ...rows.map(row => line(shown.map(({ i }) => row[i]), (cell, k) => {
-    const style = shown[k].style?.(cell) ?? null
-    return style === null ? cell : styled(style, cell)
-  }))].join('\n')
+  const line = (cells, write) =>
+    cells
+      .map((cell, k) => {
+        const space = ' '.repeat(widths[k] - cell.length)
+        const text = write(cell, k)
+        if (shown[k].isNumber) return space + text
+        return k === cells.length - 1 ? text : text + space
+      })
+      .join('  ')
+  const head = line(
+    shown.map(({ title }) => title),
+    (cell) => styled('bold', cell),
+  )
+  return [
+    head,
+    ...rows.map((row) =>
+      line(
+        shown.map(({ i }) => row[i]),
+        (cell, k) => {
+          const style = shown[k].style?.(cell) ?? null
+          return style === null ? cell : styled(style, cell)
+        },
+      ),
+    ),
+  ].join('\n')
 }
 
 /** A closed pipe ends the program without an error; output that cannot be written is one. */
-function endWithReader () {
+function endWithReader() {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', error => {
+    stream.on('error', (error) => {
       if (/** @type {any} */ (error).code === 'EPIPE') process.exit()
-      if (stream === process.stdout) note(`${styled('red', 'samebytes:', process.stderr)} the output could not be written: ${plain(error.message)} (ERR_IO)`)
+      if (stream === process.stdout) {
+        note(
+          `${styled('red', 'samebytes:', process.stderr)} the output could not be written: ${plain(error.message)} (ERR_IO)`,
+        )
+      }
       process.exit(1)
     })
   }
@@ -137,8 +178,10 @@ function endWithReader () {
  * @param {number} most
  * @param {{ isTTY?: boolean, columns?: number }} [stream]
  */
-function widthOf (most, { isTTY, columns } = process.stdout) {
-  return isTTY === true && columns !== undefined && columns >= LEAST_WIDTH ? Math.min(most, columns) : most
+function widthOf(most, { isTTY, columns } = process.stdout) {
+  return isTTY === true && columns !== undefined && columns >= LEAST_WIDTH
+    ? Math.min(most, columns)
+    : most
 }
 
 /**
@@ -149,11 +192,16 @@ function widthOf (most, { isTTY, columns } = process.stdout) {
  * @param {() => T} what
  * @returns {T}
  */
-function about (label, what) {
+function about(label, what) {
   /** @param {any} error @returns {never} */
-  const named = error => {
+  const named = (error) => {
     // Only the parsers' errors: the messages of others have the name.
-    if ((error?.code === 'ERR_FORMAT' || error?.code === 'ERR_DTYPE') && !String(error.message).startsWith(label)) error.message = `${label}: ${error.message}`
+    if (
+      (error?.code === 'ERR_FORMAT' || error?.code === 'ERR_DTYPE') &&
+      !String(error.message).startsWith(label)
+    ) {
+      error.message = `${label}: ${error.message}`
+    }
     throw error
   }
   try {
@@ -171,10 +219,14 @@ function about (label, what) {
  * @param {any} error
  * @returns {number} exit status
  */
-function failed (who, error) {
+function failed(who, error) {
   const message = plain(String(error?.message ?? error))
-  note(`${styled('red', `${who}:`, process.stderr)} ${message}${typeof error?.code === 'string' ? ` (${plain(error.code)})` : ''}`)
-  if (/\bsamebytes\b/i.test(process.env.NODE_DEBUG ?? '') && error?.stack !== undefined) note(plain(error.stack).replaceAll('\\n', '\n'))
+  note(
+    `${styled('red', `${who}:`, process.stderr)} ${message}${typeof error?.code === 'string' ? ` (${plain(error.code)})` : ''}`,
+  )
+  if (/\bsamebytes\b/i.test(process.env.NODE_DEBUG ?? '') && error?.stack !== undefined) {
+    note(plain(error.stack).replaceAll('\\n', '\n'))
+  }
   return 1
 }
 
@@ -187,24 +239,44 @@ const PERIOD = 80 // ms between two lines
  *
  * @returns {{ onProgress: ((progress: { done: number, total: number }) => void) | undefined, end: () => void }}
  */
-function progress () {
+function progress() {
   const { stderr: stream } = process
-  if (stream.isTTY !== true || process.env.TERM === 'dumb') return { onProgress: undefined, end () {} }
+  if (stream.isTTY !== true || process.env.TERM === 'dumb') {
+    return { onProgress: undefined, end() {} }
+  }
   const began = performance.now()
   let last = -Infinity
   return {
-    onProgress ({ done, total }) {
+    onProgress({ done, total }) {
       const now = performance.now()
       if (now - last < PERIOD && done < total) return
       last = now
       const part = total === 0 ? 1 : done / total
       const full = Math.floor(part * BAR)
-      const speed = now > began ? `${size(Math.round(done / (now - began) * 1000))}/s` : ''
+      const speed = now > began ? `${size(Math.round((done / (now - began)) * 1000))}/s` : ''
       const line = `[${'='.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${size(done)} of ${size(total)}  ${speed}`
       stream.write(`\r${line.slice(0, widthOf(MOST_LINE, stream) - 1)}\x1b[K`) // a wider line would wrap, and stay each time
     },
-    end () { stream.write('\r\x1b[K') }
+    end() {
+      stream.write('\r\x1b[K')
+    },
   }
 }
 
-module.exports = { plain, brief, size, shapeText, counted, styled, print, note, printJson, table, endWithReader, widthOf, about, failed, progress }
+module.exports = {
+  plain,
+  brief,
+  size,
+  shapeText,
+  counted,
+  styled,
+  print,
+  note,
+  printJson,
+  table,
+  endWithReader,
+  widthOf,
+  about,
+  failed,
+  progress,
+}

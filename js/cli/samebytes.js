@@ -4,4 +4,6 @@
 
 const { main } = require('./main')
 
-main(process.argv.slice(2)).then(status => { if (status !== 0) process.exitCode = status })
+main(process.argv.slice(2)).then((status) => {
+  if (status !== 0) process.exitCode = status
+})

@@ -14,7 +14,7 @@ const { brief, plain, size, shapeText, styled, print, note, printJson, table } =
  * @param {string} name
  * @returns {{ dtype: string | null, shape: number[] | null, fault: string | null }} null: raw, removed or not readable
  */
-function headerOf (name) {
+function headerOf(name) {
   try {
     const segment = SharedTensor.open(name)
     const { dtype, shape } = segment.descriptor
@@ -29,45 +29,81 @@ function headerOf (name) {
 const isLeft = ({ isAlive, persist }) => !isAlive && !persist
 
 /** All segments, the two of a ring as one. */
-function segmentsAndRings () {
-  const all = SharedTensor.list().sort((a, b) => a.name < b.name ? -1 : 1)
-  const rings = new Map(all.filter(({ name }) => isRing(name)).map(({ name }) => [`${name}.control`, name]))
-  return all.filter(({ name }) => !rings.has(name)).map(segment => {
-    const control = all.find(({ name }) => rings.get(name) === segment.name)
-    return { ...segment, nbytes: segment.nbytes + (control?.nbytes ?? 0), isRing: control !== undefined }
-  })
+function segmentsAndRings() {
+  const all = SharedTensor.list().sort((a, b) => (a.name < b.name ? -1 : 1))
+  const rings = new Map(
+    all.filter(({ name }) => isRing(name)).map(({ name }) => [`${name}.control`, name]),
+  )
+  return all
+    .filter(({ name }) => !rings.has(name))
+    .map((segment) => {
+      const control = all.find(({ name }) => rings.get(name) === segment.name)
+      return {
+        ...segment,
+        nbytes: segment.nbytes + (control?.nbytes ?? 0),
+        isRing: control !== undefined,
+      }
+    })
 }
 
 /** @param {import('./arguments').Given} given */
-function ls ({ values: { json, names } }) {
+function ls({ values: { json, names } }) {
   const found = segmentsAndRings()
   if (names) {
-    const shown = found.map(({ name }) => name).filter(name => plain(name) === name) // one per line: none with control characters
+    const shown = found.map(({ name }) => name).filter((name) => plain(name) === name) // one per line: none with control characters
     return shown.length > 0 ? print(shown.join('\n')) : undefined
   }
-  const segments = found.map(segment => ({ ...segment, ...headerOf(segment.name) }))
+  const segments = found.map((segment) => ({ ...segment, ...headerOf(segment.name) }))
   if (json) return printJson(segments.map(({ fault, ...rest }) => rest))
   if (segments.length === 0) return note('there are no shared segments')
-  const rows = segments.map(({ name, isAlive, persist, pid, nbytes, isRing, dtype, shape, fault }) => {
-    const owner = `${isAlive ? 'alive' : 'dead'}${persist ? ', persists' : ''}`
-    return [brief(name), owner, String(pid), size(nbytes), dtype ?? (fault === 'ERR_FORMAT' ? 'raw' : '?'), shape === null ? '' : isRing ? `ring of ${shape[0]} × ${shapeText(shape.slice(1))}` : shapeText(shape)]
-  })
+  const rows = segments.map(
+    ({ name, isAlive, persist, pid, nbytes, isRing, dtype, shape, fault }) => {
+      const owner = `${isAlive ? 'alive' : 'dead'}${persist ? ', persists' : ''}`
+      return [
+        brief(name),
+        owner,
+        String(pid),
+        size(nbytes),
+        dtype ?? (fault === 'ERR_FORMAT' ? 'raw' : '?'),
+        shape === null
+          ? ''
+          : isRing
+            ? `ring of ${shape[0]} × ${shapeText(shape.slice(1))}`
+            : shapeText(shape),
+      ]
+    },
+  )
   /** @param {string} cell */
-  const style = cell => cell.startsWith('dead') ? /** @type {const} */ ('red') : /** @type {const} */ ('green')
-  print(table([{ title: 'name' }, { title: 'owner', style }, { title: 'process', isNumber: true }, { title: 'size', isNumber: true }, { title: 'dtype' }, { title: 'shape' }], rows))
+  const style = (cell) =>
+    cell.startsWith('dead') ? /** @type {const} */ ('red') : /** @type {const} */ ('green')
+  print(
+    table(
+      [
+        { title: 'name' },
+        { title: 'owner', style },
+        { title: 'process', isNumber: true },
+        { title: 'size', isNumber: true },
+        { title: 'dtype' },
+        { title: 'shape' },
+      ],
+      rows,
+    ),
+  )
   const left = segments.filter(isLeft).length
-  if (left > 0) note(styled('dim', `samebytes sweep removes the ${left} whose owner is dead`, process.stderr))
+  if (left > 0) {
+    note(styled('dim', `samebytes sweep removes the ${left} whose owner is dead`, process.stderr))
+  }
 }
 
 /** @param {string} operand */
-const nameOf = operand => operand.startsWith('/') ? operand.slice(1) : operand
+const nameOf = (operand) => (operand.startsWith('/') ? operand.slice(1) : operand)
 
 /** Are there control words beside it? @param {string} name */
-const isRing = name => require('../sharing/segments').isRing(name)
+const isRing = (name) => require('../sharing/segments').isRing(name)
 
 /** @param {import('./arguments').Given} given */
-function rm ({ values: { json, force }, operands }) {
-  const known = new Map(SharedTensor.list().map(segment => [segment.name, segment]))
+function rm({ values: { json, force }, operands }) {
+  const known = new Map(SharedTensor.list().map((segment) => [segment.name, segment]))
   if (!force) for (const operand of operands) checkRemovable(operand, known)
   const removed = []
   for (const operand of operands) {
@@ -83,27 +119,38 @@ function rm ({ values: { json, force }, operands }) {
  * @param {string} given
  * @param {Map<string, SegmentInfo>} known
  */
-function checkRemovable (given, known) {
+function checkRemovable(given, known) {
   const name = nameOf(given)
   const parts = isRing(name) ? [name, `${name}.control`] : [name]
-  const found = parts.flatMap(part => known.get(part) ?? [])
-  const segment = found.find(part => part.isAlive) ?? found[0]
+  const found = parts.flatMap((part) => known.get(part) ?? [])
+  const segment = found.find((part) => part.isAlive) ?? found[0]
   if (segment === undefined) {
-    if (require('./open').segmentOf(name) === null) throw failure('ERR_NOT_FOUND', `there is no segment ${JSON.stringify(name)}`)
-    throw failure('ERR_BUSY', `${JSON.stringify(name)} was not made by samebytes; --force removes it all the same`)
+    if (require('./open').segmentOf(name) === null) {
+      throw failure('ERR_NOT_FOUND', `there is no segment ${JSON.stringify(name)}`)
+    }
+    throw failure(
+      'ERR_BUSY',
+      `${JSON.stringify(name)} was not made by samebytes; --force removes it all the same`,
+    )
   }
   if (!segment.isAlive) return
-  const who = fs.existsSync(`/proc/${segment.pid}`) ? `belongs to process ${segment.pid}, which is alive` : `is in use: process ${segment.pid}, which made it, has ended, but another one has it`
+  const who = fs.existsSync(`/proc/${segment.pid}`)
+    ? `belongs to process ${segment.pid}, which is alive`
+    : `is in use: process ${segment.pid}, which made it, has ended, but another one has it`
   throw failure('ERR_BUSY', `${JSON.stringify(name)} ${who}; --force removes its name all the same`)
 }
 
 /** @param {import('./arguments').Given} given */
-function sweep ({ values }) {
+function sweep({ values }) {
   const { json, 'dry-run': isDry } = values
-  const names = isDry ? SharedTensor.list().filter(isLeft).map(({ name }) => name) : SharedTensor.sweep()
+  const names = isDry
+    ? SharedTensor.list()
+        .filter(isLeft)
+        .map(({ name }) => name)
+    : SharedTensor.sweep()
   if (json) return printJson({ [isDry ? 'found' : 'removed']: names })
   if (names.length === 0) return note('no process that has ended left a segment')
-  print(names.map(name => `${isDry ? 'would remove' : 'removed'} ${brief(name)}`).join('\n'))
+  print(names.map((name) => `${isDry ? 'would remove' : 'removed'} ${brief(name)}`).join('\n'))
 }
 
 module.exports = { ls, rm, sweep }

@@ -7,7 +7,14 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { onNextTurn, now } = require('../runtime/host')
 const { lazyFile } = require('../runtime/lazy')
-const { OptionalFields, claim, unclaim, stats, countStaged, isOnDevice } = require('../backend/storage')
+const {
+  OptionalFields,
+  claim,
+  unclaim,
+  stats,
+  countStaged,
+  isOnDevice,
+} = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
 const { checkSignal } = require('../base/signals')
 const { subLayout, scalingOfPart } = require('../layout/layouts')
@@ -34,13 +41,13 @@ const DEVICE_PIECE_BYTES = 2 ** 23 // of a piece to or from a device
 const waiting = []
 
 /** Resolves in a turn of the event loop in which no other piece is copied. */
-function nextTurn () {
-  return new Promise(resolve => {
+function nextTurn() {
+  return new Promise((resolve) => {
     if (waiting.push(() => resolve(undefined)) === 1) onNextTurn(wakeNext)
   })
 }
 
-function wakeNext () {
+function wakeNext() {
   const next = /** @type {() => void} */ (waiting.shift())
   next()
   if (waiting.length > 0) onNextTurn(wakeNext)
@@ -49,8 +56,11 @@ function wakeNext () {
 // ---- Storages in use ----
 
 /** @param {string} what  'tensor' or 'source' */
-function busy (what) {
-  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync, by asynchronous arithmetic, by a load, by a model's run or by a message; await it first`)
+function busy(what) {
+  return failure(
+    'ERR_BUSY',
+    `the ${what}'s bytes are in use by a pending copyFromAsync, by asynchronous arithmetic, by a load, by a model's run or by a message; await it first`,
+  )
 }
 
 /**
@@ -59,9 +69,9 @@ function busy (what) {
  * @param {Storage} storage
  * @param {number} writes  1 for a target, 0 for a source
  */
-function beginUse (storage, writes) {
+function beginUse(storage, writes) {
   claim(storage)
-  const optional = storage.optional ??= new OptionalFields()
+  const optional = (storage.optional ??= new OptionalFields())
   optional.busy++
   optional.written += writes
 }
@@ -70,7 +80,7 @@ function beginUse (storage, writes) {
  * @param {Storage} storage
  * @param {number} writes
  */
-function endUse (storage, writes) {
+function endUse(storage, writes) {
   const optional = /** @type {OptionalFields} */ (storage.optional)
   optional.busy--
   optional.written -= writes
@@ -86,7 +96,7 @@ class Pieces {
    * @param {number} most  elements of a piece
    * @param {boolean} compact  each piece must be contiguous in memory
    */
-  constructor (layout, most, compact) {
+  constructor(layout, most, compact) {
     const { extents, axis } = ffi.cut(layout, most, compact)
     this.shape = layout.shape
     this.unit = extents
@@ -102,20 +112,23 @@ class Pieces {
    * @param {number} count  pieces to join, at most
    * @returns {number[]} extents of the joined piece at start
    */
-  extents (count) {
+  extents(count) {
     const { axis } = this
     const extents = this.unit.slice()
     for (let d = 0; d < extents.length; d++) {
-      extents[d] = Math.min(d === axis ? extents[d] * count : extents[d], this.shape[d] - this.start[d])
+      extents[d] = Math.min(
+        d === axis ? extents[d] * count : extents[d],
+        this.shape[d] - this.start[d],
+      )
     }
     return extents
   }
 
   /** @param {number[]} extents  of the piece that was copied */
-  advance (extents) {
+  advance(extents) {
     const { start, shape, axis } = this
     /** @param {number} d */
-    const isInside = d => (start[d] += extents[d]) < shape[d] || (start[d] = 0) !== 0
+    const isInside = (d) => (start[d] += extents[d]) < shape[d] || (start[d] = 0) !== 0
     if (shape.length > 0 && isInside(axis)) return
     for (let d = shape.length - 1; d >= 0; d--) if (d !== axis && isInside(d)) return
     this.ended = true
@@ -131,7 +144,7 @@ rootless(Pieces)
  * @param {Signal | undefined} signal
  * @param {(extents: number[]) => void} run  of the piece at pieces.start
  */
-async function inTurns (pieces, signal, run) {
+async function inTurns(pieces, signal, run) {
   let count = 1
   while (!pieces.ended) {
     await nextTurn()
@@ -153,10 +166,15 @@ async function inTurns (pieces, signal, run) {
  * @param {Pieces} pieces
  * @param {Signal | undefined} signal
  */
-function copyPieces ({ dst, src, scaling, casting }, pieces, signal) {
-  return inTurns(pieces, signal, extents => {
+function copyPieces({ dst, src, scaling, casting }, pieces, signal) {
+  return inTurns(pieces, signal, (extents) => {
     const { start } = pieces
-    copyElements(subLayout(dst, start, extents), subLayout(src, start, extents), scaling && scalingOfPart(scaling, start, extents), casting)
+    copyElements(
+      subLayout(dst, start, extents),
+      subLayout(src, start, extents),
+      scaling && scalingOfPart(scaling, start, extents),
+      casting,
+    )
   })
 }
 
@@ -172,7 +190,7 @@ const isOutside = ({ storage }) => backend.isWasm && storage.address === null
  * @param {Layout} src
  * @param {Layout} along  pieces follow its order in memory
  */
-function piecesOf (dst, src, along) {
+function piecesOf(dst, src, along) {
   const most = PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype])
   return new Pieces(along, most, isOutside(dst) || isOutside(src))
 }
@@ -182,7 +200,7 @@ function piecesOf (dst, src, along) {
  *
  * @param {Layout} piece
  */
-function isSpreadOut (piece) {
+function isSpreadOut(piece) {
   if (!isOutside(piece) || piece.size === 0) return false
   const { low, high } = ffi.extent(piece)
   return high - low >= 2 * piece.size
@@ -196,7 +214,7 @@ function isSpreadOut (piece) {
  * @param {boolean} collides  source and target share bytes
  * @param {Signal | undefined} signal
  */
-async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
+async function copyOnLoop({ dst, src, scaling, casting }, collides, signal) {
   let shown = ffi.viewByList(opcodes.broadcast_to, src, dst.shape)
   const pieces = piecesOf(dst, shown, dst)
   if (pieces.isOne || !(collides || isSpreadOut(subLayout(shown, pieces.start, pieces.unit)))) {
@@ -208,7 +226,11 @@ async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
   temporary.storage = ffi.allocate(nbytes)
   try {
     countStaged(nbytes)
-    await copyPieces({ dst: temporary, src, scaling: null, casting: 0 }, piecesOf(temporary, src, src), signal)
+    await copyPieces(
+      { dst: temporary, src, scaling: null, casting: 0 },
+      piecesOf(temporary, src, src),
+      signal,
+    )
     shown = ffi.viewByList(opcodes.broadcast_to, temporary, dst.shape)
     await copyPieces({ dst, src: shown, scaling, casting }, piecesOf(dst, shown, dst), signal)
   } finally {
@@ -223,7 +245,7 @@ async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
  * @param {Signal | undefined} signal
  * @returns {Promise<void>}
  */
-function offLoop (begin, signal) {
+function offLoop(begin, signal) {
   return new Promise((resolve, reject) => {
     let leave = () => {}
     const id = begin((finished, error) => {
@@ -232,7 +254,11 @@ function offLoop (begin, signal) {
       else if (finished && !signal?.look()) resolve()
       else reject(signal?.reason) // even if all was done by then
     })
-    if (signal !== undefined) leave = signal.follow(() => { backend.stopCopy(id) })
+    if (signal !== undefined) {
+      leave = signal.follow(() => {
+        backend.stopCopy(id)
+      })
+    }
   })
 }
 
@@ -242,7 +268,7 @@ function offLoop (begin, signal) {
  * @param {Copy} copy
  * @param {Signal | undefined} signal
  */
-const copyOffLoop = (copy, signal) => offLoop(done => ffi.startCopy(copy, done), signal)
+const copyOffLoop = (copy, signal) => offLoop((done) => ffi.startCopy(copy, done), signal)
 
 /**
  * Copies a temporary into native memory, for another thread to read.
@@ -250,7 +276,7 @@ const copyOffLoop = (copy, signal) => offLoop(done => ffi.startCopy(copy, done),
  * @param {Layout} layout
  * @returns {Layout}
  */
-function fixedCopy (layout) {
+function fixedCopy(layout) {
   const { dtype, shape, size } = layout
   const copy = ffi.dense(dtype, shape)
   copy.storage = backend.allocateNative(size * itemsizes[dtype], ffi.check)
@@ -269,19 +295,24 @@ function fixedCopy (layout) {
  * @param {Copy} copy  the target cannot move
  * @param {Signal | undefined} signal
  */
-async function copyFixed (copy, signal) {
+async function copyFixed(copy, signal) {
   const { scaling } = copy
   /** @type {Layout[]} */
   const made = []
   /** @param {Layout} layout */
-  const fixed = layout => {
+  const fixed = (layout) => {
     const twin = fixedCopy(layout)
     made.push(twin)
     return twin
   }
   try {
     const src = backend.isFixed(copy.src.storage) ? copy.src : fixed(copy.src)
-    const factors = scaling && { scale: fixed(scaling.scale), bias: fixed(scaling.bias), axis: scaling.axis, numbers: null }
+    const factors = scaling && {
+      scale: fixed(scaling.scale),
+      bias: fixed(scaling.bias),
+      axis: scaling.axis,
+      numbers: null,
+    }
     await copyOffLoop({ ...copy, src, scaling: factors }, signal)
   } finally {
     for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
@@ -296,7 +327,7 @@ async function copyFixed (copy, signal) {
  * @param {Storage | null} stream
  * @param {Signal | undefined} signal
  */
-async function copyByDevice (copy, stream, signal) {
+async function copyByDevice(copy, stream, signal) {
   const { copyOn, isPageable } = cuda()
   const { dst, src, scaling, casting } = copy
   if (!isPageable(dst.storage) && !isPageable(src.storage)) {
@@ -305,11 +336,23 @@ async function copyByDevice (copy, stream, signal) {
     return
   }
   const shown = ffi.viewByList(opcodes.broadcast_to, src, dst.shape)
-  const pieces = new Pieces(dst, DEVICE_PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]), false)
+  const pieces = new Pieces(
+    dst,
+    DEVICE_PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]),
+    false,
+  )
   while (!pieces.ended) {
     const extents = pieces.extents(1)
     const { start } = pieces
-    await copyOn({ dst: subLayout(dst, start, extents), src: subLayout(shown, start, extents), scaling: scaling && scalingOfPart(scaling, start, extents), casting }, stream)
+    await copyOn(
+      {
+        dst: subLayout(dst, start, extents),
+        src: subLayout(shown, start, extents),
+        scaling: scaling && scalingOfPart(scaling, start, extents),
+        casting,
+      },
+      stream,
+    )
     checkSignal(signal)
     pieces.advance(extents)
   }
@@ -324,8 +367,11 @@ async function copyByDevice (copy, stream, signal) {
  * @param {Storage | null} [stream]  a device's; null: its default stream
  * @throws ERR_BUSY the source is being written · as copyFrom · ERR_DETACHED · the signal's reason
  */
-async function copyAsync (copy, isOurs, signal, stream = null) {
-  const { dst: { storage: to }, src: { storage: from } } = copy
+async function copyAsync(copy, isOurs, signal, stream = null) {
+  const {
+    dst: { storage: to },
+    src: { storage: from },
+  } = copy
   if (from.optional !== null && from.optional.written > 0) throw busy('source')
   const collides = ffi.checkCopy(copy)
   beginUse(to, 1)
@@ -345,4 +391,19 @@ async function copyAsync (copy, isOurs, signal, stream = null) {
   }
 }
 
-module.exports = { PIECE_BYTES, Pieces, nextTurn, inTurns, piecesOf, copyPieces, copyOffLoop, offLoop, isOutside, isSpreadOut, copyAsync, busy, beginUse, endUse }
+module.exports = {
+  PIECE_BYTES,
+  Pieces,
+  nextTurn,
+  inTurns,
+  piecesOf,
+  copyPieces,
+  copyOffLoop,
+  offLoop,
+  isOutside,
+  isSpreadOut,
+  copyAsync,
+  busy,
+  beginUse,
+  endUse,
+}

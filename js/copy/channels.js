@@ -22,17 +22,29 @@ const { opcodes } = ffi
  * @param {Channels} channels
  * @returns {import('../backend/calls').Copy[] | null} null: a list that must be read value by value
  */
-function copiesOfRows ({ dst, scaling, casting }, { arrays, count, length, isAudio }) {
+function copiesOfRows({ dst, scaling, casting }, { arrays, count, length, isAudio }) {
   if (isAudio) checkAudio(arrays, count, length, dst.shape)
   else if (!areRows(arrays, dst)) return null
   const extents = [1, dst.shape[1]]
-  const sources = arrays.map(array => layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents))
+  const sources = arrays.map((array) =>
+    layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents),
+  )
   // Writing one row of the target may overwrite a later row of a list.
-  if (!isAudio && sources.some(src => ffi.sharesMemory(dst, src))) return null
-  ffi.checkCopy({ dst, src: ffi.viewByList(opcodes.broadcast_to, sources[0], dst.shape), scaling, casting })
+  if (!isAudio && sources.some((src) => ffi.sharesMemory(dst, src))) return null
+  ffi.checkCopy({
+    dst,
+    src: ffi.viewByList(opcodes.broadcast_to, sources[0], dst.shape),
+    scaling,
+    casting,
+  })
   return sources.map((src, c) => {
     const start = [c, 0]
-    return { dst: subLayout(dst, start, extents), src, scaling: scaling && scalingOfPart(scaling, start, extents), casting }
+    return {
+      dst: subLayout(dst, start, extents),
+      src,
+      scaling: scaling && scalingOfPart(scaling, start, extents),
+      casting,
+    }
   })
 }
 
@@ -42,21 +54,35 @@ function copiesOfRows ({ dst, scaling, casting }, { arrays, count, length, isAud
  * @param {number} length
  * @param {number[]} shape
  */
-function checkAudio (arrays, count, length, shape) {
+function checkAudio(arrays, count, length, shape) {
   if (shape.length !== 2 || shape[0] !== arrays.length || shape[1] !== length) {
-    throw failure('ERR_SHAPE', `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`)
+    throw failure(
+      'ERR_SHAPE',
+      `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`,
+    )
   }
-  for (let i = 0; i < arrays.length; i++) if (partsOfArray(arrays[i]).length !== length) throw failure('ERR_DETACHED', `channel ${i} of the AudioBuffer was transferred away`)
+  for (let i = 0; i < arrays.length; i++) {
+    if (partsOfArray(arrays[i]).length !== length) {
+      throw failure('ERR_DETACHED', `channel ${i} of the AudioBuffer was transferred away`)
+    }
+  }
 }
 
 /**
  * @param {unknown[]} arrays
  * @param {Layout} target
  */
-function areRows (arrays, { dtype, shape }) {
+function areRows(arrays, { dtype, shape }) {
   const { name } = dtypes[dtype]
-  return shape.length === 2 && shape[0] === arrays.length && shape[1] > 0 &&
-    arrays.every(array => dtypeOfArray(array) === name && partsOfLive(array, 'a row of src').length === shape[1])
+  return (
+    shape.length === 2 &&
+    shape[0] === arrays.length &&
+    shape[1] > 0 &&
+    arrays.every(
+      (array) =>
+        dtypeOfArray(array) === name && partsOfLive(array, 'a row of src').length === shape[1],
+    )
+  )
 }
 
 /**
@@ -64,7 +90,7 @@ function areRows (arrays, { dtype, shape }) {
  * @param {Channels} channels
  * @returns {boolean} false: not rows, nothing was copied
  */
-function copyRows (copy, channels) {
+function copyRows(copy, channels) {
   const copies = copiesOfRows(copy, channels)
   if (copies === null) return false
   for (let i = 0; i < copies.length; i++) {

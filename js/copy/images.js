@@ -28,7 +28,7 @@ const EXPECTED = 'image data goes into (height, width, 4), or (height, width, 3)
  * @param {number[]} shape  of the target
  * @returns {Layout}
  */
-function layoutOfImage ({ data, width, height, dtype }, shape) {
+function layoutOfImage({ data, width, height, dtype }, shape) {
   checkShape(width, height, shape)
   return withAlphaOrNot(layoutOver(data, dtype.index, [height, width, 4]), shape[2])
 }
@@ -38,13 +38,19 @@ function layoutOfImage ({ data, width, height, dtype }, shape) {
  * @param {number} height
  * @param {number[]} shape  of the target
  */
-function checkShape (width, height, shape) {
+function checkShape(width, height, shape) {
   const channels = shape.length > 2 ? shape[2] : 1
   if (shape[0] !== height || shape[1] !== width || shape.length > 3) {
-    throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${shape.join(', ')}]: ${EXPECTED}, of other orders permute shows one`)
+    throw failure(
+      'ERR_SHAPE',
+      `the image has ${height} rows of ${width} pixels; the target has shape [${shape.join(', ')}]: ${EXPECTED}, of other orders permute shows one`,
+    )
   }
   if (channels !== 3 && channels !== 4) {
-    throw failure('ERR_SHAPE', `the target has shape [${shape.join(', ')}]: ${EXPECTED}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
+    throw failure(
+      'ERR_SHAPE',
+      `the target has shape [${shape.join(', ')}]: ${EXPECTED}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`,
+    )
   }
 }
 
@@ -52,7 +58,7 @@ function checkShape (width, height, shape) {
  * @param {Layout} pixels  (height, width, 4)
  * @param {number} count  3: without alpha
  */
-const withAlphaOrNot = (pixels, count) => count === 4 ? pixels : colours(pixels)
+const withAlphaOrNot = (pixels, count) => (count === 4 ? pixels : colours(pixels))
 
 /** What toImageData's options come to. scale, bias: to 256 levels; table: their colours, or null. @typedef {{ scale: number, bias: number, table: Uint8Array | null }} Levels */
 
@@ -64,30 +70,49 @@ const withAlphaOrNot = (pixels, count) => count === 4 ? pixels : colours(pixels)
  * @param {any} colours  the colormap: lists, typed arrays or tensors
  * @returns {Levels}
  */
-function levelsOf (min = 0, max = 1, colours = undefined) {
-  if (!Number.isFinite(min)) throw failure('ERR_ARGUMENT', `min is ${show(min)}; a finite number was expected`)
-  if (!Number.isFinite(max) || !(max > min)) throw failure('ERR_ARGUMENT', `max is ${show(max)}; a finite number above min (${min}) was expected`)
+function levelsOf(min = 0, max = 1, colours = undefined) {
+  if (!Number.isFinite(min)) {
+    throw failure('ERR_ARGUMENT', `min is ${show(min)}; a finite number was expected`)
+  }
+  if (!Number.isFinite(max) || !(max > min)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `max is ${show(max)}; a finite number above min (${min}) was expected`,
+    )
+  }
   const scale = 255 / (max - min)
-  if (scale === 0 || !Number.isFinite(scale)) throw failure('ERR_ARGUMENT', `min is ${min}, and max ${max}; their difference has no reciprocal in float64`)
+  if (scale === 0 || !Number.isFinite(scale)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `min is ${min}, and max ${max}; their difference has no reciprocal in float64`,
+    )
+  }
   return { scale, bias: 0.5 - min * scale, table: colours === undefined ? null : tableOf(colours) }
 }
 
 /** @param {any} value  a tensor, or like an array @param {number} most @returns {any[] | null} its entries; null: it has none, or more */
-function entriesOf (value, most) {
+function entriesOf(value, most) {
   const layout = tensors.layoutOf(value)
   if (layout !== null && layout.size > 4 * most) return null // no lists of millions
   const list = layout === null ? value : tensors.nested(layout)
   if (list === null || typeof list !== 'object') return null
   const { length } = list
-  return Number.isInteger(length) && length >= 0 && length <= most ? arrayOf(length, i => list[i]) : null
+  return Number.isInteger(length) && length >= 0 && length <= most
+    ? arrayOf(length, (i) => list[i])
+    : null
 }
 
 /** @param {any} colours @returns {Uint8Array} 256 colours between them, of 3 channels or 4 */
-function tableOf (colours) {
+function tableOf(colours) {
   const list = entriesOf(colours, 256)
-  if (list === null || list.length < 2) throw failure('ERR_ARGUMENT', `colormap is ${list === null ? show(colours) : `a list of ${list.length}`}; 2 to 256 colours [red, green, blue] were expected`)
-  const rows = list.map(colour => entriesOf(colour, 4) ?? [])
-  const channels = rows.some(row => row.length === 4) ? 4 : 3
+  if (list === null || list.length < 2) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `colormap is ${list === null ? show(colours) : `a list of ${list.length}`}; 2 to 256 colours [red, green, blue] were expected`,
+    )
+  }
+  const rows = list.map((colour) => entriesOf(colour, 4) ?? [])
+  const channels = rows.some((row) => row.length === 4) ? 4 : 3
   const count = rows.length
   const anchors = new Float64Array(channels * count)
   for (let i = 0; i < count; i++) {
@@ -95,16 +120,23 @@ function tableOf (colours) {
     for (let c = 0; c < channels; c++) {
       const given = row.length < 3 ? undefined : c < row.length ? row[c] : 255
       const x = typeof given === 'bigint' ? Number(given) : given
-      if (typeof x !== 'number' || !(x >= 0 && x <= 255)) throw failure('ERR_ARGUMENT', `colormap[${i}] is no colour; [red, green, blue], or these and alpha, each from 0 to 255, was expected`)
+      if (typeof x !== 'number' || !(x >= 0 && x <= 255)) {
+        throw failure(
+          'ERR_ARGUMENT',
+          `colormap[${i}] is no colour; [red, green, blue], or these and alpha, each from 0 to 255, was expected`,
+        )
+      }
       anchors[channels * i + c] = x
     }
   }
   const table = new Uint8Array(256 * channels)
   for (let i = 0; i < 256 * channels; i++) {
-    const at = Math.floor(i / channels) * (count - 1) / 255
+    const at = (Math.floor(i / channels) * (count - 1)) / 255
     const from = Math.min(Math.floor(at), count - 2)
-    const low = anchors[channels * from + i % channels]
-    table[i] = Math.round(low + (at - from) * (anchors[channels * (from + 1) + i % channels] - low))
+    const low = anchors[channels * from + (i % channels)]
+    table[i] = Math.round(
+      low + (at - from) * (anchors[channels * (from + 1) + (i % channels)] - low),
+    )
   }
   return table
 }
@@ -116,10 +148,15 @@ function tableOf (colours) {
  * @param {import('../backend/calls').Scaling | null} scaling  to levels
  * @param {Uint8Array | null} table
  */
-function imageOfLevels (layout, scaling, table) {
+function imageOfLevels(layout, scaling, table) {
   const { shape } = layout
   const isGrey = shape.length === 2 || (shape.length === 3 && shape[2] === 1)
-  if (table !== null && !isGrey) throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; with a colormap (height, width) or (height, width, 1) was expected`)
+  if (table !== null && !isGrey) {
+    throw failure(
+      'ERR_SHAPE',
+      `the tensor has shape [${shape.join(', ')}]; with a colormap (height, width) or (height, width, 1) was expected`,
+    )
+  }
   const bytes = allocated(denseLayout(UINT8, shape))
   try {
     copyElements(bytes, layout, scaling, UNSAFE)
@@ -131,7 +168,7 @@ function imageOfLevels (layout, scaling, table) {
 }
 
 /** @param {Layout} bytes  (height, width) or (height, width, 1), dense @param {Uint8Array} table */
-function imageOfTable (bytes, table) {
+function imageOfTable(bytes, table) {
   const { shape, size } = bytes
   const channels = lengthOf(table) / 256
   const colours = allocated(denseLayout(UINT8, [size, channels]))
@@ -150,21 +187,35 @@ function imageOfTable (bytes, table) {
  * @param {Layout} layout  (height, width) or (height, width, 1, 3 or 4) of uint8
  * @returns {{ data: Uint8ClampedArray, width: number, height: number }} an ImageData where the runtime has that class
  */
-function imageOfLayout (layout) {
+function imageOfLayout(layout) {
   const { shape } = layout
   const height = shape[0]
   const width = shape[1]
   const channels = shape.length > 2 ? shape[2] : 1
-  if (layout.dtype !== UINT8) throw failure('ERR_DTYPE', 'image data is made of uint8; of others toImageData({ min, max }) makes it')
-  if ((shape.length !== 2 && shape.length !== 3) || ![1, 3, 4].includes(channels)) {
-    throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; (height, width) or (height, width, 1, 3 or 4) was expected, and permute shows other orders so`)
+  if (layout.dtype !== UINT8) {
+    throw failure(
+      'ERR_DTYPE',
+      'image data is made of uint8; of others toImageData({ min, max }) makes it',
+    )
   }
-  if (layout.size === 0) throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; an image has at least one pixel`)
+  if ((shape.length !== 2 && shape.length !== 3) || ![1, 3, 4].includes(channels)) {
+    throw failure(
+      'ERR_SHAPE',
+      `the tensor has shape [${shape.join(', ')}]; (height, width) or (height, width, 1, 3 or 4) was expected, and permute shows other orders so`,
+    )
+  }
+  if (layout.size === 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `the tensor has shape [${shape.join(', ')}]; an image has at least one pixel`,
+    )
+  }
   const data = newPixels(4 * width * height)
   const pixels = layoutOver(data, UINT8, [height, width, 4])
   const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
-  if (backend.isWasm && !(channels === 4 && ffi.isContiguous(source))) writeThroughTemporary(pixels, source)
-  else write(pixels, source)
+  if (backend.isWasm && !(channels === 4 && ffi.isContiguous(source))) {
+    writeThroughTemporary(pixels, source)
+  } else write(pixels, source)
   const Class = /** @type {any} */ (globalThis).ImageData
   return typeof Class === 'function' ? new Class(data, width, height) : { data, width, height }
 }
@@ -173,7 +224,7 @@ function imageOfLayout (layout) {
  * @param {Layout} pixels
  * @param {Layout} source
  */
-function write (pixels, source) {
+function write(pixels, source) {
   if (source.shape[2] === 4) {
     ffi.copy(pixels, source, 0)
   } else {
@@ -183,12 +234,12 @@ function write (pixels, source) {
 }
 
 /** @param {Layout} pixels */
-function makeOpaque (pixels) {
+function makeOpaque(pixels) {
   ffi.fill(ffi.viewByNumbers(opcodes.narrow, pixels, 2, 3, 1), 255)
 }
 
 /** @param {Layout} pixels */
-const colours = pixels => ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
+const colours = (pixels) => ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
 
 /**
  * For WebAssembly, whose kernels cannot write outside its memory: fills a temporary and copies it as a whole.
@@ -196,7 +247,7 @@ const colours = pixels => ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
  * @param {Layout} pixels
  * @param {Layout} source
  */
-function writeThroughTemporary (pixels, source) {
+function writeThroughTemporary(pixels, source) {
   const temporary = allocated(denseLayout(UINT8, pixels.shape))
   try {
     write(temporary, source)
@@ -208,7 +259,7 @@ function writeThroughTemporary (pixels, source) {
 }
 
 /** @param {number} nbytes */
-function newPixels (nbytes) {
+function newPixels(nbytes) {
   try {
     return new Uint8ClampedArray(nbytes)
   } catch {
@@ -216,4 +267,12 @@ function newPixels (nbytes) {
   }
 }
 
-module.exports = { layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout, imageOfLevels, levelsOf }
+module.exports = {
+  layoutOfImage,
+  checkShape,
+  withAlphaOrNot,
+  makeOpaque,
+  imageOfLayout,
+  imageOfLevels,
+  levelsOf,
+}

@@ -25,7 +25,7 @@ const UINT8 = dtypeOf('uint8').index
  * @param {() => Layout} target  gives the writable target; called after the source's getters ran
  * @param {{ scaling: import('../backend/calls').Scaling | null, casting: number, signal: Signal | undefined }} options
  */
-async function copyMedia (src, target, { scaling, casting, signal }) {
+async function copyMedia(src, target, { scaling, casting, signal }) {
   const channels = channelsOf(src, target().shape)
   const own = channels === null ? cloneOf(src) : null
   let dst
@@ -57,12 +57,15 @@ async function copyMedia (src, target, { scaling, casting, signal }) {
  * @param {CopyOfAny} copy
  * @param {Signal | undefined} signal
  */
-async function copyFrame (frame, { dst, scaling, casting }, signal) {
+async function copyFrame(frame, { dst, scaling, casting }, signal) {
   const { width, height } = frame.visibleRect
   checkShape(width, height, dst.shape)
   checkConverts(frame, 4 * width * height)
-  const fits = scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
-  if (fits && (await readFrame(frame, dst))) await nextTurn() // a runtime that reads at once gives the loop no turn, in which others run and garbage is collected
+  const fits =
+    scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
+  if (fits && (await readFrame(frame, dst))) {
+    await nextTurn()
+  } // a runtime that reads at once gives the loop no turn, in which others run and garbage is collected
   else await copyThroughTemporary(frame, { dst, scaling, casting }, signal)
   checkSignal(signal)
 }
@@ -72,11 +75,14 @@ async function copyFrame (frame, { dst, scaling, casting }, signal) {
  *
  * @param {any} frame
  */
-function cloneOf (frame) {
+function cloneOf(frame) {
   try {
     return frame.clone()
   } catch (error) {
-    throw failure('ERR_DETACHED', `the VideoFrame was closed or transferred away: ${/** @type {Error} */ (error).message}`)
+    throw failure(
+      'ERR_DETACHED',
+      `the VideoFrame was closed or transferred away: ${/** @type {Error} */ (error).message}`,
+    )
   }
 }
 
@@ -86,9 +92,14 @@ function cloneOf (frame) {
  * @param {any} frame
  * @param {number} nbytes
  */
-function checkConverts (frame, nbytes) {
+function checkConverts(frame, nbytes) {
   let asked = false
-  const options = { get format () { asked = true; return 'RGBA' } }
+  const options = {
+    get format() {
+      asked = true
+      return 'RGBA'
+    },
+  }
   let size
   try {
     size = frame.allocationSize(options)
@@ -96,15 +107,21 @@ function checkConverts (frame, nbytes) {
     throw unreadable(frame, error)
   }
   if (asked && size === nbytes) return
-  throw failure('ERR_UNSUPPORTED', `this runtime does not convert a VideoFrame of format ${frame.format} to RGBA; drawn on a canvas, getImageData gives its pixels`)
+  throw failure(
+    'ERR_UNSUPPORTED',
+    `this runtime does not convert a VideoFrame of format ${frame.format} to RGBA; drawn on a canvas, getImageData gives its pixels`,
+  )
 }
 
 /**
  * @param {any} frame
  * @param {unknown} error
  */
-function unreadable (frame, error) {
-  return failure('ERR_UNSUPPORTED', `the VideoFrame of format ${frame.format} could not be read as RGBA: ${/** @type {Error} */ (error).message}`)
+function unreadable(frame, error) {
+  return failure(
+    'ERR_UNSUPPORTED',
+    `the VideoFrame of format ${frame.format} could not be read as RGBA: ${/** @type {Error} */ (error).message}`,
+  )
 }
 
 /**
@@ -112,14 +129,19 @@ function unreadable (frame, error) {
  * @param {CopyOfAny} copy
  * @param {Signal | undefined} signal
  */
-async function copyThroughTemporary (frame, { dst, scaling, casting }, signal) {
+async function copyThroughTemporary(frame, { dst, scaling, casting }, signal) {
   const { width, height } = frame.visibleRect
   const pixels = allocated(denseLayout(UINT8, [height, width, 4]))
   try {
     const src = withAlphaOrNot(pixels, dst.shape[2])
     ffi.checkCopy({ dst, src, scaling, casting }) // throws before the frame is read
     countStaged(pixels.size)
-    if (!(await readFrame(frame, pixels))) throw failure('ERR_UNSUPPORTED', `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`)
+    if (!(await readFrame(frame, pixels))) {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`,
+      )
+    }
     await copyAsync({ dst, src, scaling, casting }, true, signal)
   } finally {
     backend.release(pixels.storage)
@@ -134,7 +156,7 @@ async function copyThroughTemporary (frame, { dst, scaling, casting }, signal) {
  * @param {Layout} pixels  dense
  * @returns {Promise<boolean>} false: the runtime refuses such a buffer, or the alpha channel could not be set
  */
-async function readFrame (frame, pixels) {
+async function readFrame(frame, pixels) {
   const isOpaque = frame.format !== null && frame.format.endsWith('X') // RGBX, BGRX: the fourth byte is undefined
   if (isOpaque && backend.isWasm && pixels.storage.kind !== 'wasm') return false
   const options = { format: frame.format === 'RGBX' ? 'RGBX' : 'RGBA' }

@@ -42,10 +42,11 @@ const MOST_INDICES = 2 ** 16 // in one call of take
  * @param {number} length
  * @returns {Layout}
  */
-const narrow = (layout, axis, start, length) => ffi.viewByNumbers(opcodes.narrow, layout, axis, start, length)
+const narrow = (layout, axis, start, length) =>
+  ffi.viewByNumbers(opcodes.narrow, layout, axis, start, length)
 
 /** @param {readonly number[]} shape */
-const shapeText = shape => `[${shape.join(', ')}]`
+const shapeText = (shape) => `[${shape.join(', ')}]`
 
 /**
  * A shape with another extent. Array.prototype.with takes longer than all else that a small result needs.
@@ -55,7 +56,7 @@ const shapeText = shape => `[${shape.join(', ')}]`
  * @param {number} n
  * @returns {number[]}
  */
-function withExtent (shape, d, n) {
+function withExtent(shape, d, n) {
   const out = shape.slice()
   out[d] = n
   return out
@@ -69,7 +70,8 @@ function withExtent (shape, d, n) {
  * @param {number} n
  * @returns {number[]}
  */
-const withAxis = (shape, d, n) => arrayOf(shape.length + 1, i => i < d ? shape[i] : i === d ? n : shape[i - 1])
+const withAxis = (shape, d, n) =>
+  arrayOf(shape.length + 1, (i) => (i < d ? shape[i] : i === d ? n : shape[i - 1]))
 
 /**
  * Calls fn with a row-major temporary, which is freed afterwards.
@@ -79,7 +81,7 @@ const withAxis = (shape, d, n) => arrayOf(shape.length + 1, i => i < d ? shape[i
  * @param {Layout} beside  gives the device
  * @param {(copy: Layout) => void} fn
  */
-function withTemporary (dtype, shape, beside, fn) {
+function withTemporary(dtype, shape, beside, fn) {
   const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placementLike(beside.storage))
   try {
     countStaged(copy.size * itemsizes[dtype])
@@ -95,10 +97,10 @@ function withTemporary (dtype, shape, beside, fn) {
  * @param {Layout} layout
  * @param {(flat: Layout) => void} fn
  */
-function withFlat (layout, fn) {
+function withFlat(layout, fn) {
   const flat = ffi.reshape(layout, [layout.size])
   if (flat.storage !== nothing) return fn(flat)
-  withTemporary(layout.dtype, layout.shape, layout, copy => {
+  withTemporary(layout.dtype, layout.shape, layout, (copy) => {
     ffi.copy(copy, layout, 0)
     fn(ffi.reshape(copy, [layout.size]))
   })
@@ -109,7 +111,7 @@ function withFlat (layout, fn) {
  *
  * @param {Layout[]} sources
  */
-function commonDtype (sources) {
+function commonDtype(sources) {
   let { dtype } = sources[0]
   for (let i = 1; i < sources.length; i++) dtype = ffi.promoteTypes(dtype, sources[i].dtype)
   return dtype
@@ -122,32 +124,44 @@ function commonDtype (sources) {
  * @param {number | null} axis  null: flattens each first
  * @returns {Recipe}
  */
-function concat (sources, axis) {
+function concat(sources, axis) {
   const dtype = commonDtype(sources)
   const { shape: first } = sources[0]
-  if (axis !== null && first.length === 0) throw failure('ERR_SHAPE', 'tensors without axes cannot be concatenated; stack makes an axis for them')
+  if (axis !== null && first.length === 0) {
+    throw failure(
+      'ERR_SHAPE',
+      'tensors without axes cannot be concatenated; stack makes an axis for them',
+    )
+  }
   const d = axis === null ? 0 : axisFromStart(axis, first.length)
   if (axis !== null) {
     for (let i = 0; i < sources.length; i++) {
       const { shape } = sources[i]
-      if (!isSameShape(shape, first, d)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, which axis ${d} alone may differ from`)
+      if (!isSameShape(shape, first, d)) {
+        throw failure(
+          'ERR_SHAPE',
+          `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, which axis ${d} alone may differ from`,
+        )
+      }
     }
   }
-  const lengths = sources.map(({ shape, size }) => axis === null ? size : shape[d])
+  const lengths = sources.map(({ shape, size }) => (axis === null ? size : shape[d]))
   const total = sumOf(lengths)
   return {
     dtype,
     shape: axis === null ? [total] : withExtent(first, d, total),
     sources,
-    write (target, casting) {
+    write(target, casting) {
       let at = 0
       for (let i = 0; i < sources.length; i++) {
         const source = sources[i]
         const part = narrow(target, d, at, lengths[i])
         at += lengths[i]
-        if (source.size > 0) ffi.copy(axis === null ? ffi.reshape(part, source.shape) : part, source, casting)
+        if (source.size > 0) {
+          ffi.copy(axis === null ? ffi.reshape(part, source.shape) : part, source, casting)
+        }
       }
-    }
+    },
   }
 }
 
@@ -158,23 +172,28 @@ function concat (sources, axis) {
  * @param {number} axis  of the result
  * @returns {Recipe}
  */
-function stack (sources, axis) {
+function stack(sources, axis) {
   const dtype = commonDtype(sources)
   const { shape: first } = sources[0]
   const d = axisFromStart(axis, first.length + 1)
   for (let i = 0; i < sources.length; i++) {
     const { shape } = sources[i]
-    if (!isSameShape(shape, first)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, as of the first`)
+    if (!isSameShape(shape, first)) {
+      throw failure(
+        'ERR_SHAPE',
+        `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, as of the first`,
+      )
+    }
   }
   return {
     dtype,
     shape: withAxis(first, d, sources.length),
     sources,
-    write (target, casting) {
+    write(target, casting) {
       for (let i = 0; i < sources.length; i++) {
         ffi.copy(ffi.viewByNumbers(opcodes.select, target, d, i), sources[i], casting)
       }
-    }
+    },
   }
 }
 
@@ -187,14 +206,14 @@ function stack (sources, axis) {
  * @param {number[]} one  the source's shape with an axis of 1 for each of those
  * @returns {Recipe}
  */
-function repeatRecipe (source, shape, split, one) {
+function repeatRecipe(source, shape, split, one) {
   return {
     dtype: source.dtype,
     shape,
     sources: [source],
-    write (target, casting) {
+    write(target, casting) {
       if (target.size > 0) ffi.copy(ffi.reshape(target, split), ffi.reshape(source, one), casting)
-    }
+    },
   }
 }
 
@@ -205,7 +224,7 @@ function repeatRecipe (source, shape, split, one) {
  * @param {number[]} reps  per axis, aligned at the last one; not negative
  * @returns {Recipe}
  */
-function tile (source, reps) {
+function tile(source, reps) {
   const n = Math.max(reps.length, source.shape.length)
   const from = [...arrayOf(n - source.shape.length, () => 1), ...source.shape]
   const times = [...arrayOf(n - reps.length, () => 1), ...reps]
@@ -233,18 +252,28 @@ function tile (source, reps) {
  * @param {number | null} axis  null: flattens first
  * @returns {Recipe}
  */
-function repeat (source, counts, axis) {
-  if (axis === null) return flatRecipe(source, flat => repeat(flat, counts, 0))
+function repeat(source, counts, axis) {
+  if (axis === null) return flatRecipe(source, (flat) => repeat(flat, counts, 0))
   const { shape } = source
   const d = axisFromStart(axis, shape.length)
   if (typeof counts !== 'number' && counts.length === 1) counts = counts[0]
   if (typeof counts === 'number' && shape.length < MOST_AXES) {
     const split = withAxis(shape, d + 1, counts)
-    return repeatRecipe(source, withExtent(shape, d, shape[d] * counts), split, withExtent(split, d + 1, 1))
+    return repeatRecipe(
+      source,
+      withExtent(shape, d, shape[d] * counts),
+      split,
+      withExtent(split, d + 1, 1),
+    )
   }
-  if (typeof counts !== 'number' && counts.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${counts.length} entries; axis ${d} has ${shape[d]} elements`)
+  if (typeof counts !== 'number' && counts.length !== shape[d]) {
+    throw failure(
+      'ERR_SHAPE',
+      `repeats has ${counts.length} entries; axis ${d} has ${shape[d]} elements`,
+    )
+  }
   const total = typeof counts === 'number' ? shape[d] * counts : sumOf(counts)
-  return takeRecipe(source, d, total, target => takeRepeated(target, source, d, counts))
+  return takeRecipe(source, d, total, (target) => takeRepeated(target, source, d, counts))
 }
 
 /**
@@ -255,12 +284,12 @@ function repeat (source, counts, axis) {
  * @param {number} d
  * @param {number | Float64Array} counts  one for all, or one per index
  */
-function takeRepeated (target, source, d, counts) {
+function takeRepeated(target, source, d, counts) {
   const total = target.shape[d]
   const most = Math.min(total, MOST_INDICES)
   const indices = new Int32Array(most)
   /** @param {number} i */
-  const count = i => typeof counts === 'number' ? counts : counts[i]
+  const count = (i) => (typeof counts === 'number' ? counts : counts[i])
   let index = -1
   let left = 0 // repetitions of that index
   for (let at = 0; at < total; at += most) {
@@ -270,10 +299,15 @@ function takeRepeated (target, source, d, counts) {
     for (let i = 0; i < n;) {
       while (left === 0) left = count(++index)
       const m = Math.min(left, n - i)
-      indices.fill(index - first, i, i += m)
+      indices.fill(index - first, i, (i += m))
       left -= m
     }
-    ffi.take(narrow(target, d, at, n), narrow(source, d, first, source.shape[d] - first), layoutOver(new Int32Array(bufferOf(indices), 0, n), INT32, [n]), d)
+    ffi.take(
+      narrow(target, d, at, n),
+      narrow(source, d, first, source.shape[d] - first),
+      layoutOver(new Int32Array(bufferOf(indices), 0, n), INT32, [n]),
+      d,
+    )
   }
 }
 
@@ -285,11 +319,16 @@ function takeRepeated (target, source, d, counts) {
  * @param {number | null} axis  null: flattens first
  * @returns {Recipe}
  */
-function take (source, indices, axis) {
-  if (axis === null) return flatRecipe(source, flat => take(flat, indices, 0))
-  if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${shapeText(indices.shape)}; one axis was expected, and samebytes/math's index takes any`)
+function take(source, indices, axis) {
+  if (axis === null) return flatRecipe(source, (flat) => take(flat, indices, 0))
+  if (indices.shape.length !== 1) {
+    throw failure(
+      'ERR_SHAPE',
+      `indices has shape ${shapeText(indices.shape)}; one axis was expected, and samebytes/math's index takes any`,
+    )
+  }
   const d = axisFromStart(axis, source.shape.length)
-  return takeRecipe(source, d, indices.size, target => ffi.take(target, source, indices, d))
+  return takeRecipe(source, d, indices.size, (target) => ffi.take(target, source, indices, d))
 }
 
 /**
@@ -299,13 +338,13 @@ function take (source, indices, axis) {
  * @param {(target: Layout) => void} write
  * @returns {Recipe}
  */
-function takeRecipe (source, d, n, write) {
+function takeRecipe(source, d, n, write) {
   return {
     dtype: source.dtype,
     shape: withExtent(source.shape, d, n),
     sources: [source],
-    canWriteTo: target => target.dtype === source.dtype,
-    write
+    canWriteTo: (target) => target.dtype === source.dtype,
+    write,
   }
 }
 
@@ -317,28 +356,40 @@ function takeRecipe (source, d, n, write) {
  * @param {number} axis
  * @returns {Recipe}
  */
-function takeAlongAxis (source, indices, axis) {
+function takeAlongAxis(source, indices, axis) {
   const { dtype, shape: extents, size, storage, offset } = source
   const { name, kind } = dtypes[indices.dtype]
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `indices is ${name}; integers were expected`)
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
+    throw failure('ERR_DTYPE', `indices is ${name}; integers were expected`)
+  }
   const n = extents.length
-  if (indices.shape.length !== n) throw failure('ERR_SHAPE', `indices has ${indices.shape.length} axes; the tensor has ${n}`)
+  if (indices.shape.length !== n) {
+    throw failure('ERR_SHAPE', `indices has ${indices.shape.length} axes; the tensor has ${n}`)
+  }
   const d = axisFromStart(axis, n)
-  const shape = withExtent(broadcast(withExtent(extents, d, 1), withExtent(indices.shape, d, 1)), d, indices.shape[d])
+  const shape = withExtent(
+    broadcast(withExtent(extents, d, 1), withExtent(indices.shape, d, 1)),
+    d,
+    indices.shape[d],
+  )
   const { low, high } = size === 0 ? { low: 0, high: -1 } : ffi.extent(source)
   const all = new ffi.Layout(storage, dtype, [high - low + 1], [1], offset + low, high - low + 1, 0) // also what is between the elements
   return {
     dtype,
     shape,
     sources: [all],
-    canWriteTo: target => target.dtype === dtype && ffi.isContiguous(target),
-    write (target) {
+    canWriteTo: (target) => target.dtype === dtype && ffi.isContiguous(target),
+    write(target) {
       if (target.size === 0) return
       const list = doublesFor('indices', target.size, Infinity)
       countStaged(8 * target.size)
-      ffi.copy(layoutOver(list, FLOAT64, shape), ffi.viewByList(opcodes.broadcast_to, indices, shape), UNSAFE)
+      ffi.copy(
+        layoutOver(list, FLOAT64, shape),
+        ffi.viewByList(opcodes.broadcast_to, indices, shape),
+        UNSAFE,
+      )
       ffi.take(ffi.reshape(target, [target.size]), all, offsetsOf(list, source, d, shape, all), 0)
-    }
+    },
   }
 }
 
@@ -353,7 +404,7 @@ function takeAlongAxis (source, indices, axis) {
  * @returns {Layout} integers, which count elements from the lowest one; over the list's memory
  * @throws ERR_BOUNDS
  */
-function offsetsOf (list, { shape: extents, strides, offset }, d, shape, all) {
+function offsetsOf(list, { shape: extents, strides, offset }, d, shape, all) {
   const words = new Int32Array(bufferOf(list)) // two for each place, the lower half first
   const last = shape.length - 1
   const extent = extents[d]
@@ -370,7 +421,9 @@ function offsetsOf (list, { shape: extents, strides, offset }, d, shape, all) {
     const end = first + n
     for (let i = first; i < end; i++, at += step) {
       const index = list[i]
-      if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `indices has ${index}; axis ${d} has ${extent} elements`)
+      if (index < -extent || index >= extent) {
+        throw failure('ERR_BOUNDS', `indices has ${index}; axis ${d} has ${extent} elements`)
+      }
       const offsetOfIndex = at + (index < 0 ? index + extent : index) * along
       words[2 * i] = offsetOfIndex
       words[2 * i + 1] = offsetOfIndex / 2 ** 32
@@ -389,7 +442,7 @@ function offsetsOf (list, { shape: extents, strides, offset }, d, shape, all) {
  * @param {boolean} isLower  keeps what is below it, else what is above
  * @returns {Recipe}
  */
-function triangle (source, k, isLower) {
+function triangle(source, k, isLower) {
   const { dtype, shape } = source
   const n = shape.length
   if (n < 2) throw failure('ERR_SHAPE', `x has ${n} axes; 2 or more were expected`)
@@ -400,17 +453,26 @@ function triangle (source, k, isLower) {
     dtype,
     shape,
     sources: [source],
-    write (target, casting) {
+    write(target, casting) {
       if (target.size === 0) return
       ffi.copy(target, source, casting)
       const first = within(-k) // rows from here to `last` are on the diagonal
       const last = within(columns - k)
-      const zero = (/** @type {number} */ row, /** @type {number} */ end, /** @type {number} */ column, /** @type {number} */ stop) => {
-        if (row < end) ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
+      const zero = (
+        /** @type {number} */ row,
+        /** @type {number} */ end,
+        /** @type {number} */ column,
+        /** @type {number} */ stop,
+      ) => {
+        if (row < end) {
+          ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
+        }
       }
       zero(isLower ? 0 : last, isLower ? first : rows, 0, columns)
-      for (let i = first; i < last; i++) zero(i, i + 1, isLower ? i + k + 1 : 0, isLower ? columns : i + k)
-    }
+      for (let i = first; i < last; i++) {
+        zero(i, i + 1, isLower ? i + k + 1 : 0, isLower ? columns : i + k)
+      }
+    },
   }
 }
 
@@ -421,7 +483,7 @@ function triangle (source, k, isLower) {
  * @param {(flat: Layout) => Recipe} recipeOf
  * @returns {Recipe}
  */
-function flatRecipe (source, recipeOf) {
+function flatRecipe(source, recipeOf) {
   const flat = ffi.reshape(source, [source.size]) // has no storage where strides allow no such view
   const recipe = recipeOf(flat)
   if (flat.storage !== nothing) return recipe
@@ -431,7 +493,9 @@ function flatRecipe (source, recipeOf) {
     shape,
     sources: [source],
     canWriteTo,
-    write (target, casting) { withFlat(source, elements => recipeOf(elements).write(target, casting)) }
+    write(target, casting) {
+      withFlat(source, (elements) => recipeOf(elements).write(target, casting))
+    },
   }
 }
 
@@ -443,30 +507,41 @@ function flatRecipe (source, recipeOf) {
  * @param {number[] | null} axes  one for each shift, or a single one of either for all; null: rolls the flattened elements and keeps the shape
  * @returns {Recipe}
  */
-function roll (source, shifts, axes) {
+function roll(source, shifts, axes) {
   const { dtype, shape, size } = source
   const along = axes ?? [0]
   if (shifts.length !== along.length && shifts.length !== 1 && along.length !== 1) {
-    throw failure('ERR_SHAPE', `${shifts.length} shifts and ${along.length} axes were given; one for each was expected`)
+    throw failure(
+      'ERR_SHAPE',
+      `${shifts.length} shifts and ${along.length} axes were given; one for each was expected`,
+    )
   }
   const moves = arrayOf(axes === null ? 1 : shape.length, () => 0)
-  for (let i = 0; i < Math.max(shifts.length, along.length) && shifts.length > 0 && along.length > 0; i++) {
+  for (
+    let i = 0;
+    i < Math.max(shifts.length, along.length) && shifts.length > 0 && along.length > 0;
+    i++
+  ) {
     const d = axes === null ? 0 : axisFromStart(along[along.length === 1 ? 0 : i], shape.length)
     const n = axes === null ? size : shape[d]
-    const shift = shifts[shifts.length === 1 ? 0 : i] % n + moves[d]
-    moves[d] = n === 0 ? 0 : (shift % n + n) % n
+    const shift = (shifts[shifts.length === 1 ? 0 : i] % n) + moves[d]
+    moves[d] = n === 0 ? 0 : ((shift % n) + n) % n
   }
   /** @type {Recipe['write']} */
-  const write = (target, casting) => { if (size > 0) rollAxes(target, source, moves, casting, 0) }
+  const write = (target, casting) => {
+    if (size > 0) rollAxes(target, source, moves, casting, 0)
+  }
   if (axes !== null || shape.length === 1) return { dtype, shape, sources: [source], write }
   return {
     dtype,
     shape,
     sources: [source],
-    canWriteTo: target => ffi.reshape(target, [size]).storage !== nothing,
-    write (target, casting) {
-      withFlat(source, flat => { if (size > 0) rollAxes(ffi.reshape(target, [size]), flat, moves, casting, 0) })
-    }
+    canWriteTo: (target) => ffi.reshape(target, [size]).storage !== nothing,
+    write(target, casting) {
+      withFlat(source, (flat) => {
+        if (size > 0) rollAxes(ffi.reshape(target, [size]), flat, moves, casting, 0)
+      })
+    },
   }
 }
 
@@ -477,7 +552,7 @@ function roll (source, shifts, axes) {
  * @param {number} casting
  * @param {number} d  first axis not yet rolled
  */
-function rollAxes (target, source, moves, casting, d) {
+function rollAxes(target, source, moves, casting, d) {
   if (d === moves.length) return ffi.copy(target, source, casting)
   const shift = moves[d]
   if (shift === 0) return rollAxes(target, source, moves, casting, d + 1)
@@ -493,7 +568,7 @@ function rollAxes (target, source, moves, casting, d) {
  * @param {Layout} target  of its shape
  * @param {number} casting
  */
-function write (recipe, target, casting) {
+function write(recipe, target, casting) {
   if (recipe.canWriteTo === undefined || recipe.canWriteTo(target)) recipe.write(target, casting)
   else writeThroughTemporary(recipe, recipe.dtype, target, casting)
 }
@@ -504,8 +579,8 @@ function write (recipe, target, casting) {
  * @param {Layout} target
  * @param {number} casting
  */
-function writeThroughTemporary (recipe, dtype, target, casting) {
-  withTemporary(dtype, recipe.shape, target, copy => {
+function writeThroughTemporary(recipe, dtype, target, casting) {
+  withTemporary(dtype, recipe.shape, target, (copy) => {
     recipe.write(copy, casting)
     ffi.copy(target, copy, casting)
   })
@@ -519,12 +594,24 @@ function writeThroughTemporary (recipe, dtype, target, casting) {
  * @param {number} casting
  * @throws ERR_OVERLAP two elements of the target share a byte; nothing is written then
  */
-function writeInto (recipe, target, casting) {
+function writeInto(recipe, target, casting) {
   const { sources, canWriteTo } = recipe
   ffi.checkCopy({ dst: target, src: target, scaling: null, casting })
-  const isShared = sources.some(source => ffi.sharesMemory(target, source))
-  if (isShared && (canWriteTo === undefined || canWriteTo(target))) writeThroughTemporary(recipe, target.dtype, target, casting)
-  else write(recipe, target, casting)
+  const isShared = sources.some((source) => ffi.sharesMemory(target, source))
+  if (isShared && (canWriteTo === undefined || canWriteTo(target))) {
+    writeThroughTemporary(recipe, target.dtype, target, casting)
+  } else write(recipe, target, casting)
 }
 
-module.exports = { concat, stack, tile, repeat, take, takeAlongAxis, triangle, roll, write, writeInto }
+module.exports = {
+  concat,
+  stack,
+  tile,
+  repeat,
+  take,
+  takeAlongAxis,
+  triangle,
+  roll,
+  write,
+  writeInto,
+}

@@ -26,7 +26,7 @@ const rearrange = lazyFile(() => require('./recipes'))
  * @param {import('../backend/calls').Scaling | null} scaling
  * @param {number} casting
  */
-function copyElements (dst, src, scaling, casting) {
+function copyElements(dst, src, scaling, casting) {
   if (scaling === null) ffi.copy(dst, src, casting)
   else ffi.copyScaled(dst, src, scaling, casting)
 }
@@ -36,7 +36,7 @@ function copyElements (dst, src, scaling, casting) {
  * @param {Dtype | undefined} dtype  undefined: its own
  * @returns {InstanceType<typeof Layout>} contiguous, without bytes; its axes in the same order in memory as the layout's
  */
-function likeOf (layout, dtype) {
+function likeOf(layout, dtype) {
   const to = dtype === undefined ? layout.dtype : dtype.index
   const isRowMajor = layout.order === null && layout.size > 0 && ffi.isContiguous(layout)
   return isRowMajor ? denseLayout(to, layout.shape) : ffi.denseLike(layout, to)
@@ -52,11 +52,25 @@ function likeOf (layout, dtype) {
  * @param {import('../layout/placement').Placement | undefined} [placement]  of the new bytes; ordinary memory of the source's device where none is given
  * @returns {InstanceType<typeof Layout>} target with bytes
  */
-function copied (reason, target, source, casting, placement = placementLike(source.storage)) {
+function copied(reason, target, source, casting, placement = placementLike(source.storage)) {
   const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, placement)
   written(made, ({ storage, dtype, size }) => {
     if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
-    else ffi.copy(new Layout(storage, dtype, source.shape, ffi.dense(dtype, source.shape).strides, 0, size, 0), source, casting)
+    else {
+      ffi.copy(
+        new Layout(
+          storage,
+          dtype,
+          source.shape,
+          ffi.dense(dtype, source.shape).strides,
+          0,
+          size,
+          0,
+        ),
+        source,
+        casting,
+      )
+    }
   })
   countCopy(reason, made.size * itemsizes[made.dtype])
   return made
@@ -71,7 +85,7 @@ function copied (reason, target, source, casting, placement = placementLike(sour
  * @param {InstanceType<typeof Layout>} source
  * @param {number} casting
  */
-function copiedInto (reason, out, dtype, source, casting) {
+function copiedInto(reason, out, dtype, source, casting) {
   checkOut(out, source.shape, dtype)
   ffi.copy(out, source, casting)
   countCopy(reason, out.size * itemsizes[out.dtype])
@@ -87,7 +101,7 @@ function copiedInto (reason, out, dtype, source, casting) {
  * @param {number} casting
  * @returns {InstanceType<typeof Layout>}
  */
-function produced (reason, recipe, out, dtype, casting) {
+function produced(reason, recipe, out, dtype, casting) {
   if (out !== null) checkOut(out, recipe.shape, dtype)
   const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
   const { storage } = recipe.sources[0]
@@ -111,9 +125,19 @@ function produced (reason, recipe, out, dtype, casting) {
  * @param {number[]} shape
  * @param {Dtype | undefined} dtype  also asked for; must be out's
  */
-function checkOut (out, shape, dtype) {
-  if (!isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
-  if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
+function checkOut(out, shape, dtype) {
+  if (!isSameShape(out.shape, shape)) {
+    throw failure(
+      'ERR_SHAPE',
+      `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`,
+    )
+  }
+  if (dtype !== undefined && dtype.index !== out.dtype) {
+    throw failure(
+      'ERR_DTYPE',
+      `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`,
+    )
+  }
 }
 
 /**
@@ -121,9 +145,12 @@ function checkOut (out, shape, dtype) {
  * @param {number} to
  * @param {number} casting
  */
-function checkCast (from, to, casting) {
+function checkCast(from, to, casting) {
   if (ffi.canCast(from, to, casting)) return
-  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`)
+  throw failure(
+    'ERR_CAST',
+    `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`,
+  )
 }
 
 /**
@@ -132,8 +159,22 @@ function checkCast (from, to, casting) {
  * @param {number} from
  * @param {number} to
  */
-function checkOperandCast (from, to) {
-  if (!ffi.canCast(from, to, SAME_KIND)) throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting 'same_kind'; astype converts operands`)
+function checkOperandCast(from, to) {
+  if (!ffi.canCast(from, to, SAME_KIND)) {
+    throw failure(
+      'ERR_CAST',
+      `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting 'same_kind'; astype converts operands`,
+    )
+  }
 }
 
-module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkCast, checkOperandCast, checkOut }
+module.exports = {
+  copyElements,
+  likeOf,
+  copied,
+  copiedInto,
+  produced,
+  checkCast,
+  checkOperandCast,
+  checkOut,
+}

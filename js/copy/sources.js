@@ -9,7 +9,13 @@ const { MOST_PARTS, show, integer } = require('../base/validate')
 const { checkHeap } = require('../runtime/heap')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, flatten } = require('../layout/values')
-const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer, isView } = require('../base/buffers')
+const {
+  dtypeOfArray,
+  partsOfArray,
+  partsOfLive,
+  isAudioBuffer,
+  isView,
+} = require('../base/buffers')
 const { allocated, written, layoutOver } = require('../layout/layouts')
 const { writeValues, factorOf, layoutOfFactor } = require('../layout/elements')
 
@@ -26,10 +32,14 @@ const { layoutOfImage } = functionsOf(() => require('./images'))
  * @param {any} value
  * @returns {import('./images').Image | null}
  */
-function imageOf (value) {
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) return null
+function imageOf(value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) {
+    return null
+  }
   const { data, width, height, getContext } = value
-  return typeof getContext === 'function' ? drawnOn(value, width, height) : pictureOf(data, width, height)
+  return typeof getContext === 'function'
+    ? drawnOn(value, width, height)
+    : pictureOf(data, width, height)
 }
 
 /**
@@ -38,13 +48,27 @@ function imageOf (value) {
  * @param {unknown} height
  * @returns {import('./images').Image | null} null: they are no image's
  */
-function pictureOf (data, width, height) {
+function pictureOf(data, width, height) {
   const name = dtypeOfArray(data)
   if (name === undefined || typeof width !== 'number' || typeof height !== 'number') return null
-  if (name !== 'uint8' && name !== 'float16') throw failure('ERR_DTYPE', `the image's data is ${name}; uint8, or float16 of 0 to 1, was expected`)
+  if (name !== 'uint8' && name !== 'float16') {
+    throw failure(
+      'ERR_DTYPE',
+      `the image's data is ${name}; uint8, or float16 of 0 to 1, was expected`,
+    )
+  }
   const { length } = partsOfLive(data, "the image's data")
-  if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
-    throw failure('ERR_SHAPE', `the image has ${length} ${name === 'uint8' ? 'bytes' : 'halves'}; ${show(width)} x ${show(height)} pixels of 4 were expected`)
+  if (
+    !Number.isSafeInteger(width) ||
+    !Number.isSafeInteger(height) ||
+    width < 0 ||
+    height < 0 ||
+    length !== 4 * width * height
+  ) {
+    throw failure(
+      'ERR_SHAPE',
+      `the image has ${length} ${name === 'uint8' ? 'bytes' : 'halves'}; ${show(width)} x ${show(height)} pixels of 4 were expected`,
+    )
   }
   return { data, width, height, dtype: dtypeOf(name) }
 }
@@ -55,16 +79,23 @@ function pictureOf (data, width, height) {
  * @param {unknown} height
  * @returns {import('./images').Image | null}
  */
-function drawnOn (canvas, width, height) {
-  if (width === 0 || height === 0) throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
+function drawnOn(canvas, width, height) {
+  if (width === 0 || height === 0) {
+    throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
+  }
   let context, image
   try {
     context = canvas.getContext('2d')
     image = context?.getImageData?.(0, 0, width, height)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`,
+    )
   }
-  if (image === undefined || image === null) throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
+  if (image === undefined || image === null) {
+    throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
+  }
   return pictureOf(image.data, image.width, image.height)
 }
 
@@ -76,17 +107,22 @@ function drawnOn (canvas, width, height) {
  * @param {readonly number[]} shape  of the target
  * @returns {import('./channels').Channels | null}
  */
-function channelsOf (src, shape) {
+function channelsOf(src, shape) {
   if (isAudioBuffer(src)) {
     const { numberOfChannels, length } = src
-    const arrays = numberOfChannels === shape[0] ? listOfRows(numberOfChannels, c => src.getChannelData(c)) : []
-    if (arrays === null) throw failure('ERR_ARGUMENT', 'the AudioBuffer has a channel that is no typed array')
+    const arrays =
+      numberOfChannels === shape[0]
+        ? listOfRows(numberOfChannels, (c) => src.getChannelData(c))
+        : []
+    if (arrays === null) {
+      throw failure('ERR_ARGUMENT', 'the AudioBuffer has a channel that is no typed array')
+    }
     return { arrays, count: numberOfChannels, length, isAudio: true }
   }
   if (!Array.isArray(src) || dtypeOfArray(src[0]) === undefined) return null
   const n = src.length
   if (n !== shape[0] || n > MOST_PARTS) return null
-  const arrays = listOfRows(n, c => src[c])
+  const arrays = listOfRows(n, (c) => src[c])
   return arrays && { arrays, count: n, length: 0, isAudio: false }
 }
 
@@ -97,7 +133,7 @@ const ROW_BYTES = 1024 // of heap that one row takes here
  * @param {(c: number) => any} get
  * @returns {ArrayBufferView[] | null} null: not all are typed arrays
  */
-function listOfRows (n, get) {
+function listOfRows(n, get) {
   checkHeap(n * ROW_BYTES, () => `${n} rows; copy some at a time`)
   const arrays = []
   for (let c = 0; c < n; c++) {
@@ -116,12 +152,14 @@ function listOfRows (n, get) {
  * @param {Layout} target
  * @returns {Layout} its storage is to be released after the copy
  */
-function sourceOf (src, image, { shape, size, dtype }) {
+function sourceOf(src, image, { shape, size, dtype }) {
   if (image !== null) return layoutOfImage(image, shape)
   const found = dtypeOfArray(src)
   if (found === undefined) return listed(src, shape, size, dtypes[dtype])
   const { length } = partsOfLive(src, 'src')
-  if (length !== size) throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
+  if (length !== size) {
+    throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
+  }
   return layoutOver(src, dtypeOf(found).index, shape)
 }
 
@@ -134,10 +172,14 @@ function sourceOf (src, image, { shape, size, dtype }) {
  * @param {import('../backend/dtypes').Dtype} dtype
  * @returns {Layout}
  */
-function listed (src, shape, size, dtype) {
-  const { values, shape: given } = flatten('src', src, dtype.kind === 'COMPLEX' && !isFlat(src, size))
+function listed(src, shape, size, dtype) {
+  const { values, shape: given } = flatten(
+    'src',
+    src,
+    dtype.kind === 'COMPLEX' && !isFlat(src, size),
+  )
   const packed = allocated(ffi.dense(dtype.index, given))
-  written(packed, layout => writeValues(layout, values))
+  written(packed, (layout) => writeValues(layout, values))
   // A flat list of equal count fills row-major.
   return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
 }
@@ -148,7 +190,7 @@ function listed (src, shape, size, dtype) {
  * @param {unknown} list
  * @param {number} size
  */
-function isFlat (list, size) {
+function isFlat(list, size) {
   if (!Array.isArray(list) || list.length !== size || size > MOST_VALUES) return false
   for (let i = 0; i < size; i++) if (typeof list[i] !== 'number') return false // not by a method of the list, which may be the caller's
   return true
@@ -160,7 +202,7 @@ function isFlat (list, size) {
  * @param {import('../backend/storage').Storage} storage
  * @param {unknown} array
  */
-function kept (storage, array) {
+function kept(storage, array) {
   if (storage.kind !== 'wasm') return storage
   const { buffer, byteOffset, byteLength } = partsOfArray(array)
   return backend.adopt(buffer, byteOffset, byteLength, /** @type {object} */ (array))
@@ -173,7 +215,7 @@ class Factors {
    * @param {number | Float64Array} bias
    * @param {number} axis
    */
-  constructor (scale, bias, axis) {
+  constructor(scale, bias, axis) {
     this.numbers = { scale, bias }
     this.axis = axis
     /** @type {Scaling['scale'] | null} */
@@ -182,8 +224,12 @@ class Factors {
     this.biases = null
   }
 
-  get scale () { return (this.scales ??= layoutOfFactor(this.numbers.scale)) }
-  get bias () { return (this.biases ??= layoutOfFactor(this.numbers.bias)) }
+  get scale() {
+    return (this.scales ??= layoutOfFactor(this.numbers.scale))
+  }
+  get bias() {
+    return (this.biases ??= layoutOfFactor(this.numbers.bias))
+  }
 }
 rootless(Factors)
 
@@ -196,17 +242,33 @@ rootless(Factors)
  * @param {readonly number[]} shape  of the target
  * @returns {Scaling | null} null: nothing is scaled
  */
-function scalingOf (scale, bias, axis, shape) {
+function scalingOf(scale, bias, axis, shape) {
   const along = axis === undefined ? 0 : integer('axis', axis)
   if (scale === undefined && bias === undefined) return null
   const checkCount = (/** @type {string} */ name, /** @type {number} */ n) => {
-    if (axis === undefined) throw failure('ERR_ARGUMENT', `${name} has several entries; axis says along which axis of the target they are`)
+    if (axis === undefined) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${name} has several entries; axis says along which axis of the target they are`,
+      )
+    }
     // What C checks as well (broadcast_factor in copy.c), before memory is taken for the factors.
     const d = along < 0 ? along + shape.length : along
-    if (d < 0 || d >= shape.length) throw failure('ERR_BOUNDS', `axis is ${along}; there are ${shape.length} axes`)
-    if (n !== shape[d]) throw failure('ERR_SHAPE', `${name} has shape [${show(n)}]; axis ${d} has ${shape[d]} elements`)
+    if (d < 0 || d >= shape.length) {
+      throw failure('ERR_BOUNDS', `axis is ${along}; there are ${shape.length} axes`)
+    }
+    if (n !== shape[d]) {
+      throw failure(
+        'ERR_SHAPE',
+        `${name} has shape [${show(n)}]; axis ${d} has ${shape[d]} elements`,
+      )
+    }
   }
-  return new Factors(factorOf('scale', scale, 1, checkCount), factorOf('bias', bias, 0, checkCount), along)
+  return new Factors(
+    factorOf('scale', scale, 1, checkCount),
+    factorOf('bias', bias, 0, checkCount),
+    along,
+  )
 }
 
 module.exports = { sourceOf, imageOf, channelsOf, kept, scalingOf }

@@ -11,11 +11,14 @@ const { failure } = require('../base/errors')
  * @param {() => R} fn  fails only without memory
  * @returns {R}
  */
-function allocated (nbytes, fn) {
+function allocated(nbytes, fn) {
   try {
     return fn()
   } catch (error) {
-    throw failure('ERR_MEMORY', `${nbytes} bytes for what is in the file cannot be allocated: ${/** @type {Error} */ (error).message}`)
+    throw failure(
+      'ERR_MEMORY',
+      `${nbytes} bytes for what is in the file cannot be allocated: ${/** @type {Error} */ (error).message}`,
+    )
   }
 }
 
@@ -24,7 +27,7 @@ function allocated (nbytes, fn) {
  * @param {string} what  is to have them
  * @returns {Uint8Array<ArrayBuffer>}
  */
-function newBytes (nbytes, what) {
+function newBytes(nbytes, what) {
   try {
     return new Uint8Array(nbytes)
   } catch {

@@ -20,7 +20,7 @@ const isRestricted = () => /** @type {any} */ (process).permission !== undefined
 /** Temporary files that have a name and are not published yet: process.exit() leaves none behind. @type {Set<string>} */
 const drafts = new Set()
 
-function removeDrafts () {
+function removeDrafts() {
   for (const file of drafts) {
     try {
       fs.unlinkSync(file)
@@ -29,7 +29,7 @@ function removeDrafts () {
 }
 
 /** @param {string} file  noted or not */
-function forgetDraft (file) {
+function forgetDraft(file) {
   if (drafts.delete(file) && drafts.size === 0) process.off('exit', removeDrafts)
 }
 
@@ -39,7 +39,7 @@ class TemporaryFile {
    * @param {string} target  what it is to be called
    * @param {boolean} [isMapped]  it has a temporary name then, because lsof and /proc/PID/maps show it
    */
-  constructor (target, isMapped = false) {
+  constructor(target, isMapped = false) {
     this.file = target
     /** the file that has the name now @type {fs.Stats | null} */
     this.before = null
@@ -47,7 +47,9 @@ class TemporaryFile {
       this.file = fs.realpathSync(target) // a link stays, and its target is replaced
       this.before = fs.statSync(this.file)
     } catch {}
-    if (this.before !== null && !this.before.isFile()) throw Object.assign(failure('ERR_IO', `${target} is no regular file`), { path: target })
+    if (this.before !== null && !this.before.isFile()) {
+      throw Object.assign(failure('ERR_IO', `${target} is no regular file`), { path: target })
+    }
     this.temporary = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
     /** descriptor of the folder while the file has no name; else -1 */
     this.folder = -1
@@ -55,7 +57,7 @@ class TemporaryFile {
     this.fd = isMapped ? -1 : this.unnamed(mode)
     if (this.fd >= 0) return
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
-    const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
+    const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? (O_DSYNC ?? 0) : 0)
     this.fd = withFileName(target, () => openSync(this.temporary, flags, mode))
     if (drafts.size === 0) process.on('exit', removeDrafts)
     drafts.add(this.temporary)
@@ -68,7 +70,7 @@ class TemporaryFile {
    * @param {number} mode
    * @returns {number} its descriptor; -1: there are no such files here, or they cannot be given a name later
    */
-  unnamed (mode) {
+  unnamed(mode) {
     if (process.platform !== 'linux' || backend.isWasm || isRestricted()) return -1
     const { O_RDONLY, O_RDWR, O_DIRECTORY } = fs.constants
     const parent = path.dirname(this.file)
@@ -84,7 +86,7 @@ class TemporaryFile {
   }
 
   /** Gives it the old file's owner and permissions, whatever the umask. */
-  inherit () {
+  inherit() {
     if (this.before === null) return
     const { mode, uid, gid } = this.before
     try {
@@ -103,15 +105,19 @@ class TemporaryFile {
    * @param {string} file
    * @throws EEXIST the name is taken: a link replaces nothing
    */
-  link (file) {
+  link(file) {
     const errno = fileCalls.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
     if (errno === 0) return
     const code = getSystemErrorName(-errno)
-    throw Object.assign(new Error(`${code}: link '${file}'`), { code, errno: -errno, syscall: 'link' })
+    throw Object.assign(new Error(`${code}: link '${file}'`), {
+      code,
+      errno: -errno,
+      syscall: 'link',
+    })
   }
 
   /** @param {boolean} replace  the old file; else EEXIST if there is one */
-  publish (replace) {
+  publish(replace) {
     if (this.folder >= 0) {
       try {
         if (this.before === null || !replace) return this.link(this.file)
@@ -132,7 +138,7 @@ class TemporaryFile {
   }
 
   /** Writes the new name to the disk, where the file system can. */
-  syncFolder () {
+  syncFolder() {
     try {
       const fd = fs.openSync(path.dirname(this.file), 'r')
       try {
@@ -143,18 +149,18 @@ class TemporaryFile {
     } catch {}
   }
 
-  closeFolder () {
+  closeFolder() {
     if (this.folder >= 0) fs.closeSync(this.folder)
     this.folder = -1
   }
 
-  close () {
+  close() {
     this.closeFolder()
     if (this.fd >= 0) fs.closeSync(this.fd)
     this.fd = -1
   }
 
-  discard () {
+  discard() {
     const isNamed = this.folder < 0
     this.close()
     if (!isNamed) return

@@ -35,7 +35,7 @@ class Bytes {
    * @param {unknown} bytes
    * @param {string} reason
    */
-  constructor (bytes, reason) {
+  constructor(bytes, reason) {
     const { buffer, byteOffset, byteLength } = bytesOf(bytes)
     this.buffer = buffer
     this.byteOffset = byteOffset
@@ -46,11 +46,14 @@ class Bytes {
     this.writes = false
     this.first = 4096
     /** keeps linear memory from being freed, which the caller's array does not @type {Storage | null} */
-    this.holder = byteOffset > 0 && backend.isOwn(buffer) ? backend.adopt(buffer, byteOffset, byteLength, this.source) : null
+    this.holder =
+      byteOffset > 0 && backend.isOwn(buffer)
+        ? backend.adopt(buffer, byteOffset, byteLength, this.source)
+        : null
   }
 
   /** The buffer that has the bytes now: linear memory has another one after it grew. */
-  current () {
+  current() {
     return this.holder === null ? this.buffer : backend.bufferOf(this.holder, ffi.check)
   }
 
@@ -60,7 +63,7 @@ class Bytes {
    * @param {number} from
    * @param {number} nbytes
    */
-  read (from, nbytes) {
+  read(from, nbytes) {
     const bytes = newBytes(nbytes, 'a header')
     bytes.set(this.view(from, nbytes))
     return bytes
@@ -70,7 +73,7 @@ class Bytes {
    * @param {number} from
    * @param {number} nbytes
    */
-  view (from, nbytes) {
+  view(from, nbytes) {
     const at = this.live(from, nbytes)
     return new Uint8Array(/** @type {ArrayBuffer} */ (this.current()), at, nbytes)
   }
@@ -81,9 +84,14 @@ class Bytes {
    * @returns {number} where they are in the buffer
    * @throws ERR_DETACHED they are gone: tensors are made later than the file object
    */
-  live (from, nbytes) {
+  live(from, nbytes) {
     const at = this.byteOffset + from
-    if (byteLengthOf(this.current()) < at + nbytes) throw failure('ERR_DETACHED', 'the bytes of the file are gone: their buffer was transferred away or shrunk, or is that of WASM memory which grew since')
+    if (byteLengthOf(this.current()) < at + nbytes) {
+      throw failure(
+        'ERR_DETACHED',
+        'the bytes of the file are gone: their buffer was transferred away or shrunk, or is that of WASM memory which grew since',
+      )
+    }
     return at
   }
 
@@ -92,7 +100,7 @@ class Bytes {
    * @param {number} nbytes
    * @param {number} alignment
    */
-  storageAt (from, nbytes, alignment) {
+  storageAt(from, nbytes, alignment) {
     const at = this.live(from, nbytes)
     if (at % alignment !== 0) return null
     const storage = backend.adopt(this.current(), at, nbytes, this.source)
@@ -104,7 +112,7 @@ class Bytes {
     return storage
   }
 
-  close () {
+  close() {
     if (this.holder !== null) backend.release(this.holder)
   }
 }
@@ -120,7 +128,7 @@ rootless(Bytes)
  * @param {(source: Bytes) => R} make
  * @returns {R}
  */
-function ofBytes (bytes, reason, make) {
+function ofBytes(bytes, reason, make) {
   const source = new Bytes(bytes, reason)
   try {
     return make(source)
@@ -137,7 +145,7 @@ class Part {
    * @param {number} at
    * @param {number} size
    */
-  constructor (whole, at, size) {
+  constructor(whole, at, size) {
     this.whole = whole
     this.at = at
     this.size = size
@@ -149,12 +157,18 @@ class Part {
   }
 
   /** @param {number} from @param {number} nbytes */
-  read (from, nbytes) { return this.whole.read(this.at + from, nbytes) }
+  read(from, nbytes) {
+    return this.whole.read(this.at + from, nbytes)
+  }
   /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.whole.view(this.at + from, nbytes) }
+  view(from, nbytes) {
+    return this.whole.view(this.at + from, nbytes)
+  }
   /** @param {number} from @param {number} nbytes @param {number} alignment */
-  storageAt (from, nbytes, alignment) { return this.whole.storageAt(this.at + from, nbytes, alignment) }
-  close () {}
+  storageAt(from, nbytes, alignment) {
+    return this.whole.storageAt(this.at + from, nbytes, alignment)
+  }
+  close() {}
 }
 
 rootless(Part)

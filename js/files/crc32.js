@@ -17,7 +17,7 @@ let chosen
 const crc32 = (bytes, crc) => (chosen ??= findCrc32() ?? crc32Here)(bytes, crc)
 
 /** crc32 in JavaScript. @type {typeof crc32} */
-function crc32Here (bytes, crc) {
+function crc32Here(bytes, crc) {
   table ??= Uint32Array.from({ length: 256 }, (_, n) => {
     for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1
     return n

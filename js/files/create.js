@@ -35,13 +35,22 @@ const { backend, GUARDS } = ffi
  * @param {(source: MappedFile) => R} make
  * @returns {R}
  */
-function createMapped (file, header, total, replace, make) {
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
-  if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
+function createMapped(file, header, total, replace, make) {
+  if (backend.isWasm) {
+    throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
+  }
+  if (!Number.isSafeInteger(total)) {
+    throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
+  }
   const temporary = new TemporaryFile(file, true)
   try {
     const errno = fileCalls.reserveFile(temporary.fd, total)
-    if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
+    if (errno !== 0) {
+      throw Object.assign(
+        failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`),
+        { errno: -errno },
+      )
+    }
     fs.writeSync(temporary.fd, header, 0, header.length, 0)
     const source = new MappedFile(file, { mode: 1, guard: GUARDS.none }, 'created', temporary.fd)
     temporary.fd = -1 // the source closes it
@@ -74,15 +83,22 @@ function createMapped (file, header, total, replace, make) {
  * @example
  * const rows = path => createNpy(path, [1000, 3], { dtype: 'float64' })
  */
-function createNpy (path, shape, opts) {
+function createNpy(path, shape, opts) {
   const file = pathOf(path)
-  const { dtype: name = 'float32', order, ifExists } = optionsOf(opts, ['dtype', 'order', 'ifExists'], 'createNpy')
+  const {
+    dtype: name = 'float32',
+    order,
+    ifExists,
+  } = optionsOf(opts, ['dtype', 'order', 'ifExists'], 'createNpy')
   const replace = replaces(ifExists)
   const dtype = dtypeOf(name)
-  const fortran = order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
+  const fortran =
+    order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
   const bare = layoutWithout(dtype, denseLayout(dtype.index, shapeOf(shape)).shape, fortran)
   const header = npyHeader(dtype.name, bare.shape, fortran && bare.shape.length > 1)
-  return createMapped(file, header, header.length + bare.size * dtype.itemsize, replace, source => onlyTensor(source, dtype.name))
+  return createMapped(file, header, header.length + bare.size * dtype.itemsize, replace, (source) =>
+    onlyTensor(source, dtype.name),
+  )
 }
 
 /**
@@ -96,13 +112,28 @@ function createNpy (path, shape, opts) {
  * @example
  * const layer = path => createSafetensors(path, { weight: { shape: [64, 64], dtype: 'bfloat16' } })
  */
-function createSafetensors (path, specs, opts) {
+function createSafetensors(path, specs, opts) {
   const file = pathOf(path)
   const { metadata, ifExists } = optionsOf(opts, ['metadata', 'ifExists'], 'createSafetensors')
   const replace = replaces(ifExists)
-  if (specs === null || typeof specs !== 'object' || Array.isArray(specs) || Tensor.isTensor(specs)) throw failure('ERR_ARGUMENT', `specs is ${show(specs)}; a record of { shape, dtype } was expected`)
+  if (
+    specs === null ||
+    typeof specs !== 'object' ||
+    Array.isArray(specs) ||
+    Tensor.isTensor(specs)
+  ) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `specs is ${show(specs)}; a record of { shape, dtype } was expected`,
+    )
+  }
   const list = Object.entries(specs).map(([name, spec]) => {
-    if (spec === null || typeof spec !== 'object') throw failure('ERR_ARGUMENT', `specs[${show(name)}] is ${show(spec)}; { shape, dtype } was expected`)
+    if (spec === null || typeof spec !== 'object') {
+      throw failure(
+        'ERR_ARGUMENT',
+        `specs[${show(name)}] is ${show(spec)}; { shape, dtype } was expected`,
+      )
+    }
     const dtype = dtypeOf(spec.dtype)
     const { shape, size } = denseLayout(dtype.index, shapeOf(spec.shape))
     return { name, dtype: dtype.name, shape, nbytes: size * dtype.itemsize }

@@ -51,7 +51,7 @@ const TYPES = {
   complex64: { npy: '<c8', safetensors: 'C64' },
   complex128: { npy: '<c16', safetensors: null },
   float8_e4m3fn: { npy: '|V1', safetensors: 'F8_E4M3' },
-  float8_e5m2: { npy: '|V1', safetensors: 'F8_E5M2' }
+  float8_e5m2: { npy: '|V1', safetensors: 'F8_E5M2' },
 }
 
 /**
@@ -61,7 +61,7 @@ const TYPES = {
  * @param {Source} source
  * @returns {{ words: Float64Array, bytes: Uint8Array<ArrayBuffer> }} bytes: the file's beginning, to whose bytes the words refer
  */
-function parseHeader (which, source) {
+function parseHeader(which, source) {
   const { size } = source
   for (let n = Math.min(size, source.first); ;) {
     const bytes = source.read(0, n)
@@ -92,7 +92,7 @@ function parseHeader (which, source) {
  * @param {string} type
  * @returns {Entry}
  */
-function entryOf (words, name, type) {
+function entryOf(words, name, type) {
   return {
     name,
     type,
@@ -102,7 +102,7 @@ function entryOf (words, name, type) {
     blockBytes: words[7],
     begin: words[8],
     nbytes: words[9],
-    shape: arrayOf(words[10], d => words[11 + d])
+    shape: arrayOf(words[10], (d) => words[11 + d]),
   }
 }
 
@@ -112,13 +112,13 @@ function entryOf (words, name, type) {
  * @param {Entry} entry
  * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
  */
-function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
+function tensorOf({ dtype, shape, blockElements, blockBytes, nbytes }) {
   if (dtype >= 0) return { dtype: dtypes[dtype], shape }
   const bytes = dtypeOf('uint8')
   if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
   const last = shape[shape.length - 1]
   if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
-  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
+  return { dtype: bytes, shape: [...shape.slice(0, -1), (last / blockElements) * blockBytes] }
 }
 
 /**
@@ -128,8 +128,14 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
  * @param {number[]} shape
  * @param {boolean} fortran  the first axis is contiguous, not the last
  */
-function layoutWithout (dtype, shape, fortran) {
-  return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, shape.map((_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
+function layoutWithout(dtype, shape, fortran) {
+  return fortran && shape.length > 1
+    ? ffi.denseOrdered(
+        dtype.index,
+        shape,
+        shape.map((_, d) => shape.length - 1 - d),
+      )
+    : denseLayout(dtype.index, shape)
 }
 
 /**
@@ -139,18 +145,25 @@ function layoutWithout (dtype, shape, fortran) {
  * @param {Entry} entry
  * @param {{ fortran?: boolean, swapped?: boolean }} [how]
  */
-function tensorFromEntry (source, entry, { fortran = false, swapped = false } = {}) {
+function tensorFromEntry(source, entry, { fortran = false, swapped = false } = {}) {
   const { dtype, shape } = tensorOf(entry)
   const bare = layoutWithout(dtype, shape, fortran)
   const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
   const { name, begin, nbytes } = entry
-  let storage = (swapped && !source.owned) || nbytes === 0 ? null : source.storageAt(begin, nbytes, width)
+  let storage =
+    (swapped && !source.owned) || nbytes === 0 ? null : source.storageAt(begin, nbytes, width)
   if (storage === null) {
     if (source.writes && nbytes > 0) {
       const what = name === '' ? 'the tensor' : JSON.stringify(name)
       throw swapped
-        ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
-        : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
+        ? failure(
+            'ERR_UNSUPPORTED',
+            `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`,
+          )
+        : failure(
+            'ERR_ALIGNMENT',
+            `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`,
+          )
     }
     storage = backend.allocate(nbytes, ffi.check)
     for (let at = 0; at < nbytes;) {
@@ -162,14 +175,41 @@ function tensorFromEntry (source, entry, { fortran = false, swapped = false } = 
     countCopy(source.reason, nbytes)
   }
   if (swapped) fileCalls.swapBytes(storage, width)
-  return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
+  return wrap(
+    new Layout(
+      storage,
+      dtype.index,
+      bare.shape,
+      bare.strides,
+      0,
+      bare.size,
+      (bare.flags & ~READ_ONLY) | source.flags,
+    ),
+  )
 }
 
 /** @param {Entry} entry @returns {TensorInfo} */
-function infoOf (entry) {
+function infoOf(entry) {
   const { dtype, shape } = tensorOf(entry)
-  const { name, type, shape: fileShape, blockElements: elements, blockBytes: bytes, begin: byteOffset, nbytes } = entry
-  return { name, dtype: dtype.name, shape: shape.slice(), type, fileShape: fileShape.slice(), block: { elements, bytes }, byteOffset, nbytes }
+  const {
+    name,
+    type,
+    shape: fileShape,
+    blockElements: elements,
+    blockBytes: bytes,
+    begin: byteOffset,
+    nbytes,
+  } = entry
+  return {
+    name,
+    dtype: dtype.name,
+    shape: shape.slice(),
+    type,
+    fileShape: fileShape.slice(),
+    block: { elements, bytes },
+    byteOffset,
+    nbytes,
+  }
 }
 
 /**
@@ -179,9 +219,20 @@ function infoOf (entry) {
  * @param {any} value
  * @throws ERR_FORMAT the name is there already
  */
-function setOnce (map, name, at, value) {
-  if (map.get(name) !== undefined) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
+function setOnce(map, name, at, value) {
+  if (map.get(name) !== undefined) {
+    throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
+  }
   map.set(name, value)
 }
 
-module.exports = { TYPES, parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }
+module.exports = {
+  TYPES,
+  parseHeader,
+  entryOf,
+  tensorOf,
+  layoutWithout,
+  tensorFromEntry,
+  infoOf,
+  setOnce,
+}

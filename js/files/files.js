@@ -4,9 +4,28 @@
 
 const { functionsOf } = require('../runtime/lazy')
 
-const { openNpy, openNpz, openSafetensors, openGguf, openRaw } = functionsOf(() => require('./open'))
+const { openNpy, openNpz, openSafetensors, openGguf, openRaw } = functionsOf(() =>
+  require('./open'),
+)
 const { createNpy, createSafetensors } = functionsOf(() => require('./create'))
-const { saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save } = functionsOf(() => require('./save'))
+const { saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save } =
+  functionsOf(() => require('./save'))
 const { load } = functionsOf(() => require('./load'))
 
-module.exports = { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load }
+module.exports = {
+  openNpy,
+  openNpz,
+  openSafetensors,
+  openGguf,
+  openRaw,
+  createNpy,
+  createSafetensors,
+  saveNpy,
+  saveNpz,
+  saveSafetensors,
+  saveNpySync,
+  saveNpzSync,
+  saveSafetensorsSync,
+  save,
+  load,
+}

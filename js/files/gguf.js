@@ -12,18 +12,25 @@ const { plainFile } = require('./tensor-file')
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
 /** What ggml calls its types, by number. */
-const TYPE_NAMES = Object.fromEntries(('0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,8 Q8_0,9 Q8_1,10 Q2_K,11 Q3_K,12 Q4_K,13 Q5_K,14 Q6_K,15 Q8_K,16 IQ2_XXS,17 IQ2_XS,' +
-  '18 IQ3_XXS,19 IQ1_S,20 IQ4_NL,21 IQ3_S,22 IQ2_S,23 IQ4_XS,24 I8,25 I16,26 I32,27 I64,28 F64,29 IQ1_M,30 BF16,34 TQ1_0,35 TQ2_0,39 MXFP4').split(',').map(each => each.split(' ')))
+const TYPE_NAMES = Object.fromEntries(
+  (
+    '0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,8 Q8_0,9 Q8_1,10 Q2_K,11 Q3_K,12 Q4_K,13 Q5_K,14 Q6_K,15 Q8_K,16 IQ2_XXS,17 IQ2_XS,' +
+    '18 IQ3_XXS,19 IQ1_S,20 IQ4_NL,21 IQ3_S,22 IQ2_S,23 IQ4_XS,24 I8,25 I16,26 I32,27 I64,28 F64,29 IQ1_M,30 BF16,34 TQ1_0,35 TQ2_0,39 MXFP4'
+  )
+    .split(',')
+    .map((each) => each.split(' ')),
+)
 
 /** @param {Source} source @returns {TensorFile} */
-function ggufFile (source) {
+function ggufFile(source) {
   const { words, bytes } = parseHeader(GGUF, source)
   const header = bytes.slice(0, words[0]) // kept, because metadata is read when it is asked for
   /** @type {Map<string, Entry>} */
   const entries = new Map()
   /** type, and byte of the header where the value is @type {Map<string, [number, number]>} */
   const metadata = new Map()
-  const text = (/** @type {number} */ at, /** @type {number} */ n) => textOf(header.subarray(at, at + n))
+  const text = (/** @type {number} */ at, /** @type {number} */ n) =>
+    textOf(header.subarray(at, at + n))
   for (const { tag, nameAt, nameLength, words: found } of recordsOf(words)) {
     const name = text(nameAt, nameLength)
     if (tag === TENSOR) setOnce(entries, name, nameAt, entryOf(found, name, TYPE_NAMES[found[5]]))
@@ -32,7 +39,9 @@ function ggufFile (source) {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
   return plainFile(source, entries, () => {
     checkHeap(WIDEST * header.length, () => 'the metadata of the file')
-    return Object.fromEntries(Array.from(metadata, ([name, [type, at]]) => [name, readValue(view, type, { at })]))
+    return Object.fromEntries(
+      Array.from(metadata, ([name, [type, at]]) => [name, readValue(view, type, { at })]),
+    )
   })
 }
 
@@ -48,7 +57,7 @@ const PLAIN_VALUES = {
   7: [(view, at) => view.getUint8(at) !== 0, 1, null],
   10: [(view, at) => view.getBigUint64(at, true), 8, BigUint64Array],
   11: [(view, at) => view.getBigInt64(at, true), 8, BigInt64Array],
-  12: [(view, at) => view.getFloat64(at, true), 8, Float64Array]
+  12: [(view, at) => view.getFloat64(at, true), 8, Float64Array],
 }
 
 const STRING = 8
@@ -64,7 +73,7 @@ const SLOT_BYTES = 24
  * @param {{ at: number }} cursor  the value's byte; afterwards the one behind it
  * @returns {any}
  */
-function readValue (view, type, cursor) {
+function readValue(view, type, cursor) {
   const plain = PLAIN_VALUES[type]
   if (plain !== undefined) {
     const [read, nbytes] = plain
@@ -89,7 +98,10 @@ function readValue (view, type, cursor) {
   }
   const list = []
   const text = inner === STRING ? WIDEST * (view.byteLength - cursor.at) : 0
-  checkHeap(n * (HEAP_BYTES[inner] ?? SLOT_BYTES) + text, () => `a list of ${n} values in the metadata`)
+  checkHeap(
+    n * (HEAP_BYTES[inner] ?? SLOT_BYTES) + text,
+    () => `a list of ${n} values in the metadata`,
+  )
   for (let i = 0; i < n; i++) list.push(readValue(view, inner, cursor))
   return list
 }

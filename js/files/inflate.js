@@ -30,11 +30,14 @@ const canInflateBeginning = inflateSome !== null
  * @returns {Source} of the inflated bytes
  * @throws ERR_FORMAT · {RangeError} ERR_MEMORY
  */
-function inflateNow (source, member, packed) {
+function inflateNow(source, member, packed) {
   grant(member.unpacked, backend.inUse)
   let inflated
   try {
-    inflated = /** @type {NonNullable<typeof inflate>} */ (inflate)(isSharedArrayBuffer(packed.buffer) ? packed.slice() : packed, member.unpacked)
+    inflated = /** @type {NonNullable<typeof inflate>} */ (inflate)(
+      isSharedArrayBuffer(packed.buffer) ? packed.slice() : packed,
+      member.unpacked,
+    )
   } catch (error) {
     throw badMember(member, /** @type {Error} */ (error).message)
   }
@@ -49,12 +52,12 @@ function inflateNow (source, member, packed) {
  * @returns {Promise<Source>} of the inflated bytes
  * @throws ERR_FORMAT · {RangeError} ERR_MEMORY · the signal's reason · what pieces throws
  */
-async function inflateAsync (source, member, pieces, signal) {
+async function inflateAsync(source, member, pieces, signal) {
   grant(member.unpacked, backend.inUse)
   const bytes = newBytes(member.unpacked, `${JSON.stringify(member.name)}, inflated,`) // at most 1032 times what is packed: the parser checked
   let n = 0
   let crc = 0
-  const inflater = new Inflater(member.unpacked, part => {
+  const inflater = new Inflater(member.unpacked, (part) => {
     const from = n
     n += part.length
     if (n > bytes.length || signal?.look()) return false
@@ -84,8 +87,13 @@ async function inflateAsync (source, member, pieces, signal) {
  * @param {number} crc  of them
  * @returns {Source}
  */
-function checkedBytes (source, member, inflated, crc) {
-  if (inflated.length !== member.unpacked) throw badMember(member, `it has ${inflated.length} bytes; the zip directory says ${member.unpacked}`)
+function checkedBytes(source, member, inflated, crc) {
+  if (inflated.length !== member.unpacked) {
+    throw badMember(
+      member,
+      `it has ${inflated.length} bytes; the zip directory says ${member.unpacked}`,
+    )
+  }
   if (crc !== member.crc) throw badMember(member, 'its checksum is wrong')
   const bytes = new Bytes(inflated, source.reason)
   bytes.flags = source.flags
@@ -97,8 +105,11 @@ function checkedBytes (source, member, inflated, crc) {
  * @param {Member} member
  * @param {string} why
  */
-function badMember ({ name, header }, why) {
-  return failure('ERR_FORMAT', `byte ${header}: the member ${JSON.stringify(name)} cannot be inflated: ${why}`)
+function badMember({ name, header }, why) {
+  return failure(
+    'ERR_FORMAT',
+    `byte ${header}: the member ${JSON.stringify(name)} cannot be inflated: ${why}`,
+  )
 }
 
 const FIRST_PACKED = 4096 // deflated bytes: they nearly always have all of an array's header, and become 4 MiB at most
@@ -111,7 +122,7 @@ class Beginning {
    * @param {Source} packed  its bytes in the file
    * @param {() => Source} inflateAll
    */
-  constructor (source, member, packed, inflateAll) {
+  constructor(source, member, packed, inflateAll) {
     this.size = member.unpacked
     this.flags = source.flags
     this.reason = source.reason
@@ -128,14 +139,24 @@ class Beginning {
     this.first = this.bytes.length
   }
 
-  all () { return (this.whole ??= this.inflateAll()) }
+  all() {
+    return (this.whole ??= this.inflateAll())
+  }
   /** @param {number} from @param {number} nbytes */
-  read (from, nbytes) { return from + nbytes <= this.bytes.length ? this.bytes.subarray(from, from + nbytes) : this.all().read(from, nbytes) }
+  read(from, nbytes) {
+    return from + nbytes <= this.bytes.length
+      ? this.bytes.subarray(from, from + nbytes)
+      : this.all().read(from, nbytes)
+  }
   /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.all().view(from, nbytes) }
+  view(from, nbytes) {
+    return this.all().view(from, nbytes)
+  }
   /** @param {number} from @param {number} nbytes @param {number} alignment */
-  storageAt (from, nbytes, alignment) { return this.all().storageAt(from, nbytes, alignment) }
-  close () {}
+  storageAt(from, nbytes, alignment) {
+    return this.all().storageAt(from, nbytes, alignment)
+  }
+  close() {}
 }
 
 module.exports = { canInflateNow, canInflateBeginning, inflateNow, inflateAsync, Beginning }

@@ -6,7 +6,7 @@ class Inflater {
    * @param {number} nbytes  that are expected
    * @param {(part: Uint8Array) => boolean} take  gets what comes out; false: no more is wanted
    */
-  constructor (nbytes, take) {
+  constructor(nbytes, take) {
     /** @type {Error | null} */
     this.fault = null
     /** What is added from now on is ignored: the data ended or was wrong, or no more was wanted. */
@@ -18,7 +18,7 @@ class Inflater {
   }
 
   /** @param {(part: Uint8Array) => boolean} take */
-  async read (take) {
+  async read(take) {
     try {
       const { readable, writable } = new DecompressionStream('deflate-raw')
       this.writer = writable.getWriter()
@@ -40,18 +40,20 @@ class Inflater {
    * @param {Uint8Array<ArrayBuffer>} packed
    * @returns {Promise<void>} settles once they were inflated
    */
-  add (packed) {
+  add(packed) {
     return Promise.race([this.over, this.writer?.write(packed).catch(() => {})]) // read() gets the error as well
   }
 
   /** Nothing is added any more. @returns {Promise<Error | null>} what was wrong with the data, once all of it came out */
-  async end () {
+  async end() {
     this.writer?.close().catch(() => {})
     await this.over
     return this.fault
   }
 
-  close () { this.writer?.abort().catch(() => {}) }
+  close() {
+    this.writer?.abort().catch(() => {})
+  }
 }
 
 module.exports = { Inflater }

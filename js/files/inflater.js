@@ -8,37 +8,52 @@ class Inflater {
    * @param {number} nbytes  that are expected
    * @param {(part: Uint8Array) => boolean} take  gets what comes out; false: no more is wanted
    */
-  constructor (nbytes, take) {
+  constructor(nbytes, take) {
     /** @type {Error | null} */
     this.fault = null
-    this.stream = require('node:zlib').createInflateRaw({ chunkSize: Math.max(64, Math.min(nbytes + 1, PART)) })
-    this.stream.on('data', part => { if (!take(part)) this.stream.destroy() })
+    this.stream = require('node:zlib').createInflateRaw({
+      chunkSize: Math.max(64, Math.min(nbytes + 1, PART)),
+    })
+    this.stream.on('data', (part) => {
+      if (!take(part)) this.stream.destroy()
+    })
     /** nothing comes out any more @type {Promise<void>} */
-    this.over = new Promise(resolve => {
-      this.stream.on('error', error => { this.fault = error })
+    this.over = new Promise((resolve) => {
+      this.stream.on('error', (error) => {
+        this.fault = error
+      })
       for (const event of ['end', 'error', 'close']) this.stream.on(event, () => resolve())
     })
   }
 
   /** What is added from now on is ignored: the data ended or was wrong, or no more was wanted. */
-  get isOver () { return this.stream.destroyed || this.stream.readableEnded }
+  get isOver() {
+    return this.stream.destroyed || this.stream.readableEnded
+  }
 
   /**
    * @param {Uint8Array<ArrayBuffer>} packed
    * @returns {Promise<void>} settles once they were inflated
    */
-  add (packed) {
-    return Promise.race([this.over, new Promise(resolve => { this.stream.write(packed, () => resolve(undefined)) })])
+  add(packed) {
+    return Promise.race([
+      this.over,
+      new Promise((resolve) => {
+        this.stream.write(packed, () => resolve(undefined))
+      }),
+    ])
   }
 
   /** Nothing is added any more. @returns {Promise<Error | null>} what was wrong with the data, once all of it came out */
-  async end () {
+  async end() {
     this.stream.end()
     await this.over
     return this.fault
   }
 
-  close () { this.stream.destroy() }
+  close() {
+    this.stream.destroy()
+  }
 }
 
 module.exports = { Inflater }

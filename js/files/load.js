@@ -35,7 +35,7 @@ class LoadedFile extends ReadFile {
    * @param {string} file
    * @param {Transfer} options
    */
-  constructor (file, { signal, onProgress }) {
+  constructor(file, { signal, onProgress }) {
     super(file)
     this.signal = signal
     this.onProgress = onProgress
@@ -49,7 +49,7 @@ class LoadedFile extends ReadFile {
   }
 
   /** @override @param {number} from @param {number} nbytes @param {number} alignment */
-  storageAt (from, nbytes, alignment) {
+  storageAt(from, nbytes, alignment) {
     const { ready } = this
     if (ready === null || ready.from !== from || ready.storage.nbytes !== nbytes) return null
     this.ready = null
@@ -57,7 +57,7 @@ class LoadedFile extends ReadFile {
   }
 
   /** @param {number} n  bytes more that were read; the sum is less than the size, because of headers */
-  step (n) {
+  step(n) {
     checkSignal(this.signal)
     this.done += n
     this.onProgress?.({ done: this.done, total: this.size })
@@ -68,8 +68,10 @@ class LoadedFile extends ReadFile {
    * @param {number} from
    * @returns {Promise<number>} bytes, at least one
    */
-  async readSome (target, from) {
-    const n = await callback(done => { fs.read(this.fd, target, 0, target.length, from, done) })
+  async readSome(target, from) {
+    const n = await callback((done) => {
+      fs.read(this.fd, target, 0, target.length, from, done)
+    })
     if (n === 0) throw endOfFile(from)
     return n
   }
@@ -80,7 +82,7 @@ class LoadedFile extends ReadFile {
    * @param {number} most  at a time
    * @returns {AsyncGenerator<Uint8Array<ArrayBuffer>>}
    */
-  async * pieces (from, nbytes, most) {
+  async *pieces(from, nbytes, most) {
     for (let at = 0; at < nbytes;) {
       const piece = new Uint8Array(Math.min(most, nbytes - at))
       const n = await this.readSome(piece, from + at)
@@ -96,13 +98,18 @@ class LoadedFile extends ReadFile {
    * @param {number} from
    * @param {number} nbytes
    */
-  async prepare (from, nbytes) {
+  async prepare(from, nbytes) {
     if (nbytes === 0) return
     const storage = backend.allocate(nbytes, ffi.check)
     this.ready = { from, storage }
     for (let at = 0; at < nbytes;) {
       const size = Math.min(CHUNK, nbytes - at)
-      const window = () => new Uint8Array(/** @type {any} */ (backend.bufferOf(storage, ffi.check)), storage.byteOffset + at, size)
+      const window = () =>
+        new Uint8Array(
+          /** @type {any} */ (backend.bufferOf(storage, ffi.check)),
+          storage.byteOffset + at,
+          size,
+        )
       const target = backend.isWasm ? new Uint8Array(size) : window() // WASM memory may move meanwhile
       const n = await this.readSome(target, from + at)
       if (backend.isWasm) window().set(target)
@@ -116,7 +123,7 @@ class LoadedFile extends ReadFile {
    *
    * @param {Member} member
    */
-  async inflate (member) {
+  async inflate(member) {
     const { at, size } = packedBytes(this, member)
     if (Math.max(size, member.unpacked) <= SMALL) {
       const packed = new Uint8Array(size)
@@ -128,12 +135,12 @@ class LoadedFile extends ReadFile {
       member.bytes = inflateNow(this, member, packed)
       return
     }
-    const most = Math.max(LEAST_READ, Math.min(CHUNK, Math.ceil(CHUNK * size / member.unpacked))) // which is inflated to CHUNK bytes or so
+    const most = Math.max(LEAST_READ, Math.min(CHUNK, Math.ceil((CHUNK * size) / member.unpacked))) // which is inflated to CHUNK bytes or so
     member.bytes = await inflateAsync(this, member, this.pieces(at, size, most), this.signal)
   }
 
   /** @override */
-  close () {
+  close() {
     super.close()
     if (this.ready !== null) backend.release(this.ready.storage)
     this.ready = null
@@ -164,13 +171,17 @@ class LoadedFile extends ReadFile {
  * @example
  * const weight = async path => (await load(path)).get('weight')
  */
-async function load (path, opts) {
+async function load(path, opts) {
   const file = pathOf(path, 'fetchSafetensors, fetchNpy or their like')
   const extension = extensionOf(file, ['.npy', '.npz', '.safetensors', '.gguf'])
   const { dtype } = optionsOf(opts)
   if (dtype !== undefined) dtypeOf(dtype)
   const isNumPy = extension === '.npy' || extension === '.npz'
-  const options = transferOptions(opts, isNumPy ? ['dtype', 'signal', 'onProgress'] : ['signal', 'onProgress'], isNumPy ? 'load' : `load of a ${extension}`)
+  const options = transferOptions(
+    opts,
+    isNumPy ? ['dtype', 'signal', 'onProgress'] : ['signal', 'onProgress'],
+    isNumPy ? 'load' : `load of a ${extension}`,
+  )
   const { signal } = options
   checkSignal(signal)
   const source = new LoadedFile(file, options)
@@ -198,8 +209,11 @@ async function load (path, opts) {
         } catch (error) {
           if (!source.faults.has(error)) throw error // get() throws it again; the other members are read
         }
-        if (source.done === done) { // nothing but headers was read: the event loop gets a turn
-          await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
+        if (source.done === done) {
+          // nothing but headers was read: the event loop gets a turn
+          await new Promise((resolve) => {
+            onNextTurn(() => resolve(undefined))
+          })
           checkSignal(signal)
         }
       }

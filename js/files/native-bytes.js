@@ -17,17 +17,23 @@ const { backend } = ffi
  * @param {Uint8Array} bytes
  * @param {boolean} writes  the layout's bytes; else the given ones
  */
-function move (layout, at, bytes, writes) {
+function move(layout, at, bytes, writes) {
   const { storage, offset, size, dtype } = layout
   const nbytes = bytes.length
   let address = 0
   if (!backend.isWasm && storage.kind === 'native') {
     const begin = offset * itemsizes[dtype] + at
-    if (!(at >= 0 && at + nbytes <= size * itemsizes[dtype] && begin + nbytes <= storage.nbytes)) throw failure('ERR_BOUNDS', `bytes ${at} to ${at + nbytes} are outside the tensor`)
+    if (!(at >= 0 && at + nbytes <= size * itemsizes[dtype] && begin + nbytes <= storage.nbytes)) {
+      throw failure('ERR_BOUNDS', `bytes ${at} to ${at + nbytes} are outside the tensor`)
+    }
     ffi.checkIntact(storage)
     address = backend.addressOf(storage) + begin
   }
-  if (address === 0) return readBytes(layout, at, nbytes, own => { writes ? own.set(bytes) : bytes.set(own) })
+  if (address === 0) {
+    return readBytes(layout, at, nbytes, (own) => {
+      writes ? own.set(bytes) : bytes.set(own)
+    })
+  }
   const { addon } = /** @type {any} */ (backend)
   if (writes) addon.move(address, addon.address(bytes), nbytes)
   else addon.move(addon.address(bytes), address, nbytes)

@@ -6,7 +6,13 @@ const { exactTextOf } = require('../runtime/host')
 const { dtypeOf } = require('../backend/dtypes')
 const { Part } = require('./byte-source')
 const { tensorFromEntry, infoOf } = require('./entries')
-const { canInflateNow, canInflateBeginning, inflateNow, inflateAsync, Beginning } = require('./inflate')
+const {
+  canInflateNow,
+  canInflateBeginning,
+  inflateNow,
+  inflateAsync,
+  Beginning,
+} = require('./inflate')
 const { readHeader, readArrayHeader } = require('./npy')
 const { ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, parse, recordsOf } = require('./parsers')
 const { KEY, TensorFile } = require('./tensor-file')
@@ -41,7 +47,7 @@ const USUAL_HEADER = 1024 // bytes that are read of it first
 const PIECE = 2 ** 16 // packed bytes that are inflated at a time
 
 /** @param {Source} source @returns {Map<string, Member>} by name, in the order of the zip's directory */
-function membersOf (source) {
+function membersOf(source) {
   const { size } = source
   const tail = Math.min(size, LONGEST_END)
   const [begin, nbytes] = parse(ZIP_END, source.read(size - tail, tail), size, size - tail).words
@@ -51,11 +57,33 @@ function membersOf (source) {
   const members = new Map()
   for (const { nameAt, nameLength, words: found } of recordsOf(words)) {
     const full = exactTextOf(directory.subarray(nameAt, nameAt + nameLength)) // whether or not a flag says UTF-8: other code pages are not guessed
-    if (full === null) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: the name of the member at byte ${found[8]} is not UTF-8`)
+    if (full === null) {
+      throw failure(
+        'ERR_FORMAT',
+        `byte ${begin + nameAt}: the name of the member at byte ${found[8]} is not UTF-8`,
+      )
+    }
     const isArray = full.endsWith('.npy')
     const name = isArray ? full.slice(0, -4) : full
-    if (members.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
-    members.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null, fault: null, info: null })
+    if (members.has(name)) {
+      throw failure(
+        'ERR_FORMAT',
+        `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`,
+      )
+    }
+    members.set(name, {
+      name,
+      isArray,
+      method: found[4],
+      crc: found[5],
+      packed: found[6],
+      unpacked: found[7],
+      header: found[8],
+      end: found[9],
+      bytes: null,
+      fault: null,
+      info: null,
+    })
   }
   return members
 }
@@ -66,8 +94,9 @@ function membersOf (source) {
  * @param {Map<string, Member>} [members]  of the source, for who needs them as well
  * @returns {TensorFile}
  */
-function npzFile (source, dtype, members = membersOf(source)) {
-  const make = (/** @type {Member} */ member) => memberTensor(source, memberBytes(source, checkReadable(member)), member, dtype)
+function npzFile(source, dtype, members = membersOf(source)) {
+  const make = (/** @type {Member} */ member) =>
+    memberTensor(source, memberBytes(source, checkReadable(member)), member, dtype)
   // @ts-expect-error The constructor is private to everybody else.
   return new TensorFile(KEY, {
     source,
@@ -75,19 +104,25 @@ function npzFile (source, dtype, members = membersOf(source)) {
     metadata: () => ({}),
     make,
     makeAsync: async (/** @type {Member} */ member) => {
-      if (checkReadable(member).method === DEFLATED) member.bytes ??= await inflateAsync(source, member, piecesOf(packedBytes(source, member)))
+      if (checkReadable(member).method === DEFLATED) {
+        member.bytes ??= await inflateAsync(source, member, piecesOf(packedBytes(source, member)))
+      }
       return make(member)
     },
     info: (/** @type {Member} */ member) => {
       if (source.faults === undefined) return memberInfo(source, member, dtype)
       member.info ??= memberInfo(source, checkReadable(member), dtype)
-      return { ...member.info, shape: member.info.shape.slice(), fileShape: member.info.fileShape.slice() }
-    }
+      return {
+        ...member.info,
+        shape: member.info.shape.slice(),
+        fileShape: member.info.fileShape.slice(),
+      }
+    },
   })
 }
 
 /** @param {Member} member @throws why load() could not read it */
-function checkReadable (member) {
+function checkReadable(member) {
   if (member.fault !== null) throw member.fault
   return member
 }
@@ -101,15 +136,30 @@ function checkReadable (member) {
  * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
  * @throws ERR_FORMAT an array that is none of ours: Python objects, text, records · ERR_DTYPE raw bytes
  */
-function memberEntry (source, bytes, member, dtype, read = readArrayHeader) {
+function memberEntry(source, bytes, member, dtype, read = readArrayHeader) {
   const { name, isArray, unpacked } = member
-  if (!isArray) return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
+  if (!isArray) {
+    return {
+      entry: {
+        name,
+        type: 'bytes',
+        dtype: dtypeOf('uint8').index,
+        foreign: 0,
+        blockElements: 1,
+        blockBytes: 1,
+        begin: 0,
+        nbytes: unpacked,
+        shape: [unpacked],
+      },
+    }
+  }
   try {
     return read(bytes, name, dtype, false)
   } catch (/** @type {any} */ error) {
     if (error.code !== 'ERR_FORMAT' && error.code !== 'ERR_DTYPE') throw error
     const fault = failure(error.code, `${JSON.stringify(name)}: ${error.message}`)
-    if (source.faults !== undefined && error.code === 'ERR_FORMAT') { // ERR_DTYPE fails all of load(): the caller can give a dtype
+    if (source.faults !== undefined && error.code === 'ERR_FORMAT') {
+      // ERR_DTYPE fails all of load(): the caller can give a dtype
       source.faults.add(fault)
       member.fault = fault
       member.bytes = null
@@ -124,7 +174,7 @@ function memberEntry (source, bytes, member, dtype, read = readArrayHeader) {
  * @param {Member} member
  * @param {string | undefined} dtype
  */
-function memberTensor (source, bytes, member, dtype) {
+function memberTensor(source, bytes, member, dtype) {
   const { entry, how } = memberEntry(source, bytes, member, dtype)
   if (member.method === DEFLATED) member.bytes = null // inflated bytes are one tensor's
   return tensorFromEntry(bytes, entry, how)
@@ -136,11 +186,21 @@ function memberTensor (source, bytes, member, dtype) {
  * @param {string | undefined} dtype
  * @returns {TensorInfo}
  */
-function memberInfo (source, member, dtype) {
-  const inflatesLittle = member.bytes === null && member.method === DEFLATED && canInflateBeginning && source.faults === undefined
-  const bytes = inflatesLittle ? new Beginning(source, member, packedBytes(source, member), () => inflatedBytes(source, member)) : memberBytes(source, member)
+function memberInfo(source, member, dtype) {
+  const inflatesLittle =
+    member.bytes === null &&
+    member.method === DEFLATED &&
+    canInflateBeginning &&
+    source.faults === undefined
+  const bytes = inflatesLittle
+    ? new Beginning(source, member, packedBytes(source, member), () =>
+        inflatedBytes(source, member),
+      )
+    : memberBytes(source, member)
   const found = infoOf(memberEntry(source, bytes, member, dtype, readHeader).entry)
-  return bytes instanceof Part ? { ...found, byteOffset: bytes.at + found.byteOffset } : { ...found, deflated: member.packed }
+  return bytes instanceof Part
+    ? { ...found, byteOffset: bytes.at + found.byteOffset }
+    : { ...found, deflated: member.packed }
 }
 
 /**
@@ -150,7 +210,7 @@ function memberInfo (source, member, dtype) {
  * @param {Member} member
  * @returns {Part}
  */
-function packedBytes (source, { name, header, packed, end, method }) {
+function packedBytes(source, { name, header, packed, end, method }) {
   const given = Math.min(source.size - header, LONGEST_HEADER)
   let bytes = source.read(header, Math.min(given, USUAL_HEADER))
   let found = parse(ZIP_MEMBER, bytes, given, header)
@@ -160,9 +220,21 @@ function packedBytes (source, { name, header, packed, end, method }) {
   }
   const [begin, nameAt, nameLength, itsMethod] = found.words
   const itsName = exactTextOf(bytes.subarray(nameAt, nameAt + nameLength))
-  if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) throw failure('ERR_FORMAT', `byte ${header}: the member's own header says something else than the zip directory`)
-  if (header + begin + packed > end) throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
-  if (method === DEFLATED && packed > MOST_DEFLATED) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`)
+  if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) {
+    throw failure(
+      'ERR_FORMAT',
+      `byte ${header}: the member's own header says something else than the zip directory`,
+    )
+  }
+  if (header + begin + packed > end) {
+    throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
+  }
+  if (method === DEFLATED && packed > MOST_DEFLATED) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`,
+    )
+  }
   return new Part(source, header + begin, packed)
 }
 
@@ -173,8 +245,9 @@ function packedBytes (source, { name, header, packed, end, method }) {
  * @param {Member} member
  * @returns {Source}
  */
-function memberBytes (source, member) {
-  return (member.bytes ??= member.method === STORED ? packedBytes(source, member) : inflatedBytes(source, member))
+function memberBytes(source, member) {
+  return (member.bytes ??=
+    member.method === STORED ? packedBytes(source, member) : inflatedBytes(source, member))
 }
 
 /**
@@ -182,10 +255,20 @@ function memberBytes (source, member) {
  * @param {Member} member
  * @returns {Source}
  */
-function inflatedBytes (source, member) {
+function inflatedBytes(source, member) {
   const packed = packedBytes(source, member)
-  if (!canInflateNow) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`)
-  if (source.writes) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated: what is written could not be written back; mode 'c' or 'r' copies`)
+  if (!canInflateNow) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`,
+    )
+  }
+  if (source.writes) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${JSON.stringify(member.name)} is deflated: what is written could not be written back; mode 'c' or 'r' copies`,
+    )
+  }
   return inflateNow(source, member, packed.view(0, packed.size))
 }
 
@@ -194,7 +277,7 @@ function inflatedBytes (source, member) {
  *
  * @param {Part} packed
  */
-function * piecesOf (packed) {
+function* piecesOf(packed) {
   const bytes = packed.read(0, packed.size)
   for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
 }

@@ -18,7 +18,12 @@ const { formatError } = require('./system-errors')
 const { backend, Layout, GUARDS } = ffi
 
 /** What reads a file at a URL @type {Record<string, string | undefined>} */
-const FETCHING = { openNpy: 'fetchNpy', openNpz: 'fetchNpz', openSafetensors: 'fetchSafetensors', openGguf: 'fetchGguf' }
+const FETCHING = {
+  openNpy: 'fetchNpy',
+  openNpz: 'fetchNpz',
+  openSafetensors: 'fetchSafetensors',
+  openGguf: 'fetchGguf',
+}
 
 /** @import { DtypeName, NameOf, Or, Shape } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
@@ -33,10 +38,17 @@ const OF_ARRAYS = ['mode', 'guard', 'dtype']
  * @param {string} where  the function
  * @returns {{ mode: number, guard: number, dtype: any, byteOffset: any }}
  */
-function openOptions (opts, names, where) {
-  if (/** @type {readonly unknown[]} */ (MODES).includes(opts)) throw failure('ERR_ARGUMENT', `options is "${opts}"; { mode: '${opts}' } was expected`) // as NumPy's load has it
+function openOptions(opts, names, where) {
+  if (/** @type {readonly unknown[]} */ (MODES).includes(opts)) {
+    throw failure('ERR_ARGUMENT', `options is "${opts}"; { mode: '${opts}' } was expected`)
+  } // as NumPy's load has it
   const { mode, guard, dtype, byteOffset } = optionsOf(opts, names, where)
-  const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), guard: boolean('guard', guard) ? GUARDS.needed : GUARDS.none, dtype, byteOffset }
+  const options = {
+    mode: mode === undefined ? 0 : oneOf('mode', mode, MODES),
+    guard: boolean('guard', guard) ? GUARDS.needed : GUARDS.none,
+    dtype,
+    byteOffset,
+  }
   if (dtype !== undefined) dtypeOf(dtype)
   return options
 }
@@ -51,9 +63,14 @@ function openOptions (opts, names, where) {
  * @param {(source: MappedFile) => R} make
  * @returns {R}
  */
-function openMapped (path, options, reason, make) {
+function openMapped(path, options, reason, make) {
   const file = pathOf(path, FETCHING[reason])
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse... of its bytes')
+  if (backend.isWasm) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'mapping a file needs the native addon; load() reads one, as does parse... of its bytes',
+    )
+  }
   const source = new MappedFile(file, options, reason)
   try {
     const result = make(source)
@@ -82,9 +99,9 @@ function openMapped (path, options, reason, make) {
  * @example
  * const sum = path => openNpy(path).toArray().reduce((a, b) => a + b)
  */
-function openNpy (path, opts) {
+function openNpy(path, opts) {
   const options = openOptions(opts, OF_ARRAYS, 'openNpy')
-  return openMapped(path, options, 'openNpy', source => onlyTensor(source, options.dtype))
+  return openMapped(path, options, 'openNpy', (source) => onlyTensor(source, options.dtype))
 }
 
 /**
@@ -98,9 +115,9 @@ function openNpy (path, opts) {
  * @example
  * const names = path => [...openNpz(path).keys()]
  */
-function openNpz (path, opts) {
+function openNpz(path, opts) {
   const options = openOptions(opts, OF_ARRAYS, 'openNpz')
-  return openMapped(path, options, 'openNpz', source => npzFile(source, options.dtype))
+  return openMapped(path, options, 'openNpz', (source) => npzFile(source, options.dtype))
 }
 
 /**
@@ -114,8 +131,13 @@ function openNpz (path, opts) {
  * @example
  * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
  */
-function openSafetensors (path, opts) {
-  return openMapped(path, openOptions(opts, OF_FILE, 'openSafetensors'), 'openSafetensors', safetensorsFile)
+function openSafetensors(path, opts) {
+  return openMapped(
+    path,
+    openOptions(opts, OF_FILE, 'openSafetensors'),
+    'openSafetensors',
+    safetensorsFile,
+  )
 }
 
 /**
@@ -129,7 +151,7 @@ function openSafetensors (path, opts) {
  * @example
  * const architecture = path => openGguf(path).metadata['general.architecture']
  */
-function openGguf (path, opts) {
+function openGguf(path, opts) {
   return openMapped(path, openOptions(opts, OF_FILE, 'openGguf'), 'openGguf', ggufFile)
 }
 
@@ -146,23 +168,42 @@ function openGguf (path, opts) {
  * @example
  * const samples = path => openRaw(path, { dtype: 'int16', byteOffset: 44 })
  */
-function openRaw (path, shape, opts) {
-  if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) [shape, opts] = [undefined, /** @type {any} */ (shape)]
+function openRaw(path, shape, opts) {
+  if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) {
+    ;[shape, opts] = [undefined, /** @type {any} */ (shape)]
+  }
   const options = openOptions(opts, ['mode', 'guard', 'dtype', 'byteOffset'], 'openRaw')
   const { dtype: name, byteOffset = 0 } = options
-  if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: a file of raw bytes does not tell what they are')
+  if (name === undefined) {
+    throw failure('ERR_DTYPE', 'dtype is needed: a file of raw bytes does not tell what they are')
+  }
   const { index, itemsize, kind } = dtypeOf(name)
   const at = integer('byteOffset', byteOffset)
   const extents = shape === undefined || shape === null ? null : shapeOf(shape)
-  return openMapped(path, options, 'openRaw', source => {
-    if (at < 0 || at > source.size) throw failure('ERR_BOUNDS', `byteOffset is ${at}; the file has ${source.size} bytes`)
+  return openMapped(path, options, 'openRaw', (source) => {
+    if (at < 0 || at > source.size) {
+      throw failure('ERR_BOUNDS', `byteOffset is ${at}; the file has ${source.size} bytes`)
+    }
     const bare = denseLayout(index, extents ?? [Math.floor((source.size - at) / itemsize)])
     const nbytes = bare.size * itemsize
-    if (nbytes > source.size - at) throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`)
+    if (nbytes > source.size - at) {
+      throw failure(
+        'ERR_BOUNDS',
+        `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`,
+      )
+    }
     const alignment = kind === 'COMPLEX' ? itemsize / 2 : itemsize
-    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : source.storageAt(at, nbytes, alignment)
-    if (storage === null) throw failure('ERR_ALIGNMENT', `byteOffset is ${at}; ${name} needs a multiple of ${alignment}`)
-    const t = wrap(new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags | source.flags))
+    const storage =
+      nbytes === 0 ? backend.allocate(0, ffi.check) : source.storageAt(at, nbytes, alignment)
+    if (storage === null) {
+      throw failure(
+        'ERR_ALIGNMENT',
+        `byteOffset is ${at}; ${name} needs a multiple of ${alignment}`,
+      )
+    }
+    const t = wrap(
+      new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags | source.flags),
+    )
     source.close()
     return t
   })

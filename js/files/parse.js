@@ -32,10 +32,10 @@ const { backend, Layout } = ffi
  * @example
  * parseNpy(toNpyBytes(tensor([1, 2]))).toArray() // [1, 2]
  */
-function parseNpy (bytes, opts) {
+function parseNpy(bytes, opts) {
   const { dtype } = optionsOf(opts, ['dtype'], 'parseNpy')
   if (dtype !== undefined) dtypeOf(dtype)
-  return ofBytes(bytes, 'parseNpy', source => onlyTensor(source, dtype))
+  return ofBytes(bytes, 'parseNpy', (source) => onlyTensor(source, dtype))
 }
 
 /**
@@ -50,10 +50,10 @@ function parseNpy (bytes, opts) {
  * @example
  * const names = bytes => [...parseNpz(bytes).keys()]
  */
-function parseNpz (bytes, opts) {
+function parseNpz(bytes, opts) {
   const { dtype } = optionsOf(opts, ['dtype'], 'parseNpz')
   if (dtype !== undefined) dtypeOf(dtype)
-  return ofBytes(bytes, 'parseNpz', source => npzFile(source, dtype))
+  return ofBytes(bytes, 'parseNpz', (source) => npzFile(source, dtype))
 }
 
 /**
@@ -66,7 +66,7 @@ function parseNpz (bytes, opts) {
  * @example
  * const shapes = bytes => [...parseSafetensors(bytes)].map(([name, t]) => [name, t.shape])
  */
-function parseSafetensors (bytes) {
+function parseSafetensors(bytes) {
   return ofBytes(bytes, 'parseSafetensors', safetensorsFile)
 }
 
@@ -81,7 +81,7 @@ function parseSafetensors (bytes) {
  * @example
  * const names = bytes => [...parseGguf(bytes).keys()]
  */
-function parseGguf (bytes) {
+function parseGguf(bytes) {
   return ofBytes(bytes, 'parseGguf', ggufFile)
 }
 
@@ -95,12 +95,24 @@ function parseGguf (bytes) {
  * @example
  * alloc(4096).length // 4096
  */
-function alloc (n) {
+function alloc(n) {
   const nbytes = integer('n', n)
   if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; 0 or more was expected`)
   const { index } = dtypeOf('uint8')
   const bare = denseLayout(index, [nbytes])
-  return /** @type {any} */ (wrap(new Layout(backend.allocate(nbytes, ffi.check), index, bare.shape, bare.strides, 0, bare.size, bare.flags)).data)
+  return /** @type {any} */ (
+    wrap(
+      new Layout(
+        backend.allocate(nbytes, ffi.check),
+        index,
+        bare.shape,
+        bare.strides,
+        0,
+        bare.size,
+        bare.flags,
+      ),
+    ).data
+  )
 }
 
 module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc }

@@ -21,8 +21,8 @@ let spare = null
 
 /** An instance; its memory never gets smaller. */
 class Parsers {
-  constructor () {
-    const made = compiled ??= compile('samebytes-parsers.wasm')
+  constructor() {
+    const made = (compiled ??= compile('samebytes-parsers.wasm'))
     /** @type {any} */
     this.exports = allocated(PAGE, () => new WebAssembly.Instance(made).exports)
     /** address that the bytes are copied to */
@@ -32,10 +32,12 @@ class Parsers {
   }
 
   /** @returns {ArrayBuffer} another one after memory grew */
-  get buffer () { return this.exports.memory.buffer }
+  get buffer() {
+    return this.exports.memory.buffer
+  }
 
   /** Grows memory if need be. @param {number} end  address that it has to reach */
-  growTo (end) {
+  growTo(end) {
     const pages = Math.ceil((end - this.buffer.byteLength) / PAGE)
     if (pages > 0) allocated(pages * PAGE, () => this.exports.memory.grow(pages))
   }
@@ -47,7 +49,7 @@ class Parsers {
    * @param {number} base
    * @returns {{ words: Float64Array, wanted: number }}
    */
-  parse (which, { buffer, byteOffset, byteLength }, total, base) {
+  parse(which, { buffer, byteOffset, byteLength }, total, base) {
     const from = Math.ceil((this.at + byteLength) / 8) * 8 // address of the words
     let capacity = Math.max(LEAST_WORDS, byteLength >> 2) // words; nearly always enough, so that nothing is parsed twice
     this.growTo(from + capacity * 8)
@@ -61,7 +63,12 @@ class Parsers {
         throw errorOf(status, textOf(message.slice(0, message.indexOf(0))))
       }
       const [count, wanted] = new Float64Array(this.buffer, this.exports.sb_found(), 2)
-      if (count <= capacity) return { words: allocated(count * 8, () => new Float64Array(this.buffer, from, count).slice()), wanted }
+      if (count <= capacity) {
+        return {
+          words: allocated(count * 8, () => new Float64Array(this.buffer, from, count).slice()),
+          wanted,
+        }
+      }
       capacity = count
       this.growTo(from + capacity * 8)
     }
@@ -78,7 +85,7 @@ rootless(Parsers)
  * @param {number} total
  * @param {number} base
  */
-function parse (which, bytes, total, base) {
+function parse(which, bytes, total, base) {
   const parsers = spare ?? new Parsers()
   spare = null
   try {

@@ -25,7 +25,7 @@ const BEGINNINGS = [
   { text: '\0\0\0\0{', at: 4, name: 'a .safetensors file', parser: SAFETENSORS },
   { text: 'GGUF', at: 0, name: 'a .gguf file', parser: GGUF },
   { text: 'PK\x03\x04', at: 0, name: "a zip file, as .npz and PyTorch's .pt are", parser: ZIP_END },
-  { text: '\x1f\x8b', at: 0, name: 'compressed with gzip', parser: -1 }
+  { text: '\x1f\x8b', at: 0, name: 'compressed with gzip', parser: -1 },
 ]
 const PAIR = 0
 const TENSOR = 1
@@ -51,15 +51,26 @@ const WORD = 40 // bytes of heap for one word of a record, as objects, names and
  * @returns {{ words: Float64Array, wanted: number }} words: as src/formats/formats.h has them. wanted: bytes that the parser needs from the beginning on; 0: it has all
  * @throws ERR_FORMAT
  */
-function parse (which, given, total, base = 0) {
-  if (base === 0 && isHtml(given)) throw failure('ERR_FORMAT', 'byte 0: this is a page of HTML, as servers send it where there is no such file')
+function parse(which, given, total, base = 0) {
+  if (base === 0 && isHtml(given)) {
+    throw failure(
+      'ERR_FORMAT',
+      'byte 0: this is a page of HTML, as servers send it where there is no such file',
+    )
+  }
   try {
     const parts = partsOfArray(given)
     if (backend.isWasm) return parseInModule(which, parts, total, base)
     const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)
     for (let capacity = 512; ;) {
       const words = allocated(capacity * 8, () => new Float64Array(capacity))
-      const { count, wanted } = fileCalls.parse(which, input, backend.borrow(words.buffer, 0, capacity * 8), total, base)
+      const { count, wanted } = fileCalls.parse(
+        which,
+        input,
+        backend.borrow(words.buffer, 0, capacity * 8),
+        total,
+        base,
+      )
       if (count <= capacity) return { words: words.subarray(0, count), wanted }
       capacity = count
     }
@@ -67,7 +78,9 @@ function parse (which, given, total, base = 0) {
     if (base !== 0 || error.code !== 'ERR_FORMAT') throw error
     const start = textOf(given, 9)
     const found = BEGINNINGS.find(({ text, at }) => start.startsWith(text, at))
-    throw found === undefined || found.parser === Math.min(which, ZIP_END) ? error : failure('ERR_FORMAT', `byte 0: this is ${found.name}`)
+    throw found === undefined || found.parser === Math.min(which, ZIP_END)
+      ? error
+      : failure('ERR_FORMAT', `byte 0: this is ${found.name}`)
   }
 }
 
@@ -77,13 +90,32 @@ function parse (which, given, total, base = 0) {
  * @param {Float64Array} words
  * @returns {Generator<Found>}
  */
-function * recordsOf (words) {
+function* recordsOf(words) {
   let text = 0 // bytes of names, and of the texts that have names
-  for (let at = 1; at < words.length; at += words[at]) text += words[at + 3] + (words[at + 1] === PAIR && words[at] > 6 ? words[at + 6] : 0)
+  for (let at = 1; at < words.length; at += words[at]) {
+    text += words[at + 3] + (words[at + 1] === PAIR && words[at] > 6 ? words[at + 6] : 0)
+  }
   checkHeap(WORD * words.length + WIDEST * text, () => 'what the file says of its tensors')
   for (let at = 1; at < words.length; at += words[at]) {
-    yield { tag: words[at + 1], nameAt: words[at + 2], nameLength: words[at + 3], words: words.subarray(at, at + words[at]) }
+    yield {
+      tag: words[at + 1],
+      nameAt: words[at + 2],
+      nameLength: words[at + 3],
+      words: words.subarray(at, at + words[at]),
+    }
   }
 }
 
-module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, WIDEST, parse, recordsOf }
+module.exports = {
+  NPY,
+  SAFETENSORS,
+  GGUF,
+  ZIP_END,
+  ZIP_DIRECTORY,
+  ZIP_MEMBER,
+  PAIR,
+  TENSOR,
+  WIDEST,
+  parse,
+  recordsOf,
+}

@@ -14,20 +14,30 @@ const IS_URL = /^https?:\/\//i
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function pathOf (given, fetching = undefined) {
+function pathOf(given, fetching = undefined) {
   let file = given
   if (given instanceof URL && given.protocol === 'file:') {
     try {
       file = fileURLToPath(given)
-    } catch (error) { // another host, an escaped slash
-      throw failure('ERR_ARGUMENT', `path is ${given.href}: ${/** @type {Error} */ (error).message}`)
+    } catch (error) {
+      // another host, an escaped slash
+      throw failure(
+        'ERR_ARGUMENT',
+        `path is ${given.href}: ${/** @type {Error} */ (error).message}`,
+      )
     }
   }
   if (file instanceof URL || (typeof file === 'string' && IS_URL.test(file))) {
-    const protocol = file instanceof URL ? file.protocol : file.slice(0, file.indexOf(':') + 1).toLowerCase() // more of the URL may be secret
-    throw failure('ERR_ARGUMENT', `path is a URL of ${protocol}; a path or file: URL was expected${fetching === undefined ? '' : `, ${fetching} reads a file at a URL`}`)
+    const protocol =
+      file instanceof URL ? file.protocol : file.slice(0, file.indexOf(':') + 1).toLowerCase() // more of the URL may be secret
+    throw failure(
+      'ERR_ARGUMENT',
+      `path is a URL of ${protocol}; a path or file: URL was expected${fetching === undefined ? '' : `, ${fetching} reads a file at a URL`}`,
+    )
   }
-  if (typeof file !== 'string' || file === '' || file.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(file)}; a path or file: URL was expected`)
+  if (typeof file !== 'string' || file === '' || file.includes('\0')) {
+    throw failure('ERR_ARGUMENT', `path is ${show(file)}; a path or file: URL was expected`)
+  }
   return file
 }
 
@@ -37,9 +47,11 @@ function pathOf (given, fetching = undefined) {
  * @returns {string} the extension in lower case, with its dot
  * @throws ERR_UNSUPPORTED it is none of the known ones
  */
-function extensionOf (file, known) {
+function extensionOf(file, known) {
   const extension = path.extname(file).toLowerCase()
-  if (!known.includes(extension)) throw failure('ERR_UNSUPPORTED', `${file} ends in none of ${known.join(', ')}`)
+  if (!known.includes(extension)) {
+    throw failure('ERR_UNSUPPORTED', `${file} ends in none of ${known.join(', ')}`)
+  }
   return extension
 }
 

@@ -15,7 +15,8 @@ const { O_RDONLY, O_RDWR, O_NONBLOCK } = fs.constants
 const MOST_READ = 2 ** 30 // bytes at a time: the system reads no more than 2 GiB
 
 /** @param {number} at */
-const endOfFile = at => failure('ERR_FORMAT', `byte ${at}: the file ends here; it became shorter while it was read`)
+const endOfFile = (at) =>
+  failure('ERR_FORMAT', `byte ${at}: the file ends here; it became shorter while it was read`)
 
 /**
  * @param {number} fd
@@ -23,7 +24,7 @@ const endOfFile = at => failure('ERR_FORMAT', `byte ${at}: the file ends here; i
  * @param {number} from
  * @throws ERR_FORMAT the file ends before
  */
-function readFully (fd, target, from) {
+function readFully(fd, target, from) {
   for (let at = 0; at < target.length;) {
     const n = fs.readSync(fd, target, at, Math.min(target.length - at, MOST_READ), from + at)
     if (n === 0) throw endOfFile(from + at)
@@ -40,7 +41,7 @@ class ReadFile {
    * @param {number} [fd]  of the file, if it is open
    * @throws ERR_NOT_FOUND · ERR_IO, also of a folder, pipe or device
    */
-  constructor (file, reason = 'load', writes = false, fd) {
+  constructor(file, reason = 'load', writes = false, fd) {
     this.file = file
     this.first = 4096
     this.flags = 0
@@ -48,7 +49,8 @@ class ReadFile {
     this.reason = reason
     this.size = 0
     /** -1: closed. O_NONBLOCK: of a pipe as well, which nobody has to write to first */
-    this.fd = fd ?? withFileName(file, () => openSync(file, (writes ? O_RDWR : O_RDONLY) | O_NONBLOCK))
+    this.fd =
+      fd ?? withFileName(file, () => openSync(file, (writes ? O_RDWR : O_RDONLY) | O_NONBLOCK))
     try {
       const stat = fs.fstatSync(this.fd)
       if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
@@ -60,7 +62,7 @@ class ReadFile {
   }
 
   /** @param {number} from @param {number} nbytes @throws ERR_FORMAT the file ends before */
-  read (from, nbytes) {
+  read(from, nbytes) {
     if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was read and closed')
     const bytes = newBytes(nbytes, 'the file')
     withFileName(this.file, () => readFully(this.fd, bytes, from))
@@ -68,7 +70,9 @@ class ReadFile {
   }
 
   /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
+  view(from, nbytes) {
+    return this.read(from, nbytes)
+  }
 
   /**
    * Nothing of the file is in memory: whoever needs bytes reads them.
@@ -78,14 +82,18 @@ class ReadFile {
    * @param {number} alignment
    * @returns {Storage | null}
    */
-  storageAt (from, nbytes, alignment) { return null }
+  storageAt(from, nbytes, alignment) {
+    return null
+  }
 
-  closeDescriptor () {
+  closeDescriptor() {
     if (this.fd >= 0) fs.closeSync(this.fd)
     this.fd = -1
   }
 
-  close () { this.closeDescriptor() }
+  close() {
+    this.closeDescriptor()
+  }
 }
 
 rootless(ReadFile)

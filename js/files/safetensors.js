@@ -14,7 +14,7 @@ const { plainFile } = require('./tensor-file')
 const QUOTE = 34
 
 /** @param {Source} source @returns {TensorFile} */
-function safetensorsFile (source) {
+function safetensorsFile(source) {
   /** @type {Map<string, Entry>} */
   const entries = new Map()
   /** @type {Map<string, string>} */
@@ -23,7 +23,18 @@ function safetensorsFile (source) {
   for (const { tag, nameAt, nameLength, words } of recordsOf(all)) {
     const name = jsonText(bytes, nameAt, nameLength)
     if (tag === PAIR) setOnce(metadata, name, nameAt, jsonText(bytes, words[5], words[6]))
-    else setOnce(entries, name, nameAt, entryOf(words, name, String.fromCharCode(...bytes.subarray(words[5], bytes.indexOf(QUOTE, words[5])))))
+    else {
+      setOnce(
+        entries,
+        name,
+        nameAt,
+        entryOf(
+          words,
+          name,
+          String.fromCharCode(...bytes.subarray(words[5], bytes.indexOf(QUOTE, words[5]))),
+        ),
+      )
+    }
   }
   return plainFile(source, entries, () => Object.fromEntries(metadata))
 }
@@ -36,7 +47,7 @@ function safetensorsFile (source) {
  * @param {number} n  bytes
  * @returns {string}
  */
-function jsonText (bytes, at, n) {
+function jsonText(bytes, at, n) {
   const text = textOf(bytes.subarray(at, at + n))
   if (!text.includes('\\')) return text
   checkHeap(2 * WIDEST * n, () => `a text of ${n} bytes with its escapes`)

@@ -34,7 +34,16 @@ const AHEAD = 2 ** 25 // bytes of tensors that come together, where no one has m
  * @param {Piece[]} pieces
  * @returns {Uint8Array} as long as the longest such part; empty if there is none
  */
-const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof ChecksummedTensor || mayMove(piece) ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
+const copyBuffer = (pieces) =>
+  new Uint8Array(
+    pieces.reduce(
+      (n, piece) =>
+        piece instanceof ChecksummedTensor || mayMove(piece)
+          ? Math.max(n, Math.min(CHUNK, sizeOf(piece)))
+          : n,
+      0,
+    ),
+  )
 
 /**
  * A part as it is written.
@@ -44,7 +53,7 @@ const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece in
  * @param {boolean} isCopied  others may write to it, or it may move
  * @returns {Uint8Array}
  */
-function stableBytes (part, own, isCopied) {
+function stableBytes(part, own, isCopied) {
   if (!isCopied) return part
   own.set(part)
   return own.subarray(0, part.length)
@@ -55,20 +64,22 @@ function stableBytes (part, own, isCopied) {
  * @param {Piece[]} pieces
  * @param {boolean} replace  what is there
  */
-function writeSync (file, pieces, replace) {
+function writeSync(file, pieces, replace) {
   const temporary = new TemporaryFile(file)
   try {
     const own = copyBuffer(pieces)
     for (const piece of pieces) {
       for (let at = 0, n = sizeOf(piece); at < n;) {
-        at += withPart(piece, at, Math.min(CHUNK, n - at), part => {
+        at += withPart(piece, at, Math.min(CHUNK, n - at), (part) => {
           const bytes = stableBytes(part, own, piece instanceof ChecksummedTensor)
           const count = fs.writeSync(temporary.fd, bytes)
           if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
           return count
         })
       }
-      if (piece instanceof ChecksummedTensor) fs.writeSync(temporary.fd, piece.sum(), 0, 4, piece.at)
+      if (piece instanceof ChecksummedTensor) {
+        fs.writeSync(temporary.fd, piece.sum(), 0, 4, piece.at)
+      }
     }
     if (!isRestricted()) fs.fdatasyncSync(temporary.fd) // else O_DSYNC did it at each write
     temporary.publish(replace)
@@ -86,8 +97,8 @@ function writeSync (file, pieces, replace) {
  * @param {Transfer} options
  * @param {Come} [come]
  */
-async function writeAsync (file, pieces, { signal, onProgress, replace }, come) {
-  const held = pieces.map(contentOf).filter(piece => piece instanceof TensorPiece)
+async function writeAsync(file, pieces, { signal, onProgress, replace }, come) {
+  const held = pieces.map(contentOf).filter((piece) => piece instanceof TensorPiece)
   for (const piece of held) piece.check()
   for (const piece of held) {
     beginUse(piece.layout.storage, 0)
@@ -98,7 +109,11 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }, come) 
     const temporary = new TemporaryFile(file)
     try {
       await writeInto(temporary.fd, pieces, signal, onProgress, come)
-      if (!isRestricted()) await callback(done => { fs.fdatasync(temporary.fd, done) })
+      if (!isRestricted()) {
+        await callback((done) => {
+          fs.fdatasync(temporary.fd, done)
+        })
+      }
       checkSignal(signal)
       temporary.publish(replace)
       temporary.syncFolder()
@@ -121,13 +136,14 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }, come) 
  * @param {Function | undefined} onProgress
  * @param {Come} [come]
  */
-async function writeInto (fd, pieces, signal, onProgress, come) {
+async function writeInto(fd, pieces, signal, onProgress, come) {
   const total = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
   let done = 0
   const own = copyBuffer(pieces)
   for (const [i, piece] of pieces.entries()) {
     const late = lateOf(piece)
-    if (late !== null && late.content === null && come !== undefined) { // the next tensors: several where they are small
+    if (late !== null && late.content === null && come !== undefined) {
+      // the next tensors: several where they are small
       /** @type {Late[]} */
       const group = []
       for (let k = i, nbytes = 0; k < pieces.length; k++) {
@@ -141,11 +157,13 @@ async function writeInto (fd, pieces, signal, onProgress, come) {
       group.forEach((each, k) => each.come(tensors[k]))
     }
     for (let at = 0, n = sizeOf(piece); at < n;) {
-      const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
+      const count = await withPart(piece, at, Math.min(CHUNK, n - at), async (part) => {
         const moves = mayMove(piece)
         const bytes = stableBytes(part, own, moves || piece instanceof ChecksummedTensor)
         if (moves) countStaged(part.length)
-        const count = await callback(done => { fs.write(fd, bytes, 0, bytes.length, null, done) })
+        const count = await callback((done) => {
+          fs.write(fd, bytes, 0, bytes.length, null, done)
+        })
         if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
         return count
       })
@@ -164,9 +182,12 @@ async function writeInto (fd, pieces, signal, onProgress, come) {
  *
  * @param {Piece} piece
  */
-function mayMove (piece) {
+function mayMove(piece) {
   const what = piece instanceof ChecksummedTensor ? piece : contentOf(piece)
-  return what instanceof LatePiece || (what instanceof TensorPiece && !backend.isFixed(what.layout.storage))
+  return (
+    what instanceof LatePiece ||
+    (what instanceof TensorPiece && !backend.isFixed(what.layout.storage))
+  )
 }
 
 /**
@@ -175,17 +196,26 @@ function mayMove (piece) {
  * @type {Record<string, { piecesOf: (given: any, metadata: unknown) => Piece[], names: string[], namesSync: string[] }>}
  */
 const FORMATS = {
-  '.npy': { piecesOf: t => writers.npyPieces(writers.tensorGiven(t)), names: OF_SAVING, namesSync: ['ifExists'] },
-  '.npz': { piecesOf: tensors => writers.npzPieces(writers.npzEntriesOf(tensors)), names: OF_SAVING, namesSync: ['ifExists'] },
+  '.npy': {
+    piecesOf: (t) => writers.npyPieces(writers.tensorGiven(t)),
+    names: OF_SAVING,
+    namesSync: ['ifExists'],
+  },
+  '.npz': {
+    piecesOf: (tensors) => writers.npzPieces(writers.npzEntriesOf(tensors)),
+    names: OF_SAVING,
+    namesSync: ['ifExists'],
+  },
   '.safetensors': {
-    piecesOf: (tensors, metadata) => writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata)),
+    piecesOf: (tensors, metadata) =>
+      writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata)),
     names: ['metadata', ...OF_SAVING],
-    namesSync: ['metadata', 'ifExists']
-  }
+    namesSync: ['metadata', 'ifExists'],
+  },
 }
 
 /** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
-async function saveAs (extension, where, path, given, opts) {
+async function saveAs(extension, where, path, given, opts) {
   const { piecesOf, names } = FORMATS[extension]
   const file = pathOf(path)
   const options = transferOptions(opts, names, where)
@@ -193,7 +223,7 @@ async function saveAs (extension, where, path, given, opts) {
 }
 
 /** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
-function saveAsSync (extension, where, path, given, opts) {
+function saveAsSync(extension, where, path, given, opts) {
   const { piecesOf, namesSync } = FORMATS[extension]
   const file = pathOf(path)
   const { metadata, ifExists } = optionsOf(opts, namesSync, where)
@@ -214,7 +244,7 @@ function saveAsSync (extension, where, path, given, opts) {
  * @example
  * const write = (path, t) => saveNpy(path, t, { onProgress: ({ done, total }) => console.log(done / total) })
  */
-async function saveNpy (path, t, opts) {
+async function saveNpy(path, t, opts) {
   return saveAs('.npy', 'saveNpy', path, t, opts)
 }
 
@@ -230,7 +260,7 @@ async function saveNpy (path, t, opts) {
  * @example
  * const write = (path, a, b) => saveNpz(path, { a, b })
  */
-async function saveNpz (path, tensors, opts) {
+async function saveNpz(path, tensors, opts) {
   return saveAs('.npz', 'saveNpz', path, tensors, opts)
 }
 
@@ -246,7 +276,7 @@ async function saveNpz (path, tensors, opts) {
  * @example
  * const write = (path, weight) => saveSafetensors(path, { weight }, { metadata: { format: 'pt' } })
  */
-async function saveSafetensors (path, tensors, opts) {
+async function saveSafetensors(path, tensors, opts) {
   return saveAs('.safetensors', 'saveSafetensors', path, tensors, opts)
 }
 
@@ -260,7 +290,7 @@ async function saveSafetensors (path, tensors, opts) {
  * @example
  * const write = (path, t) => saveNpySync(path, t, { ifExists: 'error' })
  */
-function saveNpySync (path, t, opts) {
+function saveNpySync(path, t, opts) {
   saveAsSync('.npy', 'saveNpySync', path, t, opts)
 }
 
@@ -274,7 +304,7 @@ function saveNpySync (path, t, opts) {
  * @example
  * const write = (path, a, b) => saveNpzSync(path, { a, b })
  */
-function saveNpzSync (path, tensors, opts) {
+function saveNpzSync(path, tensors, opts) {
   saveAsSync('.npz', 'saveNpzSync', path, tensors, opts)
 }
 
@@ -288,7 +318,7 @@ function saveNpzSync (path, tensors, opts) {
  * @example
  * const write = (path, weight) => saveSafetensorsSync(path, { weight })
  */
-function saveSafetensorsSync (path, tensors, opts) {
+function saveSafetensorsSync(path, tensors, opts) {
   saveAsSync('.safetensors', 'saveSafetensorsSync', path, tensors, opts)
 }
 
@@ -303,9 +333,15 @@ function saveSafetensorsSync (path, tensors, opts) {
  * @example
  * const write = (path, weight) => save(path, { weight }, { signal: AbortSignal.timeout(60000) })
  */
-async function save (path, tensors, opts) {
+async function save(path, tensors, opts) {
   const extension = extensionOf(pathOf(path), ['.npy', '.npz', '.safetensors'])
-  return saveAs(extension, { '.npy': 'saveNpy', '.npz': 'saveNpz' }[extension] ?? 'saveSafetensors', path, tensors, opts)
+  return saveAs(
+    extension,
+    { '.npy': 'saveNpy', '.npz': 'saveNpz' }[extension] ?? 'saveSafetensors',
+    path,
+    tensors,
+    opts,
+  )
 }
 
 /**
@@ -317,12 +353,27 @@ async function save (path, tensors, opts) {
  * @param {SaveOptions} opts
  * @returns {Promise<void>}
  */
-async function saveLate (path, specs, come, opts) {
+async function saveLate(path, specs, come, opts) {
   const extension = extensionOf(path, ['.npz', '.safetensors'])
   const options = transferOptions(opts, FORMATS[extension].names, 'save')
-  const entries = specs.map(({ name, dtype, shape }) => /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]))
-  const pieces = extension === '.npz' ? writers.npzPieces(entries) : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata))
+  const entries = specs.map(
+    ({ name, dtype, shape }) =>
+      /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]),
+  )
+  const pieces =
+    extension === '.npz'
+      ? writers.npzPieces(entries)
+      : writers.safetensorsPieces(entries, writers.metadataOf(options.metadata))
   return writeAsync(path, pieces, options, come)
 }
 
-module.exports = { saveLate, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save }
+module.exports = {
+  saveLate,
+  saveNpy,
+  saveNpz,
+  saveSafetensors,
+  saveNpySync,
+  saveNpzSync,
+  saveSafetensorsSync,
+  save,
+}

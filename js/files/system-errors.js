@@ -15,24 +15,40 @@ const CODES = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_
  * @param {any} error
  * @param {string} file
  */
-function systemError (error, file) {
-  if (error?.code === 'ERR_ACCESS_DENIED') { // by Node's permission model: the message has the flag that would allow it
+function systemError(error, file) {
+  if (error?.code === 'ERR_ACCESS_DENIED') {
+    // by Node's permission model: the message has the flag that would allow it
     const { permission, resource } = error // of links it says neither, and they need everything
-    const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[/** @type {string} */ (permission)]
-    let needs = flag === undefined ? '--allow-fs-read=* --allow-fs-write=*' : `${flag}=${resource || file}`
+    const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[
+      /** @type {string} */ (permission)
+    ]
+    let needs =
+      flag === undefined ? '--allow-fs-read=* --allow-fs-write=*' : `${flag}=${resource || file}`
     if (flag !== undefined && resource && path.basename(resource) !== path.basename(file)) {
       const folder = path.dirname(path.resolve(file)) // which has the temporary file as well
       needs = `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*`
     }
-    return Object.assign(failure('ERR_IO', `${file}: the permission model forbids it; ${needs} is needed`), { path: file, cause: error })
+    return Object.assign(
+      failure('ERR_IO', `${file}: the permission model forbids it; ${needs} is needed`),
+      { path: file, cause: error },
+    )
   }
-  if (typeof error?.code === 'string' && error.code.startsWith('ERR_') && error.syscall === undefined) {
+  if (
+    typeof error?.code === 'string' &&
+    error.code.startsWith('ERR_') &&
+    error.syscall === undefined
+  ) {
     return error.errno === undefined ? error : Object.assign(error, { path: file })
   }
   const code = CODES[/** @type {string} */ (error.code)] ?? 'ERR_IO'
   // Users never see the temporary file, so errors name the destination.
   const isTemporary = typeof error.path === 'string' && TEMPORARY.test(path.basename(error.path))
-  const message = isTemporary ? error.message.replace(/, (\w+) '[^]*$/, (/** @type {string} */ _, /** @type {string} */ call) => `, ${call} '${file}'`) : error.message
+  const message = isTemporary
+    ? error.message.replace(
+        /, (\w+) '[^]*$/,
+        (/** @type {string} */ _, /** @type {string} */ call) => `, ${call} '${file}'`,
+      )
+    : error.message
   return Object.assign(failure(code, message), { errno: error.errno, path: file, cause: error })
 }
 
@@ -42,8 +58,10 @@ function systemError (error, file) {
  * @param {any} error
  * @param {string} file
  */
-function formatError (error, file) {
-  return error instanceof SamebytesError && error.code === 'ERR_FORMAT' ? Object.assign(error, { path: file }) : error
+function formatError(error, file) {
+  return error instanceof SamebytesError && error.code === 'ERR_FORMAT'
+    ? Object.assign(error, { path: file })
+    : error
 }
 
 /**
@@ -54,7 +72,7 @@ function formatError (error, file) {
  * @param {() => R} fn
  * @returns {R}
  */
-function withFileName (file, fn) {
+function withFileName(file, fn) {
   try {
     return fn()
   } catch (error) {

@@ -49,15 +49,22 @@ class TensorFile {
    * @param {Plan} plan
    * @private
    */
-  constructor (key, plan) {
-    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), parseNpz() and their like')
+  constructor(key, plan) {
+    if (key !== KEY) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'file objects are made by openSafetensors(), parseNpz() and their like',
+      )
+    }
     this.#plan = plan
   }
 
-  static { own = receiver('file', it => #plan in it) }
+  static {
+    own = receiver('file', (it) => #plan in it)
+  }
 
   /** @param {unknown} it  what a method was called on */
-  static #open (it) {
+  static #open(it) {
     const plan = own(it).#plan
     if (plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
     return plan
@@ -69,7 +76,9 @@ class TensorFile {
    * @returns {number}
    * @throws ERR_DISPOSED the file was closed
    */
-  get size () { return TensorFile.#open(this).entries.size }
+  get size() {
+    return TensorFile.#open(this).entries.size
+  }
 
   /**
    * What the file says of itself: strings in .safetensors; in .gguf numbers, bigint (64-bit), booleans, strings and lists
@@ -78,7 +87,7 @@ class TensorFile {
    * @returns {Record<string, any>} the same object each time
    * @throws ERR_DISPOSED the file was closed
    */
-  get metadata () {
+  get metadata() {
     const plan = TensorFile.#open(this)
     return (this.#metadata ??= plan.metadata())
   }
@@ -89,7 +98,9 @@ class TensorFile {
    * @returns {IterableIterator<string>} the names, in the order of the file
    * @throws ERR_DISPOSED the file was closed
    */
-  keys () { return TensorFile.#open(this).entries.keys() }
+  keys() {
+    return TensorFile.#open(this).entries.keys()
+  }
 
   /**
    * Is there a tensor of this name?
@@ -98,7 +109,9 @@ class TensorFile {
    * @returns {boolean}
    * @throws ERR_DISPOSED the file was closed
    */
-  has (name) { return TensorFile.#open(this).entries.has(name) }
+  has(name) {
+    return TensorFile.#open(this).entries.has(name)
+  }
 
   /**
    * A tensor: the same one each time until it is disposed. Over the file's bytes, but for what is not aligned, in another byte
@@ -110,7 +123,7 @@ class TensorFile {
    * copy that could not be written back (mode 'r+'), or deflated in a browser (load() inflates) · ERR_DISPOSED the file was closed ·
    * {TypeError} ERR_ARGUMENT
    */
-  get (name) {
+  get(name) {
     const { entries } = TensorFile.#open(this)
     const found = this.find(name)
     if (found === undefined) throw missingTensor(entries, name)
@@ -124,7 +137,7 @@ class TensorFile {
    * @returns {Tensor | undefined} undefined: there is none of that name
    * @throws as get, but for ERR_NOT_FOUND
    */
-  find (name) {
+  find(name) {
     const { entries, make } = TensorFile.#open(this)
     const known = this.#made.get(name)
     if (known !== undefined && !known.isDisposed) return known
@@ -145,7 +158,7 @@ class TensorFile {
    * @returns {Promise<Tensor>}
    * @throws as get, as rejections
    */
-  async load (name) {
+  async load(name) {
     const { entries, makeAsync } = TensorFile.#open(this)
     const entry = entries.get(name)
     const known = this.#made.get(name)
@@ -167,7 +180,7 @@ class TensorFile {
    * @returns {TensorInfo}
    * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT · ERR_DISPOSED the file was closed · {TypeError} ERR_ARGUMENT
    */
-  info (name) {
+  info(name) {
     const { entries, info } = TensorFile.#open(this)
     const entry = entries.get(name)
     if (entry === undefined) throw missingTensor(entries, name)
@@ -175,7 +188,7 @@ class TensorFile {
   }
 
   /** Names and tensors, each as get gives it. @returns {Generator<[string, Tensor]>} */
-  * [Symbol.iterator] () {
+  *[Symbol.iterator]() {
     const file = own(this)
     for (const name of file.keys()) yield [name, file.get(name)]
   }
@@ -186,11 +199,12 @@ class TensorFile {
    * @param {number} [depth]  how much deeper lists and objects are shown
    * @returns {string}
    */
-  [INSPECT] (depth = 0) {
+  [INSPECT](depth = 0) {
     let plan
     try {
       plan = own(this).#plan
-    } catch (/** @type {any} */ error) { // of a Proxy console.log calls the target's method, with the Proxy as this
+    } catch (/** @type {any} */ error) {
+      // of a Proxy console.log calls the target's method, with the Proxy as this
       return `[TensorFile: ${error.message}]`
     }
     if (plan === null) return 'TensorFile(closed)'
@@ -213,28 +227,46 @@ class TensorFile {
   }
 
   /** Tensors that were taken stay as they are. Closing twice does nothing. */
-  close () {
+  close() {
     own(this).#plan?.source?.close()
     this.#plan = null
     this.#made.clear()
   }
 
   /** The same as close, as of tensors. @throws nothing */
-  dispose () { own(this).close() }
+  dispose() {
+    own(this).close()
+  }
 }
-if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
+if (Symbol.dispose !== undefined) {
+  Object.defineProperty(TensorFile.prototype, Symbol.dispose, {
+    value: TensorFile.prototype.close,
+    configurable: true,
+    writable: true,
+  })
+}
 
 /**
  * @param {Map<string, any>} entries
  * @param {unknown} name  that no tensor has
  */
-function missingTensor (entries, name) {
-  if (typeof name !== 'string') return failure('ERR_ARGUMENT', `name is ${show(name)}; a string was expected`)
+function missingTensor(entries, name) {
+  if (typeof name !== 'string') {
+    return failure('ERR_ARGUMENT', `name is ${show(name)}; a string was expected`)
+  }
   const names = [...entries.keys()]
   const meant = nearest(name, names.slice(0, MOST_COMPARED))
-  if (meant !== null) return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; did you mean ${show(meant)}?`)
+  if (meant !== null) {
+    return failure(
+      'ERR_NOT_FOUND',
+      `there is no tensor ${show(name)}; did you mean ${show(meant)}?`,
+    )
+  }
   const first = names.slice(0, 3).map(show).join(', ')
-  return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`)
+  return failure(
+    'ERR_NOT_FOUND',
+    `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`,
+  )
 }
 
 /**
@@ -244,10 +276,17 @@ function missingTensor (entries, name) {
  * @param {Map<string, Entry>} entries
  * @param {() => Record<string, any>} metadata
  */
-function plainFile (source, entries, metadata) {
+function plainFile(source, entries, metadata) {
   const make = (/** @type {Entry} */ entry) => tensorFromEntry(source, entry)
   // @ts-expect-error The constructor is private to everybody else.
-  return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
+  return new TensorFile(KEY, {
+    source,
+    entries,
+    metadata,
+    make,
+    makeAsync: async (/** @type {Entry} */ entry) => make(entry),
+    info: infoOf,
+  })
 }
 
 module.exports = { KEY, TensorFile, missingTensor, plainFile }

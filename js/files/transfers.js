@@ -29,10 +29,17 @@ const OF_SAVING = ['signal', 'onProgress', 'ifExists']
  * @param {string} where  the function
  * @returns {Transfer}
  */
-function transferOptions (opts, names, where) {
+function transferOptions(opts, names, where) {
   const { metadata, signal, onProgress, ifExists } = optionsOf(opts, names, where)
-  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress: onProgress && marked(onProgress), replace: replaces(ifExists) }
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  }
+  return {
+    metadata,
+    signal: signalOf(signal),
+    onProgress: onProgress && marked(onProgress),
+    replace: replaces(ifExists),
+  }
 }
 
 /** Carries what a caller's function threw back to the caller, unchanged. */
@@ -44,7 +51,7 @@ class CallbackError extends Error {}
  * @param {(progress: { done: number, total: number }) => void} fn
  * @returns {(progress: { done: number, total: number }) => void}
  */
-const marked = fn => progress => {
+const marked = (fn) => (progress) => {
   try {
     fn(progress)
   } catch (cause) {
@@ -59,13 +66,14 @@ const marked = fn => progress => {
  * @param {Signal | undefined} signal
  * @param {string} file
  */
-function rejection (error, signal, file) {
+function rejection(error, signal, file) {
   if (error instanceof CallbackError) return error.cause
   return signal?.isAborted && Object.is(error, signal.reason) ? error : systemError(error, file)
 }
 
 /** @param {unknown} ifExists @returns {boolean} whether what is there may be replaced */
-const replaces = ifExists => ifExists === undefined || oneOf('ifExists', ifExists, ['replace', 'error']) === 0
+const replaces = (ifExists) =>
+  ifExists === undefined || oneOf('ifExists', ifExists, ['replace', 'error']) === 0
 
 /**
  * What a function of Node gives to its callback.
@@ -73,8 +81,12 @@ const replaces = ifExists => ifExists === undefined || oneOf('ifExists', ifExist
  * @param {(done: (error: any, result?: any) => void) => void} start
  * @returns {Promise<any>}
  */
-function callback (start) {
-  return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
+function callback(start) {
+  return new Promise((resolve, reject) => {
+    start((error, result) => {
+      error ? reject(error) : resolve(result)
+    })
+  })
 }
 
 module.exports = { CHUNK, OF_SAVING, transferOptions, replaces, rejection, callback }

@@ -28,7 +28,7 @@ const { TYPES } = require('./entries')
 /** A tensor as it was when the file's header was made. */
 class TensorPiece {
   /** @param {Tensor} tensor  contiguous in the header's order where its bytes are written */
-  constructor (tensor) {
+  constructor(tensor) {
     this.tensor = tensor
     this.layout = Tensor.attachedOf(tensor)
     this.nbytes = this.layout.size * dtypes[this.layout.dtype].itemsize
@@ -37,8 +37,13 @@ class TensorPiece {
   }
 
   /** @throws ERR_STALE the tensor was resized or got other bytes since, by code of a program's that ran meanwhile · ERR_DISPOSED, ERR_DETACHED */
-  check () {
-    if (!this.isHeld && Tensor.attachedOf(this.tensor) !== this.layout) throw failure('ERR_STALE', 'a tensor was resized, or given other bytes, while a file was made of it')
+  check() {
+    if (!this.isHeld && Tensor.attachedOf(this.tensor) !== this.layout) {
+      throw failure(
+        'ERR_STALE',
+        'a tensor was resized, or given other bytes, while a file was made of it',
+      )
+    }
   }
 }
 
@@ -47,7 +52,7 @@ rootless(TensorPiece)
 /** A tensor that is there only while its bytes are written (saveLate). */
 class LatePiece {
   /** @param {string} name @param {string} dtype @param {readonly number[]} shape */
-  constructor (name, dtype, shape) {
+  constructor(name, dtype, shape) {
     this.name = name
     this.dtype = dtype
     this.shape = shape
@@ -57,14 +62,19 @@ class LatePiece {
   }
 
   /** @param {Tensor} t  taken over @throws ERR_STALE it has another dtype or shape */
-  come (t) {
-    if (t.dtype !== this.dtype || !isSameShape(t.shape, this.shape)) throw failure('ERR_STALE', `${show(this.name)} is another array than before: the file was changed while it was read`)
+  come(t) {
+    if (t.dtype !== this.dtype || !isSameShape(t.shape, this.shape)) {
+      throw failure(
+        'ERR_STALE',
+        `${show(this.name)} is another array than before: the file was changed while it was read`,
+      )
+    }
     const made = compact(t)
     this.content = new TensorPiece(made)
     if (made !== t) t.dispose()
   }
 
-  end () {
+  end() {
     this.content?.tensor.dispose()
     this.content = null
   }
@@ -80,7 +90,7 @@ class ChecksummedTensor {
    * @param {TensorPiece | LatePiece} content
    * @param {number} crc  of the bytes before it in its member
    */
-  constructor (content, crc) {
+  constructor(content, crc) {
     this.content = content
     this.nbytes = content.nbytes
     this.crc = crc
@@ -91,10 +101,12 @@ class ChecksummedTensor {
   }
 
   /** @param {Uint8Array} bytes  that were written; a copy */
-  add (bytes) { this.crc = crc32(bytes, this.crc) }
+  add(bytes) {
+    this.crc = crc32(bytes, this.crc)
+  }
 
   /** @returns {Uint8Array} what is written at byte `at` after all bytes were added */
-  sum () {
+  sum() {
     this.field.set(numbers([4, this.crc]))
     return this.field
   }
@@ -111,10 +123,17 @@ const MOST = 1000000 // tensors, and pairs of metadata: the parsers read no more
  * @param {string} [name]
  * @returns {Tensor}
  */
-function tensorGiven (t, name = 't') {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+function tensorGiven(t, name = 't') {
+  if (!Tensor.isTensor(t)) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+  }
   const device = deviceOfStorage(Tensor.layoutOf(t).storage)
-  if (device !== CPU) throw failure('ERR_DEVICE', `${name} is on ${nameOfDevice(device)}; cpu() copies it to where files are written from`)
+  if (device !== CPU) {
+    throw failure(
+      'ERR_DEVICE',
+      `${name} is on ${nameOfDevice(device)}; cpu() copies it to where files are written from`,
+    )
+  }
   return t
 }
 
@@ -124,7 +143,7 @@ function tensorGiven (t, name = 't') {
  * @param {Tensor} t
  * @returns {Tensor}
  */
-function compact (t) {
+function compact(t) {
   const layout = Tensor.attachedOf(t)
   if (ffi.isContiguous(layout)) return t
   return Tensor.prototype.contiguous.call(t, {}) // the class's: the tensor may have a property of that name
@@ -140,11 +159,14 @@ function compact (t) {
  * @param {boolean} fortran
  * @returns {Uint8Array}
  */
-function npyHeader (dtype, shape, fortran) {
+function npyHeader(dtype, shape, fortran) {
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
   let text = `{'descr': '${TYPES[dtype].npy}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
   // Spaces, so that NumPy can write a longer first axis in place.
-  text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
+  text = text.padEnd(
+    text.length +
+      Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length),
+  )
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
   const header = new Uint8Array(10 + length).fill(32)
   header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
@@ -154,11 +176,12 @@ function npyHeader (dtype, shape, fortran) {
 }
 
 /** @param {Tensor} t @returns {[Uint8Array, TensorPiece]} */
-function npyPieces (t) {
+function npyPieces(t) {
   const layout = Tensor.attachedOf(t)
   const { shape } = layout
   const reversed = shape.map((_, d) => shape.length - 1 - d)
-  const fortran = shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, reversed)
+  const fortran =
+    shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, reversed)
   const piece = new TensorPiece(fortran ? Tensor.prototype.permute.call(t, reversed) : compact(t))
   return [npyHeader(dtypes[layout.dtype].name, shape, fortran), piece]
 }
@@ -171,22 +194,41 @@ function npyPieces (t) {
  * @param {unknown} given
  * @returns {[string, Tensor][]}
  */
-function entriesOf (given) {
+function entriesOf(given) {
   if (given === null || typeof given !== 'object' || Tensor.isTensor(given)) {
-    throw failure('ERR_ARGUMENT', `tensors is ${show(given)}; tensors by name were expected: a record such as { weight: t }, a Map, a file object or entries`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `tensors is ${show(given)}; tensors by name were expected: a record such as { weight: t }, a Map, a file object or entries`,
+    )
   }
-  const isIterable = typeof /** @type {any} */ (given)[Symbol.iterator] === 'function'
+  const isIterable = typeof (/** @type {any} */ (given)[Symbol.iterator]) === 'function'
   const seen = new Set()
-  const entries = valuesOfIterable('tensors', isIterable ? /** @type {any} */ (given) : Object.entries(given), entry => {
-    if (!Array.isArray(entry) || entry.length !== 2) throw failure('ERR_ARGUMENT', `an entry of tensors is ${show(entry)}; [name, tensor] was expected`)
-    const [name, t] = entry
-    if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)
-    if (!isWellFormed(name)) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
-    if (seen.has(name)) throw failure('ERR_ARGUMENT', `tensors has the name ${show(name)} twice`)
-    seen.add(name)
-    if (seen.size > MOST) throw tooMany('tensors')
-    return /** @type {[string, Tensor]} */ ([name, tensorGiven(t, `tensors[${show(name)}]`)])
-  })
+  const entries = valuesOfIterable(
+    'tensors',
+    isIterable ? /** @type {any} */ (given) : Object.entries(given),
+    (entry) => {
+      if (!Array.isArray(entry) || entry.length !== 2) {
+        throw failure(
+          'ERR_ARGUMENT',
+          `an entry of tensors is ${show(entry)}; [name, tensor] was expected`,
+        )
+      }
+      const [name, t] = entry
+      if (typeof name !== 'string') {
+        throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)
+      }
+      if (!isWellFormed(name)) {
+        throw failure(
+          'ERR_ARGUMENT',
+          `a name of tensors is ${show(name)}, which has half a surrogate pair`,
+        )
+      }
+      if (seen.has(name)) throw failure('ERR_ARGUMENT', `tensors has the name ${show(name)} twice`)
+      seen.add(name)
+      if (seen.size > MOST) throw tooMany('tensors')
+      return /** @type {[string, Tensor]} */ ([name, tensorGiven(t, `tensors[${show(name)}]`)])
+    },
+  )
   checkHeap(entries.length * ENTRY_BYTES, () => `headers for ${entries.length} tensors`)
   return entries
 }
@@ -197,29 +239,46 @@ function entriesOf (given) {
  * @param {unknown} given
  * @returns {[string, Tensor][]}
  */
-const npzEntriesOf = given => entriesOf(Tensor.isTensor(given) ? [['arr_0', given]] : given)
+const npzEntriesOf = (given) => entriesOf(Tensor.isTensor(given) ? [['arr_0', given]] : given)
 
 /** @param {string} what */
-const tooMany = what => failure('ERR_UNSUPPORTED', `${what} has ${MOST + 1} entries or more; at most ${MOST} would be read`)
+const tooMany = (what) =>
+  failure(
+    'ERR_UNSUPPORTED',
+    `${what} has ${MOST + 1} entries or more; at most ${MOST} would be read`,
+  )
 
 /**
  * @param {string} text
  * @returns {boolean} whether UTF-8 has it: no half of a surrogate pair is alone
  */
-const isWellFormed = text => (/** @type {any} */ (text)).isWellFormed?.() || text === textOf(bytesOf(text))
+const isWellFormed = (text) =>
+  /** @type {any} */ (text).isWellFormed?.() || text === textOf(bytesOf(text))
 
 /**
  * @param {unknown} metadata
  * @returns {[string, string][]}
  */
-function metadataOf (metadata) {
+function metadataOf(metadata) {
   if (metadata === undefined) return []
-  if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) throw failure('ERR_ARGUMENT', `metadata is ${show(metadata)}; a record of strings was expected`)
+  if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) {
+    throw failure('ERR_ARGUMENT', `metadata is ${show(metadata)}; a record of strings was expected`)
+  }
   const entries = Object.entries(metadata)
   if (entries.length > MOST) throw tooMany('metadata')
   return entries.map(([key, value]) => {
-    if (typeof value !== 'string') throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}; a string was expected`)
-    if (!isWellFormed(key) || !isWellFormed(value)) throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}: one of them has half a surrogate pair`)
+    if (typeof value !== 'string') {
+      throw failure(
+        'ERR_ARGUMENT',
+        `metadata[${show(key)}] is ${show(value)}; a string was expected`,
+      )
+    }
+    if (!isWellFormed(key) || !isWellFormed(value)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `metadata[${show(key)}] is ${show(value)}: one of them has half a surrogate pair`,
+      )
+    }
     return [key, value]
   })
 }
@@ -235,24 +294,43 @@ function metadataOf (metadata) {
  * @param {[string, string][]} metadata
  * @returns {{ header: Uint8Array, order: { spec: S, begin: number }[], total: number }}
  */
-function safetensorsHeader (specs, metadata) {
-  const rank = (/** @type {Spec} */ { dtype, nbytes }) => nbytes % ALIGNMENT === 0 ? ALIGNMENT : dtypeOf(dtype).itemsize
-  const sorted = specs.map(spec => ({ spec, rank: rank(spec) })).sort((a, b) => b.rank - a.rank)
+function safetensorsHeader(specs, metadata) {
+  const rank = (/** @type {Spec} */ { dtype, nbytes }) =>
+    nbytes % ALIGNMENT === 0 ? ALIGNMENT : dtypeOf(dtype).itemsize
+  const sorted = specs.map((spec) => ({ spec, rank: rank(spec) })).sort((a, b) => b.rank - a.rank)
   const fields = []
-  if (metadata.length > 0) fields.push(`"__metadata__":{${metadata.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`)
+  if (metadata.length > 0) {
+    fields.push(
+      `"__metadata__":{${metadata.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`,
+    )
+  }
   let at = 0
   const order = sorted.map(({ spec }) => {
     const { name, dtype, shape, nbytes } = spec
     const type = TYPES[dtype].safetensors
-    if (name === '__metadata__') throw failure('ERR_ARGUMENT', 'a tensor cannot be called "__metadata__": the format uses the name')
-    if (type === null) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
-    fields.push(`${JSON.stringify(name)}:{"dtype":"${type}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`)
+    if (name === '__metadata__') {
+      throw failure(
+        'ERR_ARGUMENT',
+        'a tensor cannot be called "__metadata__": the format uses the name',
+      )
+    }
+    if (type === null) {
+      throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
+    }
+    fields.push(
+      `${JSON.stringify(name)}:{"dtype":"${type}","shape":[${shape.join(',')}],"data_offsets":[${at},${at + nbytes}]}`,
+    )
     at += nbytes
     return { spec, begin: at - nbytes }
   })
   const text = bytesOf(`{${fields}}`)
   const length = Math.ceil((8 + text.length) / ALIGNMENT) * ALIGNMENT
-  if (length - 8 > 100000000) throw failure('ERR_UNSUPPORTED', 'the header would be longer than .safetensors allows: 100000000 bytes')
+  if (length - 8 > 100000000) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'the header would be longer than .safetensors allows: 100000000 bytes',
+    )
+  }
   const header = new Uint8Array(length).fill(32)
   new DataView(header.buffer).setUint32(0, length - 8, true)
   header.fill(0, 4, 8)
@@ -266,19 +344,24 @@ function safetensorsHeader (specs, metadata) {
  * @param {[string, string][]} metadata
  * @returns {Piece[]}
  */
-function safetensorsPieces (entries, metadata) {
+function safetensorsPieces(entries, metadata) {
   const specs = entries.map(([name, t]) => {
-    if (t instanceof LatePiece) return { name, dtype: t.dtype, shape: t.shape, nbytes: t.nbytes, piece: t }
+    if (t instanceof LatePiece) {
+      return { name, dtype: t.dtype, shape: t.shape, nbytes: t.nbytes, piece: t }
+    }
     const piece = new TensorPiece(t)
     const { layout, nbytes } = piece
     return { name, dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
   })
   const { header, order } = safetensorsHeader(specs, metadata)
-  return [header, ...order.map(({ spec: { piece } }) => {
-    if (piece instanceof LatePiece) return piece
-    piece.check()
-    return new TensorPiece(compact(piece.tensor))
-  })]
+  return [
+    header,
+    ...order.map(({ spec: { piece } }) => {
+      if (piece instanceof LatePiece) return piece
+      piece.check()
+      return new TensorPiece(compact(piece.tensor))
+    }),
+  ]
 }
 
 /**
@@ -287,7 +370,7 @@ function safetensorsPieces (entries, metadata) {
  * @param {[string, Tensor | LatePiece][]} entries
  * @returns {Piece[]}
  */
-function npzPieces (entries) {
+function npzPieces(entries) {
   /** @type {Piece[]} */
   const pieces = []
   const directory = []
@@ -295,18 +378,52 @@ function npzPieces (entries) {
   const all = []
   let at = 0
   for (const [name, t] of entries) {
-    const [header, content] = t instanceof LatePiece ? /** @type {const} */ ([npyHeader(t.dtype, t.shape, false), t]) : npyPieces(t)
+    const [header, content] =
+      t instanceof LatePiece
+        ? /** @type {const} */ ([npyHeader(t.dtype, t.shape, false), t])
+        : npyPieces(t)
     const size = header.length + content.nbytes
     const summed = new ChecksummedTensor(content, crc32(header, 0))
     const file = bytesOf(`${name}.npy`)
-    if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
+    if (file.length > 0xffff || name.includes('\0')) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`,
+      )
+    }
     const wide = zip64([size, size])
     const pad = -(at + 30 + file.length + wide.length + 4) & (ALIGNMENT - 1)
     const padding = numbers([2, 0xd935], [2, pad], [pad, 0])
-    const head = joined(numbers([4, 0x04034b50], ...common(size, 0), [2, file.length], [2, wide.length + padding.length]), file, wide, padding)
+    const head = joined(
+      numbers(
+        [4, 0x04034b50],
+        ...common(size, 0),
+        [2, file.length],
+        [2, wide.length + padding.length],
+      ),
+      file,
+      wide,
+      padding,
+    )
     const far = zip64([size, size, at])
-    directory.push(joined(
-      numbers([4, 0x02014b50], [2, 45], ...common(size, 0), [2, file.length], [2, far.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, Math.min(at, 0xffffffff)]), file, far))
+    directory.push(
+      joined(
+        numbers(
+          [4, 0x02014b50],
+          [2, 45],
+          ...common(size, 0),
+          [2, file.length],
+          [2, far.length],
+          [2, 0],
+          [2, 0],
+          [2, 0],
+          [4, 0],
+          [4, Math.min(at, 0xffffffff)],
+        ),
+        file,
+        far,
+      ),
+    )
     summed.at = at + 14
     all.push(summed)
     pieces.push(head, header, summed)
@@ -316,9 +433,38 @@ function npzPieces (entries) {
   const end = at + list.length
   const n = entries.length
   const isWide = n >= 0xffff || end >= 0xffffffff
-  const wide = isWide ? numbers([4, 0x06064b50], [8, 44], [2, 45], [2, 45], [4, 0], [4, 0], [8, n], [8, n], [8, list.length], [8, at], [4, 0x07064b50], [4, 0], [8, end], [4, 1]) : new Uint8Array(0)
+  const wide = isWide
+    ? numbers(
+        [4, 0x06064b50],
+        [8, 44],
+        [2, 45],
+        [2, 45],
+        [4, 0],
+        [4, 0],
+        [8, n],
+        [8, n],
+        [8, list.length],
+        [8, at],
+        [4, 0x07064b50],
+        [4, 0],
+        [8, end],
+        [4, 1],
+      )
+    : new Uint8Array(0)
   const short = Math.min(n, 0xffff)
-  const last = joined(list, wide, numbers([4, 0x06054b50], [4, 0], [2, short], [2, short], [4, Math.min(list.length, 0xffffffff)], [4, Math.min(at, 0xffffffff)], [2, 0]))
+  const last = joined(
+    list,
+    wide,
+    numbers(
+      [4, 0x06054b50],
+      [4, 0],
+      [2, short],
+      [2, short],
+      [4, Math.min(list.length, 0xffffffff)],
+      [4, Math.min(at, 0xffffffff)],
+      [2, 0],
+    ),
+  )
   let from = 16
   directory.forEach((entry, i) => {
     all[i].field = last.subarray(from, from + 4)
@@ -334,9 +480,18 @@ function npzPieces (entries) {
  * @param {number} crc
  * @returns {[number, number][]}
  */
-function common (size, crc) {
+function common(size, crc) {
   const short = Math.min(size, 0xffffffff)
-  return [[2, 45], [2, 0x800], [2, 0], [2, 0], [2, 0x21], [4, crc], [4, short], [4, short]]
+  return [
+    [2, 45],
+    [2, 0x800],
+    [2, 0],
+    [2, 0],
+    [2, 0x21],
+    [4, crc],
+    [4, short],
+    [4, short],
+  ]
 }
 
 /**
@@ -344,21 +499,27 @@ function common (size, crc) {
  *
  * @param {number[]} values
  */
-function zip64 (values) {
-  const large = values.filter(value => value >= 0xffffffff)
+function zip64(values) {
+  const large = values.filter((value) => value >= 0xffffffff)
   if (large.length === 0) return new Uint8Array(0)
-  return numbers([2, 1], [2, 8 * large.length], ...large.map(value => /** @type {[number, number]} */ ([8, value])))
+  return numbers(
+    [2, 1],
+    [2, 8 * large.length],
+    ...large.map((value) => /** @type {[number, number]} */ ([8, value])),
+  )
 }
 
 /**
  * @param {[number, number][]} fields  bytes and value, little-endian
  * @returns {Uint8Array}
  */
-function numbers (...fields) {
+function numbers(...fields) {
   const bytes = new Uint8Array(fields.reduce((n, [width]) => n + width, 0))
   let at = 0
   for (const [width, value] of fields) {
-    for (let j = 0, rest = value; j < width && rest > 0; j++, rest = Math.floor(rest / 256)) bytes[at + j] = rest % 256
+    for (let j = 0, rest = value; j < width && rest > 0; j++, rest = Math.floor(rest / 256)) {
+      bytes[at + j] = rest % 256
+    }
     at += width
   }
   return bytes
@@ -368,7 +529,7 @@ function numbers (...fields) {
  * @param {Uint8Array[]} parts
  * @returns {Uint8Array}
  */
-function joined (...parts) {
+function joined(...parts) {
   const bytes = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -379,10 +540,12 @@ function joined (...parts) {
 }
 
 /** @param {Piece} piece  no LatePiece that did not come, but in save.js @returns {Uint8Array | TensorPiece} */
-const contentOf = piece => lateOf(piece)?.content ?? /** @type {any} */ (piece instanceof ChecksummedTensor ? piece.content : piece)
+const contentOf = (piece) =>
+  lateOf(piece)?.content ??
+  /** @type {any} */ (piece instanceof ChecksummedTensor ? piece.content : piece)
 
 /** @param {Piece} piece @returns {LatePiece | null} */
-function lateOf (piece) {
+function lateOf(piece) {
   const what = piece instanceof ChecksummedTensor ? piece.content : piece
   return what instanceof LatePiece ? what : null
 }
@@ -397,7 +560,7 @@ function lateOf (piece) {
  * @param {(bytes: Uint8Array) => R} use  as of readBytes
  * @returns {R}
  */
-function withPart (piece, at, nbytes, use) {
+function withPart(piece, at, nbytes, use) {
   const what = contentOf(piece)
   if (!(what instanceof TensorPiece)) return use(what.subarray(at, at + nbytes))
   what.check()
@@ -405,25 +568,30 @@ function withPart (piece, at, nbytes, use) {
 }
 
 /** @param {Piece} piece @returns {number} bytes */
-const sizeOf = piece => piece instanceof Uint8Array ? piece.length : piece.nbytes
+const sizeOf = (piece) => (piece instanceof Uint8Array ? piece.length : piece.nbytes)
 
 /**
  * @param {Piece[]} pieces
  * @param {string} reason
  * @returns {Uint8Array<ArrayBuffer>}
  */
-function bytesOfPieces (pieces, reason) {
+function bytesOfPieces(pieces, reason) {
   const nbytes = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
   let bytes
   try {
     bytes = new Uint8Array(nbytes)
   } catch {
-    throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; save writes to a file piece by piece`)
+    throw failure(
+      'ERR_MEMORY',
+      `${nbytes} bytes could not be allocated; save writes to a file piece by piece`,
+    )
   }
   let at = 0
   for (const piece of pieces) {
     const n = sizeOf(piece)
-    withPart(piece, 0, n, part => { bytes.set(part, at) })
+    withPart(piece, 0, n, (part) => {
+      bytes.set(part, at)
+    })
     if (piece instanceof ChecksummedTensor) {
       piece.add(bytes.subarray(at, at + n))
       bytes.set(piece.sum(), piece.at)
@@ -447,7 +615,7 @@ function bytesOfPieces (pieces, reason) {
  * @example
  * toNpyBytes(zeros([2, 3])).length // 152
  */
-function toNpyBytes (t) {
+function toNpyBytes(t) {
   return bytesOfPieces(npyPieces(tensorGiven(t)), 'toNpyBytes')
 }
 
@@ -461,7 +629,7 @@ function toNpyBytes (t) {
  * @example
  * [...parseNpz(toNpzBytes({ a: zeros([2]), b: ones([3]) })).keys()] // ['a', 'b']
  */
-function toNpzBytes (tensors) {
+function toNpzBytes(tensors) {
   return bytesOfPieces(npzPieces(npzEntriesOf(tensors)), 'toNpzBytes')
 }
 
@@ -477,11 +645,34 @@ function toNpzBytes (tensors) {
  * @example
  * parseSafetensors(toSafetensorsBytes({ a: ones([2]) })).get('a').toArray() // [1, 1]
  */
-function toSafetensorsBytes (tensors, opts) {
+function toSafetensorsBytes(tensors, opts) {
   const { metadata } = optionsOf(opts, ['metadata'], 'toSafetensorsBytes')
-  return bytesOfPieces(safetensorsPieces(entriesOf(tensors), metadataOf(metadata)), 'toSafetensorsBytes')
+  return bytesOfPieces(
+    safetensorsPieces(entriesOf(tensors), metadataOf(metadata)),
+    'toSafetensorsBytes',
+  )
 }
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
 
-module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, npzEntriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, TensorPiece, ChecksummedTensor, LatePiece, lateOf, contentOf, withPart, sizeOf }
+module.exports = {
+  toNpyBytes,
+  toNpzBytes,
+  toSafetensorsBytes,
+  tensorGiven,
+  entriesOf,
+  npzEntriesOf,
+  metadataOf,
+  npyHeader,
+  npyPieces,
+  npzPieces,
+  safetensorsHeader,
+  safetensorsPieces,
+  TensorPiece,
+  ChecksummedTensor,
+  LatePiece,
+  lateOf,
+  contentOf,
+  withPart,
+  sizeOf,
+}

@@ -8,33 +8,70 @@
 /** Self-contained: pages have its text. */
 class Copies {
   /** @param {MapPage} page */
-  constructor (page) {
+  constructor(page) {
     this.page = page
     this.element = page.el('section', { class: 'copies', 'aria-label': 'Copies' })
   }
 
   /** @param {MemoryMap} map */
-  draw ({ copied, staged, sent }) {
+  draw({ copied, staged, sent }) {
     const { el } = this.page
     const rows = Object.entries(copied).filter(([, row]) => row.count > 0)
     if (staged.count > 0) rows.push(['staged on the way', staged])
     rows.sort((a, b) => b[1].bytes - a[1].bytes)
-    const ways = Object.entries(sent).map(([way, row]) => /** @type {[string, Copied]} */ ([way === 'host' ? 'shared memory' : 'messages', row]))
-    this.element.replaceChildren(el('h2', {}, 'Copies', el('span', { class: 'site' }, rows.length === 0 ? 'none were made' : 'by what was called, and where')), ...this.drawRows(rows),
-      ...ways.length === 0 ? [] : [el('h2', {}, 'Sent over NATS', el('span', { class: 'site' }, 'by the way, and where')), ...this.drawRows(ways)])
+    const ways = Object.entries(sent).map(
+      ([way, row]) =>
+        /** @type {[string, Copied]} */ ([way === 'host' ? 'shared memory' : 'messages', row]),
+    )
+    this.element.replaceChildren(
+      el(
+        'h2',
+        {},
+        'Copies',
+        el(
+          'span',
+          { class: 'site' },
+          rows.length === 0 ? 'none were made' : 'by what was called, and where',
+        ),
+      ),
+      ...this.drawRows(rows),
+      ...(ways.length === 0
+        ? []
+        : [
+            el('h2', {}, 'Sent over NATS', el('span', { class: 'site' }, 'by the way, and where')),
+            ...this.drawRows(ways),
+          ]),
+    )
   }
 
   /** @param {[string, Copied][]} rows */
-  drawRows (rows) {
+  drawRows(rows) {
     const { el, texts } = this.page
     const largest = Math.max(1, ...rows.map(([, { bytes }]) => bytes))
     return rows.map(([reason, { count, bytes, sites }]) => {
       const bar = el('span', { class: 'length' })
-      bar.style.setProperty('--share', `${(100 * bytes / largest).toFixed(2)}%`)
-      const known = sites.flatMap(({ site, count }) => site === null ? [] : [{ site, count }]).slice(0, 4)
-      return el('div', { class: 'copy' },
-        el('b', {}, reason), el('span', { class: 'track' }, bar), el('span', { class: 'amount' }, `${texts.bytes(bytes)} in ${texts.grouped(count)}`),
-        el('span', { class: 'from' }, ...known.map(({ site, count }) => el('span', { title: texts.where(site) }, `${texts.shortly(site)}${count > 1 ? ` \u00d7 ${texts.grouped(count)}` : ''}`))))
+      bar.style.setProperty('--share', `${((100 * bytes) / largest).toFixed(2)}%`)
+      const known = sites
+        .flatMap(({ site, count }) => (site === null ? [] : [{ site, count }]))
+        .slice(0, 4)
+      return el(
+        'div',
+        { class: 'copy' },
+        el('b', {}, reason),
+        el('span', { class: 'track' }, bar),
+        el('span', { class: 'amount' }, `${texts.bytes(bytes)} in ${texts.grouped(count)}`),
+        el(
+          'span',
+          { class: 'from' },
+          ...known.map(({ site, count }) =>
+            el(
+              'span',
+              { title: texts.where(site) },
+              `${texts.shortly(site)}${count > 1 ? ` \u00d7 ${texts.grouped(count)}` : ''}`,
+            ),
+          ),
+        ),
+      )
     })
   }
 }

@@ -7,7 +7,7 @@
 /** Self-contained: pages have its text. */
 class Summary {
   /** @param {MapPage} page */
-  constructor (page) {
+  constructor(page) {
     const { el } = page
     this.page = page
     this.status = el('span', { class: 'status', role: 'status' })
@@ -19,13 +19,13 @@ class Summary {
   }
 
   /** @param {string} text @param {boolean} isGood */
-  say (text, isGood) {
+  say(text, isGood) {
     this.status.textContent = text
     this.status.className = `status ${isGood ? 'good' : 'over'}`
   }
 
   /** @param {MemoryMap} map */
-  draw ({ totals, copied, staged, backend, samebytes, pid, program, regions }) {
+  draw({ totals, copied, staged, backend, samebytes, pid, program, regions }) {
     const { el, texts } = this.page
     let [times, moved] = [staged.count, staged.bytes]
     for (const row of Object.values(copied)) [times, moved] = [times + row.count, moved + row.bytes]
@@ -33,9 +33,17 @@ class Summary {
       [texts.bytes(totals.bytes), 'on the map', 'bytes'],
       [texts.grouped(totals.tensors), totals.tensors === 1 ? 'tensor' : 'tensors', 'tensors'],
       [texts.grouped(totals.regions), totals.regions === 1 ? 'block' : 'blocks', 'regions'],
-      [texts.bytes(moved), times === 1 ? 'in 1 copy' : `in ${texts.grouped(times)} copies`, 'copied']
+      [
+        texts.bytes(moved),
+        times === 1 ? 'in 1 copy' : `in ${texts.grouped(times)} copies`,
+        'copied',
+      ],
     ]
-    this.numbers.replaceChildren(...numbers.map(([value, name, id]) => el('div', { 'data-number': id }, el('dt', {}, name), el('dd', {}, value))))
+    this.numbers.replaceChildren(
+      ...numbers.map(([value, name, id]) =>
+        el('div', { 'data-number': id }, el('dt', {}, name), el('dd', {}, value)),
+      ),
+    )
 
     const also = [backend, `samebytes ${samebytes}`]
     if (pid > 0) also.push(`process ${pid}`)
@@ -46,8 +54,21 @@ class Summary {
     this.also.textContent = said
 
     const counts = new Map()
-    for (const { tensors, count } of regions) for (const row of tensors) counts.set(row.dtype, (counts.get(row.dtype) ?? 0) + row.count * count)
-    const items = [...counts].sort((a, b) => b[1] - a[1]).map(([dtype, n]) => el('li', { class: texts.hue(dtype), title: texts.many(n, 'tensor') }, el('span', { class: 'swatch' }), dtype))
+    for (const { tensors, count } of regions) {
+      for (const row of tensors) {
+        counts.set(row.dtype, (counts.get(row.dtype) ?? 0) + row.count * count)
+      }
+    }
+    const items = [...counts]
+      .sort((a, b) => b[1] - a[1])
+      .map(([dtype, n]) =>
+        el(
+          'li',
+          { class: texts.hue(dtype), title: texts.many(n, 'tensor') },
+          el('span', { class: 'swatch' }),
+          dtype,
+        ),
+      )
     this.legend.replaceChildren(...items)
   }
 }

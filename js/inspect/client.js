@@ -20,7 +20,7 @@ const { coverage } = require('./coverage')
  *
  * @param {Document} document
  */
-function elementsOf (document) {
+function elementsOf(document) {
   const SVG = ['svg', 'path', 'rect', 'text', 'g', 'title', 'line', 'polyline', 'circle']
   /**
    * @param {string} name
@@ -28,11 +28,15 @@ function elementsOf (document) {
    * @param {...(Node | string | null)} children
    * @returns {any}
    */
-  function el (name, attributes = {}, ...children) {
-    const made = SVG.includes(name) ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name)
+  function el(name, attributes = {}, ...children) {
+    const made = SVG.includes(name)
+      ? document.createElementNS('http://www.w3.org/2000/svg', name)
+      : document.createElement(name)
     for (const [key, value] of Object.entries(attributes)) {
       if (key.startsWith('on')) made.addEventListener(key.slice(2), value)
-      else if (value !== null && value !== false) made.setAttribute(key, value === true ? '' : String(value))
+      else if (value !== null && value !== false) {
+        made.setAttribute(key, value === true ? '' : String(value))
+      }
     }
     for (const child of children) if (child !== null) made.append(child)
     return made
@@ -47,7 +51,7 @@ class MapPage {
    * @param {MemoryMap} map
    * @param {{ parts: Parts, isLive: boolean }} options
    */
-  constructor (root, map, { parts, isLive }) {
+  constructor(root, map, { parts, isLive }) {
     this.root = root
     this.document = root.ownerDocument
     this.map = map
@@ -61,19 +65,66 @@ class MapPage {
     this.diagram = new parts.Diagram(this)
     this.details = new parts.Details(this)
     this.copies = new parts.Copies(this)
-    this.filter = this.el('input', { type: 'search', placeholder: 'Filter: dtype, file, kind\u2026', 'aria-label': 'Filter', oninput: () => this.regions.filter(this.filter.value) })
+    this.filter = this.el('input', {
+      type: 'search',
+      placeholder: 'Filter: dtype, file, kind\u2026',
+      'aria-label': 'Filter',
+      oninput: () => this.regions.filter(this.filter.value),
+    })
     const { el, summary, regions, details, copies, filter } = this
-    this.frame = el('div', { class: 'map' },
-      el('header', {},
-        el('div', { class: 'name' }, el('h1', {}, el('b', {}, 'same', el('i', {}, 'bytes')), ' memory map'), summary.title),
-        summary.numbers),
-      el('div', { class: 'tools' },
+    this.frame = el(
+      'div',
+      { class: 'map' },
+      el(
+        'header',
+        {},
+        el(
+          'div',
+          { class: 'name' },
+          el('h1', {}, el('b', {}, 'same', el('i', {}, 'bytes')), ' memory map'),
+          summary.title,
+        ),
+        summary.numbers,
+      ),
+      el(
+        'div',
+        { class: 'tools' },
         filter,
-        this.newSwitch('Order', [['size', 'Largest'], ['age', 'Newest'], ['views', 'Most shared']], regions.sort, value => { regions.sort = value }),
-        this.newSwitch('Scale', [['log', 'Log'], ['linear', 'Linear']], regions.scale, value => { regions.scale = value }),
-        summary.legend),
-      el('div', { class: 'columns' }, el('main', {}, regions.element), el('div', { class: 'side' }, details.element, copies.element)))
-    this.frame.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => this.onKey(event))
+        this.newSwitch(
+          'Order',
+          [
+            ['size', 'Largest'],
+            ['age', 'Newest'],
+            ['views', 'Most shared'],
+          ],
+          regions.sort,
+          (value) => {
+            regions.sort = value
+          },
+        ),
+        this.newSwitch(
+          'Scale',
+          [
+            ['log', 'Log'],
+            ['linear', 'Linear'],
+          ],
+          regions.scale,
+          (value) => {
+            regions.scale = value
+          },
+        ),
+        summary.legend,
+      ),
+      el(
+        'div',
+        { class: 'columns' },
+        el('main', {}, regions.element),
+        el('div', { class: 'side' }, details.element, copies.element),
+      ),
+    )
+    this.frame.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) =>
+      this.onKey(event),
+    )
     root.append(this.frame)
     summary.say(isLive ? 'live' : 'snapshot', isLive)
     this.update(map)
@@ -85,21 +136,29 @@ class MapPage {
    * @param {string} now
    * @param {(value: string) => void} set
    */
-  newSwitch (label, choices, now, set) {
-    const buttons = choices.map(([value, name]) => this.el('button', {
-      type: 'button',
-      'aria-pressed': String(value === now),
-      onclick: () => {
-        set(value)
-        for (const [i, button] of buttons.entries()) button.setAttribute('aria-pressed', String(choices[i][0] === value))
-        this.regions.draw()
-      }
-    }, name))
+  newSwitch(label, choices, now, set) {
+    const buttons = choices.map(([value, name]) =>
+      this.el(
+        'button',
+        {
+          type: 'button',
+          'aria-pressed': String(value === now),
+          onclick: () => {
+            set(value)
+            for (const [i, button] of buttons.entries()) {
+              button.setAttribute('aria-pressed', String(choices[i][0] === value))
+            }
+            this.regions.draw()
+          },
+        },
+        name,
+      ),
+    )
     return this.el('span', { class: 'switch', role: 'group', 'aria-label': label }, ...buttons)
   }
 
   /** @param {KeyboardEvent} event */
-  onKey (event) {
+  onKey(event) {
     const target = /** @type {HTMLElement} */ (event.target)
     /** @type {Record<string, number>} */
     const steps = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }
@@ -113,7 +172,10 @@ class MapPage {
     } else if (target.classList.contains('stripe') && Object.hasOwn(steps, event.key)) {
       event.preventDefault()
       const stripes = [...this.frame.querySelectorAll('.stripe')]
-      const to = stripes[Math.max(0, Math.min(stripes.length - 1, stripes.indexOf(target) + steps[event.key]))]
+      const to =
+        stripes[
+          Math.max(0, Math.min(stripes.length - 1, stripes.indexOf(target) + steps[event.key]))
+        ]
       to.focus()
       to.scrollIntoView({ block: 'nearest' })
       this.choose(to.dataset.key)
@@ -121,23 +183,29 @@ class MapPage {
   }
 
   /** @param {Region} region @param {MappedTensors} row */
-  keyOf (region, row) { return `${region.id}.${row.id}` }
+  keyOf(region, row) {
+    return `${region.id}.${row.id}`
+  }
 
   /** @param {string} key */
-  find (key) {
-    for (const region of this.map.regions) for (const row of region.tensors) if (this.keyOf(region, row) === key) return { region, row }
+  find(key) {
+    for (const region of this.map.regions) {
+      for (const row of region.tensors) if (this.keyOf(region, row) === key) return { region, row }
+    }
     return null
   }
 
   /** @param {string} key */
-  choose (key) {
+  choose(key) {
     this.chosen = key
-    for (const stripe of this.regions.element.querySelectorAll('.stripe')) stripe.setAttribute('aria-pressed', String(stripe.dataset.key === key))
+    for (const stripe of this.regions.element.querySelectorAll('.stripe')) {
+      stripe.setAttribute('aria-pressed', String(stripe.dataset.key === key))
+    }
     this.details.show(this.find(key))
   }
 
   /** @param {MemoryMap} map */
-  update (map) {
+  update(map) {
     this.map = map
     this.summary.draw(map)
     this.regions.draw()
@@ -148,9 +216,23 @@ class MapPage {
 /** @typedef {{ MapPage: typeof MapPage, Texts: typeof Texts, Summary: typeof Summary, RegionList: typeof RegionList, Diagram: typeof Diagram, Details: typeof Details, Copies: typeof Copies, elementsOf: typeof elementsOf, slotsOf: typeof slotsOf, coverage: typeof coverage }} Parts */
 
 /** @type {Parts} */
-const parts = { MapPage, Texts, Summary, RegionList, Diagram, Details, Copies, elementsOf, slotsOf, coverage }
+const parts = {
+  MapPage,
+  Texts,
+  Summary,
+  RegionList,
+  Diagram,
+  Details,
+  Copies,
+  elementsOf,
+  slotsOf,
+  coverage,
+}
 
 /** All parts, as the text of an object's initializer. */
-const textOfParts = () => `{\n${Object.entries(parts).map(([name, part]) => `${name}: ${part}`).join(',\n')}\n}`
+const textOfParts = () =>
+  `{\n${Object.entries(parts)
+    .map(([name, part]) => `${name}: ${part}`)
+    .join(',\n')}\n}`
 
 module.exports = { MapPage, parts, textOfParts }

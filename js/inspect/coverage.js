@@ -9,7 +9,7 @@
  * @param {{ shape: number[], strides: number[], itemsize: number, starts: number[] }} tensor  starts: bytes, of the first element of each
  * @returns {number[]} 0 to 1
  */
-function coverage (cells, nbytes, { shape, strides, itemsize, starts }) {
+function coverage(cells, nbytes, { shape, strides, itemsize, starts }) {
   const filled = new Array(cells).fill(0)
   if (nbytes <= 0 || shape.includes(0)) return filled
   const width = nbytes / cells
@@ -27,13 +27,17 @@ function coverage (cells, nbytes, { shape, strides, itemsize, starts }) {
   const touched = spans.slice()
   for (let d = axes.length - 1; d >= 0; d--) {
     spans[d] = (axes[d].n - 1) * axes[d].step + spans[d + 1]
-    touched[d] = Math.min(spans[d], axes[d].step >= spans[d + 1] ? axes[d].n * touched[d + 1] : spans[d])
+    touched[d] = Math.min(
+      spans[d],
+      axes[d].step >= spans[d + 1] ? axes[d].n * touched[d + 1] : spans[d],
+    )
   }
   /** @param {number} from @param {number} to @param {number} share */
   const add = (from, to, share) => {
     const last = Math.min(cells - 1, Math.ceil(to / width) - 1)
     for (let c = Math.max(0, Math.floor(from / width)); c <= last; c++) {
-      filled[c] += share * Math.max(0, Math.min(to, (c + 1) * width) - Math.max(from, c * width)) / width
+      filled[c] +=
+        (share * Math.max(0, Math.min(to, (c + 1) * width) - Math.max(from, c * width))) / width
     }
   }
   let budget = 40000 // steps, whatever strides there are
@@ -46,7 +50,7 @@ function coverage (cells, nbytes, { shape, strides, itemsize, starts }) {
     for (let i = 0; i < axes[d].n; i++) cover(at + i * axes[d].step, d + 1)
   }
   for (const start of starts) cover(start + low, 0)
-  return filled.map(share => share > 0.999999 ? 1 : share)
+  return filled.map((share) => (share > 0.999999 ? 1 : share))
 }
 
 module.exports = { coverage }

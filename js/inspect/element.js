@@ -12,7 +12,7 @@ const { styleOf } = require('./style')
  * @param {() => import('./map').MemoryMap} take
  * @returns {MapElement}
  */
-function newElement (take) {
+function newElement(take) {
   const host = document.createElement('div')
   const shadow = host.attachShadow({ mode: 'open' })
   const sheet = new CSSStyleSheet() // the page's Content-Security-Policy may refuse style elements

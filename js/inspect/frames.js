@@ -9,10 +9,12 @@
  * @param {string} line
  * @returns {Frame | null} null: it is no frame, or one of WebAssembly or of the engine
  */
-function frameOf (line) {
-  const found = /^\s*at (?:(?:async )?(.*?) \((.+):(\d+):(\d+)\)|(?:async )?()(.+):(\d+):(\d+))$/.exec(line) ?? /^(.*?)@(.+):(\d+):(\d+)$/.exec(line)
+function frameOf(line) {
+  const found =
+    /^\s*at (?:(?:async )?(.*?) \((.+):(\d+):(\d+)\)|(?:async )?()(.+):(\d+):(\d+))$/.exec(line) ??
+    /^(.*?)@(.+):(\d+):(\d+)$/.exec(line)
   if (found === null) return null
-  const [name, file, row, column] = found.slice(1).filter(each => each !== undefined)
+  const [name, file, row, column] = found.slice(1).filter((each) => each !== undefined)
   return { name, file, line: Number(row), column: Number(column) }
 }
 

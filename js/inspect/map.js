@@ -82,25 +82,25 @@ const MOST_ROWS = 10 // rows of tensors on all regions, as a multiple of the lim
 const shownSites = new WeakMap()
 
 /** @param {Site | null} site */
-function shown (site) {
+function shown(site) {
   if (site === null) return { site, text: '' }
   let known = shownSites.get(site)
   if (known === undefined) {
     const made = shownSite(site)
-    shownSites.set(site, known = { site: made, text: JSON.stringify(made) })
+    shownSites.set(site, (known = { site: made, text: JSON.stringify(made) }))
   }
   return known
 }
 
 /** Follows a storage to the one that owns its bytes. @param {Storage} storage */
-function rootOf (storage) {
+function rootOf(storage) {
   let root = storage
   while (root.optional !== null && root.optional.base !== null) root = root.optional.base
   return root
 }
 
 /** @param {Storage} storage */
-const fileOf = storage => files.get(storage) ?? files.get(rootOf(storage))
+const fileOf = (storage) => files.get(storage) ?? files.get(rootOf(storage))
 
 /**
  * Finds the block of bytes that a storage is part of. Positions count within a space: the memory of the process or of a device, on WASM one
@@ -110,16 +110,26 @@ const fileOf = storage => files.get(storage) ?? files.get(rootOf(storage))
  * @param {string} device
  * @returns {{ space: unknown, begin: number, end: number, at: number }} at: the storage's first byte
  */
-function blockOf (storage, device) {
-  const { ffi: { backend }, byteLengthOf } = instance()
+function blockOf(storage, device) {
+  const {
+    ffi: { backend },
+    byteLengthOf,
+  } = instance()
   const { kind, buffer, address, nbytes, byteOffset } = storage
   const space = device === 'cpu' ? 'memory' : device // a device's addresses may equal the host's
   const alone = { space: storage, begin: 0, end: nbytes, at: 0 }
   const root = rootOf(storage)
   const file = fileOf(storage)
-  if (file !== undefined && address !== null) return { space, begin: file.begin, end: file.end, at: address }
+  if (file !== undefined && address !== null) {
+    return { space, begin: file.begin, end: file.end, at: address }
+  }
   if (root !== storage && root.address !== null && address !== null) {
-    return { space, begin: Math.min(root.address, address), end: Math.max(root.address + root.nbytes, address + nbytes), at: address }
+    return {
+      space,
+      begin: Math.min(root.address, address),
+      end: Math.max(root.address + root.nbytes, address + nbytes),
+      at: address,
+    }
   }
   if ((kind === 'js' || kind === 'sab') && buffer !== null) {
     const length = byteLengthOf(buffer)
@@ -128,11 +138,13 @@ function blockOf (storage, device) {
     const at = backend.addressOf(storage)
     return at === 0 ? alone : { space, begin: at - byteOffset, end: at - byteOffset + length, at }
   }
-  return address === null || nbytes === 0 ? alone : { space, begin: address, end: address + nbytes, at: address }
+  return address === null || nbytes === 0
+    ? alone
+    : { space, begin: address, end: address + nbytes, at: address }
 }
 
 /** @param {Storage} storage @returns {Kind} */
-function kindOf (storage) {
+function kindOf(storage) {
   const file = fileOf(storage)
   if (file !== undefined) return nameOfFile(file).kind
   if (storage.optional !== null && storage.optional.pinned) return 'pinned'
@@ -142,7 +154,7 @@ function kindOf (storage) {
 }
 
 /** @param {unknown} owner  the caller's object; no getter of it may run */
-function nameOfOwner (owner) {
+function nameOfOwner(owner) {
   const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, Tensor } = instance()
   if (typeof Buffer === 'function' && Buffer.isBuffer(owner)) return 'Buffer'
   if (Tensor.isTensor(owner)) return 'Tensor'
@@ -158,7 +170,7 @@ function nameOfOwner (owner) {
  * @param {string} device
  * @returns {Owner[]}
  */
-function ownersOf (members, device) {
+function ownersOf(members, device) {
   const all = instance().pinned() // has no array methods
   /** @type {Map<string, Owner>} */
   const found = new Map()
@@ -169,7 +181,7 @@ function ownersOf (members, device) {
     else if (kind !== 'threads') owner.count += count
   }
   if (device !== 'cpu') add('device', device)
-  const file = members.map(fileOf).find(each => each !== undefined)
+  const file = members.map(fileOf).find((each) => each !== undefined)
   if (file !== undefined) {
     const { kind, name } = nameOfFile(file)
     add(kind, file.writes ? name : `${name} (private)`)
@@ -186,8 +198,12 @@ function ownersOf (members, device) {
     for (let i = 0; i < all.length; i++) if (all[i] === storage) held++
     if (held > 0) add('native', 'native code', held)
     if (optional === null) continue
-    if (optional.records !== null && optional.records.live > 0) add('record', 'toBlob', optional.records.live)
-    if (optional.busy > 0) add('operation', optional.written > 0 ? 'written' : 'read', optional.busy)
+    if (optional.records !== null && optional.records.live > 0) {
+      add('record', 'toBlob', optional.records.live)
+    }
+    if (optional.busy > 0) {
+      add('operation', optional.written > 0 ? 'written' : 'read', optional.busy)
+    }
   }
   for (const owner of objects) add('object', nameOfOwner(owner))
   return [...found.values()]
@@ -198,7 +214,7 @@ function ownersOf (members, device) {
  * @param {number} itemsize
  * @returns {[number, number]}
  */
-function reachOf ({ shape, strides, size }, itemsize) {
+function reachOf({ shape, strides, size }, itemsize) {
   if (size === 0) return [0, 0]
   let [low, high] = [0, itemsize]
   for (let d = 0; d < shape.length; d++) {
@@ -228,7 +244,7 @@ const get = (tensor, name) => Reflect.get(instance().Tensor.prototype, name, ten
  *
  * @param {Placed[]} list
  */
-function regionsOf (list) {
+function regionsOf(list) {
   /** @type {Map<Storage, MemoryBlock & { at: number }>} */
   const blocks = new Map()
   /** @type {Map<unknown, MemoryBlock[]>} */
@@ -274,7 +290,7 @@ function regionsOf (list) {
  * @param {number} begin
  * @returns {MappedTensors[]}
  */
-function rowsOf (list, begin) {
+function rowsOf(list, begin) {
   const { dtypes } = instance()
   /** @type {Map<string, MappedTensors>} */
   const rows = new Map()
@@ -291,12 +307,29 @@ function rowsOf (list, begin) {
     const exposed = data !== null && data.length > 0 ? 1 : 0
     const row = rows.get(key)
     if (row === undefined) {
-      rows.set(key, { id: note.number, count: 1, dtype, itemsize, shape: [...shape], strides: [...strides], size, starts: [start], reach: reachOf(layout, itemsize), isView, isReadOnly, exposed, site, thread: null })
+      rows.set(key, {
+        id: note.number,
+        count: 1,
+        dtype,
+        itemsize,
+        shape: [...shape],
+        strides: [...strides],
+        size,
+        starts: [start],
+        reach: reachOf(layout, itemsize),
+        isView,
+        isReadOnly,
+        exposed,
+        site,
+        thread: null,
+      })
     } else {
       row.count++
       row.exposed += exposed
       if (row.starts.length < MOST_STARTS) row.starts.push(start)
-      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) row.starts[row.count % MOST_STARTS] = start // spreads the sample
+      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) {
+        row.starts[row.count % MOST_STARTS] = start
+      } // spreads the sample
     }
   }
   return [...rows.values()]
@@ -307,11 +340,18 @@ function rowsOf (list, begin) {
  *
  * @param {Region[]} regions
  */
-function gathered (regions) {
+function gathered(regions) {
   /** @type {Map<string, Region>} */
   const known = new Map()
   for (const region of regions) {
-    const key = JSON.stringify([region.kind, region.nbytes, region.device, region.owners, region.site, region.tensors.map(row => ({ ...row, id: 0 }))])
+    const key = JSON.stringify([
+      region.kind,
+      region.nbytes,
+      region.device,
+      region.owners,
+      region.site,
+      region.tensors.map((row) => ({ ...row, id: 0 })),
+    ])
     const first = known.get(key)
     if (first === undefined) known.set(key, region)
     else Object.assign(first, { count: first.count + 1, address: null })
@@ -325,7 +365,7 @@ function gathered (regions) {
  * @param {Region[]} regions
  * @param {number} limit
  */
-function shorten (regions, limit) {
+function shorten(regions, limit) {
   let left = MOST_ROWS * limit
   for (const region of regions) {
     const most = Math.max(1, Math.min(limit, left))
@@ -340,8 +380,10 @@ function shorten (regions, limit) {
 }
 
 /** @param {Map<Site | null, { count: number, bytes: number }> | undefined} sites */
-function sitesOf (sites) {
-  return [...sites ?? []].map(([site, row]) => ({ site: shown(site).site, ...row })).sort((a, b) => b.bytes - a.bytes || b.count - a.count)
+function sitesOf(sites) {
+  return [...(sites ?? [])]
+    .map(([site, row]) => ({ site: shown(site).site, ...row }))
+    .sort((a, b) => b.bytes - a.bytes || b.count - a.count)
 }
 
 /**
@@ -349,7 +391,10 @@ function sitesOf (sites) {
  * @param {Map<string, Parameters<typeof sitesOf>[0]>} sites
  * @returns {Record<string, Copied>}
  */
-const withSites = (rows, sites) => Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, sites: sitesOf(sites.get(name)) }]))
+const withSites = (rows, sites) =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [name, { ...row, sites: sitesOf(sites.get(name)) }]),
+  )
 
 /** @param {Region} region */
 const totalOf = ({ nbytes, count }) => nbytes * count
@@ -362,7 +407,7 @@ const totalOf = ({ nbytes, count }) => nbytes * count
  * @example
  * trace()
  */
-function trace () {
+function trace() {
   tracing.trace()
   threads.open(takeMap)
 }
@@ -374,7 +419,7 @@ function trace () {
  * @example
  * untrace()
  */
-function untrace () {
+function untrace() {
   threads.close()
   tracing.untrace()
 }
@@ -383,30 +428,39 @@ function untrace () {
  * @param {number} limit  rows of regions
  * @returns {MemoryMap}
  */
-function takeMap (limit) {
+function takeMap(limit) {
   trace()
   const { memory, Tensor, version, ffi, checkHeap } = instance()
   const now = memory()
   const alive = aliveNow()
   checkHeap(alive.length * PLACED, () => `a map of ${alive.length} tensors`)
-  const list = alive.map(({ tensor, note }) => ({ tensor, note, layout: Tensor.layoutOf(tensor), at: 0 }))
-  const regions = regionsOf(list).map(({ begin, end, hasAddress, storages, tensors }) => {
-    const notes = storages.map(storage => storageNote(storage, null)).sort((a, b) => a.number - b.number)
-    const device = get(tensors[0].tensor, 'device')
-    const largest = storages.reduce((a, b) => b.nbytes > a.nbytes ? b : a)
-    return /** @type {Region} */ ({
-      id: notes[0].number,
-      count: 1,
-      kind: device === 'cpu' ? kindOf(largest) : 'cuda',
-      nbytes: end - begin,
-      address: hasAddress ? `0x${begin.toString(16)}` : null,
-      device,
-      owners: ownersOf(storages, device),
-      site: shown(notes[0].site).site,
-      tensors: rowsOf(tensors, begin),
-      more: 0
+  const list = alive.map(({ tensor, note }) => ({
+    tensor,
+    note,
+    layout: Tensor.layoutOf(tensor),
+    at: 0,
+  }))
+  const regions = regionsOf(list)
+    .map(({ begin, end, hasAddress, storages, tensors }) => {
+      const notes = storages
+        .map((storage) => storageNote(storage, null))
+        .sort((a, b) => a.number - b.number)
+      const device = get(tensors[0].tensor, 'device')
+      const largest = storages.reduce((a, b) => (b.nbytes > a.nbytes ? b : a))
+      return /** @type {Region} */ ({
+        id: notes[0].number,
+        count: 1,
+        kind: device === 'cpu' ? kindOf(largest) : 'cuda',
+        nbytes: end - begin,
+        address: hasAddress ? `0x${begin.toString(16)}` : null,
+        device,
+        owners: ownersOf(storages, device),
+        site: shown(notes[0].site).site,
+        tensors: rowsOf(tensors, begin),
+        more: 0,
+      })
     })
-  }).sort((a, b) => a.id - b.id)
+    .sort((a, b) => a.id - b.id)
   const rows = gathered(regions).sort((a, b) => totalOf(b) - totalOf(a) || a.id - b.id)
   const rest = rows.splice(limit)
   shorten(rows, limit)
@@ -416,17 +470,25 @@ function takeMap (limit) {
     backend: ffi.backend.name,
     program: programName(),
     pid,
-    totals: { tensors: list.length, regions: regions.length, bytes: regions.reduce((sum, { nbytes }) => sum + nbytes, 0), untraced: untraced() },
+    totals: {
+      tensors: list.length,
+      regions: regions.length,
+      bytes: regions.reduce((sum, { nbytes }) => sum + nbytes, 0),
+      untraced: untraced(),
+    },
     regions: rows,
     more: {
       regions: rest.reduce((sum, { count }) => sum + count, 0),
-      tensors: rest.reduce((sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0), 0),
-      bytes: rest.reduce((sum, row) => sum + totalOf(row), 0)
+      tensors: rest.reduce(
+        (sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0),
+        0,
+      ),
+      bytes: rest.reduce((sum, row) => sum + totalOf(row), 0),
     },
     copied: withSites(now.copied, copies),
     staged: { ...now.staged, sites: sitesOf(copies.get('staged')) },
     sent: withSites(now.sent, sends),
-    memory: now
+    memory: now,
   }
 }
 

@@ -11,10 +11,14 @@ const { textOf } = require('./text')
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /** @param {string} text */
-const escaped = text => text.replace(/[&<>"']/g, c => ESCAPES[c])
+const escaped = (text) => text.replace(/[&<>"']/g, (c) => ESCAPES[c])
 
 /** A value as JSON that stays inside a script element. @param {unknown} value */
-const json = value => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const json = (value) =>
+  JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** Runs in the page. */
 const START = `
@@ -30,7 +34,10 @@ if (events !== '') {
 `
 
 /** @returns {string} that nobody can guess */
-const newNonce = () => Array.from(crypto.getRandomValues(new Uint8Array(18)), byte => byte.toString(36).padStart(2, '0')).join('')
+const newNonce = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(18)), (byte) =>
+    byte.toString(36).padStart(2, '0'),
+  ).join('')
 
 /**
  * What the page may do: run its own script, have its own style, and where it is live ask where it came from.
@@ -38,14 +45,15 @@ const newNonce = () => Array.from(crypto.getRandomValues(new Uint8Array(18)), by
  * @param {string} nonce
  * @param {boolean} isLive
  */
-const policyOf = (nonce, isLive) => `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:${isLive ? "; connect-src 'self'" : ''}; base-uri 'none'; form-action 'none'`
+const policyOf = (nonce, isLive) =>
+  `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:${isLive ? "; connect-src 'self'" : ''}; base-uri 'none'; form-action 'none'`
 
 /**
  * @param {MemoryMap} map
  * @param {{ events?: string, nonce?: string }} [live]  events: where a live page hears of changes
  * @returns {string}
  */
-function pageOf (map, { events = '', nonce = newNonce() } = {}) {
+function pageOf(map, { events = '', nonce = newNonce() } = {}) {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -34,12 +34,16 @@ readAll()
 const FORMATS = ['json', 'text', 'html']
 
 /** @param {string} name @param {unknown} value @param {number} least @param {number} most @param {number} otherwise */
-function integerOf (name, value, least, most, otherwise) {
+function integerOf(name, value, least, most, otherwise) {
   const { failure, show } = instance()
   if (value === undefined) return otherwise
-  if (!Number.isSafeInteger(value)) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+  if (!Number.isSafeInteger(value)) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+  }
   const n = /** @type {number} */ (value)
-  if (n < least || n > most) throw failure('ERR_BOUNDS', `${name} is ${n}; ${least} to ${most} was expected`)
+  if (n < least || n > most) {
+    throw failure('ERR_BOUNDS', `${name} is ${n}; ${least} to ${most} was expected`)
+  }
   return n
 }
 
@@ -59,13 +63,20 @@ const limitOf = ({ limit }) => integerOf('limit', limit, 0, Number.MAX_SAFE_INTE
  * const t = zeros([2, 3])
  * memoryMap().regions.some(region => region.tensors.some(({ dtype }) => dtype === t.dtype)) // true
  */
-function memoryMap (options) {
+function memoryMap(options) {
   const { optionsOf, failure, show } = instance()
   const given = optionsOf(options, ['format', 'limit'], 'memoryMap')
   const { format = 'json' } = given
-  if (!FORMATS.includes(format)) throw failure('ERR_ARGUMENT', `format is ${show(format)}; one of ${FORMATS.join(', ')} was expected`)
+  if (!FORMATS.includes(format)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `format is ${show(format)}; one of ${FORMATS.join(', ')} was expected`,
+    )
+  }
   const map = takeMap(limitOf(given))
-  return /** @type {any} */ (format === 'text' ? textOf(map) : format === 'html' ? pageOf(map) : map)
+  return /** @type {any} */ (
+    format === 'text' ? textOf(map) : format === 'html' ? pageOf(map) : map
+  )
 }
 
 /**
@@ -80,7 +91,7 @@ function memoryMap (options) {
  * url.startsWith('http://127.0.0.1:') // true
  * await close()
  */
-async function serveMap (options) {
+async function serveMap(options) {
   const given = instance().optionsOf(options, ['port', 'limit'], 'serveMap')
   return serve({ port: integerOf('port', given.port, 0, 65535, 0), limit: limitOf(given) })
 }
@@ -94,9 +105,14 @@ async function serveMap (options) {
  * @example
  * const show = () => document.body.append(mapElement())
  */
-function mapElement (options) {
+function mapElement(options) {
   const limit = limitOf(instance().optionsOf(options, ['limit'], 'mapElement'))
-  if (typeof document !== 'object') throw instance().failure('ERR_UNSUPPORTED', 'there is no document here to show the map in; memoryMap({ format: \'html\' }) gives a page')
+  if (typeof document !== 'object') {
+    throw instance().failure(
+      'ERR_UNSUPPORTED',
+      "there is no document here to show the map in; memoryMap({ format: 'html' }) gives a page",
+    )
+  }
   return newElement(() => takeMap(limit))
 }
 

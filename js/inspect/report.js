@@ -13,7 +13,7 @@ const { texts, many, safe } = require('./text')
 const MOST = 50 // lines
 
 /** Collects garbage, with or without --expose-gc. */
-function collect () {
+function collect() {
   try {
     if (typeof globalThis.gc !== 'function') v8.setFlagsFromString('--expose-gc')
     const gc = globalThis.gc ?? vm.runInNewContext('gc')
@@ -22,7 +22,7 @@ function collect () {
 }
 
 /** @returns {string[]} lines; none if no tensor is left */
-function report () {
+function report() {
   const { Tensor, dtypes } = instance()
   collect()
   /** @type {Map<string, { count: number, bytes: number, storages: Set<unknown>, what: string, where: string }>} */
@@ -35,7 +35,13 @@ function report () {
     const site = note.site === null ? null : shownSite(note.site)
     const where = site === null ? '(unknown)' : `${site.file}:${site.line}:${site.column}`
     const what = `${dtypes[dtype].name} [${shape.join(', ')}]${site?.call ? `, ${site.call}` : ''}`
-    const row = rows.get(`${where} ${what}`) ?? { count: 0, bytes: 0, storages: new Set(), what, where }
+    const row = rows.get(`${where} ${what}`) ?? {
+      count: 0,
+      bytes: 0,
+      storages: new Set(),
+      what,
+      where,
+    }
     rows.set(`${where} ${what}`, row)
     row.count++
     if (!row.storages.has(storage)) row.bytes += storage.nbytes
@@ -44,16 +50,22 @@ function report () {
     seen.add(storage)
   }
   if (alive.length === 0) return []
-  const all = [...rows.values()].sort((a, b) => b.bytes - a.bytes || b.count - a.count || (a.where < b.where ? -1 : 1))
+  const all = [...rows.values()].sort(
+    (a, b) => b.bytes - a.bytes || b.count - a.count || (a.where < b.where ? -1 : 1),
+  )
   const thread = isMainThread ? '' : ` of worker ${threadId}`
-  const lines = [`samebytes: ${many(alive.length, 'tensor')}${thread} ${alive.length === 1 ? 'was' : 'were'} alive at exit, on ${texts.bytes(total)}`]
-  for (const { count, bytes, what, where } of all.slice(0, MOST)) lines.push(safe(`  ${count} × ${what}, on ${texts.bytes(bytes)}: ${where}`))
+  const lines = [
+    `samebytes: ${many(alive.length, 'tensor')}${thread} ${alive.length === 1 ? 'was' : 'were'} alive at exit, on ${texts.bytes(total)}`,
+  ]
+  for (const { count, bytes, what, where } of all.slice(0, MOST)) {
+    lines.push(safe(`  ${count} × ${what}, on ${texts.bytes(bytes)}: ${where}`))
+  }
   if (all.length > MOST) lines.push(`  and ${many(all.length - MOST, 'place')} more`)
   return lines
 }
 
 /** Traces from now on, and reports when this thread ends. */
-function start () {
+function start() {
   trace()
   process.on('exit', () => {
     const lines = report()

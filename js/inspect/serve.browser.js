@@ -4,8 +4,11 @@
 const { instance } = require('../model/internals')
 
 /** @returns {Promise<never>} */
-async function serve () {
-  throw instance().failure('ERR_UNSUPPORTED', 'serveMap needs Node; mapElement() shows the map in this page')
+async function serve() {
+  throw instance().failure(
+    'ERR_UNSUPPORTED',
+    'serveMap needs Node; mapElement() shows the map in this page',
+  )
 }
 
 module.exports = { serve }

@@ -34,14 +34,14 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cross-Origin-Opener-Policy': 'same-origin'
+  'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
 /**
  * @param {{ port: number, limit: number }} options
  * @returns {Promise<Server>}
  */
-async function serve ({ port: wanted, limit }) {
+async function serve({ port: wanted, limit }) {
   trace()
   const secret = randomBytes(24).toString('base64url')
   /** @type {Set<http.ServerResponse>} */
@@ -71,7 +71,7 @@ async function serve ({ port: wanted, limit }) {
   }
 
   /** @param {http.ServerResponse} response */
-  const join = response => {
+  const join = (response) => {
     response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8' })
     pages.add(response)
     response.on('close', () => {
@@ -86,10 +86,15 @@ async function serve ({ port: wanted, limit }) {
   }
 
   const server = http.createServer((request, response) => {
-    const { headers: { host }, method, url = '' } = request
+    const {
+      headers: { host },
+      method,
+      url = '',
+    } = request
     const [, given = '', rest = ''] = /^\/([\w-]+)\/(events)?$/.exec(url) ?? []
     const isOurs = host === `${HOST}:${port}` // no other name: DNS rebinding makes another site's name lead here
-    const isSecret = given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret)) // in constant time
+    const isSecret =
+      given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret)) // in constant time
     if (!isOurs || !isSecret) {
       response.writeHead(404, { ...HEADERS, 'Content-Type': 'text/plain' }).end('not found\n')
     } else if (method !== 'GET') {
@@ -99,39 +104,57 @@ async function serve ({ port: wanted, limit }) {
     } else {
       const nonce = newNonce()
       const page = pageOf(take(), { events: 'events', nonce })
-      response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policyOf(nonce, true)}; frame-ancestors 'none'` }).end(page)
+      response
+        .writeHead(200, {
+          ...HEADERS,
+          'Content-Type': 'text/html; charset=utf-8',
+          'Content-Security-Policy': `${policyOf(nonce, true)}; frame-ancestors 'none'`,
+        })
+        .end(page)
     }
   })
-  server.on('connection', socket => socket.unref())
+  server.on('connection', (socket) => socket.unref())
   await new Promise((resolve, reject) => {
     server.once('error', (/** @type {any} */ { message, errno }) => {
-      reject(Object.assign(instance().failure('ERR_IO', `the map could not be served: ${message}`), { errno }))
+      reject(
+        Object.assign(instance().failure('ERR_IO', `the map could not be served: ${message}`), {
+          errno,
+        }),
+      )
     })
     server.listen(wanted, HOST, () => resolve(undefined))
   })
   server.unref()
   port = /** @type {import('node:net').AddressInfo} */ (server.address()).port
-  const close = () => new Promise(resolve => {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    server.close(() => resolve(undefined))
-    server.closeAllConnections()
-  })
+  const close = () =>
+    new Promise((resolve) => {
+      if (timer !== null) clearTimeout(timer)
+      timer = null
+      server.close(() => resolve(undefined))
+      server.closeAllConnections()
+    })
   return {
     url: `http://${HOST}:${port}/${secret}/`,
     port,
     close: /** @type {() => Promise<void>} */ (close),
-    hold: () => { server.ref() },
-    end: async text => {
+    hold: () => {
+      server.ref()
+    },
+    end: async (text) => {
       look()
       for (const response of pages) send(response, 'end', JSON.stringify(text))
-    }
+    },
   }
 }
 
 /** @param {string} url @returns {void} a browser that cannot be started is no failure: the URL is printed */
-function openBrowser (url) {
-  const [command, ...args] = process.platform === 'darwin' ? ['open', url] : process.platform === 'win32' ? ['cmd', '/c', 'start', '""', url] : ['xdg-open', url]
+function openBrowser(url) {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open', url]
+      : process.platform === 'win32'
+        ? ['cmd', '/c', 'start', '""', url]
+        : ['xdg-open', url]
   const opener = spawn(command, args, { stdio: 'ignore', detached: true })
   opener.on('error', () => {})
   opener.unref()
@@ -150,7 +173,18 @@ function openBrowser (url) {
  * @returns {Promise<void>} before the program begins, in the next turn; what it throws is uncaught, as ever
  * @throws ERR_IO the port
  */
-async function run (script, args, { port = 0, open = false, snapshot, print = line => { process.stderr.write(`${line}\n`) } } = {}) {
+async function run(
+  script,
+  args,
+  {
+    port = 0,
+    open = false,
+    snapshot,
+    print = (line) => {
+      process.stderr.write(`${line}\n`)
+    },
+  } = {},
+) {
   const file = path.resolve(script)
   process.argv = [process.argv[0], file, ...args]
   process.env.SAMEBYTES_TRACE ??= `map:${process.pid}` // its workers load this as well
@@ -161,7 +195,9 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
       const map = takeMap(1000)
       const extension = path.extname(target).toLowerCase()
       if (extension === '.html' || extension === '.htm') writeAnew(target, pageOf(map))
-      else writeAnew(target, extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : textOf(map))
+      else {
+        writeAnew(target, extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : textOf(map))
+      }
       print(`The memory map: ${target}`)
     })
   } else {
@@ -174,7 +210,8 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
       print('The program has nothing more to do. The map stays until Ctrl-C.')
     })
   }
-  setImmediate(() => { // the program is the main one, as if Node had been given it, and so are its failures
+  setImmediate(() => {
+    // the program is the main one, as if Node had been given it, and so are its failures
     const { runMain } = /** @type {any} */ (Module)
     if (typeof runMain === 'function') runMain(file)
     else import(pathToFileURL(file).href)
@@ -182,7 +219,7 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
 }
 
 /** Writes a new file in the place of one that others may read or have mapped. @param {string} target @param {string} text */
-function writeAnew (target, text) {
+function writeAnew(target, text) {
   const there = fs.statSync(target, { throwIfNoEntry: false })
   if (there !== undefined && !there.isFile()) return fs.writeFileSync(target, text) // a terminal, a pipe
   const file = there === undefined ? target : fs.realpathSync(target)

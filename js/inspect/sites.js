@@ -21,10 +21,10 @@ const capture = /** @type {any} */ (Error).captureStackTrace
  * @param {number} column
  * @param {string} call
  */
-function siteOf (file, line, column, call) {
+function siteOf(file, line, column, call) {
   const key = `${line}:${column}:${call}:${file}`
   let site = sites.get(key)
-  if (site === undefined) sites.set(key, site = { file, line, column, call })
+  if (site === undefined) sites.set(key, (site = { file, line, column, call }))
   return site
 }
 
@@ -32,16 +32,22 @@ function siteOf (file, line, column, call) {
 const plains = new Map()
 
 /** A function's own name. @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load`, in Firefox `async*load` */
-function plain (name) {
+function plain(name) {
   let found = plains.get(name)
   if (found === undefined) {
-    plains.set(name, found = name.replace(/^(?:.*\*|async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, ''))
+    plains.set(
+      name,
+      (found = name
+        .replace(/^(?:.*\*|async |new |get |set )+/, '')
+        .replace(/^.*[.#]/, '')
+        .replace(/^\[Symbol\.|\]$/g, '')),
+    )
   }
   return found
 }
 
 /** V8 calls functions without a name `<anonymous>`, `<computed>` and the like; Firefox `outer/<`, `held/list[1]`, by where they stand. @param {string} name */
-const isName = name => name !== '' && !/[/<]/.test(name)
+const isName = (name) => name !== '' && !/[/<]/.test(name)
 
 /**
  * The site among V8's frames: a prepareStackTrace.
@@ -50,12 +56,14 @@ const isName = name => name !== '' && !/[/<]/.test(name)
  * @param {any[]} frames
  * @returns {Site | null}
  */
-function siteOfFrames (holder, frames) {
+function siteOfFrames(holder, frames) {
   let call = ''
   for (const frame of frames) {
     const file = frame.getScriptNameOrSourceURL() ?? frame.getFileName()
     if (typeof file !== 'string' || file === '' || file.startsWith('node:')) continue
-    if (!isOwn(file)) return siteOf(file, frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0, call)
+    if (!isOwn(file)) {
+      return siteOf(file, frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0, call)
+    }
     const name = frame.getFunctionName() ?? ''
     if (isName(name)) call = plain(name)
   }
@@ -68,7 +76,7 @@ function siteOfFrames (holder, frames) {
  * @param {string} text
  * @returns {Site | null}
  */
-function siteOfText (text) {
+function siteOfText(text) {
   let call = ''
   for (const line of text.split('\n')) {
     const frame = frameOf(line)
@@ -83,7 +91,7 @@ function siteOfText (text) {
  * @param {Function} from  that is on the stack: its frame and those above are left out
  * @returns {Site | null} null: only samebytes is on the stack, or it is not known
  */
-function siteHere (from) {
+function siteHere(from) {
   const Class = /** @type {any} */ (Error)
   if (capture === undefined) return siteOfText(String(new Error().stack))
   const { prepareStackTrace, stackTraceLimit } = Class
@@ -94,7 +102,10 @@ function siteHere (from) {
       const holder = { /** @type {unknown} */ stack: null }
       capture(holder, from)
       const { stack } = holder
-      const site = typeof stack === 'string' ? siteOfText(stack) : /** @type {Site | null | undefined} */ (stack) ?? null // Bun makes null undefined
+      const site =
+        typeof stack === 'string'
+          ? siteOfText(stack)
+          : (/** @type {Site | null | undefined} */ (stack) ?? null) // Bun makes null undefined
       if (site !== null) return site
     }
     return null

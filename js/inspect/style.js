@@ -19,16 +19,20 @@ const COLOURS = {
   complex64: '#a04be0',
   complex128: '#7d2fb8',
   float8_e4m3fn: '#3aa9d8',
-  float8_e5m2: '#55b7c4'
+  float8_e5m2: '#55b7c4',
 }
 
-const colours = Object.entries(COLOURS).map(([dtype, colour]) => `.d-${dtype} { --c: ${colour}; }`).join('\n')
+const colours = Object.entries(COLOURS)
+  .map(([dtype, colour]) => `.d-${dtype} { --c: ${colour}; }`)
+  .join('\n')
 
-const LIGHT = '--ground: #f5f6fa; --card: #fff; --ink: #161a2e; --dim: #626882; --faint: #8d93ab; --line: #dfe2ec; --room: #e9ebf3; --good: #0f8a5f; --shadow: 0 1px 2px #161a2e12, 0 4px 16px #161a2e0a; --lift: 0%;'
-const DARK = '--ground: #0d101c; --card: #161b2c; --ink: #eceffa; --dim: #9aa1bd; --faint: #6c7390; --line: #2a3049; --room: #222840; --good: #3fd39c; --shadow: 0 0 0 1px #ffffff0a; --lift: 22%;'
+const LIGHT =
+  '--ground: #f5f6fa; --card: #fff; --ink: #161a2e; --dim: #626882; --faint: #8d93ab; --line: #dfe2ec; --room: #e9ebf3; --good: #0f8a5f; --shadow: 0 1px 2px #161a2e12, 0 4px 16px #161a2e0a; --lift: 0%;'
+const DARK =
+  '--ground: #0d101c; --card: #161b2c; --ink: #eceffa; --dim: #9aa1bd; --faint: #6c7390; --line: #2a3049; --room: #222840; --good: #3fd39c; --shadow: 0 0 0 1px #ffffff0a; --lift: 22%;'
 
 /** @param {string} host  the selector of what it is drawn into */
-const styleOf = host => `
+const styleOf = (host) => `
 ${host} { ${LIGHT} color-scheme: light; --c: #8d93ab; }
 @media (prefers-color-scheme: dark) { ${host} { ${DARK} color-scheme: dark; } }
 ${colours}

@@ -10,16 +10,20 @@ const own = new Set()
 let learned = 0 // of bundles: each adds itself when it is loaded
 
 /** @param {string} file  of a frame */
-function isOwn (file) {
+function isOwn(file) {
   for (; learned < bundles.length; learned++) own.add(fileOfError(bundles[learned]))
   return own.has(file)
 }
 
 /** @param {Error} error */
-const fileOfError = ({ stack }) => String(stack).split('\n').map(frameOf).find(frame => frame !== null)?.file
+const fileOfError = ({ stack }) =>
+  String(stack)
+    .split('\n')
+    .map(frameOf)
+    .find((frame) => frame !== null)?.file
 
 /** @param {import('./sites').Site} site @returns {import('./sites').Site} its path from the page's own server */
-function shownSite ({ file, line, column, call }) {
+function shownSite({ file, line, column, call }) {
   const origin = `${globalThis.location?.origin}/`
   return { file: file.startsWith(origin) ? file.slice(origin.length) : file, line, column, call }
 }
@@ -30,6 +34,9 @@ const fileOf = () => null
 /** @param {{ path: string, key: string }} file @returns {{ kind: 'file' | 'shm', name: string }} */
 const nameOfFile = ({ path }) => ({ kind: 'file', name: path })
 
-const programName = () => String(globalThis.location?.pathname ?? 'worker').split('/').pop() || 'page'
+const programName = () =>
+  String(globalThis.location?.pathname ?? 'worker')
+    .split('/')
+    .pop() || 'page'
 
 module.exports = { isNode: false, isOwn, shownSite, fileOf, nameOfFile, programName, pid: 0 }

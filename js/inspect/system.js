@@ -10,10 +10,11 @@ const { threadId, isMainThread } = require('node:worker_threads')
 const OWN = path.join(__dirname, '..') + path.sep
 
 /** Whether the package has its own files. Else a bundler put it into the program's file, and the two cannot be told apart. */
-const isPackage = path.basename(__dirname) === 'inspect' && path.basename(__filename) === 'system.js'
+const isPackage =
+  path.basename(__dirname) === 'inspect' && path.basename(__filename) === 'system.js'
 
 /** @param {string} file  a path or a URL */
-function pathOf (file) {
+function pathOf(file) {
   if (!file.startsWith('file:')) return file
   try {
     return fileURLToPath(file)
@@ -26,7 +27,7 @@ function pathOf (file) {
  * @param {string} file  of a frame
  * @returns {boolean} whether it is samebytes'
  */
-const isOwn = file => isPackage ? pathOf(file).startsWith(OWN) : file === __filename
+const isOwn = (file) => (isPackage ? pathOf(file).startsWith(OWN) : file === __filename)
 
 /**
  * A site as it is shown: in the source that a source map names, with a path relative to the current folder.
@@ -34,16 +35,22 @@ const isOwn = file => isPackage ? pathOf(file).startsWith(OWN) : file === __file
  * @param {import('./sites').Site} site
  * @returns {import('./sites').Site}
  */
-function shownSite ({ file, line, column, call }) {
+function shownSite({ file, line, column, call }) {
   try {
     /** @type {any} */ const entry = findSourceMap(file)?.findEntry(line - 1, column - 1)
-    if (typeof entry?.originalSource === 'string') [file, line, column] = [entry.originalSource, entry.originalLine + 1, entry.originalColumn + 1]
+    if (typeof entry?.originalSource === 'string') {
+      ;[file, line, column] = [
+        entry.originalSource,
+        entry.originalLine + 1,
+        entry.originalColumn + 1,
+      ]
+    }
   } catch {} // the source map is broken
   return { file: shownPath(pathOf(file)), line, column, call }
 }
 
 /** @param {string} file */
-function shownPath (file) {
+function shownPath(file) {
   if (!path.isAbsolute(file)) return file
   const short = path.relative(process.cwd(), file)
   return short.startsWith('..') || path.isAbsolute(short) || short === '' ? file : short
@@ -55,7 +62,7 @@ function shownPath (file) {
  * @param {number} fd
  * @returns {{ path: string, key: string } | null} key tells it from all others
  */
-function fileOf (fd) {
+function fileOf(fd) {
   try {
     const { dev, ino } = fs.fstatSync(fd, { bigint: true })
     return { path: fs.readlinkSync(`/proc/self/fd/${fd}`), key: `${dev}-${ino}` }
@@ -74,11 +81,11 @@ const names = new Map()
  * @param {string} key  of a file
  * @returns {string | undefined} its name there
  */
-function nameIn (folder, key) {
+function nameIn(folder, key) {
   try {
     const all = fs.readdirSync(folder)
     if (all.length > MOST) return undefined
-    return all.find(each => {
+    return all.find((each) => {
       const found = fs.lstatSync(path.join(folder, each), { bigint: true, throwIfNoEntry: false })
       return found !== undefined && `${found.dev}-${found.ino}` === key
     })
@@ -93,12 +100,12 @@ function nameIn (folder, key) {
  * @param {{ path: string, key: string }} file
  * @returns {{ kind: 'file' | 'shm', name: string }}
  */
-function nameOfFile ({ path: file, key }) {
+function nameOfFile({ path: file, key }) {
   if (file.startsWith('/memfd:')) return { kind: 'shm', name: '(sealed, without a name)' }
   if (file.startsWith('/dev/shm/')) {
     const name = file.slice('/dev/shm/'.length)
     const isNamed = !name.endsWith(' (deleted)') && !name.startsWith('#')
-    return { kind: 'shm', name: isNamed ? name : nameIn('/dev/shm', key) ?? '(without a name)' }
+    return { kind: 'shm', name: isNamed ? name : (nameIn('/dev/shm', key) ?? '(without a name)') }
   }
   const isTemporary = /^\.samebytes-[\w-]+\.tmp$/.test(path.basename(file))
   const name = names.get(key) ?? (isTemporary ? nameIn(path.dirname(file), key) : undefined)
@@ -108,10 +115,18 @@ function nameOfFile ({ path: file, key }) {
 }
 
 /** @returns {string} the program's file, and the thread if it is a worker */
-function programName () {
+function programName() {
   const script = process.argv[1]
   const name = script === undefined ? 'node' : shownPath(script)
   return isMainThread ? name : `${name}, worker ${threadId}`
 }
 
-module.exports = { isNode: true, isOwn, shownSite, fileOf, nameOfFile, programName, pid: process.pid }
+module.exports = {
+  isNode: true,
+  isOwn,
+  shownSite,
+  fileOf,
+  nameOfFile,
+  programName,
+  pid: process.pid,
+}

@@ -18,13 +18,25 @@ const answers = new Map()
  *
  * @param {(limit: number) => MemoryMap} take
  */
-function open (take) {
-  if (channel !== null || typeof BroadcastChannel !== 'function' || typeof BroadcastChannel.prototype.unref !== 'function') return // other runtimes lack parts of it
-  const mine = channel = new BroadcastChannel(`samebytes.inspect.${process.pid}`)
+function open(take) {
+  if (
+    channel !== null ||
+    typeof BroadcastChannel !== 'function' ||
+    typeof BroadcastChannel.prototype.unref !== 'function'
+  ) {
+    return
+  } // other runtimes lack parts of it
+  const mine = (channel = new BroadcastChannel(`samebytes.inspect.${process.pid}`))
   mine.onmessage = (/** @type {any} */ { data }) => {
     if (typeof data?.ask === 'number') mine.postMessage({ from: threadId, map: take(data.ask) })
     else if (data?.gone !== undefined) answers.delete(data.gone)
-    else if (data?.map !== undefined) answers.set(data.from, { map: data.map, name: data.from === 0 ? 'the main thread' : `worker ${data.from}`, age: 0 })
+    else if (data?.map !== undefined) {
+      answers.set(data.from, {
+        map: data.map,
+        name: data.from === 0 ? 'the main thread' : `worker ${data.from}`,
+        age: 0,
+      })
+    }
   }
   mine.unref()
   if (isMainThread) return
@@ -35,14 +47,14 @@ function open (take) {
   })
 }
 
-function close () {
+function close() {
   channel?.close()
   channel = null
   answers.clear()
 }
 
 /** Asks the other threads, which answer in a turn of their event loops. @param {number} limit */
-function ask (limit) {
+function ask(limit) {
   for (const [id, answer] of answers) if (++answer.age > STALE) answers.delete(id)
   channel?.postMessage({ ask: limit })
 }
@@ -53,29 +65,52 @@ function ask (limit) {
  * @param {MemoryMap} map
  * @returns {MemoryMap}
  */
-function withOthers (map) {
+function withOthers(map) {
   if (answers.size === 0) return map
-  const regions = map.regions.map(region => ({ ...region, owners: [...region.owners], tensors: [...region.tensors] }))
+  const regions = map.regions.map((region) => ({
+    ...region,
+    owners: [...region.owners],
+    tensors: [...region.tensors],
+  }))
   const totals = { ...map.totals }
   for (const [id, { map: other, name }] of [...answers].sort((a, b) => a[0] - b[0])) {
     const first = id * 2 ** 32 // what its ids begin at, so that they differ from other threads'
     totals.tensors += other.totals.tensors
     totals.untraced += other.totals.untraced
     for (const theirs of other.regions) {
-      const tensors = theirs.tensors.map(row => ({ ...row, id: first + row.id, thread: name }))
+      const tensors = theirs.tensors.map((row) => ({ ...row, id: first + row.id, thread: name }))
       const [begin, end] = [Number(theirs.address), Number(theirs.address) + theirs.nbytes]
-      const ours = regions.find(({ address, nbytes, count, device }) => theirs.address !== null && address !== null && count === 1 &&
-        device === theirs.device && Number(address) < end && begin < Number(address) + nbytes)
+      const ours = regions.find(
+        ({ address, nbytes, count, device }) =>
+          theirs.address !== null &&
+          address !== null &&
+          count === 1 &&
+          device === theirs.device &&
+          Number(address) < end &&
+          begin < Number(address) + nbytes,
+      )
       if (ours === undefined) {
-        regions.push({ ...theirs, id: first + theirs.id, owners: [...theirs.owners, { kind: 'threads', name, count: 1 }], tensors })
+        regions.push({
+          ...theirs,
+          id: first + theirs.id,
+          owners: [...theirs.owners, { kind: 'threads', name, count: 1 }],
+          tensors,
+        })
         totals.regions += theirs.count
         totals.bytes += theirs.count * theirs.nbytes
         continue
       }
       const shift = begin - Number(ours.address)
-      ours.tensors.push(...tensors.map(row => ({ ...row, starts: row.starts.map(start => start + shift) })))
+      ours.tensors.push(
+        ...tensors.map((row) => ({ ...row, starts: row.starts.map((start) => start + shift) })),
+      )
       ours.more += theirs.more
-      ours.owners = [...ours.owners.filter(owner => owner.kind !== 'threads' || owner.name.startsWith('worker')), { kind: 'threads', name, count: 1 }]
+      ours.owners = [
+        ...ours.owners.filter(
+          (owner) => owner.kind !== 'threads' || owner.name.startsWith('worker'),
+        ),
+        { kind: 'threads', name, count: 1 },
+      ]
     }
   }
   regions.sort((a, b) => b.nbytes * b.count - a.nbytes * a.count || a.id - b.id)

@@ -40,9 +40,9 @@ const sends = new Map()
  * @param {Storage} storage
  * @param {Site | null} site
  */
-function storageNote (storage, site) {
+function storageNote(storage, site) {
   let note = storages.get(storage)
-  if (note === undefined) storages.set(storage, note = { number: ++seenStorages, site })
+  if (note === undefined) storages.set(storage, (note = { number: ++seenStorages, site }))
   return note
 }
 
@@ -51,7 +51,7 @@ function storageNote (storage, site) {
  *
  * @param {Tensor} t
  */
-function noteTensor (t) {
+function noteTensor(t) {
   try {
     const { ffi, Tensor } = instance()
     const { addon } = /** @type {any} */ (ffi.backend)
@@ -77,13 +77,16 @@ function noteTensor (t) {
  * @param {Note} note
  * @returns {Tensor | undefined} undefined: it was collected
  */
-function tensorOf (key, note) {
-  const t = note.ref !== null ? note.ref.deref() : /** @type {any} */ (instance().ffi.backend).addon.watched(key)
+function tensorOf(key, note) {
+  const t =
+    note.ref !== null
+      ? note.ref.deref()
+      : /** @type {any} */ (instance().ffi.backend).addon.watched(key)
   return t !== undefined && numbers.get(t) === note.number ? t : undefined
 }
 
 /** Tensors that were neither disposed nor collected, oldest first. @returns {{ tensor: Tensor, note: Note }[]} */
-function aliveNow () {
+function aliveNow() {
   const { addon } = /** @type {any} */ (instance().ffi.backend)
   /** @type {{ tensor: Tensor, note: Note }[]} */
   const found = []
@@ -104,11 +107,11 @@ function aliveNow () {
  * @param {string} reason
  * @param {number} bytes
  */
-function noteSite (all, reason, bytes) {
+function noteSite(all, reason, bytes) {
   try {
     const site = siteHere(noteSite)
     let known = all.get(reason)
-    if (known === undefined) all.set(reason, known = new Map())
+    if (known === undefined) all.set(reason, (known = new Map()))
     const row = known.get(site) ?? { count: 0, bytes: 0 }
     row.count++
     row.bytes += bytes
@@ -121,24 +124,24 @@ const listener = {
   made: noteTensor,
   copied: (reason, bytes) => noteSite(copies, reason, bytes),
   sent: (way, bytes) => noteSite(sends, way, bytes),
-  shared (storage, role) {
+  shared(storage, role) {
     const known = roles.get(storage)
     if (known === undefined) roles.set(storage, new Set([role]))
     else known.add(role)
   },
-  mapped (storage, fd, writes) {
+  mapped(storage, fd, writes) {
     const file = fileOf(fd)
     const begin = /** @type {number} */ (storage.address)
     if (file !== null) files.set(storage, { ...file, writes, begin, end: begin + storage.nbytes })
   },
-  divided (part, whole) {
+  divided(part, whole) {
     const file = files.get(whole)
     if (file !== undefined) files.set(part, file)
-  }
+  },
 }
 
 /** Starts noting. @throws ERR_UNSUPPORTED in a page before init() is done */
-function trace () {
+function trace() {
   if (isOn) return
   const { events, memory } = instance()
   isOn = true
@@ -147,13 +150,15 @@ function trace () {
 }
 
 /** Stops noting, and forgets what was noted. */
-function untrace () {
+function untrace() {
   if (!isOn) return
   isOn = false
   const { events, ffi } = instance()
   events.listener = null
   const { addon } = /** @type {any} */ (ffi.backend)
-  if (addon !== undefined) for (const [key, note] of notes) if (tensorOf(key, note) !== undefined) addon.unwatch(key)
+  if (addon !== undefined) {
+    for (const [key, note] of notes) if (tensorOf(key, note) !== undefined) addon.unwatch(key)
+  }
   notes.clear()
   copies.clear()
   sends.clear()

@@ -49,15 +49,22 @@ const VERSION = [1, 2] // the newest that is supported
  * @param {any} [opts]
  * @returns {any}
  */
-function fromDlpack (x, opts) {
+function fromDlpack(x, opts) {
   const { copy } = optionsOf(opts, ['copy'], 'fromDlpack')
   const isCopied = boolean('copy', copy)
   if (Tensor.isTensor(x)) {
     const layout = Tensor.attachedOf(x)
     const { storage, dtype, shape, strides, offset, size, flags } = layout
-    return wrap(isCopied ? copyOf(layout) : new Layout(storage, dtype, shape, strides, offset, size, flags))
+    return wrap(
+      isCopied ? copyOf(layout) : new Layout(storage, dtype, shape, strides, offset, size, flags),
+    )
   }
-  if (x === null || (typeof x !== 'object' && typeof x !== 'function')) throw failure('ERR_ARGUMENT', `x is ${show(x)}; an object with __dlpack__, or a capsule, was expected`)
+  if (x === null || (typeof x !== 'object' && typeof x !== 'function')) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `x is ${show(x)}; an object with __dlpack__, or a capsule, was expected`,
+    )
+  }
   const layout = layoutOfCapsule(capsuleFrom(x, copy))
   if (!isCopied) return wrap(layout)
   try {
@@ -68,19 +75,23 @@ function fromDlpack (x, opts) {
 }
 
 /** @param {InstanceType<typeof Layout>} layout */
-const copyOf = layout => copied('fromDlpack', likeOf(layout, undefined), layout, 0)
+const copyOf = (layout) => copied('fromDlpack', likeOf(layout, undefined), layout, 0)
 
 /**
  * @param {any} x
  * @param {boolean | undefined} copy  false: x is asked not to copy
  * @returns {unknown}
  */
-function capsuleFrom (x, copy) {
+function capsuleFrom(x, copy) {
   const { __dlpack__: method } = x
   if (typeof method !== 'function') return x // a capsule; C refuses anything else
   const { __dlpack_device__: device } = x
   const stream = typeof device === 'function' ? streamFor(device.call(x)) : null
-  return method.call(x, { maxVersion: VERSION.slice(), ...stream === null ? {} : { stream }, ...copy === false ? { copy } : {} })
+  return method.call(x, {
+    maxVersion: VERSION.slice(),
+    ...(stream === null ? {} : { stream }),
+    ...(copy === false ? { copy } : {}),
+  })
 }
 
 module.exports = { fromDlpack }

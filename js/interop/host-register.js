@@ -16,7 +16,7 @@ const { backend, opcodes, isPinned, READ_ONLY } = ffi
 const registered = new Map()
 
 const registrations = new FinalizationRegistry((/** @type {number} */ handle) => {
-  /** @type {any} */ (backend).drop(handle)
+  ;/** @type {any} */ (backend).drop(handle)
   registered.delete(handle)
 })
 
@@ -35,10 +35,15 @@ const registrations = new FinalizationRegistry((/** @type {number} */ handle) =>
  * @example
  * const pinned = path => hostRegister(openSafetensors(path).get('weights'))
  */
-function hostRegister (t) {
+function hostRegister(t) {
   const layout = Tensor.attachedOf(tensorOf(t))
   const { storage } = layout
-  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `t is on ${nameOfDevice(deviceOfStorage(storage))}; the CPU's memory is what is pinned`)
+  if (isOnDevice(storage)) {
+    throw failure(
+      'ERR_DEVICE',
+      `t is on ${nameOfDevice(deviceOfStorage(storage))}; the CPU's memory is what is pinned`,
+    )
+  }
   checkPinning('hostRegister was called')
   backend.promote(storage)
   if (storage.nbytes === 0) return t

@@ -15,9 +15,10 @@ const include = path.join(root, 'src')
  *
  * @type {string | null}
  */
-const library = [
-  path.join(root, 'build', 'Release', 'libsamebytes.so.1'),
-  path.join(prebuilt(), 'libsamebytes.so.1')
-].find(file => fs.existsSync(file)) ?? null
+const library =
+  [
+    path.join(root, 'build', 'Release', 'libsamebytes.so.1'),
+    path.join(prebuilt(), 'libsamebytes.so.1'),
+  ].find((file) => fs.existsSync(file)) ?? null
 
 module.exports = { include, library }

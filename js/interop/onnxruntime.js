@@ -12,10 +12,26 @@ const { fromBlob } = require('../tensor/blob')
 /** @typedef {{ Tensor: new (type: any, data: any, dims: readonly number[]) => any }} Ort what onnxruntime-node and onnxruntime-web export */
 
 /** onnxruntime's tensor types that are dtypes here; the names are the same */
-const TYPES = new Set(['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
+const TYPES = new Set([
+  'bool',
+  'uint8',
+  'int8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'float16',
+  'float32',
+  'float64',
+])
 
 /** What shows complex numbers as pairs, in place. */
-const PAIRS = new Map([['complex64', 'float32'], ['complex128', 'float64']])
+const PAIRS = new Map([
+  ['complex64', 'float32'],
+  ['complex128', 'float64'],
+])
 
 /**
  * Float16Array to Uint16Array: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes both.
@@ -23,7 +39,7 @@ const PAIRS = new Map([['complex64', 'float32'], ['complex128', 'float64']])
  * @param {any} data
  * @returns {any} over the same bytes
  */
-function asBits (data) {
+function asBits(data) {
   if (dtypeOfArray(data) !== 'float16') return data
   const { buffer, byteOffset, length } = partsOfArray(data)
   return new Uint16Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, length)
@@ -36,7 +52,7 @@ function asBits (data) {
  * @param {string} type  of its elements
  * @returns {any} over the same bytes
  */
-function fromBits (data, type) {
+function fromBits(data, type) {
   if (type !== 'float16' || dtypeOfArray(data) !== 'uint16') return data
   const { buffer, byteOffset, byteLength } = partsOfArray(data)
   return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
@@ -48,7 +64,8 @@ function fromBits (data, type) {
  *
  * @param {any} ort
  */
-const isProxied = ort => typeof globalThis.document !== 'undefined' && Boolean(ort.env?.wasm?.proxy)
+const isProxied = (ort) =>
+  typeof globalThis.document !== 'undefined' && Boolean(ort.env?.wasm?.proxy)
 
 /**
  * A tensor of onnxruntime's class over the same bytes; no copy. It can be an input of a session, or an output to write into
@@ -65,19 +82,34 @@ const isProxied = ort => typeof globalThis.document !== 'undefined' && Boolean(o
  * @example
  * const run = (session, ort, t) => session.run({ input: toOrt(t, ort) })
  */
-function toOrt (t, ort) {
+function toOrt(t, ort) {
   tensorOf(t)
-  const Class = ort === null || (typeof ort !== 'object' && typeof ort !== 'function') ? undefined : ort.Tensor
-  if (typeof Class !== 'function') throw failure('ERR_ARGUMENT', `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`)
+  const Class =
+    ort === null || (typeof ort !== 'object' && typeof ort !== 'function') ? undefined : ort.Tensor
+  if (typeof Class !== 'function') {
+    throw failure(
+      'ERR_ARGUMENT',
+      `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`,
+    )
+  }
   if (isProxied(ort)) {
-    throw failure('ERR_UNSUPPORTED', 'ort.env.wasm.proxy is true: onnxruntime-web would transfer the bytes to its worker; new ort.Tensor(t.dtype, t.data.slice(), t.shape) copies them, as Module does')
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'ort.env.wasm.proxy is true: onnxruntime-web would transfer the bytes to its worker; new ort.Tensor(t.dtype, t.data.slice(), t.shape) copies them, as Module does',
+    )
   }
   const { dtype } = t
   const shape = t.shape.slice() // ort.Tensor keeps the list
   if (!TYPES.has(dtype)) {
     const pairs = PAIRS.get(dtype)
-    const advice = pairs === undefined ? "astype('float32') copies" : `view('${pairs}') shows its numbers as pairs`
-    throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; ${advice}`)
+    const advice =
+      pairs === undefined
+        ? "astype('float32') copies"
+        : `view('${pairs}') shows its numbers as pairs`
+    throw failure(
+      'ERR_DTYPE',
+      `the tensor is of ${dtype}, which onnxruntime has no type for; ${advice}`,
+    )
   }
   const data = asBits(t.data)
   const own = t.view(shape) // keeps the bytes after t's dispose
@@ -87,7 +119,10 @@ function toOrt (t, ort) {
     follow(made, own)
   } catch (error) {
     own.dispose()
-    throw failure('ERR_ARGUMENT', `ort.Tensor refuses ${dtype} of shape [${shape.join(', ')}]: ${error instanceof Error ? error.message : show(error)}`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `ort.Tensor refuses ${dtype} of shape [${shape.join(', ')}]: ${error instanceof Error ? error.message : show(error)}`,
+    )
   }
   return made
 }
@@ -98,24 +133,24 @@ function toOrt (t, ort) {
  * @param {any} made  onnxruntime's, over the bytes of own
  * @param {Tensor} own
  */
-function follow (made, own) {
+function follow(made, own) {
   const { dispose } = made
   Object.defineProperties(made, {
     data: {
-      get () {
+      get() {
         if (own.isDisposed) throw failure('ERR_DISPOSED', 'the tensor of onnxruntime was disposed')
         return asBits(own.data)
-      }
+      },
     },
     dispose: {
-      value () {
+      value() {
         try {
           if (typeof dispose === 'function') dispose.call(made)
         } finally {
           own.dispose()
         }
-      }
-    }
+      },
+    },
   })
 }
 
@@ -130,17 +165,29 @@ function follow (made, own) {
  * @example
  * fromOrt({ type: 'float32', dims: [2], data: new Float32Array(2), location: 'cpu' }).shape // [2]
  */
-function fromOrt (x) {
+function fromOrt(x) {
   const { type, dims, location } = ortTensorOf(x)
-  if (location !== 'cpu' && location !== 'cpu-pinned') throw failure('ERR_DEVICE', `x is at ${show(location)}; a tensor in the CPU's memory was expected (await x.getData() brings it there)`)
+  if (location !== 'cpu' && location !== 'cpu-pinned') {
+    throw failure(
+      'ERR_DEVICE',
+      `x is at ${show(location)}; a tensor in the CPU's memory was expected (await x.getData() brings it there)`,
+    )
+  }
   if (!TYPES.has(type)) {
-    const what = type === 'string' ? 'x holds strings, which are no bytes; its data is an array of them' : `x is of ${show(type)}, which samebytes has no dtype for`
+    const what =
+      type === 'string'
+        ? 'x holds strings, which are no bytes; its data is an array of them'
+        : `x is of ${show(type)}, which samebytes has no dtype for`
     throw failure('ERR_DTYPE', what)
   }
   const { data } = x
   const held = dtypeOfArray(data)
-  if (held === undefined) throw failure('ERR_ARGUMENT', `x.data is ${show(data)}; a typed array was expected`)
-  if (!Array.isArray(dims)) throw failure('ERR_ARGUMENT', `x.dims is ${show(dims)}; an array of integers was expected`)
+  if (held === undefined) {
+    throw failure('ERR_ARGUMENT', `x.data is ${show(data)}; a typed array was expected`)
+  }
+  if (!Array.isArray(dims)) {
+    throw failure('ERR_ARGUMENT', `x.dims is ${show(dims)}; an array of integers was expected`)
+  }
   const shape = shapeOf(dims, 'x.dims')
   if (held === type) return fromBlob(data, shape)
   return fromBlob(fromBits(data, type), shape, /** @type {any} */ (type))
@@ -150,9 +197,16 @@ function fromOrt (x) {
  * @param {any} x
  * @returns {OrtTensor}
  */
-function ortTensorOf (x) {
-  if (Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
-  const isOne = x !== null && typeof x === 'object' && typeof x.type === 'string' && 'dims' in x && 'location' in x
+function ortTensorOf(x) {
+  if (Tensor.isTensor(x)) {
+    throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
+  }
+  const isOne =
+    x !== null &&
+    typeof x === 'object' &&
+    typeof x.type === 'string' &&
+    'dims' in x &&
+    'location' in x
   if (!isOne) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor of onnxruntime was expected`)
   return x
 }

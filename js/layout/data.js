@@ -19,7 +19,7 @@ const MOST_BYTES = 2 ** 32 - 1 // bytes that any runtime makes a typed array of
  *
  * @param {Layout} layout
  */
-function dataOf (layout) {
+function dataOf(layout) {
   const { storage, guardedData } = layout
   if (guardedData !== null && guardedData.length > 0) {
     ffi.checkIntact(storage)
@@ -27,7 +27,12 @@ function dataOf (layout) {
   }
   const { Type, kind, itemsize } = dtypes[layout.dtype]
   ffi.checkAttached(storage)
-  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.optional?.device}, where JavaScript does not see them; cpu() copies them`)
+  if (isOnDevice(storage)) {
+    throw failure(
+      'ERR_DEVICE',
+      `the bytes are on cuda:${storage.optional?.device}, where JavaScript does not see them; cpu() copies them`,
+    )
+  }
   if (layout.size === 0) return new Type(0)
   ffi.checkIntact(storage)
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)
@@ -41,7 +46,10 @@ function dataOf (layout) {
   try {
     data = new Type(buffer, begin, n)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`,
+    )
   }
   if (storage.kind === 'wasm') backend.expose(data, storage)
   // Remembered. Guarded mappings are checked at each use; over resizable buffers a new array is made each time.
@@ -59,11 +67,18 @@ function dataOf (layout) {
  * @param {number} nbytes
  * @returns {{ buffer: ArrayBufferLike, begin: number }} begin: bytes from the buffer's start
  */
-function bufferWith (storage, at, nbytes) {
+function bufferWith(storage, at, nbytes) {
   try {
     return { buffer: backend.bufferOf(storage, ffi.check), begin: storage.byteOffset + at }
   } catch (error) {
-    if (storage.kind !== 'native' || storage.nbytes <= MOST_BYTES || nbytes > MOST_BYTES || !storage.optional?.handle) throw error
+    if (
+      storage.kind !== 'native' ||
+      storage.nbytes <= MOST_BYTES ||
+      nbytes > MOST_BYTES ||
+      !storage.optional?.handle
+    ) {
+      throw error
+    }
     const part = /** @type {any} */ (backend).partOf(storage, at, nbytes)
     return { buffer: backend.bufferOf(part, ffi.check), begin: 0 }
   }
@@ -82,7 +97,7 @@ function bufferWith (storage, at, nbytes) {
  * @returns {R}
  * @throws ERR_IO bytes of the mapping are gone · ERR_DETACHED · as use
  */
-function readBytes ({ storage, offset, dtype }, at, nbytes, use) {
+function readBytes({ storage, offset, dtype }, at, nbytes, use) {
   if (nbytes === 0) return use(new Uint8Array(0))
   ffi.checkAttached(storage)
   ffi.checkIntact(storage)
@@ -97,15 +112,18 @@ function readBytes ({ storage, offset, dtype }, at, nbytes, use) {
  * @param {Storage} storage
  * @param {Promise<unknown>} pending
  */
-async function checkedAfterwards (storage, pending) {
+async function checkedAfterwards(storage, pending) {
   const result = await pending
   ffi.checkIntact(storage)
   return result
 }
 
 /** @param {Layout} layout */
-function notContiguous ({ shape, strides }) {
-  return failure('ERR_SHAPE', `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`)
+function notContiguous({ shape, strides }) {
+  return failure(
+    'ERR_SHAPE',
+    `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`,
+  )
 }
 
 /**
@@ -121,7 +139,7 @@ const hasNoAddress = ({ storage }) => backend.isWasm && storage.kind !== 'wasm'
  * @param {Layout} layout
  * @returns {bigint} 0n without elements
  */
-function addressOf ({ storage, size, offset, dtype }) {
+function addressOf({ storage, size, offset, dtype }) {
   if (size === 0) return 0n
   ffi.checkIntact(storage)
   backend.promote(storage)
@@ -133,7 +151,9 @@ const layouts = new WeakMap()
 
 // Counts records that were collected. A record keeps its storage alive through the WeakMap alone, which drops both together;
 // a WeakRef would keep the storage until the turn of the event loop ends.
-const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) => { records.live-- })
+const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) => {
+  records.live--
+})
 
 /**
  * Links a record to its layout, whose bytes it keeps alive.
@@ -141,9 +161,9 @@ const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) 
  * @param {object} record
  * @param {Layout} layout
  */
-function remember (record, layout) {
-  const optional = layout.storage.optional ??= new OptionalFields()
-  const records = optional.records ??= { live: 0 }
+function remember(record, layout) {
+  const optional = (layout.storage.optional ??= new OptionalFields())
+  const records = (optional.records ??= { live: 0 })
   layouts.set(record, layout)
   records.live++
   gone.register(record, records)
@@ -153,6 +173,6 @@ function remember (record, layout) {
  * @param {unknown} record
  * @returns {Layout | undefined} undefined: toBlob of this package did not make it
  */
-const layoutOf = record => layouts.get(/** @type {object} */ (record))
+const layoutOf = (record) => layouts.get(/** @type {object} */ (record))
 
 module.exports = { dataOf, readBytes, hasNoAddress, addressOf, remember, layoutOf }

@@ -27,8 +27,12 @@ const MOST_PREALLOCATED = 2 ** 25 // entries; `new Array(n)` of more has diction
  *
  * @param {Dtype} dtype
  */
-function needsDecoding (dtype) {
-  return dtype.kind === 'FLOATING' && dtype.itemsize < 4 && (dtype.name !== 'float16' || dtype.Type === Uint16Array)
+function needsDecoding(dtype) {
+  return (
+    dtype.kind === 'FLOATING' &&
+    dtype.itemsize < 4 &&
+    (dtype.name !== 'float16' || dtype.Type === Uint16Array)
+  )
 }
 
 /**
@@ -37,7 +41,7 @@ function needsDecoding (dtype) {
  * @param {Dtype} dtype
  * @returns {Float32Array} indexed by the bits
  */
-function decodingTable (dtype) {
+function decodingTable(dtype) {
   const n = 2 ** (8 * dtype.itemsize)
   const bits = ffi.dense(dtype.index, [n])
   const floats = ffi.dense(FLOAT32.index, [n])
@@ -65,9 +69,11 @@ function decodingTable (dtype) {
  * @param {number} dtype
  * @returns {any}
  */
-function windowFor (storage, dtype) {
+function windowFor(storage, dtype) {
   const codec = codecs[dtype]
-  if (codec >= FIRST_TABLE && decodingTables[codec] === undefined) decodingTables[codec] = decodingTable(dtypes[dtype])
+  if (codec >= FIRST_TABLE && decodingTables[codec] === undefined) {
+    decodingTables[codec] = decodingTable(dtypes[dtype])
+  }
   return backend.window(storage, dtype, dtypes[dtype].Type, ffi.check)
 }
 
@@ -77,16 +83,33 @@ function windowFor (storage, dtype) {
  * @param {InstanceType<typeof Layout>} layout
  * @returns {{ window: any, first: number }}
  */
-function windowOf ({ storage, dtype, offset }) {
+function windowOf({ storage, dtype, offset }) {
   const window = windowFor(storage, dtype)
   return { window, first: backend.windowOffset(storage) / dtypes[dtype].itemsize + offset }
 }
 
-const CODECS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float32', 'float64', 'float16', 'bool', 'complex64', 'complex128']
+const CODECS = [
+  'uint8',
+  'int8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'float32',
+  'float64',
+  'float16',
+  'bool',
+  'complex64',
+  'complex128',
+]
 const FIRST_TABLE = CODECS.length
 
 /** by dtype, the case of load and store: an index of CODECS; from FIRST_TABLE on, of decodingTables @type {number[]} */
-const codecs = dtypes.map(dtype => needsDecoding(dtype) ? FIRST_TABLE + dtype.index : CODECS.indexOf(dtype.name))
+const codecs = dtypes.map((dtype) =>
+  needsDecoding(dtype) ? FIRST_TABLE + dtype.index : CODECS.indexOf(dtype.name),
+)
 
 /** values of short floats by their bits; made at first use @type {Float32Array[]} */
 const decodingTables = []
@@ -100,23 +123,38 @@ const decodingTables = []
  * @param {number} codec
  * @returns {any}
  */
-function load (window, at, codec) {
+function load(window, at, codec) {
   switch (codec) {
-    case 0: return window[at]
-    case 1: return window[at]
-    case 2: return window[at]
-    case 3: return window[at]
-    case 4: return window[at]
-    case 5: return window[at]
-    case 6: return window[at]
-    case 7: return window[at]
-    case 8: return window[at]
-    case 9: return window[at]
-    case 10: return window[at]
-    case 11: return window[at] !== 0
-    case 12: return [window[2 * at], window[2 * at + 1]]
-    case 13: return [window[2 * at], window[2 * at + 1]]
-    default: return decodingTables[codec][window[at]]
+    case 0:
+      return window[at]
+    case 1:
+      return window[at]
+    case 2:
+      return window[at]
+    case 3:
+      return window[at]
+    case 4:
+      return window[at]
+    case 5:
+      return window[at]
+    case 6:
+      return window[at]
+    case 7:
+      return window[at]
+    case 8:
+      return window[at]
+    case 9:
+      return window[at]
+    case 10:
+      return window[at]
+    case 11:
+      return window[at] !== 0
+    case 12:
+      return [window[2 * at], window[2 * at + 1]]
+    case 13:
+      return [window[2 * at], window[2 * at + 1]]
+    default:
+      return decodingTables[codec][window[at]]
   }
 }
 
@@ -129,39 +167,63 @@ function load (window, at, codec) {
  * @param {any} value  as scalarFor gives it
  * @returns {boolean} false: C has to write or refuse it
  */
-function store (window, at, codec, value) {
+function store(window, at, codec, value) {
   switch (codec) {
-    case 0: return isWhole(value, 0, 255) && stored(window[at] = value)
-    case 1: return isWhole(value, -128, 127) && stored(window[at] = value)
-    case 2: return isWhole(value, -32768, 32767) && stored(window[at] = value)
-    case 3: return isWhole(value, 0, 65535) && stored(window[at] = value)
-    case 4: return isWhole(value, -2147483648, 2147483647) && stored(window[at] = value)
-    case 5: return isWhole(value, 0, 4294967295) && stored(window[at] = value)
-    case 6: return typeof value === 'bigint' && BigInt.asIntN(64, value) === value && stored(window[at] = value)
-    case 7: return typeof value === 'bigint' && BigInt.asUintN(64, value) === value && stored(window[at] = value)
-    case 8: return typeof value === 'number' && (Number.isFinite(Math.fround(value)) || !Number.isFinite(value)) && stored(window[at] = canonical(value))
-    case 9: return typeof value === 'number' && stored(window[at] = canonical(value))
-    case 11: return typeof value === 'boolean' && stored(window[at] = value ? 1 : 0)
-    default: return false
+    case 0:
+      return isWhole(value, 0, 255) && stored((window[at] = value))
+    case 1:
+      return isWhole(value, -128, 127) && stored((window[at] = value))
+    case 2:
+      return isWhole(value, -32768, 32767) && stored((window[at] = value))
+    case 3:
+      return isWhole(value, 0, 65535) && stored((window[at] = value))
+    case 4:
+      return isWhole(value, -2147483648, 2147483647) && stored((window[at] = value))
+    case 5:
+      return isWhole(value, 0, 4294967295) && stored((window[at] = value))
+    case 6:
+      return (
+        typeof value === 'bigint' &&
+        BigInt.asIntN(64, value) === value &&
+        stored((window[at] = value))
+      )
+    case 7:
+      return (
+        typeof value === 'bigint' &&
+        BigInt.asUintN(64, value) === value &&
+        stored((window[at] = value))
+      )
+    case 8:
+      return (
+        typeof value === 'number' &&
+        (Number.isFinite(Math.fround(value)) || !Number.isFinite(value)) &&
+        stored((window[at] = canonical(value)))
+      )
+    case 9:
+      return typeof value === 'number' && stored((window[at] = canonical(value)))
+    case 11:
+      return typeof value === 'boolean' && stored((window[at] = value ? 1 : 0))
+    default:
+      return false
   }
 }
 
 /** @param {any} _  the value just stored */
-const stored = _ => true
+const stored = (_) => true
 
 /**
  * C stores one bit pattern for NaN; JavaScript's operations give several.
  *
  * @param {number} x
  */
-const canonical = x => Number.isNaN(x) ? NaN : x
+const canonical = (x) => (Number.isNaN(x) ? NaN : x)
 
 /**
  * @param {any} value
  * @param {number} low
  * @param {number} high
  */
-function isWhole (value, low, high) {
+function isWhole(value, low, high) {
   return typeof value === 'number' && value >= low && value <= high && Math.floor(value) === value
 }
 
@@ -172,12 +234,16 @@ function isWhole (value, low, high) {
  * @param {number} position  elements from the storage's first byte
  * @returns {any}
  */
-function read (layout, position) {
+function read(layout, position) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
   if (!backend.canView(storage, dtype.Type)) return readThroughCopy(layout, position)
   const window = windowFor(storage, layout.dtype)
-  const value = load(window, backend.windowOffset(storage) / dtype.itemsize + position, codecs[layout.dtype])
+  const value = load(
+    window,
+    backend.windowOffset(storage) / dtype.itemsize + position,
+    codecs[layout.dtype],
+  )
   ffi.checkIntact(storage)
   return value
 }
@@ -189,9 +255,9 @@ const scratch = []
  * @param {InstanceType<typeof Layout>} layout
  * @param {number} position
  */
-function readThroughCopy (layout, position) {
+function readThroughCopy(layout, position) {
   const { itemsize, index } = dtypes[layout.dtype]
-  const copy = scratch[index] ??= new Layout(ffi.allocate(itemsize), index, [], [], 0, 1, 0)
+  const copy = (scratch[index] ??= new Layout(ffi.allocate(itemsize), index, [], [], 0, 1, 0))
   ffi.copy(copy, new Layout(layout.storage, index, [], [], position, 1, 0), 0)
   countStaged(itemsize)
   return read(copy, 0)
@@ -205,12 +271,19 @@ function readThroughCopy (layout, position) {
  * @param {boolean | number | bigint | [number, number]} value  as scalarFor gives it
  * @throws {TypeError} ERR_CAST
  */
-function write (layout, position, value) {
+function write(layout, position, value) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
   if (backend.canView(storage, dtype.Type)) {
     const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-    if (store(window, backend.windowOffset(storage) / dtype.itemsize + position, codecs[layout.dtype], value)) {
+    if (
+      store(
+        window,
+        backend.windowOffset(storage) / dtype.itemsize + position,
+        codecs[layout.dtype],
+        value,
+      )
+    ) {
       ffi.checkIntact(storage)
       return
     }
@@ -229,7 +302,7 @@ function write (layout, position, value) {
  * @param {(layout: InstanceType<typeof Layout>) => R} fn
  * @returns {R}
  */
-function reading (layout, fn) {
+function reading(layout, fn) {
   if (backend.canView(layout.storage, dtypes[layout.dtype].Type)) {
     const result = fn(layout)
     ffi.checkIntact(layout.storage)
@@ -252,7 +325,7 @@ function reading (layout, fn) {
  * @param {Dtype} dtype
  * @param {boolean} asText  64-bit integers as text
  */
-function bytesOfValue ({ kind, itemsize, name }, asText) {
+function bytesOfValue({ kind, itemsize, name }, asText) {
   if (kind === 'COMPLEX') return PAIR
   if (kind === 'FLOATING' || name === 'uint32') return NUMBER
   return itemsize < 8 ? 0 : asText ? TEXT : BIGINT
@@ -266,22 +339,31 @@ function bytesOfValue ({ kind, itemsize, name }, asText) {
  * @returns {any} a value for 0-d
  * @throws {RangeError} ERR_MEMORY more values and lists than the runtime's heap has room for
  */
-function nested (layout, asText = false) {
+function nested(layout, asText = false) {
   const { shape } = layout
   let nbytes = 0
   let entries = 1
   for (let i = 0; i < shape.length; i++) {
     const extent = shape[i]
-    if (extent > MOST_VALUES) throw failure('ERR_MEMORY', `an array of ${extent} entries was asked for; ${MOST_VALUES} are possible: take a part, or data`)
+    if (extent > MOST_VALUES) {
+      throw failure(
+        'ERR_MEMORY',
+        `an array of ${extent} entries was asked for; ${MOST_VALUES} are possible: take a part, or data`,
+      )
+    }
     nbytes += entries * LIST
     entries *= extent
     nbytes += entries * (extent > MOST_PREALLOCATED ? 3 * ENTRY : ENTRY) // a growing array is copied
   }
   nbytes += entries * bytesOfValue(dtypes[layout.dtype], asText)
-  checkHeap(nbytes, () => `nested arrays of shape [${shape.join(', ')}] with ${entries} values; take a part, or data`)
+  checkHeap(
+    nbytes,
+    () =>
+      `nested arrays of shape [${shape.join(', ')}] with ${entries} values; take a part, or data`,
+  )
   if (layout.storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed') // asking for the heap's room runs code that a program may have replaced
   ffi.checkAttached(layout.storage)
-  return reading(layout, layout => nest(layout, asText))
+  return reading(layout, (layout) => nest(layout, asText))
 }
 
 /**
@@ -289,9 +371,10 @@ function nested (layout, asText = false) {
  * @param {boolean} asText
  * @returns {any}
  */
-function nest (layout, asText) {
+function nest(layout, asText) {
   const { shape, strides } = layout
-  const textOf = (/** @type {any} */ value) => asText && typeof value === 'bigint' ? String(value) : value
+  const textOf = (/** @type {any} */ value) =>
+    asText && typeof value === 'bigint' ? String(value) : value
   if (shape.length === 0) return textOf(read(layout, layout.offset))
   const codec = codecs[layout.dtype]
   const { window, first } = windowOf(layout)
@@ -301,11 +384,18 @@ function nest (layout, asText) {
    * @param {number} at
    * @returns {any[]}
    */
-  function list (d, at) {
+  function list(d, at) {
     const n = shape[d]
 
     const out = n <= MOST_PREALLOCATED ? new Array(n) : []
-    for (let i = 0; i < n; i++, at += strides[d]) out[i] = d < last ? list(d + 1, at) : asText ? textOf(load(window, at, codec)) : load(window, at, codec)
+    for (let i = 0; i < n; i++, at += strides[d]) {
+      out[i] =
+        d < last
+          ? list(d + 1, at)
+          : asText
+            ? textOf(load(window, at, codec))
+            : load(window, at, codec)
+    }
     return out
   }
   return list(0, first)
@@ -317,7 +407,7 @@ function nest (layout, asText) {
  * @param {InstanceType<typeof Layout>} target
  * @param {ReturnType<typeof import('./values').flatten>['values']} values
  */
-function writeValues (target, values) {
+function writeValues(target, values) {
   const { array, dtype } = values.packed(dtypes[target.dtype])
   ffi.copyValues(target, layoutOver(array, dtypeOf(dtype).index, target.shape))
 }
@@ -331,19 +421,26 @@ function writeValues (target, values) {
  * @param {(name: string, n: number) => void} checkCount  of a list, before room is made for it
  * @returns {number | Float64Array} one number, or a copy of the list
  */
-function factorOf (name, value, missing, checkCount) {
+function factorOf(name, value, missing, checkCount) {
   if (value === undefined) return missing
   if (typeof value === 'number') return value
   const given = tensors.layoutOf(value)
   if (given !== null) return factorOfTensor(name, given, checkCount)
   const list = listOf(name, value)
-  if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number, or a list or tensor of numbers was expected`)
+  if (list === null) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(value)}; a number, or a list or tensor of numbers was expected`,
+    )
+  }
   const n = countOf(name, list)
   checkCount(name, n)
   const numbers = doublesFor(name, n)
   for (let i = 0; i < n; i++) {
     const x = list[i]
-    if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
+    if (typeof x !== 'number') {
+      throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
+    }
     numbers[i] = x
   }
   return numbers
@@ -355,9 +452,11 @@ function factorOf (name, value, missing, checkCount) {
  * @param {(name: string, n: number) => void} checkCount  as of factorOf
  * @returns {number | Float64Array} as factorOf
  */
-function factorOfTensor (name, given, checkCount) {
+function factorOfTensor(name, given, checkCount) {
   const { shape, size } = given
-  if (shape.length > 1) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
+  if (shape.length > 1) {
+    throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
+  }
   if (shape.length === 1) checkCount(name, size)
   const numbers = doublesFor(name, size)
   ffi.copy(layoutOver(numbers, FLOAT64.index, shape), given, 1) // as 'same_kind' casts
@@ -369,7 +468,7 @@ function factorOfTensor (name, given, checkCount) {
  * @param {number | Float64Array} factor  as factorOf gives it
  * @returns {InstanceType<typeof Layout>} for one call; without axes for one number
  */
-function layoutOfFactor (factor) {
+function layoutOfFactor(factor) {
   if (typeof factor !== 'number') return layoutOver(factor, FLOAT64.index, [lengthOf(factor)])
   const one = new Float64Array(1)
   one[0] = factor
@@ -381,7 +480,8 @@ function layoutOfFactor (factor) {
  * @param {ArrayLike<unknown>} list  as listOf gives it
  * @returns {number} of entries; a Proxy's length may be anything
  */
-const countOf = (name, list) => dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
+const countOf = (name, list) =>
+  dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
 
 /**
  * @param {string} name  of the list, for errors
@@ -390,8 +490,10 @@ const countOf = (name, list) => dtypeOfArray(list) === undefined ? list.length :
  * @returns {Float64Array}
  * @throws {RangeError} ERR_MEMORY
  */
-function doublesFor (name, n, most = MOST_VALUES) {
-  if (!(Number.isInteger(n) && n >= 0 && n <= most)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${most} are possible`)
+function doublesFor(name, n, most = MOST_VALUES) {
+  if (!(Number.isInteger(n) && n >= 0 && n <= most)) {
+    throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${most} are possible`)
+  }
   try {
     return new Float64Array(n)
   } catch {
@@ -406,14 +508,18 @@ function doublesFor (name, n, most = MOST_VALUES) {
  * @param {unknown} value
  * @returns {Float64Array}
  */
-function integerList (name, value) {
+function integerList(name, value) {
   const list = listOf(name, value)
-  if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
+  if (list === null) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
+  }
   const n = countOf(name, list)
   const numbers = doublesFor(name, n)
   for (let i = 0; i < n; i++) {
     const x = list[i]
-    numbers[i] = Number.isSafeInteger(x) ? /** @type {number} */ (x) : integer(`${name}[${i}]`, typeof x === 'bigint' ? Number(x) : x)
+    numbers[i] = Number.isSafeInteger(x)
+      ? /** @type {number} */ (x)
+      : integer(`${name}[${i}]`, typeof x === 'bigint' ? Number(x) : x)
   }
   return numbers
 }
@@ -425,7 +531,7 @@ function integerList (name, value) {
  * @param {unknown} value
  * @returns {InstanceType<typeof Layout>} 1-D
  */
-function indicesOf (name, value) {
+function indicesOf(name, value) {
   const arrayType = dtypeOfArray(value)
   if (arrayType !== undefined) {
     const { length } = partsOfLive(value, name)
@@ -440,4 +546,18 @@ function indicesOf (name, value) {
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [n])
 }
 
-module.exports = { codecs, windowFor, load, store, read, write, nested, writeValues, factorOf, layoutOfFactor, doublesFor, integerList, indicesOf }
+module.exports = {
+  codecs,
+  windowFor,
+  load,
+  store,
+  read,
+  write,
+  nested,
+  writeValues,
+  factorOf,
+  layoutOfFactor,
+  doublesFor,
+  integerList,
+  indicesOf,
+}

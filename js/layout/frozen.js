@@ -20,7 +20,7 @@ let lastCopy = recent[0]
  * @param {readonly number[]} list  of a layout, which nobody changes
  * @returns {readonly number[]} with the same entries, frozen; who asks later may get the same one
  */
-function frozenCopy (list) {
+function frozenCopy(list) {
   if (list !== lastList) {
     lastCopy = findCopy(list)
     lastList = list
@@ -29,7 +29,7 @@ function frozenCopy (list) {
 }
 
 /** @param {readonly number[]} list */
-function findCopy (list) {
+function findCopy(list) {
   const n = list.length
   let slot = n
   for (let i = 0; i < n; i++) slot = (31 * slot + list[i]) & (SLOTS - 1)
@@ -43,9 +43,11 @@ function findCopy (list) {
 }
 
 /** @param {Layout} layout */
-const frozenShape = layout => layout.frozenShape ?? (layout.frozenShape = frozenCopy(layout.shape))
+const frozenShape = (layout) =>
+  layout.frozenShape ?? (layout.frozenShape = frozenCopy(layout.shape))
 
 /** @param {Layout} layout */
-const frozenStrides = layout => layout.frozenStrides ?? (layout.frozenStrides = frozenCopy(layout.strides))
+const frozenStrides = (layout) =>
+  layout.frozenStrides ?? (layout.frozenStrides = frozenCopy(layout.strides))
 
 module.exports = { frozenShape, frozenStrides }

@@ -8,7 +8,19 @@ const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf, bufferOf, bytesCopied, isView } = require('../base/buffers')
+const {
+  dtypeOfArray,
+  isArrayBuffer,
+  isSharedArrayBuffer,
+  isGone,
+  partsOfArray,
+  partsOfLive,
+  partsOfView,
+  byteLengthOf,
+  bufferOf,
+  bytesCopied,
+  isView,
+} = require('../base/buffers')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placementOf } = require('./placement')
 
@@ -29,7 +41,7 @@ const recent = arrayOf(9 * 32, () => undefined)
  * @param {unknown[]} shape  unchecked
  * @returns {Layout} row-major, without bytes; other layouts share its shape and strides
  */
-function denseLayout (dtype, shape) {
+function denseLayout(dtype, shape) {
   const n = shape.length
   const known = recent[n * 32 + dtype]
   if (known === undefined || known.shape.length !== n) return newDenseLayout(dtype, shape) // a Proxy's length may be anything
@@ -47,14 +59,19 @@ const remembered = arrayOf(256, () => undefined)
  * @param {unknown[]} shape
  * @returns {Layout}
  */
-function newDenseLayout (dtype, shape) {
+function newDenseLayout(dtype, shape) {
   const extents = shapeOf(shape)
   const n = extents.length
   let sum = dtype + n * 17
   for (let d = 0; d < n; d++) sum = (sum * 31 + extents[d]) | 0
   const hash = sum & 255
   let layout = remembered[hash]
-  if (layout === undefined || layout.dtype !== dtype || layout.shape.length !== n || layout.shape.some((extent, d) => extent !== extents[d])) {
+  if (
+    layout === undefined ||
+    layout.dtype !== dtype ||
+    layout.shape.length !== n ||
+    layout.shape.some((extent, d) => extent !== extents[d])
+  ) {
     layout = remembered[hash] = ffi.dense(dtype, extents)
   }
   if (n <= 8) recent[n * 32 + dtype] = layout
@@ -70,10 +87,11 @@ const DYNAMISMS = /** @type {const} */ (['static', 'bounded', 'unbound'])
  * @param {unknown} dynamism  an option; undefined: 'bounded'
  * @returns {number} flags of a Layout
  */
-const dynamismOf = dynamism => dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
+const dynamismOf = (dynamism) =>
+  dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
 
 /** @param {number} flags  of a Layout */
-const nameOfDynamism = flags => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
+const nameOfDynamism = (flags) => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
 
 /**
  * The layout over new, uninitialised bytes. Kept short, so that V8 inlines it.
@@ -81,9 +99,17 @@ const nameOfDynamism = flags => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ?
  * @param {Layout} layout  without bytes
  * @returns {Layout}
  */
-function allocated (layout) {
+function allocated(layout) {
   const storage = backend.allocate(layout.size * itemsizes[layout.dtype], ffi.check)
-  return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
+  return new ffi.Layout(
+    storage,
+    layout.dtype,
+    layout.shape,
+    layout.strides,
+    0,
+    layout.size,
+    layout.flags,
+  )
 }
 
 /** What the options of makers may name. */
@@ -100,7 +126,7 @@ const OF_MAKING = ['dtype', 'device', 'dynamism', 'order', 'shared', 'pinMemory'
  * @param {boolean} zeroed
  * @returns {Layout}
  */
-function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory }, zeroed) {
+function emptyLayout(dtype, shape, { device, dynamism, order, shared, pinMemory }, zeroed) {
   const placement = placementOf(device, pinMemory, shared)
   const flags = dynamismOf(dynamism)
   let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
@@ -118,14 +144,20 @@ function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory
  * @param {boolean} zeroed
  * @returns {Layout}
  */
-function likeLayout (dtype, like, options, zeroed) {
+function likeLayout(dtype, like, options, zeroed) {
   const { dynamism, order, shared, pinMemory } = options
-  const device = options.device === undefined ? nameOfDevice(deviceOfStorage(like.storage)) : options.device
+  const device =
+    options.device === undefined ? nameOfDevice(deviceOfStorage(like.storage)) : options.device
   if (order !== undefined || ffi.isContiguous(like)) {
     return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
   }
   const placement = placementOf(device, pinMemory, shared)
-  return withBytes(ffi.viewByNumbers(ffi.opcodes.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, placement)
+  return withBytes(
+    ffi.viewByNumbers(ffi.opcodes.dense_like, like, dtype.index),
+    dynamismOf(dynamism),
+    zeroed,
+    placement,
+  )
 }
 
 /**
@@ -135,7 +167,7 @@ function likeLayout (dtype, like, options, zeroed) {
  * @param {any} what  lay's second argument
  * @returns {import('../backend/dtypes').Dtype | undefined} undefined: the caller has a default
  */
-const dtypeLike = (lay, what) => lay === likeLayout ? dtypes[what.dtype] : undefined
+const dtypeLike = (lay, what) => (lay === likeLayout ? dtypes[what.dtype] : undefined)
 
 /**
  * A layout with given strides, over as many new bytes as they reach.
@@ -146,11 +178,21 @@ const dtypeLike = (lay, what) => lay === likeLayout ? dtypes[what.dtype] : undef
  * @param {boolean} zeroed
  * @returns {Layout}
  */
-function stridedLayout (dtype, { shape, strides }, { device, dynamism, order, shared, pinMemory }, zeroed) {
+function stridedLayout(
+  dtype,
+  { shape, strides },
+  { device, dynamism, order, shared, pinMemory },
+  zeroed,
+) {
   const placement = placementOf(device, pinMemory, shared)
   const flags = dynamismOf(dynamism)
   const extents = shapeOf(shape)
-  const { layout, elements } = ffi.strided(dtype.index, extents, integers('strides', strides), axesOfOrder(order, extents.length))
+  const { layout, elements } = ffi.strided(
+    dtype.index,
+    extents,
+    integers('strides', strides),
+    axesOfOrder(order, extents.length),
+  )
   return withBytes(layout, flags, zeroed, placement, elements)
 }
 
@@ -161,10 +203,12 @@ function stridedLayout (dtype, { shape, strides }, { device, dynamism, order, sh
  * @param {number} n  axes
  * @returns {number[] | null} null: no order is asked for
  */
-function axesOfOrder (order, n) {
+function axesOfOrder(order, n) {
   if (order === undefined) return null
-  if (order !== 'C' && order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(order)}; 'C' or 'F' was expected`)
-  return arrayOf(n, d => order === 'C' ? d : n - 1 - d)
+  if (order !== 'C' && order !== 'F') {
+    throw failure('ERR_ARGUMENT', `order is ${show(order)}; 'C' or 'F' was expected`)
+  }
+  return arrayOf(n, (d) => (order === 'C' ? d : n - 1 - d))
 }
 
 /**
@@ -175,16 +219,30 @@ function axesOfOrder (order, n) {
  * @param {number} [elements]  to allocate
  * @returns {Layout}
  */
-function withBytes (layout, flags, zeroed, placement, elements = layout.size) {
+function withBytes(layout, flags, zeroed, placement, elements = layout.size) {
   const nbytes = elements * itemsizes[layout.dtype]
   let storage
   if (placement === undefined) {
-    storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
+    storage = zeroed
+      ? backend.allocateZeroed(nbytes, ffi.check)
+      : backend.allocate(nbytes, ffi.check)
   } else {
     storage = storageAt(placement, nbytes)
-    if (zeroed && placement.shared !== 'sab') written(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), flat => ffi.fill(flat, false))
+    if (zeroed && placement.shared !== 'sab') {
+      written(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), (flat) =>
+        ffi.fill(flat, false),
+      )
+    }
   }
-  const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
+  const made = new ffi.Layout(
+    storage,
+    layout.dtype,
+    layout.shape,
+    layout.strides,
+    0,
+    layout.size,
+    (layout.flags & CONTIGUOUS) | flags,
+  )
   made.order = layout.order
   return made
 }
@@ -196,12 +254,19 @@ function withBytes (layout, flags, zeroed, placement, elements = layout.size) {
  * @param {number} nbytes
  * @returns {import('../backend/storage').Storage} uninitialised, but a SharedArrayBuffer is zeroed
  */
-function storageAt ({ device, pinned, shared }, nbytes) {
+function storageAt({ device, pinned, shared }, nbytes) {
   const isKnown = typeof shared === 'boolean' || shared === (device === CPU ? 'sab' : 'own')
-  if (!isKnown) throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or ${device === CPU ? "'sab'" : "'own' on a device"} was expected`)
+  if (!isKnown) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `shared is ${show(shared)}; true, false or ${device === CPU ? "'sab'" : "'own' on a device"} was expected`,
+    )
+  }
   if (device !== CPU || pinned) return cuda().allocate(nbytes, device, shared)
   if (shared === false) return backend.allocate(nbytes, ffi.check)
-  return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)
+  return shared === 'sab'
+    ? backend.allocateSab(nbytes, ffi.check)
+    : backend.allocateNative(nbytes, ffi.check)
 }
 
 /**
@@ -211,7 +276,7 @@ function storageAt ({ device, pinned, shared }, nbytes) {
  * @param {(layout: Layout) => void} write
  * @returns {Layout}
  */
-function written (layout, write) {
+function written(layout, write) {
   try {
     write(layout)
   } catch (error) {
@@ -241,14 +306,24 @@ const layoutOver = (array, dtype, shape) => layoutOverBytes(partsOfArray(array),
  * @param {number[]} shape
  * @returns {Layout} row-major
  */
-function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
+function layoutOverBytes({ buffer, byteOffset, byteLength }, dtype, shape) {
   if (byteOffset % itemsizes[dtype] !== 0) {
     countStaged(byteLength)
-    buffer = bufferOf(bytesCopied(new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)))
+    buffer = bufferOf(
+      bytesCopied(new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)),
+    )
     byteOffset = 0
   }
   const { shape: extents, strides, size, flags } = denseLayout(dtype, shape)
-  return new ffi.Layout(backend.borrow(buffer, byteOffset, byteLength), dtype, extents, strides, 0, size, flags)
+  return new ffi.Layout(
+    backend.borrow(buffer, byteOffset, byteLength),
+    dtype,
+    extents,
+    strides,
+    0,
+    size,
+    flags,
+  )
 }
 
 /**
@@ -260,19 +335,27 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
  * @param {boolean} isDense  is the target row-major contiguous?
  * @returns {Layout}
  */
-function layoutOfBytes (parts, dtype, shape, isDense) {
+function layoutOfBytes(parts, dtype, shape, isDense) {
   const isAligned = parts.byteOffset % itemsizes[dtype] === 0
-  return isAligned || !isDense ? layoutOverBytes(parts, dtype, shape) : layoutOverBytes(parts, UINT8, [parts.byteLength])
+  return isAligned || !isDense
+    ? layoutOverBytes(parts, dtype, shape)
+    : layoutOverBytes(parts, UINT8, [parts.byteLength])
 }
 
 /**
  * @param {Layout} layout
  * @param {Layout} source  as layoutOfBytes gives it, of as many bytes
  */
-function copyBytes (layout, source) {
+function copyBytes(layout, source) {
   const { storage, dtype, offset } = layout
   const { size } = source
-  ffi.copy(source.dtype === dtype ? layout : new ffi.Layout(storage, UINT8, [size], [1], offset * itemsizes[dtype], size, CONTIGUOUS), source, 0)
+  ffi.copy(
+    source.dtype === dtype
+      ? layout
+      : new ffi.Layout(storage, UINT8, [size], [1], offset * itemsizes[dtype], size, CONTIGUOUS),
+    source,
+    0,
+  )
 }
 
 /**
@@ -283,13 +366,16 @@ function copyBytes (layout, source) {
  * @param {string} [expected]
  * @returns {Bytes}
  */
-function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
+function bytesOf(source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
   let parts
   if (dtypeOfArray(source) !== undefined) parts = partsOfLive(source, name)
   else if (isView(source)) parts = partsOfView(source, name)
-  else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) parts = { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
-  else throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; ${expected} was expected`)
-  if (parts.byteLength === 0 && isGone(parts.buffer)) throw failure('ERR_DETACHED', `${name} was transferred away`)
+  else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
+    parts = { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
+  } else throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; ${expected} was expected`)
+  if (parts.byteLength === 0 && isGone(parts.buffer)) {
+    throw failure('ERR_DETACHED', `${name} was transferred away`)
+  }
   return parts
 }
 
@@ -301,12 +387,21 @@ function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayB
  * @param {number[] | undefined} shape  undefined: 1-D over the whole array
  * @returns {Layout}
  */
-function adoptArray (array, dtype, shape) {
+function adoptArray(array, dtype, shape) {
   if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
   const { buffer, byteOffset, byteLength } = partsOfLive(array, 'source')
   const length = Math.floor(byteLength / dtype.itemsize)
-  const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
-  if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
+  const {
+    shape: extents,
+    strides,
+    size,
+  } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
+  if (size > length) {
+    throw failure(
+      'ERR_BOUNDS',
+      `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`,
+    )
+  }
   const storage = backend.adopt(buffer, byteOffset, byteLength, array)
   storage.owner = array
   return new ffi.Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS)
@@ -332,11 +427,20 @@ function adoptArray (array, dtype, shape) {
  * @param {Asked} asked
  * @returns {Layout} on the same storage
  */
-function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
+function viewed(layout, { dtype, shape, strides, dimOrder, offset }) {
   let view = layout
-  if (dtype !== undefined && dtype.index !== layout.dtype) view = ffi.viewByNumbers(opcodes.view_dtype, layout, dtype.index)
+  if (dtype !== undefined && dtype.index !== layout.dtype) {
+    view = ffi.viewByNumbers(opcodes.view_dtype, layout, dtype.index)
+  }
   if (strides !== null || dimOrder !== null || offset !== null) {
-    return ffi.asStrided(view, shape ?? view.shape, strides, dimOrder, view.offset + (offset ?? 0), true)
+    return ffi.asStrided(
+      view,
+      shape ?? view.shape,
+      strides,
+      dimOrder,
+      view.offset + (offset ?? 0),
+      true,
+    )
   }
   if (shape !== null) return ffi.viewByList(opcodes.view, view, shape)
   return view === layout ? ffi.viewByList(opcodes.view, layout, layout.shape) : view
@@ -352,11 +456,23 @@ function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
  * @returns {Layout}
  * @throws ERR_ALIGNMENT · ERR_BOUNDS, ERR_SHAPE
  */
-function layoutWithin (storage, { dtype, shape, strides }, byteOffset, flags) {
+function layoutWithin(storage, { dtype, shape, strides }, byteOffset, flags) {
   const { index, itemsize } = dtype
-  if (byteOffset % itemsize !== 0) throw failure('ERR_ALIGNMENT', `the first element begins at byte ${byteOffset}; a multiple of ${itemsize} was expected`)
+  if (byteOffset % itemsize !== 0) {
+    throw failure(
+      'ERR_ALIGNMENT',
+      `the first element begins at byte ${byteOffset}; a multiple of ${itemsize} was expected`,
+    )
+  }
   const n = Math.floor(storage.nbytes / itemsize)
-  const layout = ffi.asStrided(new ffi.Layout(storage, index, [n], [1], 0, n, flags), shape, strides, null, byteOffset / itemsize, false)
+  const layout = ffi.asStrided(
+    new ffi.Layout(storage, index, [n], [1], 0, n, flags),
+    shape,
+    strides,
+    null,
+    byteOffset / itemsize,
+    false,
+  )
   layout.flags |= flags
   return layout
 }
@@ -367,12 +483,16 @@ function layoutWithin (storage, { dtype, shape, strides }, byteOffset, flags) {
  * @param {Layout} view
  * @param {Layout} whole
  */
-function inherit (view, whole) {
+function inherit(view, whole) {
   const from = itemsizes[whole.dtype]
   const to = itemsizes[view.dtype]
   view.owner = whole.owner
-  if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
-    view.capacity = Math.floor(whole.capacity * from / to)
+  if (
+    view.shape.length > 0 &&
+    view.size * to === whole.size * from &&
+    view.offset * to === whole.offset * from
+  ) {
+    view.capacity = Math.floor((whole.capacity * from) / to)
   }
 }
 
@@ -382,7 +502,7 @@ function inherit (view, whole) {
  * @param {number[]} extents
  * @returns {Layout} that box of it
  */
-function subLayout ({ storage, dtype, strides, offset, flags }, start, extents) {
+function subLayout({ storage, dtype, strides, offset, flags }, start, extents) {
   let at = offset
   let size = 1
   for (let d = 0; d < extents.length; d++) {
@@ -400,7 +520,7 @@ function subLayout ({ storage, dtype, strides, offset, flags }, start, extents) 
  * @param {number[]} start
  * @param {number[]} extents
  */
-function partOfFactor (factor, axis, start, extents) {
+function partOfFactor(factor, axis, start, extents) {
   if (factor.shape.length === 0) return factor
   const d = axis < 0 ? axis + extents.length : axis
   return subLayout(factor, [start[d]], [extents[d]])
@@ -412,8 +532,13 @@ function partOfFactor (factor, axis, start, extents) {
  * @param {number[]} extents
  * @returns {import('../backend/calls').Scaling}
  */
-function scalingOfPart ({ scale, bias, axis }, start, extents) {
-  return { scale: partOfFactor(scale, axis, start, extents), bias: partOfFactor(bias, axis, start, extents), axis, numbers: null }
+function scalingOfPart({ scale, bias, axis }, start, extents) {
+  return {
+    scale: partOfFactor(scale, axis, start, extents),
+    bias: partOfFactor(bias, axis, start, extents),
+    axis,
+    numbers: null,
+  }
 }
 
 /**
@@ -422,7 +547,7 @@ function scalingOfPart ({ scale, bias, axis }, start, extents) {
  * @param {number} [but]  an axis whose extents may differ
  * @returns {boolean}
  */
-function isSameShape (a, b, but = -1) {
+function isSameShape(a, b, but = -1) {
   if (a.length !== b.length) return false
   for (let d = 0; d < a.length; d++) if (d !== but && a[d] !== b[d]) return false
   return true
@@ -435,7 +560,7 @@ function isSameShape (a, b, but = -1) {
  * @param {number[]} b
  * @returns {number[]}
  */
-function broadcast (a, b) {
+function broadcast(a, b) {
   if (isSameShape(a, b)) return a
   const isLonger = a.length >= b.length
   const long = isLonger ? a : b
@@ -443,7 +568,12 @@ function broadcast (a, b) {
   const rest = long.length - short.length
   return long.map((n, d) => {
     const m = d < rest ? 1 : short[d - rest]
-    if (n !== m && n !== 1 && m !== 1) throw failure('ERR_SHAPE', `shapes [${a.join(', ')}] and [${b.join(', ')}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`)
+    if (n !== m && n !== 1 && m !== 1) {
+      throw failure(
+        'ERR_SHAPE',
+        `shapes [${a.join(', ')}] and [${b.join(', ')}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`,
+      )
+    }
     return n === 1 ? m : n
   })
 }
@@ -453,9 +583,39 @@ function broadcast (a, b) {
  *
  * @param {import('../backend/storage').Storage} storage
  */
-function readOnly ({ optional }) {
-  const of = optional === null || optional.file === null ? '' : `: ${show(optional.file)} is mapped in mode 'r'; 'r+' writes to the file, 'c' to a private copy`
+function readOnly({ optional }) {
+  const of =
+    optional === null || optional.file === null
+      ? ''
+      : `: ${show(optional.file)} is mapped in mode 'r'; 'r+' writes to the file, 'c' to a private copy`
   return failure('ERR_READ_ONLY', `the tensor is read-only${of}`)
 }
 
-module.exports = { OF_MAKING, isSameShape, broadcast, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }
+module.exports = {
+  OF_MAKING,
+  isSameShape,
+  broadcast,
+  denseLayout,
+  dynamismOf,
+  nameOfDynamism,
+  allocated,
+  emptyLayout,
+  likeLayout,
+  stridedLayout,
+  dtypeLike,
+  axesOfOrder,
+  withBytes,
+  written,
+  layoutOver,
+  layoutOverBytes,
+  layoutOfBytes,
+  copyBytes,
+  bytesOf,
+  adoptArray,
+  viewed,
+  layoutWithin,
+  inherit,
+  subLayout,
+  scalingOfPart,
+  readOnly,
+}

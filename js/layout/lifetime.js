@@ -13,7 +13,7 @@ let current = null
  *
  * @param {any} tensor
  */
-function made (tensor) {
+function made(tensor) {
   if (current !== null) current.made.push(tensor)
 }
 
@@ -29,7 +29,7 @@ const kept = new WeakSet()
  * @param {any} value
  * @returns {Iterable<[unknown, unknown]>} nothing where it is neither
  */
-function entriesOf (value) {
+function entriesOf(value) {
   for (const { prototype } of [Map, Set]) {
     try {
       return prototype.entries.call(value)
@@ -50,10 +50,14 @@ const MOST_NAMED = 256 // elements of an array whose own names are read: each in
  * @param {(value: unknown) => boolean} isTensor
  * @param {Set<unknown>} lost  loses those that are found
  */
-function findTensors (result, isTensor, lost) {
+function findTensors(result, isTensor, lost) {
   /** objects found so far; grows during the loop @type {Set<any>} */
   const seen = new Set()
-  const add = (/** @type {unknown} */ value) => { if (value !== null && (typeof value === 'object' || typeof value === 'function')) seen.add(value) }
+  const add = (/** @type {unknown} */ value) => {
+    if (value !== null && (typeof value === 'object' || typeof value === 'function')) {
+      seen.add(value)
+    }
+  }
   add(result)
   for (const value of seen) {
     if (lost.size === 0) return
@@ -73,9 +77,15 @@ function findTensors (result, isTensor, lost) {
       }
     }
     const keys = Reflect.ownKeys(value)
-    for (const key of isPlain ? keys.slice(keys.indexOf('length')) : keys) { // behind indices
+    for (const key of isPlain ? keys.slice(keys.indexOf('length')) : keys) {
+      // behind indices
       const property = Reflect.getOwnPropertyDescriptor(value, key)
-      if (property !== undefined && (property.enumerable || OF_ERRORS.includes(/** @type {string} */ (key)))) add(property.value)
+      if (
+        property !== undefined &&
+        (property.enumerable || OF_ERRORS.includes(/** @type {string} */ (key)))
+      ) {
+        add(property.value)
+      }
     }
   }
 }
@@ -86,7 +96,7 @@ function findTensors (result, isTensor, lost) {
  * @param {any[]} tensors
  * @param {unknown[]} errors  gets what they throw
  */
-function disposeAll (tensors, errors) {
+function disposeAll(tensors, errors) {
   for (const tensor of tensors) {
     try {
       tensor.dispose()
@@ -104,13 +114,14 @@ function disposeAll (tensors, errors) {
  * @param {(value: unknown) => boolean} isTensor
  * @returns {any[]} the others
  */
-function disposeExcept (tensors, result, isTensor) {
+function disposeExcept(tensors, result, isTensor) {
   const lost = new Set(tensors)
   /** @type {unknown[]} */
   const errors = []
   try {
     findTensors(result, isTensor, lost)
-  } catch (error) { // a Proxy in the result threw: all are disposed
+  } catch (error) {
+    // a Proxy in the result threw: all are disposed
     for (const tensor of tensors) lost.add(tensor)
     errors.push(error)
   }
@@ -118,7 +129,9 @@ function disposeExcept (tensors, result, isTensor) {
   const survivors = []
   /** @type {any[]} */
   const others = []
-  for (const tensor of tensors) (lost.has(tensor) && !kept.has(tensor) ? others : survivors).push(tensor)
+  for (const tensor of tensors) {
+    ;(lost.has(tensor) && !kept.has(tensor) ? others : survivors).push(tensor)
+  }
   disposeAll(others, errors)
   if (errors.length > 0) throw errors[0]
   return survivors
@@ -129,13 +142,13 @@ let isWatched = false
 /**
  * Forgets a tidy whose function was stopped (vm's timeout, Ctrl+C in a REPL) and will not return: when microtasks run, no tidy does.
  */
-async function forgetStopped () {
+async function forgetStopped() {
   await undefined
   current = null
   tracking.on = isWatched = false
 }
 
-function watch () {
+function watch() {
   if (isWatched) return
   forgetStopped()
   isWatched = true
@@ -149,7 +162,7 @@ function watch () {
  * @param {(value: unknown) => boolean} isTensor
  * @returns {R}
  */
-function tidy (fn, isTensor) {
+function tidy(fn, isTensor) {
   if (typeof fn !== 'function') throw failure('ERR_ARGUMENT', 'tidy takes a function')
   const outer = current
   const mine = { made: /** @type {any[]} */ ([]) }
@@ -159,13 +172,23 @@ function tidy (fn, isTensor) {
   let result
   try {
     result = fn()
-    if (result !== null && typeof result === 'object' && typeof /** @type {any} */ (result).then === 'function') {
-      throw failure('ERR_ARGUMENT', 'tidy is synchronous, but its function returned a promise; use scope(async s => ...)')
+    if (
+      result !== null &&
+      typeof result === 'object' &&
+      typeof (/** @type {any} */ (result).then) === 'function'
+    ) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'tidy is synchronous, but its function returned a promise; use scope(async s => ...)',
+      )
     }
   } catch (error) {
     current = outer
     tracking.on = outer !== null
-    disposeAll(mine.made.filter(tensor => !kept.has(tensor)), [])
+    disposeAll(
+      mine.made.filter((tensor) => !kept.has(tensor)),
+      [],
+    )
     throw error
   }
   current = outer
@@ -195,7 +218,9 @@ class Scope {
   #tracked = []
   #ended = false
 
-  static { own = receiver('scope', it => #tracked in it) }
+  static {
+    own = receiver('scope', (it) => #tracked in it)
+  }
 
   /**
    * Disposes the tensor (or each of a list) when the scope ends.
@@ -207,14 +232,19 @@ class Scope {
    * @example
    * new Scope().track([zeros([2]), ones([2])]).length // 2
    */
-  track (value) {
+  track(value) {
     const scope = own(this)
     if (scope.#ended) throw failure('ERR_DISPOSED', 'the scope has ended')
     const given = Array.isArray(value) ? value : [value]
     const { length } = given
     const list = []
     for (let i = 0; i < length; i++) {
-      if (i === MOST_TRACKED) throw failure('ERR_MEMORY', `track was given ${show(length)} tensors; ${MOST_TRACKED} are possible`)
+      if (i === MOST_TRACKED) {
+        throw failure(
+          'ERR_MEMORY',
+          `track was given ${show(length)} tensors; ${MOST_TRACKED} are possible`,
+        )
+      }
       const tensor = given[i]
       if (tensor === null || typeof tensor !== 'object' || typeof tensor.dispose !== 'function') {
         throw failure('ERR_ARGUMENT', 'track takes tensors')
@@ -238,8 +268,8 @@ class Scope {
    * s.dispose()
    * t.isDisposed // false
    */
-  keep (tensor) {
-    own(this).#tracked = this.#tracked.filter(other => other !== tensor)
+  keep(tensor) {
+    own(this).#tracked = this.#tracked.filter((other) => other !== tensor)
     return tensor
   }
 
@@ -251,12 +281,12 @@ class Scope {
    * const s = new Scope()
    * s.dispose()
    */
-  dispose () {
+  dispose() {
     own(this).end(undefined, () => false)
   }
 
   /** What `using` calls: dispose(). */
-  [DISPOSE] () {
+  [DISPOSE]() {
     own(this).dispose()
   }
 
@@ -265,7 +295,7 @@ class Scope {
    * @param {(value: unknown) => boolean} isTensor
    * @ignore
    */
-  end (result, isTensor) {
+  end(result, isTensor) {
     own(this).#ended = true
     disposeExcept(this.#tracked.splice(0), result, isTensor)
   }
@@ -279,7 +309,7 @@ class Scope {
  * @param {(value: unknown) => boolean} isTensor
  * @returns {Promise<R>}
  */
-async function scope (fn, isTensor) {
+async function scope(fn, isTensor) {
   if (typeof fn !== 'function') throw failure('ERR_ARGUMENT', 'scope takes a function')
   const s = new Scope()
   let result
@@ -308,8 +338,10 @@ async function scope (fn, isTensor) {
  * tidy(() => { t = keep(zeros([2])) })
  * t.isDisposed // false
  */
-function keep (tensor) {
-  if (tensor === null || typeof tensor !== 'object') throw failure('ERR_ARGUMENT', 'keep takes a tensor')
+function keep(tensor) {
+  if (tensor === null || typeof tensor !== 'object') {
+    throw failure('ERR_ARGUMENT', 'keep takes a tensor')
+  }
   kept.add(tensor)
   return tensor
 }

@@ -35,10 +35,17 @@ const SHARED = Object.freeze({ device: CPU, pinned: false, shared: true })
  * @returns {number} CPU, or a CUDA device's number
  * @throws ERR_DEVICE not available, or not a device's name · ERR_UNSUPPORTED on WASM
  */
-function deviceOf (device, name = 'device') {
+function deviceOf(device, name = 'device') {
   if (device === undefined || device === 'cpu') return CPU
-  if (!isDevice(device)) throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cpu' is there, and 'cuda:0' and its like where CUDA is`)
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
+  if (!isDevice(device)) {
+    throw failure(
+      'ERR_DEVICE',
+      `${name} is ${show(device)}; 'cpu' is there, and 'cuda:0' and its like where CUDA is`,
+    )
+  }
+  if (backend.isWasm) {
+    throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
+  }
   return cuda().indexOf(device, name)
 }
 
@@ -50,11 +57,18 @@ function deviceOf (device, name = 'device') {
  * @param {unknown} [shared]  checked when bytes are allocated
  * @returns {Placement | undefined}
  */
-function placementOf (device, pinMemory, shared) {
+function placementOf(device, pinMemory, shared) {
   const at = deviceOf(device)
   const pinned = pinMemory !== undefined && boolean('pinMemory', pinMemory)
-  if (at === CPU && !pinned) return shared === undefined || shared === false ? undefined : { device: CPU, pinned, shared }
-  if (at !== CPU && pinned) throw failure('ERR_ARGUMENT', `pinMemory is true, and device is ${show(device)}; the CPU's memory alone is pinned`)
+  if (at === CPU && !pinned) {
+    return shared === undefined || shared === false ? undefined : { device: CPU, pinned, shared }
+  }
+  if (at !== CPU && pinned) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `pinMemory is true, and device is ${show(device)}; the CPU's memory alone is pinned`,
+    )
+  }
   if (pinned) cuda().checkPinning()
   return { device: at, pinned, shared: shared === undefined ? false : shared }
 }
@@ -65,7 +79,7 @@ function placementOf (device, pinMemory, shared) {
  * @param {Storage} storage
  * @returns {Placement | undefined}
  */
-function placementLike (storage) {
+function placementLike(storage) {
   const device = deviceOfStorage(storage)
   return device === CPU ? undefined : { device, pinned: false, shared: false }
 }
@@ -77,11 +91,16 @@ function placementLike (storage) {
  * @param {Storage} b
  * @throws ERR_DEVICE
  */
-function checkSameDevice (a, b) {
+function checkSameDevice(a, b) {
   if (a.optional === b.optional) return // both null, most often
   const one = deviceOfStorage(a)
   const other = deviceOfStorage(b)
-  if (one !== other) throw failure('ERR_DEVICE', `one tensor is on ${nameOfDevice(one)}, another one on ${nameOfDevice(other)}; to() and cpu() bring them together`)
+  if (one !== other) {
+    throw failure(
+      'ERR_DEVICE',
+      `one tensor is on ${nameOfDevice(one)}, another one on ${nameOfDevice(other)}; to() and cpu() bring them together`,
+    )
+  }
 }
 
 module.exports = { HOST, SHARED, deviceOf, placementOf, placementLike, checkSameDevice }

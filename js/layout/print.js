@@ -31,7 +31,7 @@ const TIE = /^(-?\d+\.\d{3}[02468])50*(e.*)?$/ // half-way between two numbers o
  * @param {(digits: number) => string} write  a number with so many digits after the point
  * @returns {string}
  */
-function rounded (write) {
+function rounded(write) {
   if (!TIE.test(write(PRECISION + 1))) return write(PRECISION) // the tie may be due to rounding
   const tie = TIE.exec(write(10 * PRECISION))
   return tie === null ? write(PRECISION) : tie[1] + (tie[2] ?? '')
@@ -42,13 +42,14 @@ function rounded (write) {
  *
  * @param {number} x
  */
-const scientific = x => rounded(digits => x.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2')
+const scientific = (x) =>
+  rounded((digits) => x.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2')
 
 /** @param {number} x */
-const fixed = x => rounded(digits => x.toFixed(digits))
+const fixed = (x) => rounded((digits) => x.toFixed(digits))
 
 /** @param {number} x */
-const whole = x => `${x.toFixed(0)}.`
+const whole = (x) => `${x.toFixed(0)}.`
 
 /**
  * The notation for all floats of one tensor: scientific, whole or fixed, by PyTorch's rules.
@@ -56,7 +57,7 @@ const whole = x => `${x.toFixed(0)}.`
  * @param {number[]} values  finite, without zeros
  * @returns {(x: number) => string}
  */
-function writerOf (values) {
+function writerOf(values) {
   let low = Infinity
   let high = 0
   let integral = true
@@ -66,7 +67,9 @@ function writerOf (values) {
     if (x > high) high = x
     integral &&= Number.isInteger(x)
   }
-  if (values.length > 0 && (high / low > 1000 || high > 1e8 || (!integral && low < 1e-4))) return scientific
+  if (values.length > 0 && (high / low > 1000 || high > 1e8 || (!integral && low < 1e-4))) {
+    return scientific
+  }
   return integral ? whole : fixed
 }
 
@@ -76,11 +79,11 @@ function writerOf (values) {
  * @param {number[]} values
  * @returns {Style}
  */
-function floatStyle (values) {
-  const finite = values.filter(x => Number.isFinite(x) && x !== 0)
+function floatStyle(values) {
+  const finite = values.filter((x) => Number.isFinite(x) && x !== 0)
   const write = writerOf(finite)
   /** @param {number} x */
-  const text = x => {
+  const text = (x) => {
     if (!Number.isFinite(x)) return Number.isNaN(x) ? 'nan' : x > 0 ? 'inf' : '-inf'
     return Object.is(x, -0) ? `-${write(0)}` : write(x)
   }
@@ -91,24 +94,28 @@ function floatStyle (values) {
  * @param {any[]} values
  * @param {(value: any) => string} text
  */
-const widest = (values, text) => values.reduce((most, value) => Math.max(most, text(value).length), 1)
+const widest = (values, text) =>
+  values.reduce((most, value) => Math.max(most, text(value).length), 1)
 
 /**
  * @param {any[]} values
  * @param {string} kind
  * @returns {Style}
  */
-function styleOf (values, kind) {
+function styleOf(values, kind) {
   if (kind === 'FLOATING') return floatStyle(values)
   if (kind !== 'COMPLEX') {
-    const text = kind === 'BOOLEAN' ? (/** @type {boolean} */ value) => value ? 'True' : 'False' : String
+    const text =
+      kind === 'BOOLEAN' ? (/** @type {boolean} */ value) => (value ? 'True' : 'False') : String
     return { text, width: widest(values, text) }
   }
-  const re = floatStyle(values.map(v => v[0]))
-  const im = floatStyle(values.map(v => v[1]))
-  return { // only real parts are aligned
-    text: ([a, b]) => `${re.text(a).padStart(re.width)}${im.text(b).startsWith('-') ? '' : '+'}${im.text(b)}j`,
-    width: re.width + im.width + 1
+  const re = floatStyle(values.map((v) => v[0]))
+  const im = floatStyle(values.map((v) => v[1]))
+  return {
+    // only real parts are aligned
+    text: ([a, b]) =>
+      `${re.text(a).padStart(re.width)}${im.text(b).startsWith('-') ? '' : '+'}${im.text(b)}j`,
+    width: re.width + im.width + 1,
   }
 }
 
@@ -120,10 +127,12 @@ function styleOf (values, kind) {
  * @param {boolean} isTight  without empty lines
  * @returns {string}
  */
-function body (shape, values, kind, edge, isTight) {
+function body(shape, values, kind, edge, isTight) {
   const summarised = isSummarised(shape)
   const { text, width } = styleOf(values, kind)
-  const texts = values.map(value => kind === 'COMPLEX' ? text(value) : text(value).padStart(width))
+  const texts = values.map((value) =>
+    kind === 'COMPLEX' ? text(value) : text(value).padStart(width),
+  )
   const last = shape.length - 1
   let next = 0
   /**
@@ -155,7 +164,7 @@ function body (shape, values, kind, edge, isTight) {
  * @param {number[]} shape
  * @returns {boolean} whether only the edges of a tensor are shown: EDGE entries at both ends of long axes
  */
-function isSummarised (shape) {
+function isSummarised(shape) {
   let n = 1
   for (let d = 0; d < shape.length; d++) n *= shape[d]
   return n > THRESHOLD
@@ -165,7 +174,7 @@ function isSummarised (shape) {
  * @param {number[]} shape
  * @returns {boolean} whether even the edges are too many to show, as of 7 axes with 6 entries each
  */
-function isOmitted (shape) {
+function isOmitted(shape) {
   let n = 1
   for (let d = 0; d < shape.length; d++) n *= Math.min(shape[d], 2 * EDGE)
   return isSummarised(shape) && n > MOST_SHOWN
@@ -176,9 +185,11 @@ function isOmitted (shape) {
  * @param {number} edge
  * @returns {number} lines of its summary without empty ones
  */
-function linesOf (shape, edge) {
+function linesOf(shape, edge) {
   let lines = 1
-  for (let d = shape.length - 2; d >= 0; d--) lines = shape[d] > 2 * edge ? 2 * edge * lines + 1 : shape[d] * lines
+  for (let d = shape.length - 2; d >= 0; d--) {
+    lines = shape[d] > 2 * edge ? 2 * edge * lines + 1 : shape[d] * lines
+  }
   return lines
 }
 
@@ -186,7 +197,7 @@ function linesOf (shape, edge) {
  * @param {number[]} shape  of a summarised tensor
  * @returns {number} the most entries at each edge with which inspection has no more than LINES; 1 where none has
  */
-function edgeOfInspection (shape) {
+function edgeOfInspection(shape) {
   for (let edge = EDGE; edge > 1; edge--) if (linesOf(shape, edge) <= LINES) return edge
   return 1
 }
@@ -199,7 +210,7 @@ function edgeOfInspection (shape) {
  * @param {Bytes} bytes
  * @returns {any[]} in logical order
  */
-function shownValues (layout, edge, { Layout, nested, checkHeap }) {
+function shownValues(layout, edge, { Layout, nested, checkHeap }) {
   const shown = isSummarised(layout.shape) ? edgesOf(layout, edge, Layout) : layout
   const { length } = shown.shape
   let n = 1
@@ -216,7 +227,7 @@ function shownValues (layout, edge, { Layout, nested, checkHeap }) {
  * @param {Bytes['Layout']} Layout
  * @returns {LayoutOf}
  */
-function edgesOf ({ storage, dtype, shape, strides, offset }, edge, Layout) {
+function edgesOf({ storage, dtype, shape, strides, offset }, edge, Layout) {
   /** @type {number[]} */
   const extents = []
   /** @type {number[]} */
@@ -253,7 +264,7 @@ const INFERRED_DTYPES = ['float32', 'int64', 'bool', 'complex64']
  * @param {Bytes} bytes
  * @returns {string}
  */
-function print (layout, { dtype, kind, device, isInspected }, bytes) {
+function print(layout, { dtype, kind, device, isInspected }, bytes) {
   const { shape } = layout
   const isTight = isInspected && isSummarised(shape)
   const edge = isTight ? edgeOfInspection(shape) : EDGE
@@ -264,9 +275,17 @@ function print (layout, { dtype, kind, device, isInspected }, bytes) {
   if (isTight) suffixes.push(`shape=[${shape.join(', ')}]`, `dtype=${dtype}`)
   else {
     if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${shape.join(', ')})`)
-    if (empty ? dtype !== 'float32' : !INFERRED_DTYPES.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
+    if (empty ? dtype !== 'float32' : !INFERRED_DTYPES.includes(dtype)) {
+      suffixes.push(`dtype=torch.${dtype}`)
+    }
   }
-  let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, shownValues(layout, edge, bytes), kind, edge, isTight))
+  let text =
+    PREFIX +
+    (empty
+      ? '[]'
+      : omitted
+        ? '[...]'
+        : body(shape, shownValues(layout, edge, bytes), kind, edge, isTight))
   let used = text.length - text.lastIndexOf('\n') + 1 // columns of the last line, a comma and a bracket
   for (const suffix of suffixes) {
     const breaks = used + suffix.length + 2 > WIDTH

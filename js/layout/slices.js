@@ -16,7 +16,7 @@ const HAS_STOP = 2
 
 const FIELDS = ['start', 'stop', 'step']
 
-const NAMES = arrayOf(64, i => `slice ${i}`)
+const NAMES = arrayOf(64, (i) => `slice ${i}`)
 
 const PATTERN = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/
 
@@ -26,39 +26,52 @@ const PATTERN = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/
  * @param {unknown} step
  * @param {string} name
  */
-function range (start, stop, step, name) {
-  const given = (start === undefined || start === null ? 0 : HAS_START) | (stop === undefined || stop === null ? 0 : HAS_STOP)
+function range(start, stop, step, name) {
+  const given =
+    (start === undefined || start === null ? 0 : HAS_START) |
+    (stop === undefined || stop === null ? 0 : HAS_STOP)
   return [
-    RANGE, given,
+    RANGE,
+    given,
     given & HAS_START ? integer(`${name}.start`, start) : 0,
     given & HAS_STOP ? integer(`${name}.stop`, stop) : 0,
-    step === undefined || step === null ? 1 : integer(`${name}.step`, step)
+    step === undefined || step === null ? 1 : integer(`${name}.step`, step),
   ]
 }
 
 /** @param {string | undefined} text */
-const numberOf = text => text === undefined ? undefined : Number(text)
+const numberOf = (text) => (text === undefined ? undefined : Number(text))
 
 /**
  * @param {unknown} spec  integer, '1:5', '::-1', '...', null, or { start, stop, step }
  * @param {string} name  for messages
  * @returns {number[]}
  */
-function parse (spec, name) {
+function parse(spec, name) {
   if (typeof spec === 'number') return [INDEX, 0, integer(name, spec), 0, 0]
   if (spec === null) return [NEW_AXIS, 0, 0, 0, 0]
   if (spec === '...') return [ELLIPSIS, 0, 0, 0, 0]
   if (typeof spec === 'string') {
     const match = PATTERN.exec(spec)
-    if (match !== null) return range(numberOf(match[1]), numberOf(match[2]), numberOf(match[3]), name)
+    if (match !== null) {
+      return range(numberOf(match[1]), numberOf(match[2]), numberOf(match[3]), name)
+    }
     if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
   } else if (Array.isArray(spec) || isView(spec) || tensors.describe(spec) !== null) {
-    throw failure('ERR_UNSUPPORTED', `${name} is ${show(spec)}; a slice is a view, and take([0, 2], axis) copies what stands at a list of indices (for a mask, those where it is true)`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${name} is ${show(spec)}; a slice is a view, and take([0, 2], axis) copies what stands at a list of indices (for a mask, those where it is true)`,
+    )
   } else if (typeof spec === 'object' && isRange(spec)) {
-    const { start, stop, step } = isPlain(spec) ? optionsOf(spec, FIELDS, name) : /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
+    const { start, stop, step } = isPlain(spec)
+      ? optionsOf(spec, FIELDS, name)
+      : /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
     return range(start, stop, step, name)
   }
-  throw failure('ERR_ARGUMENT', `${name} is ${show(spec)}; an integer, '1:5', '...', null or { start, stop, step } was expected`)
+  throw failure(
+    'ERR_ARGUMENT',
+    `${name} is ${show(spec)}; an integer, '1:5', '...', null or { start, stop, step } was expected`,
+  )
 }
 
 /**
@@ -66,10 +79,10 @@ function parse (spec, name) {
  *
  * @param {object} spec
  */
-const isRange = spec => isPlain(spec) || 'start' in spec || 'stop' in spec || 'step' in spec
+const isRange = (spec) => isPlain(spec) || 'start' in spec || 'stop' in spec || 'step' in spec
 
 /** @param {object} spec @returns {boolean} so that other fields than a slice's are mistakes, such as `end`, and no state of an object of theirs */
-function isPlain (spec) {
+function isPlain(spec) {
   const prototype = Object.getPrototypeOf(spec)
   return prototype === null || prototype === Object.prototype
 }
@@ -86,7 +99,7 @@ let lastFive = range(undefined, undefined, undefined, '')
  * @param {number} i  its position among the arguments
  * @returns {readonly number[]} kind, given, start, stop, step
  */
-function parseSlice (spec, i) {
+function parseSlice(spec, i) {
   if (typeof spec !== 'string') return parse(spec, NAMES[i])
   if (spec === lastText) return lastFive
   const five = known.get(spec) ?? parse(spec, NAMES[i])
@@ -101,11 +114,11 @@ function parseSlice (spec, i) {
  * @param {unknown[]} specs
  * @returns {readonly number[]} five numbers each
  */
-function parseSlices (specs) {
+function parseSlices(specs) {
   const n = specs.length
   if (n > 64) throw failure('ERR_SHAPE', `${n} slices were given; 64 are possible`)
   const fives = specs.map(parseSlice)
-  return arrayOf(5 * n, i => fives[Math.floor(i / 5)][i % 5])
+  return arrayOf(5 * n, (i) => fives[Math.floor(i / 5)][i % 5])
 }
 
 module.exports = { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec: parse, parseSlice, parseSlices }

@@ -24,7 +24,8 @@ const COPY = {}
  * @param {unknown} value
  * @returns {value is number | bigint | boolean}
  */
-const isScalar = value => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
+const isScalar = (value) =>
+  typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
 
 /**
  * A pair of numbers, each read once; null for anything else.
@@ -32,7 +33,7 @@ const isScalar = value => typeof value === 'number' || typeof value === 'bigint'
  * @param {unknown} value
  * @returns {[number, number] | null}
  */
-function pairOf (value) {
+function pairOf(value) {
   if (!Array.isArray(value) || value.length !== 2) return null
   const re = value[0]
   const im = value[1]
@@ -46,13 +47,20 @@ function pairOf (value) {
  * @param {unknown} value
  * @returns {ArrayLike<unknown> | null}
  */
-function listOf (name, value) {
+function listOf(name, value) {
   if (Array.isArray(value)) return value
   if (value === null || typeof value !== 'object') return null
   if (dtypeOfArray(value) !== undefined) return /** @type {any} */ (value)
-  const copy = (/** @type {any} */ (value))[BRAND]
-  if (copy !== undefined && copy !== COPY) throw failure('ERR_ARGUMENT', `${name} is a tensor of another copy of samebytes; its data or toArray() can be given`)
-  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return valuesOfIterable(name, /** @type {Iterable<unknown>} */ (value))
+  const copy = /** @type {any} */ (value)[BRAND]
+  if (copy !== undefined && copy !== COPY) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is a tensor of another copy of samebytes; its data or toArray() can be given`,
+    )
+  }
+  if (typeof (/** @type {any} */ (value)[Symbol.iterator]) === 'function') {
+    return valuesOfIterable(name, /** @type {Iterable<unknown>} */ (value))
+  }
   return null
 }
 
@@ -66,14 +74,24 @@ function listOf (name, value) {
  * @returns {T[]}
  * @throws {RangeError} ERR_MEMORY
  */
-function valuesOfIterable (name, iterable, read = value => value) {
+function valuesOfIterable(name, iterable, read = (value) => value) {
   /** @type {T[]} */
   const out = []
 
   for (const value of iterable) {
     const n = out.length
-    if (n === MOST_VALUES) throw failure('ERR_MEMORY', `${name} is an iterable that gave ${MOST_VALUES} values and does not end; no more are possible`)
-    if (n % VALUES_PER_CHECK === 0 && n > 0) checkHeap(2 * ENTRY * n + CHECK_MARGIN, () => `${name} is an iterable that gave ${n} values and did not end`)
+    if (n === MOST_VALUES) {
+      throw failure(
+        'ERR_MEMORY',
+        `${name} is an iterable that gave ${MOST_VALUES} values and does not end; no more are possible`,
+      )
+    }
+    if (n % VALUES_PER_CHECK === 0 && n > 0) {
+      checkHeap(
+        2 * ENTRY * n + CHECK_MARGIN,
+        () => `${name} is an iterable that gave ${n} values and did not end`,
+      )
+    }
     out[n] = read(value, n)
   }
   return out
@@ -82,7 +100,7 @@ function valuesOfIterable (name, iterable, read = value => value) {
 /** Values of nested lists, valuesOfIterable in a typed array, because V8's heap has no room for many. */
 class Values {
   /** @param {boolean} complex  pairs of numbers are single values */
-  constructor (complex) {
+  constructor(complex) {
     this.complex = complex
     this.count = 0
     /** float64; 64-bit integers from the first bigint on @type {any} */
@@ -100,7 +118,7 @@ class Values {
   }
 
   /** @param {number} dtype  of a tensor or typed array */
-  meet (dtype) {
+  meet(dtype) {
     if (dtype !== this.met) this.met = this.met < 0 ? dtype : ffi.promoteTypes(this.met, dtype)
   }
 
@@ -108,7 +126,7 @@ class Values {
    * @param {number} n  values to be added
    * @param {string} name  of the argument, for messages
    */
-  prepare (n, name) {
+  prepare(n, name) {
     try {
       this.array = new Float64Array(this.complex ? 2 * n : n)
     } catch {
@@ -117,7 +135,7 @@ class Values {
   }
 
   /** @param {number | bigint | boolean} value */
-  addNumber (value) {
+  addNumber(value) {
     if (typeof value === 'number') {
       this.areBooleans = false
       if (value < 0) this.isAnyNegative = true
@@ -127,7 +145,12 @@ class Values {
       if (!this.areIntegers && !this.complex) this.#becomeIntegers()
       if (value < 0n) this.isAnyNegative = true
       else if (value > 0x7fffffffffffffffn) this.isAnyLarge = true
-      if (this.outside === undefined && (value > 0xffffffffffffffffn || value < -0x8000000000000000n)) this.outside = value
+      if (
+        this.outside === undefined &&
+        (value > 0xffffffffffffffffn || value < -0x8000000000000000n)
+      ) {
+        this.outside = value
+      }
     }
     const i = this.count++
     if (this.complex) this.array[2 * i] = Number(value)
@@ -135,14 +158,14 @@ class Values {
   }
 
   /** @param {[number, number]} pair */
-  addPair (pair) {
+  addPair(pair) {
     this.areBooleans = false
     const i = this.count++
     this.array[2 * i] = pair[0]
     this.array[2 * i + 1] = pair[1]
   }
 
-  #becomeIntegers () {
+  #becomeIntegers() {
     const numbers = this.array
     const integers = new BigInt64Array(bufferOf(numbers))
     for (let i = 0; i < this.count; i++) integers[i] = integerOf(numbers[i])
@@ -154,7 +177,7 @@ class Values {
    * The name of the dtype for these values where none is asked for. Beside tensors and typed arrays, numbers take their dtype; where integers of
    * theirs do not hold all values, bigints make them int64, numbers float32, or float64 where float32 would round the integers.
    */
-  get dtype () {
+  get dtype() {
     const own = this.count > 0 && this.areBooleans ? 'bool' : this.areIntegers ? 'int64' : 'float32'
     if (this.met < 0) return own
     const { name, kind, itemsize } = dtypes[this.met]
@@ -167,7 +190,7 @@ class Values {
    * @param {{ kind: string, itemsize: number }} dtype  of integers
    * @returns {boolean} whether it holds all values
    */
-  #fit ({ kind, itemsize }) {
+  #fit({ kind, itemsize }) {
     const { isAnyLarge, fraction, count } = this
     if (fraction !== undefined) return false
     const isSigned = kind === 'SIGNED'
@@ -185,17 +208,28 @@ class Values {
    * @returns {{ array: any, dtype: string }}
    * @throws {TypeError} ERR_CAST
    */
-  packed (dtype) {
+  packed(dtype) {
     const { array, fraction, outside } = this
     if (fraction !== undefined) scalarFor(fraction, dtype)
     if (outside !== undefined) scalarFor(outside, dtype)
     if (this.complex) return { array, dtype: 'complex128' }
     if (this.areIntegers) {
-      if (fraction !== undefined) throw failure('ERR_CAST', `the value ${fraction} stands among bigints`)
-      if (this.isAnyLarge && this.isAnyNegative) throw failure('ERR_CAST', 'no integer dtype holds both the largest and the smallest of the values')
-      return this.isAnyLarge ? { array: new BigUint64Array(bufferOf(array)), dtype: 'uint64' } : { array, dtype: 'int64' }
+      if (fraction !== undefined) {
+        throw failure('ERR_CAST', `the value ${fraction} stands among bigints`)
+      }
+      if (this.isAnyLarge && this.isAnyNegative) {
+        throw failure(
+          'ERR_CAST',
+          'no integer dtype holds both the largest and the smallest of the values',
+        )
+      }
+      return this.isAnyLarge
+        ? { array: new BigUint64Array(bufferOf(array)), dtype: 'uint64' }
+        : { array, dtype: 'int64' }
     }
-    return this.count > 0 && this.areBooleans ? { array: Uint8Array.from(array), dtype: 'bool' } : { array, dtype: 'float64' }
+    return this.count > 0 && this.areBooleans
+      ? { array: Uint8Array.from(array), dtype: 'bool' }
+      : { array, dtype: 'float64' }
   }
 }
 rootless(Values)
@@ -204,7 +238,8 @@ rootless(Values)
  * @param {number | bigint | boolean} value
  * @returns {bigint} 0 for fractions, which `packed` refuses
  */
-const integerOf = value => typeof value === 'number' && !Number.isInteger(value) ? 0n : BigInt(value)
+const integerOf = (value) =>
+  typeof value === 'number' && !Number.isInteger(value) ? 0n : BigInt(value)
 
 /**
  * Flattens nested lists in logical order.
@@ -217,7 +252,7 @@ const integerOf = value => typeof value === 'number' && !Number.isInteger(value)
  * @returns {{ values: Values, shape: number[], kept: any[] | null }} kept: the tensors and typed arrays, where all stay what they are; shape is
  *   that of the lists around them then, and there are no values
  */
-function flatten (name, data, complex, keeps = null) {
+function flatten(name, data, complex, keeps = null) {
   const values = new Values(complex)
   /** the tensors and typed arrays so far, while there was nothing else @type {any[]} */
   const together = []
@@ -227,12 +262,17 @@ function flatten (name, data, complex, keeps = null) {
   let entries = 1 // product of the extents found so far
 
   /** Checked as soon as the shape is known, before all entries are read. */
-  function checkCount () {
-    if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${shape.join(', ')}]; more than ${MOST_VALUES} values are for a typed array`)
+  function checkCount() {
+    if (entries > MOST_VALUES) {
+      throw failure(
+        'ERR_MEMORY',
+        `${name} has lists of shape [${shape.join(', ')}]; more than ${MOST_VALUES} values are for a typed array`,
+      )
+    }
   }
 
   /** Reads those so far, because something else stands beside them. */
-  function readTogether () {
+  function readTogether() {
     const depth = leaf
     leaf = -1
     const list = together.slice()
@@ -248,9 +288,14 @@ function flatten (name, data, complex, keeps = null) {
    * @param {any} layout
    * @param {number} depth
    */
-  function walkTensor (layout, depth) {
+  function walkTensor(layout, depth) {
     const { kind, name: dtype } = dtypes[layout.dtype]
-    if (kind === 'COMPLEX' && !complex) throw failure('ERR_CAST', `${name} has a tensor of ${dtype} among values that are to be real; a complex dtype takes both`)
+    if (kind === 'COMPLEX' && !complex) {
+      throw failure(
+        'ERR_CAST',
+        `${name} has a tensor of ${dtype} among values that are to be real; a complex dtype takes both`,
+      )
+    }
     walk(tensors.nested(layout), depth, layout.shape.length)
   }
 
@@ -260,9 +305,14 @@ function flatten (name, data, complex, keeps = null) {
    * @param {number} depth
    * @returns {boolean} whether it stays what it is so far
    */
-  function keep (rows, dtype, depth) {
+  function keep(rows, dtype, depth) {
     values.meet(dtype)
-    if (keeps === null || !keeps(dtype) || depth !== shape.length || (leaf >= 0 && together.length === 0)) {
+    if (
+      keeps === null ||
+      !keeps(dtype) ||
+      depth !== shape.length ||
+      (leaf >= 0 && together.length === 0)
+    ) {
       if (together.length > 0) readTogether()
       return false
     }
@@ -277,7 +327,7 @@ function flatten (name, data, complex, keeps = null) {
    * @param {number} depth
    * @param {number} [axes]  that a tensor has from here on; -1: value is not out of a tensor
    */
-  function walk (value, depth, axes = -1) {
+  function walk(value, depth, axes = -1) {
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
       const layout = tensors.layoutOf(value)
       if (layout !== null) {
@@ -286,7 +336,9 @@ function flatten (name, data, complex, keeps = null) {
       }
       const arrayType = dtypeOfArray(value)
       if (arrayType !== undefined) {
-        if (!keep(value, dtypeOf(arrayType).index, depth)) walkList(/** @type {any} */ (value), depth, 0)
+        if (!keep(value, dtypeOf(arrayType).index, depth)) {
+          walkList(/** @type {any} */ (value), depth, 0)
+        }
         return
       }
     }
@@ -299,14 +351,22 @@ function flatten (name, data, complex, keeps = null) {
         values.prepare(entries, name)
       }
       if (leaf !== depth || depth !== shape.length) {
-        throw failure('ERR_SHAPE', `${name} is ragged: ${show(value)} stands at depth ${depth}, other values deeper or higher`)
+        throw failure(
+          'ERR_SHAPE',
+          `${name} is ragged: ${show(value)} stands at depth ${depth}, other values deeper or higher`,
+        )
       }
       if (pair !== null) values.addPair(pair)
       else values.addNumber(/** @type {number} */ (value))
       return
     }
     const list = listOf(name, value)
-    if (list === null) throw failure('ERR_ARGUMENT', `${name} ${depth === 0 ? 'is' : 'has'} ${show(value)}; a number, bigint, boolean or list of them was expected`)
+    if (list === null) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${name} ${depth === 0 ? 'is' : 'has'} ${show(value)}; a number, bigint, boolean or list of them was expected`,
+      )
+    }
     walkList(list, depth, axes)
   }
 
@@ -315,16 +375,30 @@ function flatten (name, data, complex, keeps = null) {
    * @param {number} depth
    * @param {number} axes  as of walk
    */
-  function walkList (list, depth, axes) {
-    if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `${name} is nested more than ${MAX_DEPTH} deep`)
-    const n = Array.isArray(list) ? list.length : partsOfLive(list, depth === 0 ? name : `a list in ${name}`).length
-    if (!Number.isSafeInteger(n) || n < 0) throw failure('ERR_ARGUMENT', `${name} has a list of length ${show(n)}; an integer was expected`)
+  function walkList(list, depth, axes) {
+    if (depth >= MAX_DEPTH) {
+      throw failure('ERR_SHAPE', `${name} is nested more than ${MAX_DEPTH} deep`)
+    }
+    const n = Array.isArray(list)
+      ? list.length
+      : partsOfLive(list, depth === 0 ? name : `a list in ${name}`).length
+    if (!Number.isSafeInteger(n) || n < 0) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${name} has a list of length ${show(n)}; an integer was expected`,
+      )
+    }
     if (depth === shape.length && leaf < 0) {
       shape[depth] = n
       entries *= Math.max(1, n)
       if (n === 0) checkCount()
     }
-    if (shape[depth] !== n) throw failure('ERR_SHAPE', `${name} is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
+    if (shape[depth] !== n) {
+      throw failure(
+        'ERR_SHAPE',
+        `${name} is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`,
+      )
+    }
     for (let i = 0; i < n; i++) walk(list[i], depth + 1, axes - 1)
   }
   walk(data, 0)
@@ -340,10 +414,17 @@ function flatten (name, data, complex, keeps = null) {
  * @param {{ name: string, kind: string, itemsize: number }} dtype
  * @returns {boolean | number | bigint | [number, number]}
  */
-function scalarFor (value, dtype) {
+function scalarFor(value, dtype) {
   if (typeof value === 'number') {
-    if (dtype.itemsize === 8 && (dtype.kind === 'SIGNED' || dtype.kind === 'UNSIGNED') && !Number.isSafeInteger(value)) {
-      throw failure('ERR_CAST', `the value ${value} does not fit ${dtype.name}: numbers do as safe integers, others as bigint`)
+    if (
+      dtype.itemsize === 8 &&
+      (dtype.kind === 'SIGNED' || dtype.kind === 'UNSIGNED') &&
+      !Number.isSafeInteger(value)
+    ) {
+      throw failure(
+        'ERR_CAST',
+        `the value ${value} does not fit ${dtype.name}: numbers do as safe integers, others as bigint`,
+      )
     }
     return value
   }
@@ -356,10 +437,15 @@ function scalarFor (value, dtype) {
   }
   const pair = pairOf(value)
   if (pair !== null) {
-    if (dtype.kind !== 'COMPLEX') throw failure('ERR_CAST', `the value [${pair[0]}, ${pair[1]}] does not fit ${dtype.name}`)
+    if (dtype.kind !== 'COMPLEX') {
+      throw failure('ERR_CAST', `the value [${pair[0]}, ${pair[1]}] does not fit ${dtype.name}`)
+    }
     return pair
   }
-  throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint${dtype.kind === 'COMPLEX' ? ', boolean or [re, im]' : ' or boolean'} was expected`)
+  throw failure(
+    'ERR_ARGUMENT',
+    `the value is ${show(value)}; a number, bigint${dtype.kind === 'COMPLEX' ? ', boolean or [re, im]' : ' or boolean'} was expected`,
+  )
 }
 
 module.exports = { BRAND, COPY, MOST_VALUES, flatten, pairOf, scalarFor, listOf, valuesOfIterable }

@@ -15,7 +15,7 @@ const { SHARED } = require('../layout/placement')
  * @returns {Layout}
  * @throws {RangeError} ERR_MEMORY
  */
-function allocated (layout) {
+function allocated(layout) {
   const plan = planned()
   if (plan === null) return ordinary(layout)
   const made = plan.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout)
@@ -28,7 +28,7 @@ function allocated (layout) {
  *
  * @param {Layout} layout
  */
-function freed ({ storage }) {
+function freed({ storage }) {
   if (planned() === null) backend.release(storage)
 }
 

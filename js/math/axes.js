@@ -14,8 +14,10 @@ const { atOnce } = require('./calls/plan')
  * @param {number} ndim
  * @returns {number} from 0 on
  */
-function inRange (axis, ndim) {
-  if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `axis ${axis} is outside ${ndim} axes`)
+function inRange(axis, ndim) {
+  if (axis < -ndim || axis >= ndim) {
+    throw failure('ERR_BOUNDS', `axis ${axis} is outside ${ndim} axes`)
+  }
   return axis < 0 ? axis + ndim : axis
 }
 
@@ -25,17 +27,20 @@ function inRange (axis, ndim) {
  * @param {unknown} axis
  * @returns {number[] | null} a list of the function's own; null: all axes
  */
-const axesGiven = axis => axis === undefined || axis === null ? null : atOnce(() => axesOf(axis))
+const axesGiven = (axis) =>
+  axis === undefined || axis === null ? null : atOnce(() => axesOf(axis))
 
 /**
  * @param {number[] | null} given
  * @param {number} ndim
  * @returns {number[]} each once, from 0 on
  */
-function axesFor (given, ndim) {
-  if (given === null) return arrayOf(ndim, d => d)
-  const axes = arrayOf(given.length, i => inRange(given[i], ndim))
-  for (let i = 1; i < axes.length; i++) if (axes.indexOf(axes[i]) < i) throw failure('ERR_BOUNDS', `axis[${i}] repeats axis ${axes[i]}`)
+function axesFor(given, ndim) {
+  if (given === null) return arrayOf(ndim, (d) => d)
+  const axes = arrayOf(given.length, (i) => inRange(given[i], ndim))
+  for (let i = 1; i < axes.length; i++) {
+    if (axes.indexOf(axes[i]) < i) throw failure('ERR_BOUNDS', `axis[${i}] repeats axis ${axes[i]}`)
+  }
   return axes
 }
 
@@ -45,8 +50,10 @@ function axesFor (given, ndim) {
  * @param {boolean} keepdims
  * @returns {number[]} the result's
  */
-function reducedShape (shape, axes, keepdims) {
-  return keepdims ? shape.map((n, d) => axes.includes(d) ? 1 : n) : shape.filter((_, d) => !axes.includes(d))
+function reducedShape(shape, axes, keepdims) {
+  return keepdims
+    ? shape.map((n, d) => (axes.includes(d) ? 1 : n))
+    : shape.filter((_, d) => !axes.includes(d))
 }
 
 /**
@@ -56,13 +63,14 @@ function reducedShape (shape, axes, keepdims) {
  * @param {number[]} axes  from 0 on
  * @returns {number[] | null} null: that is how they are
  */
-function lastAxes (ndim, axes) {
-  const all = arrayOf(ndim, d => d)
-  const order = [...all.filter(d => !axes.includes(d)), ...all.filter(d => axes.includes(d))]
+function lastAxes(ndim, axes) {
+  const all = arrayOf(ndim, (d) => d)
+  const order = [...all.filter((d) => !axes.includes(d)), ...all.filter((d) => axes.includes(d))]
   return order.every((axis, d) => axis === d) ? null : order
 }
 
 /** @param {Layout} layout @param {number[] | null} order @returns {Layout} */
-const permuted = (layout, order) => order === null ? layout : ffi.viewByList(ffi.opcodes.permute, layout, order)
+const permuted = (layout, order) =>
+  order === null ? layout : ffi.viewByList(ffi.opcodes.permute, layout, order)
 
 module.exports = { inRange, axesGiven, axesFor, reducedShape, lastAxes, permuted }

@@ -39,7 +39,10 @@ const { known, optionsAlong, optionsFor } = require('./options')
 
 /** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {{ axis?: number | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined }} OneHotOptions axis: of the classes, in the result; -1 where none is given · dtype: 'float32' where none is given · out: of the result's shape; gets the result, and is returned */
 
-const OF_NMS = known(['iouThreshold', 'scoreThreshold', 'limit', 'classes', 'dtype'], 'iouThreshold')
+const OF_NMS = known(
+  ['iouThreshold', 'scoreThreshold', 'limit', 'classes', 'dtype'],
+  'iouThreshold',
+)
 const OF_BOXES = known(['out', 'casting'])
 const OF_UNLETTERBOX = known(['clip', 'out', 'casting'])
 const OF_ONE_HOT = known(['axis', 'dtype', 'out'], 'axis')
@@ -49,26 +52,35 @@ const INT64 = dtypeOf('int64').index
 const SAFE = 0
 
 /** @param {string} name @param {unknown} value @returns {number} */
-function number (name, value) {
-  if (typeof value !== 'number' || Number.isNaN(value)) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+function number(name, value) {
+  if (typeof value !== 'number' || Number.isNaN(value)) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  }
   return value
 }
 
 /** @param {number} dtype */
-const isWhole = dtype => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
+const isWhole = (dtype) => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
 
 /** @param {number} dtype @returns {number} what float functions of it give */
-const floated = dtype => isWhole(dtype) ? FLOAT32 : dtype
+const floated = (dtype) => (isWhole(dtype) ? FLOAT32 : dtype)
 
 /** @param {string} name @param {number[]} shape @param {number} n */
-function checkList (name, shape, n) {
-  if (shape.length !== 1 || shape[0] !== n) throw failure('ERR_SHAPE', `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', ...' : ''}]; [${n}] was expected, one for each box`)
+function checkList(name, shape, n) {
+  if (shape.length !== 1 || shape[0] !== n) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', ...' : ''}]; [${n}] was expected, one for each box`,
+    )
+  }
 }
 
 /** @param {Layout} layout @param {string} name */
-function checkBoxes ({ shape }, name) {
+function checkBoxes({ shape }, name) {
   const last = shape[shape.length - 1]
-  if (last !== 4) throw failure('ERR_SHAPE', `${name} has ${last} elements along its last axis; boxes have 4`)
+  if (last !== 4) {
+    throw failure('ERR_SHAPE', `${name} has ${last} elements along its last axis; boxes have 4`)
+  }
 }
 
 /**
@@ -86,28 +98,55 @@ function checkBoxes ({ shape }, name) {
  * @example
  * nms(tensor([[0, 0, 2, 2], [0, 0, 2, 1.5], [4, 4, 6, 6]]), tensor([0.5, 0.75, 0.25])).toArray() // [1, 2]
  */
-function nms (boxes, scores, opts) {
+function nms(boxes, scores, opts) {
   tensorOf(boxes, 'boxes')
   tensorOf(scores, 'scores')
-  const { iouThreshold = 0.5, scoreThreshold, limit, classes, dtype: asked } = optionsFor(opts, OF_NMS)
+  const {
+    iouThreshold = 0.5,
+    scoreThreshold,
+    limit,
+    classes,
+    dtype: asked,
+  } = optionsFor(opts, OF_NMS)
   const most = number('iouThreshold', iouThreshold)
   const least = scoreThreshold === undefined ? NaN : number('scoreThreshold', scoreThreshold)
   const count = limit === undefined ? undefined : integer('limit', limit)
-  if (count !== undefined && count < 0) throw failure('ERR_BOUNDS', `limit is ${count}; 0 or more indices were expected`)
+  if (count !== undefined && count < 0) {
+    throw failure('ERR_BOUNDS', `limit is ${count}; 0 or more indices were expected`)
+  }
   if (classes !== undefined) tensorOf(classes, 'classes')
   const dtype = asked === undefined ? INT32 : dtypeOf(asked).index
-  if (dtype !== INT32 && dtype !== INT64) throw failure('ERR_DTYPE', `dtype is ${dtypes[dtype].name}; indices are int32 or int64`)
+  if (dtype !== INT32 && dtype !== INT64) {
+    throw failure('ERR_DTYPE', `dtype is ${dtypes[dtype].name}; indices are int32 or int64`)
+  }
   const from = operandOf(/** @type {Tensor} */ (boxes), 'boxes')
   const by = operandOf(/** @type {Tensor} */ (scores), 'scores')
   const of = classes === undefined ? by : operandOf(classes, 'classes')
-  if (from.shape.length !== 2) throw failure('ERR_SHAPE', `boxes has ${from.shape.length} axes; [n, 4] was expected`)
+  if (from.shape.length !== 2) {
+    throw failure('ERR_SHAPE', `boxes has ${from.shape.length} axes; [n, 4] was expected`)
+  }
   checkBoxes(from, 'boxes')
   const n = from.shape[0]
   checkList('scores', by.shape, n)
-  if (dtypes[by.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `scores is ${dtypes[by.dtype].name}; real numbers were expected`)
+  if (dtypes[by.dtype].kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `scores is ${dtypes[by.dtype].name}; real numbers were expected`)
+  }
   if (classes !== undefined) checkList('classes', of.shape, n)
-  if (classes !== undefined && !isWhole(of.dtype)) throw failure('ERR_DTYPE', `classes is ${dtypes[of.dtype].name}; integers were expected`)
-  return wrap(selected(from, by, of, classes !== undefined, most, least, count === undefined || count > n ? n : count, dtype))
+  if (classes !== undefined && !isWhole(of.dtype)) {
+    throw failure('ERR_DTYPE', `classes is ${dtypes[of.dtype].name}; integers were expected`)
+  }
+  return wrap(
+    selected(
+      from,
+      by,
+      of,
+      classes !== undefined,
+      most,
+      least,
+      count === undefined || count > n ? n : count,
+      dtype,
+    ),
+  )
 }
 
 /**
@@ -121,12 +160,17 @@ function nms (boxes, scores, opts) {
  * @param {number} dtype
  * @returns {Layout} of as many indices as there are
  */
-function selected (boxes, scores, classes, hasClasses, most, least, limit, dtype) {
+function selected(boxes, scores, classes, hasClasses, most, least, limit, dtype) {
   const scratch = allocated(denseLayout(INT32, [limit]))
   try {
-    run(rows.nms, [scratch], [boxes, scores, classes], { numbers: [limit, hasClasses ? 1 : 0], scalars: [most, least] })
+    run(rows.nms, [scratch], [boxes, scores, classes], {
+      numbers: [limit, hasClasses ? 1 : 0],
+      scalars: [most, least],
+    })
     const found = ffi.viewByNumbers(ffi.opcodes.narrow, scratch, 0, 0, resultAt(1))
-    return written(allocated(denseLayout(dtype, found.shape)), made => ffi.copy(made, found, SAFE))
+    return written(allocated(denseLayout(dtype, found.shape)), (made) =>
+      ffi.copy(made, found, SAFE),
+    )
   } finally {
     ffi.backend.release(scratch.storage)
   }
@@ -147,7 +191,7 @@ function selected (boxes, scores, classes, hasClasses, most, least, limit, dtype
  * @example
  * iou(tensor([[0, 0, 2, 2]]), tensor([[1, 0, 2, 2], [2, 2, 3, 3]])).toArray() // [[0.5, 0]]
  */
-function iou (boxes1, boxes2, opts) {
+function iou(boxes1, boxes2, opts) {
   tensorOf(boxes1, 'boxes1')
   tensorOf(boxes2, 'boxes2')
   const { out, casting } = resultIn(optionsFor(opts, OF_BOXES))
@@ -160,16 +204,34 @@ function iou (boxes1, boxes2, opts) {
   const batch = broadcast(batchOf(a, 2), batchOf(b, 2))
   const n = a.shape[a.shape.length - 2]
   const m = b.shape[b.shape.length - 2]
-  const { to, result } = target(out, floated(ffi.promoteTypes(a.dtype, b.dtype)), joined(batch, [n, m]))
+  const { to, result } = target(
+    out,
+    floated(ffi.promoteTypes(a.dtype, b.dtype)),
+    joined(batch, [n, m]),
+  )
   const first = ffi.viewByList(ffi.opcodes.broadcast_to, a, joined(batch, [n, 4]))
-  const second = ffi.viewByNumbers(ffi.opcodes.unsqueeze, ffi.viewByList(ffi.opcodes.broadcast_to, b, joined(batch, [m, 4])), batch.length)
-  run(rows.iou, [to], [first, ffi.viewByList(ffi.opcodes.broadcast_to, second, joined(batch, [n, m, 4]))], { numbers: [casting] })
+  const second = ffi.viewByNumbers(
+    ffi.opcodes.unsqueeze,
+    ffi.viewByList(ffi.opcodes.broadcast_to, b, joined(batch, [m, 4])),
+    batch.length,
+  )
+  run(
+    rows.iou,
+    [to],
+    [first, ffi.viewByList(ffi.opcodes.broadcast_to, second, joined(batch, [n, m, 4]))],
+    { numbers: [casting] },
+  )
   return result()
 }
 
 /** @param {string} name @param {any} value @returns {[number, number]} */
-function pairOf (name, value) {
-  if (!Array.isArray(value)) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a letterbox has [of rows, of columns]`)
+function pairOf(name, value) {
+  if (!Array.isArray(value)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(value)}; a letterbox has [of rows, of columns]`,
+    )
+  }
   const a = value[0]
   const b = value[1]
   return [number(`${name}[0]`, a), number(`${name}[1]`, b)]
@@ -189,21 +251,33 @@ function pairOf (name, value) {
  * @example
  * unletterbox(tensor([0, 1, 2, 3]), letterbox(zeros([1, 2]), [4, 4])).toArray() // [0, 0, 1, 1]
  */
-function unletterbox (boxes, letterboxed, opts) {
+function unletterbox(boxes, letterboxed, opts) {
   tensorOf(boxes, 'boxes')
   const options = optionsFor(opts, OF_UNLETTERBOX)
   const { clip } = options
   const isClipped = boolean('clip', clip)
   const { out, casting } = resultIn(options)
-  if (letterboxed === null || typeof letterboxed !== 'object') throw failure('ERR_ARGUMENT', `letterboxed is ${show(letterboxed)}; what letterbox returned was expected`)
-  const { scale, padding, size } = atOnce(() => ({ scale: pairOf('scale', letterboxed.scale), padding: pairOf('padding', letterboxed.padding), size: pairOf('size', letterboxed.size) }))
+  if (letterboxed === null || typeof letterboxed !== 'object') {
+    throw failure(
+      'ERR_ARGUMENT',
+      `letterboxed is ${show(letterboxed)}; what letterbox returned was expected`,
+    )
+  }
+  const { scale, padding, size } = atOnce(() => ({
+    scale: pairOf('scale', letterboxed.scale),
+    padding: pairOf('padding', letterboxed.padding),
+    size: pairOf('size', letterboxed.size),
+  }))
   const whole = [padding[1], padding[0], size[1], size[0]]
   for (let i = 0; i < 4; i++) integer(i < 2 ? 'padding' : 'size', whole[i])
   const from = operandOf(boxes, 'boxes')
   checkCore(from, 1, 'boxes')
   checkBoxes(from, 'boxes')
   const { to, result } = target(out, floated(from.dtype), from.shape.slice())
-  run(rows.unletterbox, [to], [from], { numbers: joined(whole, [casting * 2 + (isClipped ? 1 : 0)]), scalars: [scale[1], scale[0]] })
+  run(rows.unletterbox, [to], [from], {
+    numbers: joined(whole, [casting * 2 + (isClipped ? 1 : 0)]),
+    scalars: [scale[1], scale[0]],
+  })
   return result()
 }
 
@@ -222,7 +296,7 @@ function unletterbox (boxes, letterboxed, opts) {
  * @example
  * oneHot(tensor([2, 0], 'int32'), 3).toArray() // [[0, 0, 1], [1, 0, 0]]
  */
-function oneHot (indices, n, axis, opts) {
+function oneHot(indices, n, axis, opts) {
   tensorOf(indices, 'indices')
   const options = optionsAlong(axis, opts, OF_ONE_HOT)
   const { axis: named = -1 } = options
@@ -231,12 +305,16 @@ function oneHot (indices, n, axis, opts) {
   const count = integer('n', n, 'ERR_SHAPE')
   if (count < 0) throw failure('ERR_SHAPE', `n is ${count}; 0 or more classes were expected`)
   const from = operandOf(/** @type {Tensor} */ (indices), 'indices')
-  if (!isWhole(from.dtype)) throw failure('ERR_DTYPE', `indices is ${dtypes[from.dtype].name}; integers were expected`)
+  if (!isWhole(from.dtype)) {
+    throw failure('ERR_DTYPE', `indices is ${dtypes[from.dtype].name}; integers were expected`)
+  }
   const ndim = from.shape.length + 1
   const at = inRange(given, ndim)
   /** @type {number[]} */
   const shape = []
-  for (let d = 0; d < ndim; d++) shape[d] = d < at ? from.shape[d] : d === at ? count : from.shape[d - 1]
+  for (let d = 0; d < ndim; d++) {
+    shape[d] = d < at ? from.shape[d] : d === at ? count : from.shape[d - 1]
+  }
   const { to, result } = target(out, dtype === undefined ? FLOAT32 : dtype.index, shape)
   if (dtype !== undefined) checkOut(to, shape, dtype)
   refusable(out, to, () => run(rows.one_hot, [permuted(to, lastAxes(ndim, [at]))], [from]))

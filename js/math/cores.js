@@ -23,8 +23,10 @@ const { opcodes } = ffi
  * @param {string} name  of the argument, for messages
  * @throws {RangeError} ERR_SHAPE
  */
-function checkCore ({ shape }, axes, name) {
-  if (shape.length < axes) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; at least ${axes} were expected`)
+function checkCore({ shape }, axes, name) {
+  if (shape.length < axes) {
+    throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; at least ${axes} were expected`)
+  }
 }
 
 /** @type {(a: readonly number[], b: readonly number[]) => number[]} */
@@ -44,13 +46,13 @@ const coreOf = ({ shape }, axes) => shape.slice(shape.length - axes)
  * @returns {{ batch: number[], a: Layout, b: Layout }} both with the same batches; views
  * @throws {RangeError} ERR_SHAPE they do not broadcast
  */
-function broadcastBatches (a, axesA, b, axesB) {
+function broadcastBatches(a, axesA, b, axesB) {
   const batch = broadcast(batchOf(a, axesA), batchOf(b, axesB))
   return { batch, a: broadcastTo(a, axesA, batch), b: broadcastTo(b, axesB, batch) }
 }
 
 /** @param {Layout} layout @param {number} axes  of its core @param {number[]} batch @returns {Layout} a view, or itself where it is alike */
-function broadcastTo (layout, axes, batch) {
+function broadcastTo(layout, axes, batch) {
   const shape = axes === 0 ? batch : joined(batch, coreOf(layout, axes))
   if (isSameShape(layout.shape, shape)) return layout
   return ffi.viewByList(opcodes.broadcast_to, layout, shape)
@@ -66,7 +68,7 @@ function broadcastTo (layout, axes, batch) {
  * @returns {{ to: Layout, result: () => any }} result: the tensor, once C has written it
  * @throws ERR_SHAPE, ERR_MEMORY, ERR_CAST; of out as targetOf
  */
-function target (out, dtype, shape, casting) {
+function target(out, dtype, shape, casting) {
   if (out !== undefined) {
     const to = targetOf(out)
     checkOut(to, shape, undefined)
@@ -78,7 +80,7 @@ function target (out, dtype, shape, casting) {
 }
 
 /** @param {number} dtype */
-const isInteger = dtype => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
+const isInteger = (dtype) => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
 
 /**
  * As target, of integers that wrap in their dtype: a wider out would show what wraps, so they are made in bytes of their own first.
@@ -92,9 +94,12 @@ const isInteger = dtype => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind
  * @returns {any} the result
  * @throws as target
  */
-function wrapping (by, out, dtype, shape, casting, compute) {
+function wrapping(by, out, dtype, shape, casting, compute) {
   const given = target(out, dtype, shape)
-  if (!isInteger(dtype) || (isInteger(given.to.dtype) && itemsizes[given.to.dtype] <= itemsizes[dtype])) {
+  if (
+    !isInteger(dtype) ||
+    (isInteger(given.to.dtype) && itemsizes[given.to.dtype] <= itemsizes[dtype])
+  ) {
     compute(given.to)
     return given.result()
   }
@@ -117,7 +122,7 @@ function wrapping (by, out, dtype, shape, casting, compute) {
  * @param {Layout} to
  * @param {() => void} compute
  */
-function refusable (out, to, compute) {
+function refusable(out, to, compute) {
   try {
     compute()
   } catch (error) {
@@ -127,7 +132,9 @@ function refusable (out, to, compute) {
 }
 
 /** @param {number} dtype  of an operand, which may be bool or float8 beside numbers */
-const isNumbers = dtype => dtypes[dtype].kind !== 'BOOLEAN' && (dtypes[dtype].itemsize > 1 || dtypes[dtype].kind !== 'FLOATING')
+const isNumbers = (dtype) =>
+  dtypes[dtype].kind !== 'BOOLEAN' &&
+  (dtypes[dtype].itemsize > 1 || dtypes[dtype].kind !== 'FLOATING')
 
 /**
  * The dtype of a product.
@@ -137,7 +144,7 @@ const isNumbers = dtype => dtypes[dtype].kind !== 'BOOLEAN' && (dtypes[dtype].it
  * @returns {number}
  * @throws ERR_DTYPE bool or float8 · ERR_CAST an operand does not cast to it
  */
-function productDtype (operands, asked) {
+function productDtype(operands, asked) {
   let { dtype } = operands[0]
   for (let i = 1; i < operands.length; i++) dtype = ffi.promoteTypes(dtype, operands[i].dtype)
   if (asked !== undefined) {
@@ -145,10 +152,26 @@ function productDtype (operands, asked) {
     for (let i = 0; i < operands.length; i++) checkOperandCast(operands[i].dtype, dtype)
   }
   if (isNumbers(dtype)) return dtype
-  throw failure('ERR_DTYPE', `there are no products of ${dtypes[dtype].name}; astype or { dtype } converts`)
+  throw failure(
+    'ERR_DTYPE',
+    `there are no products of ${dtypes[dtype].name}; astype or { dtype } converts`,
+  )
 }
 
 /** Indices of the kinds of src/samebytes.h. */
 const name = (/** @type {number} */ dtype) => dtypes[dtype].name
 
-module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, wrapping, refusable, isNumbers, productDtype, name }
+module.exports = {
+  checkCore,
+  joined,
+  batchOf,
+  coreOf,
+  broadcastBatches,
+  broadcastTo,
+  target,
+  wrapping,
+  refusable,
+  isNumbers,
+  productDtype,
+  name,
+}

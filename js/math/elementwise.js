@@ -17,7 +17,7 @@ const scalars = require('./scalars')
 /** What options ask for. @typedef {ReturnType<typeof resultOptions>} Asked */
 
 /** @param {Asked} options @returns {number} the dtype that operands are converted to first, or NONE */
-const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
+const askedOf = ({ dtype }) => (dtype === undefined ? NONE : dtype.index)
 
 /**
  * @param {number} op
@@ -28,7 +28,7 @@ const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
  * @param {number} [position]
  * @returns {Tensor}
  */
-function computed (op, from, shape, options, scalar, position) {
+function computed(op, from, shape, options, scalar, position) {
   const { out, casting } = options
   const how = { op, asked: askedOf(options), casting, scalar, position }
   if (out !== undefined) {
@@ -43,8 +43,16 @@ function computed (op, from, shape, options, scalar, position) {
 }
 
 /** @param {import('./calls/calls').How} how @param {readonly Layout[]} from @returns {number} of the result */
-function dtypeOf ({ op, asked, scalar, position }, from) {
-  if (position !== CHOICE) return resultOf(op, from[0].dtype, from[from.length > 1 ? 1 : 0].dtype, from[from.length > 2 ? 2 : 0].dtype, asked)
+function dtypeOf({ op, asked, scalar, position }, from) {
+  if (position !== CHOICE) {
+    return resultOf(
+      op,
+      from[0].dtype,
+      from[from.length > 1 ? 1 : 0].dtype,
+      from[from.length > 2 ? 2 : 0].dtype,
+      asked,
+    )
+  }
   const { of, second, third } = /** @type {Choice} */ (scalar)
   return resultOf(op, of, second, third, asked)
 }
@@ -57,7 +65,7 @@ function dtypeOf ({ op, asked, scalar, position }, from) {
  * @param {unknown} opts
  * @returns {any}
  */
-function unary (op, x, opts) {
+function unary(op, x, opts) {
   tensorOf(x, 'x')
   const options = resultOptions(opts)
   const a = operandOf(/** @type {Tensor} */ (x), 'x')
@@ -75,7 +83,7 @@ function unary (op, x, opts) {
  * @param {string} [second]  x2's
  * @returns {any}
  */
-function binary (op, x1, x2, opts, first = 'x1', second = 'x2') {
+function binary(op, x1, x2, opts, first = 'x1', second = 'x2') {
   if (!Tensor.isTensor(x1)) return besideScalar(op, x2, second, first, x1, 0, opts)
   if (!Tensor.isTensor(x2)) return besideScalar(op, x1, first, second, x2, 1, opts)
   const options = resultOptions(opts)
@@ -94,12 +102,24 @@ function binary (op, x1, x2, opts, first = 'x1', second = 'x2') {
  * @param {unknown} opts
  * @returns {Tensor}
  */
-function besideScalar (op, x, ofTensor, name, value, position, opts) {
+function besideScalar(op, x, ofTensor, name, value, position, opts) {
   const scalar = scalars.read(name, value)
-  if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor, as tensor() makes of lists`)
+  if (!Tensor.isTensor(x)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor, as tensor() makes of lists`,
+    )
+  }
   const options = resultOptions(opts)
   const a = operandOf(x, ofTensor)
-  return computed(op, [a], a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), position)
+  return computed(
+    op,
+    [a],
+    a.shape,
+    options,
+    scalars.taken(name, op, a.dtype, askedOf(options), scalar),
+    position,
+  )
 }
 
 module.exports = { unary, binary, computed }

@@ -13,8 +13,24 @@ const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 const {
-  COMPLEX, REAL, HERMITIAN, INVERSE, CONJUGATE, DOUBLES, UNSAFE, NORMS,
-  count, number, floatOf, madeFrom, withExtent, lengthOf, lengthFor, transformAlong, narrowed, temporary
+  COMPLEX,
+  REAL,
+  HERMITIAN,
+  INVERSE,
+  CONJUGATE,
+  DOUBLES,
+  UNSAFE,
+  NORMS,
+  count,
+  number,
+  floatOf,
+  madeFrom,
+  withExtent,
+  lengthOf,
+  lengthFor,
+  transformAlong,
+  narrowed,
+  temporary,
 } = require('./transforms')
 
 /** @import { AnyTensor, Casting, DtypeName, IsAny, NameOf, Or } from '../base/types' */
@@ -70,7 +86,7 @@ const IHFFT = { kind: REAL, flags: CONJUGATE, isDivided: true }
  * @param {unknown} opts
  * @returns {any}
  */
-function transformed (kind, x, opts) {
+function transformed(kind, x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_LINES)
   const { n: elements, axis = -1, norm: word = 'backward' } = options
@@ -102,12 +118,21 @@ function transformed (kind, x, opts) {
  * @param {number} made
  * @param {number} casting
  */
-function transformAll (kind, to, between, from, axes, lengths, norm, made, casting) {
+function transformAll(kind, to, between, from, axes, lengths, norm, made, casting) {
   let source = from
   for (let i = axes.length - 1; i >= 0; i--) {
     let part = i === 0 ? to : between
     for (let k = 0; k < i; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(kind, part, source, axes[i], lengths[i], norm, i === 0 ? made : DOUBLES, i === 0 ? casting : UNSAFE)
+    transformAlong(
+      kind,
+      part,
+      source,
+      axes[i],
+      lengths[i],
+      norm,
+      i === 0 ? made : DOUBLES,
+      i === 0 ? casting : UNSAFE,
+    )
     source = part
   }
 }
@@ -121,7 +146,7 @@ function transformAll (kind, to, between, from, axes, lengths, norm, made, casti
  * @param {number[] | null} usual  axes where none are given
  * @returns {any}
  */
-function transformedAxes (kind, complex, last, x, opts, usual) {
+function transformedAxes(kind, complex, last, x, opts, usual) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_AXES)
   const { s, axes: list, norm: word = 'backward' } = options
@@ -131,16 +156,32 @@ function transformedAxes (kind, complex, last, x, opts, usual) {
   const { out, dtype, casting } = resultIn(options)
   return tidy(() => {
     const from = operandOf(/** @type {Tensor} */ (x), 'x')
-    const axes = axesFor(given ?? (sizes === null ? null : sizes.map((_, i) => i - sizes.length)), from.shape.length)
+    const axes = axesFor(
+      given ?? (sizes === null ? null : sizes.map((_, i) => i - sizes.length)),
+      from.shape.length,
+    )
     const end = axes.length - 1
-    if (sizes !== null && sizes.length !== axes.length) throw failure('ERR_SHAPE', `s has ${sizes.length} entries; there are ${axes.length} axes`)
+    if (sizes !== null && sizes.length !== axes.length) {
+      throw failure('ERR_SHAPE', `s has ${sizes.length} entries; there are ${axes.length} axes`)
+    }
     if (end < 0) throw failure('ERR_SHAPE', 'there is no axis to transform along')
     const lengths = axes.slice()
     for (let i = 0; i <= end; i++) {
       const size = sizes === null || sizes[i] === -1 ? undefined : count(`s[${i}]`, sizes[i])
       lengths[i] = size ?? lengthFor(i === end ? kind : COMPLEX, from.shape[axes[i]], axes[i])
     }
-    return transformedBy(kind, complex, last, from, axes, lengths, norm, madeFrom(kind, from.dtype, dtype), out, casting)
+    return transformedBy(
+      kind,
+      complex,
+      last,
+      from,
+      axes,
+      lengths,
+      norm,
+      madeFrom(kind, from.dtype, dtype),
+      out,
+      casting,
+    )
   })
 }
 
@@ -157,15 +198,25 @@ function transformedAxes (kind, complex, last, x, opts, usual) {
  * @param {number} casting
  * @returns {any}
  */
-function transformedBy (kind, complex, last, from, axes, lengths, norm, made, out, casting) {
+function transformedBy(kind, complex, last, from, axes, lengths, norm, made, out, casting) {
   const end = axes.length - 1
   const shape = from.shape.slice()
   for (let i = 0; i <= end; i++) shape[axes[i]] = lengthOf(i === end ? kind : COMPLEX, lengths[i])
   const { to, result } = target(out, made, shape)
   let source = from
   for (let i = 0; i < end; i++) source = narrowed(source, axes[i], lengths[i])
-  source = narrowed(source, axes[end], kind === HERMITIAN ? Math.floor(lengths[end] / 2) + 1 : lengths[end])
-  const between = end === 0 ? to : temporary(DOUBLES, kind === HERMITIAN ? withExtent(shape, axes[end], source.shape[axes[end]]) : shape) // results are rounded once, and out stays as it was where one of them fails
+  source = narrowed(
+    source,
+    axes[end],
+    kind === HERMITIAN ? Math.floor(lengths[end] / 2) + 1 : lengths[end],
+  )
+  const between =
+    end === 0
+      ? to
+      : temporary(
+          DOUBLES,
+          kind === HERMITIAN ? withExtent(shape, axes[end], source.shape[axes[end]]) : shape,
+        ) // results are rounded once, and out stays as it was where one of them fails
   if (end === 0) {
     transformAlong(last, to, source, axes[0], lengths[0], norm, made, casting)
   } else if (kind === COMPLEX) {
@@ -176,7 +227,17 @@ function transformedBy (kind, complex, last, from, axes, lengths, norm, made, ou
     transformAlong(last, part, source, axes[end], lengths[end], norm, DOUBLES, UNSAFE)
     transformAll(complex, to, between, part, axes.slice(0, end), lengths, norm, made, casting)
   } else {
-    transformAll(complex, between, between, source, axes.slice(0, end), lengths, norm, DOUBLES, UNSAFE)
+    transformAll(
+      complex,
+      between,
+      between,
+      source,
+      axes.slice(0, end),
+      lengths,
+      norm,
+      DOUBLES,
+      UNSAFE,
+    )
     transformAlong(last, to, between, axes[end], lengths[end], norm, made, casting)
   }
   return result()
@@ -200,7 +261,7 @@ const LAST_TWO = [-2, -1]
  * @example
  * fft(tensor([1, 0, 0, 0])).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-function fft (x, opts) {
+function fft(x, opts) {
   return transformed(FFT, x, opts)
 }
 
@@ -218,7 +279,7 @@ function fft (x, opts) {
  * @example
  * ifft(tensor([4, 0, 0, 0])).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-function ifft (x, opts) {
+function ifft(x, opts) {
   return transformed(IFFT, x, opts)
 }
 
@@ -236,7 +297,7 @@ function ifft (x, opts) {
  * @example
  * rfft(tensor([1, 2, 3, 4])).toArray() // [[10, 0], [-2, 2], [-2, 0]]
  */
-function rfft (x, opts) {
+function rfft(x, opts) {
   return transformed(RFFT, x, opts)
 }
 
@@ -254,7 +315,7 @@ function rfft (x, opts) {
  * @example
  * irfft(tensor([4, 0, 0])).toArray() // [1, 1, 1, 1]
  */
-function irfft (x, opts) {
+function irfft(x, opts) {
   return transformed(IRFFT, x, opts)
 }
 
@@ -272,7 +333,7 @@ function irfft (x, opts) {
  * @example
  * hfft(tensor([1, 1, 1])).toArray() // [4, 0, 0, 0]
  */
-function hfft (x, opts) {
+function hfft(x, opts) {
   return transformed(HFFT, x, opts)
 }
 
@@ -290,7 +351,7 @@ function hfft (x, opts) {
  * @example
  * ihfft(tensor([1, 0])).toArray() // [[0.5, -0], [0.5, -0]]
  */
-function ihfft (x, opts) {
+function ihfft(x, opts) {
   return transformed(IHFFT, x, opts)
 }
 
@@ -308,7 +369,7 @@ function ihfft (x, opts) {
  * @example
  * fftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-function fftn (x, opts) {
+function fftn(x, opts) {
   return transformedAxes(COMPLEX, FFT, FFT, x, opts, null)
 }
 
@@ -326,7 +387,7 @@ function fftn (x, opts) {
  * @example
  * ifftn(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function ifftn (x, opts) {
+function ifftn(x, opts) {
   return transformedAxes(COMPLEX, IFFT, IFFT, x, opts, null)
 }
 
@@ -344,7 +405,7 @@ function ifftn (x, opts) {
  * @example
  * fft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function fft2 (x, opts) {
+function fft2(x, opts) {
   return transformedAxes(COMPLEX, FFT, FFT, x, opts, LAST_TWO)
 }
 
@@ -362,7 +423,7 @@ function fft2 (x, opts) {
  * @example
  * ifft2(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function ifft2 (x, opts) {
+function ifft2(x, opts) {
   return transformedAxes(COMPLEX, IFFT, IFFT, x, opts, LAST_TWO)
 }
 
@@ -380,7 +441,7 @@ function ifft2 (x, opts) {
  * @example
  * rfftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-function rfftn (x, opts) {
+function rfftn(x, opts) {
   return transformedAxes(REAL, FFT, RFFT, x, opts, null)
 }
 
@@ -398,7 +459,7 @@ function rfftn (x, opts) {
  * @example
  * irfftn(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-function irfftn (x, opts) {
+function irfftn(x, opts) {
   return transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, null)
 }
 
@@ -416,7 +477,7 @@ function irfftn (x, opts) {
  * @example
  * rfft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function rfft2 (x, opts) {
+function rfft2(x, opts) {
   return transformedAxes(REAL, FFT, RFFT, x, opts, LAST_TWO)
 }
 
@@ -434,7 +495,7 @@ function rfft2 (x, opts) {
  * @example
  * irfft2(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-function irfft2 (x, opts) {
+function irfft2(x, opts) {
   return transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, LAST_TWO)
 }
 
@@ -446,14 +507,16 @@ function irfft2 (x, opts) {
  * @param {number} isHalf  0 or 1
  * @returns {any}
  */
-function frequencies (n, opts, isHalf) {
+function frequencies(n, opts, isHalf) {
   const elements = count('n', n)
   const options = optionsFor(opts, OF_FREQUENCIES)
   const { d: distance = 1 } = options
   const d = number('d', distance)
   if (d === 0) throw failure('ERR_ARGUMENT', 'd is 0; a distance was expected')
   const { out, dtype, casting } = resultIn(options)
-  const { to, result } = target(out, floatOf(dtype), [isHalf === 1 ? Math.floor(elements / 2) + 1 : elements])
+  const { to, result } = target(out, floatOf(dtype), [
+    isHalf === 1 ? Math.floor(elements / 2) + 1 : elements,
+  ])
   run(rows.frequencies, [to], [], { numbers: [elements, isHalf, casting], scalars: [d] })
   return result()
 }
@@ -471,7 +534,7 @@ function frequencies (n, opts, isHalf) {
  * @example
  * fftfreq(4, { d: 0.25 }).toArray() // [0, 1, -2, -1]
  */
-function fftfreq (n, opts) {
+function fftfreq(n, opts) {
   return frequencies(n, opts, 0)
 }
 
@@ -488,7 +551,7 @@ function fftfreq (n, opts) {
  * @example
  * rfftfreq(4, { d: 0.25 }).toArray() // [0, 1, 2]
  */
-function rfftfreq (n, opts) {
+function rfftfreq(n, opts) {
   return frequencies(n, opts, 1)
 }
 
@@ -498,7 +561,7 @@ function rfftfreq (n, opts) {
  * @param {number} isInverse  0 or 1
  * @returns {any}
  */
-function shifted (x, opts, isInverse) {
+function shifted(x, opts, isInverse) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_SHIFT)
   const { axes: list } = options
@@ -507,7 +570,12 @@ function shifted (x, opts, isInverse) {
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const axes = axesFor(given, from.shape.length)
   const { to, result } = target(out, from.dtype, from.shape.slice())
-  if (to.dtype !== from.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[to.dtype].name}; ${dtypes[from.dtype].name} was expected`)
+  if (to.dtype !== from.dtype) {
+    throw failure(
+      'ERR_DTYPE',
+      `out is ${dtypes[to.dtype].name}; ${dtypes[from.dtype].name} was expected`,
+    )
+  }
   run(rows.fft_shift, [to], [from], { lists: [axes], numbers: [isInverse] })
   return result()
 }
@@ -525,7 +593,7 @@ function shifted (x, opts, isInverse) {
  * @example
  * fftshift(tensor([0, 1, 2, -2, -1])).toArray() // [-2, -1, 0, 1, 2]
  */
-function fftshift (x, opts) {
+function fftshift(x, opts) {
   return shifted(x, opts, 0)
 }
 
@@ -542,10 +610,27 @@ function fftshift (x, opts) {
  * @example
  * ifftshift(tensor([-2, -1, 0, 1, 2])).toArray() // [0, 1, 2, -2, -1]
  */
-function ifftshift (x, opts) {
+function ifftshift(x, opts) {
   return shifted(x, opts, 1)
 }
 
 module.exports = {
-  fft, ifft, rfft, irfft, hfft, ihfft, fftn, ifftn, fft2, ifft2, rfftn, irfftn, rfft2, irfft2, fftfreq, rfftfreq, fftshift, ifftshift
+  fft,
+  ifft,
+  rfft,
+  irfft,
+  hfft,
+  ihfft,
+  fftn,
+  ifftn,
+  fft2,
+  ifft2,
+  rfftn,
+  irfftn,
+  rfft2,
+  irfft2,
+  fftfreq,
+  rfftfreq,
+  fftshift,
+  ifftshift,
 }

@@ -1,6 +1,5 @@
 'use strict'
 // Made from src/math/ops.def by `npm run generate`: a function for each row.
-/* eslint @stylistic/no-extra-parens: off -- a cast needs them */
 
 const { ops } = require('./calls/calls')
 const { unary, binary } = require('./elementwise')

@@ -4,7 +4,15 @@
 const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } = require('../base/validate')
+const {
+  axesFromStart,
+  axisFromStart,
+  boolean,
+  integer,
+  integers,
+  oneOf,
+  show,
+} = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
 const { atOnce } = require('./calls/plan')
 const { claim, unclaim } = require('../backend/storage')
@@ -18,7 +26,13 @@ const { lastAxes, permuted } = require('./axes')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
-const { alphaFrom, channelsFrom, layoutOfPicture, pictureOf, tensorOfPicture } = require('./pictures')
+const {
+  alphaFrom,
+  channelsFrom,
+  layoutOfPicture,
+  pictureOf,
+  tensorOfPicture,
+} = require('./pictures')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -58,8 +72,34 @@ const scalars = require('./scalars')
  * @property {Casting | undefined} [casting]  of x to out's dtype; 'same_kind' where none is given
  */
 
-const OF_RESIZE = known(['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'dtype', 'out', 'casting'])
-const OF_LETTERBOX = known(['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting'])
+const OF_RESIZE = known([
+  'axes',
+  'channels',
+  'alpha',
+  'method',
+  'antialias',
+  'scale',
+  'bias',
+  'axis',
+  'dtype',
+  'out',
+  'casting',
+])
+const OF_LETTERBOX = known([
+  'axes',
+  'channels',
+  'alpha',
+  'method',
+  'antialias',
+  'scale',
+  'bias',
+  'axis',
+  'value',
+  'align',
+  'dtype',
+  'out',
+  'casting',
+])
 const OF_CROP = known(['axes', 'channels'], 'axes')
 const OF_PAD = known(['mode', 'value', 'out', 'casting'])
 const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
@@ -87,19 +127,35 @@ const MOST_PIXELS = 2 ** 30 - 1 // along an axis
  */
 
 /** @param {unknown} axes @param {boolean} isPicture @returns {number[]} */
-function pairOf (axes, isPicture) {
+function pairOf(axes, isPicture) {
   if (axes === undefined) return isPicture ? [0, 1] : [-2, -1]
   const list = atOnce(() => integers('axes', axes))
-  if (list.length !== 2) throw failure('ERR_SHAPE', `axes has ${list.length} entries; two were expected, of rows and of columns`)
+  if (list.length !== 2) {
+    throw failure(
+      'ERR_SHAPE',
+      `axes has ${list.length} entries; two were expected, of rows and of columns`,
+    )
+  }
   return list
 }
 
 /** @param {unknown} size @returns {number[]} height and width */
-function sizeOf (size) {
-  if (typeof size !== 'object') throw failure('ERR_ARGUMENT', `size is ${show(size)}; [height, width] was expected`)
+function sizeOf(size) {
+  if (typeof size !== 'object') {
+    throw failure('ERR_ARGUMENT', `size is ${show(size)}; [height, width] was expected`)
+  }
   const list = atOnce(() => integers('size', size, 'ERR_SHAPE'))
-  if (list.length !== 2) throw failure('ERR_SHAPE', `size has ${list.length} entries; [height, width] was expected`)
-  for (let i = 0; i < 2; i++) if (list[i] < 0 || list[i] > MOST_PIXELS) throw failure('ERR_SHAPE', `size[${i}] is ${list[i]}; 0 to ${MOST_PIXELS} pixels are possible`)
+  if (list.length !== 2) {
+    throw failure('ERR_SHAPE', `size has ${list.length} entries; [height, width] was expected`)
+  }
+  for (let i = 0; i < 2; i++) {
+    if (list[i] < 0 || list[i] > MOST_PIXELS) {
+      throw failure(
+        'ERR_SHAPE',
+        `size[${i}] is ${list[i]}; 0 to ${MOST_PIXELS} pixels are possible`,
+      )
+    }
+  }
   return list
 }
 
@@ -111,7 +167,7 @@ const anyCount = () => {}
  * @param {number} missing
  * @returns {number | Float64Array}
  */
-function readFactor (name, factor, missing) {
+function readFactor(name, factor, missing) {
   return atOnce(() => {
     if (Tensor.isTensor(factor)) operandOf(factor, name)
     return factorOf(name, factor, missing, anyCount)
@@ -119,10 +175,24 @@ function readFactor (name, factor, missing) {
 }
 
 /** @param {Record<string, any>} options @param {boolean} isPicture @returns {Given} */
-function readOptions (options, isPicture) {
-  const { axes, channels: given, alpha, method = 'bilinear', antialias = true, scale, bias, axis } = options
+function readOptions(options, isPicture) {
+  const {
+    axes,
+    channels: given,
+    alpha,
+    method = 'bilinear',
+    antialias = true,
+    scale,
+    bias,
+    axis,
+  } = options
   const channels = channelsFrom(given, isPicture)
-  if (Array.isArray(axis)) throw failure('ERR_ARGUMENT', 'axis is an array; the axis of channels was expected, axes are those of rows and columns')
+  if (Array.isArray(axis)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'axis is an array; the axis of channels was expected, axes are those of rows and columns',
+    )
+  }
   return {
     axes: pairOf(axes, isPicture),
     channels,
@@ -133,16 +203,19 @@ function readOptions (options, isPicture) {
     bias: readFactor('bias', bias, 0),
     isScaled: scale !== undefined || bias !== undefined,
     axis: axis === undefined ? undefined : integer('axis', axis), // of channels
-    result: resultIn(options)
+    result: resultIn(options),
   }
 }
 
 /** @param {any} x @param {import('../copy/images').Image | null} picture  that x is @param {Given} given */
-const sourceOf = (x, picture, { channels }) => picture === null ? operandOf(x, 'x') : layoutOfPicture(picture, channels)
+const sourceOf = (x, picture, { channels }) =>
+  picture === null ? operandOf(x, 'x') : layoutOfPicture(picture, channels)
 
 /** @param {number[]} axes @param {number[]} shape @returns {number[]} from 0 on */
-function axesIn (axes, shape) {
-  if (shape.length < 2) throw failure('ERR_SHAPE', `x has ${shape.length} axes; an image has at least two`)
+function axesIn(axes, shape) {
+  if (shape.length < 2) {
+    throw failure('ERR_SHAPE', `x has ${shape.length} axes; an image has at least two`)
+  }
   return axesFromStart(axes, shape.length, 'axes')
 }
 
@@ -154,24 +227,51 @@ function axesIn (axes, shape) {
  * @param {number[]} shape
  * @returns {number} -1: nothing asks for it
  */
-function channelAxis ({ axis, scale, bias, alpha }, axes, shape) {
+function channelAxis({ axis, scale, bias, alpha }, axes, shape) {
   if (typeof scale === 'number' && typeof bias === 'number' && !alpha) return -1
   const last = axes[1] + 1
-  const at = axis !== undefined ? axisFromStart(axis, shape.length) : last < shape.length ? last : axes[0] - 1
-  if (at < 0) throw failure('ERR_SHAPE', `x has no axis of channels, ${alpha ? 'of which alpha is the last one' : 'along which lists in scale and bias would be'}`)
-  if (at === axes[0] || at === axes[1]) throw failure('ERR_ARGUMENT', `axis ${at} is one of axes; channels are along another one`)
-  if (alpha && shape[at] < 2) throw failure('ERR_SHAPE', `axis ${at} has ${shape[at]} channels; one or more and alpha were expected`)
+  const at =
+    axis !== undefined
+      ? axisFromStart(axis, shape.length)
+      : last < shape.length
+        ? last
+        : axes[0] - 1
+  if (at < 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `x has no axis of channels, ${alpha ? 'of which alpha is the last one' : 'along which lists in scale and bias would be'}`,
+    )
+  }
+  if (at === axes[0] || at === axes[1]) {
+    throw failure('ERR_ARGUMENT', `axis ${at} is one of axes; channels are along another one`)
+  }
+  if (alpha && shape[at] < 2) {
+    throw failure(
+      'ERR_SHAPE',
+      `axis ${at} has ${shape[at]} channels; one or more and alpha were expected`,
+    )
+  }
   return at
 }
 
 /** @param {string} name @param {number | Float64Array} factor @param {number} n @param {number} axis */
-function checkFactor (name, factor, n, axis) {
-  if (typeof factor !== 'number' && factor.length !== n) throw failure('ERR_SHAPE', `${name} has ${factor.length} entries; axis ${axis} has ${n} elements`)
+function checkFactor(name, factor, n, axis) {
+  if (typeof factor !== 'number' && factor.length !== n) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has ${factor.length} entries; axis ${axis} has ${n} elements`,
+    )
+  }
 }
 
 /** @param {string} name @param {number} factor @param {number} dtype  of the image and its result */
-function checkKept (name, factor, dtype) {
-  if (!Number.isInteger(factor)) throw failure('ERR_CAST', `${name} is ${factor}, and the result would be ${dtypes[dtype].name}, as the image is; { dtype: 'float32' } gives floats`)
+function checkKept(name, factor, dtype) {
+  if (!Number.isInteger(factor)) {
+    throw failure(
+      'ERR_CAST',
+      `${name} is ${factor}, and the result would be ${dtypes[dtype].name}, as the image is; { dtype: 'float32' } gives floats`,
+    )
+  }
 }
 
 /**
@@ -182,7 +282,7 @@ function checkKept (name, factor, dtype) {
  * @param {Layout} from
  * @returns {Layout | null} float64 [2, n], claimed; null: nothing is scaled
  */
-function factorsOf ({ scale, bias, isScaled, result }, axis, { dtype, shape }) {
+function factorsOf({ scale, bias, isScaled, result }, axis, { dtype, shape }) {
   if (!isScaled) return null
   const isKept = scalars.isWhole[dtype] && result.dtype === undefined && result.out === undefined // integers that nobody asked for
   const n = axis < 0 ? 1 : shape[axis]
@@ -195,31 +295,34 @@ function factorsOf ({ scale, bias, isScaled, result }, axis, { dtype, shape }) {
     if (isKept) checkKept('scale', numbers[i], dtype)
     if (isKept) checkKept('bias', numbers[n + i], dtype)
   }
-  const layout = written(allocated(denseLayout(FLOAT64, [2, n])), made => ffi.copy(made, layoutOver(numbers, FLOAT64, [2, n]), 0))
+  const layout = written(allocated(denseLayout(FLOAT64, [2, n])), (made) =>
+    ffi.copy(made, layoutOver(numbers, FLOAT64, [2, n]), 0),
+  )
   claim(layout.storage)
   return layout
 }
 
 /** @param {Layout | null} factors */
-function releaseFactors (factors) {
+function releaseFactors(factors) {
   if (factors !== null) unclaim(factors.storage, ffi.backend)
 }
 
 /** @param {number[]} axes  of rows and columns @param {number} ndim @returns {number[] | null} */
-function orderOf (axes, ndim) {
+function orderOf(axes, ndim) {
   if (axes[0] < axes[1]) return lastAxes(ndim, axes)
-  return [...arrayOf(ndim, d => d).filter(d => !axes.includes(d)), ...axes]
+  return [...arrayOf(ndim, (d) => d).filter((d) => !axes.includes(d)), ...axes]
 }
 
 /** @param {number} x  from 0 on @returns {number} the nearest integer, of two the even one, as Python's round() */
-function roundedToEven (x) {
+function roundedToEven(x) {
   const low = Math.floor(x)
   const part = x - low
   return part > 0.5 || (part === 0.5 && low % 2 === 1) ? low + 1 : low
 }
 
 /** @param {number[]} shape @param {number[]} axes @param {number[]} size */
-const sized = (shape, axes, size) => shape.map((n, d) => d === axes[0] ? size[0] : d === axes[1] ? size[1] : n)
+const sized = (shape, axes, size) =>
+  shape.map((n, d) => (d === axes[0] ? size[0] : d === axes[1] ? size[1] : n))
 
 /**
  * Calls C.
@@ -232,15 +335,37 @@ const sized = (shape, axes, size) => shape.map((n, d) => d === axes[0] ? size[0]
  * @param {Layout | null} factors
  * @param {{ inside: number[], value: number } | null} [border]  place: what is before the image, and its size, in the target; value: around it
  */
-function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis, factors, border = null) {
+function resizeInto(
+  to,
+  from,
+  { method, antialias, alpha, result },
+  axes,
+  axis,
+  factors,
+  border = null,
+) {
   const order = orderOf(axes, from.shape.length)
   const source = permuted(from, order)
   const dtype = result.dtype === undefined ? from.dtype : result.dtype.index
-  const numbers = [method, antialias ? 1 : 0, order === null ? axis : order.indexOf(axis), dtype, result.casting, factors === null ? 0 : 1, alpha && method !== NEAREST ? 1 : 0]
+  const numbers = [
+    method,
+    antialias ? 1 : 0,
+    order === null ? axis : order.indexOf(axis),
+    dtype,
+    result.casting,
+    factors === null ? 0 : 1,
+    alpha && method !== NEAREST ? 1 : 0,
+  ]
   const targets = [permuted(to, order)]
   const sources = [source, factors ?? source]
   if (border === null) run(rows.resize, targets, sources, { numbers })
-  else run(rows.resize_within, targets, sources, { lists: [border.inside], numbers, scalars: [border.value] })
+  else {
+    run(rows.resize_within, targets, sources, {
+      lists: [border.inside],
+      numbers,
+      scalars: [border.value],
+    })
+  }
 }
 
 /**
@@ -262,7 +387,7 @@ function resizeInto (to, from, { method, antialias, alpha, result }, axes, axis,
  * @example
  * resize(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4]).toArray() // [[50, 75, 125, 150]]
  */
-function resize (x, size, opts) {
+function resize(x, size, opts) {
   const picture = pictureOf(x)
   const given = readOptions(optionsFor(opts, OF_RESIZE), picture !== null)
   const wanted = sizeOf(size)
@@ -273,7 +398,11 @@ function resize (x, size, opts) {
   const { dtype, out } = given.result
   const factors = factorsOf(given, axis, from)
   try {
-    const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
+    const { to, result } = target(
+      out,
+      dtype === undefined ? from.dtype : dtype.index,
+      sized(shape, axes, wanted),
+    )
     if (dtype !== undefined) checkOut(to, to.shape, dtype)
     resizeInto(to, from, given, axes, axis, factors)
     return result()
@@ -295,13 +424,18 @@ function resize (x, size, opts) {
  * @example
  * crop(tensor([[1, 2, 3], [4, 5, 6]]), [1, 0, 3, 1]).toArray() // [[2, 3]]
  */
-function crop (x, box, opts) {
+function crop(x, box, opts) {
   const picture = pictureOf(x)
   const options = optionsFor(opts, OF_CROP)
   const given = pairOf(options.axes, picture !== null)
   const channels = channelsFrom(options.channels, picture !== null)
   const edges = atOnce(() => integers('box', box))
-  if (edges.length !== 4) throw failure('ERR_SHAPE', `box has ${edges.length} entries; [left, top, right, bottom] was expected`)
+  if (edges.length !== 4) {
+    throw failure(
+      'ERR_SHAPE',
+      `box has ${edges.length} entries; [left, top, right, bottom] was expected`,
+    )
+  }
   const image = picture === null ? /** @type {Tensor} */ (x) : tensorOfPicture(picture, channels)
   const layout = Tensor.attachedOf(image)
   const { shape } = layout
@@ -313,10 +447,15 @@ function crop (x, box, opts) {
   const height = shape[axes[0]]
   const width = shape[axes[1]]
   if (left < 0 || top < 0 || right < left || bottom < top || right > width || bottom > height) {
-    throw failure('ERR_BOUNDS', `box is [${left}, ${top}, ${right}, ${bottom}]; an image of ${width} × ${height} pixels has [0, 0, ${width}, ${height}]`)
+    throw failure(
+      'ERR_BOUNDS',
+      `box is [${left}, ${top}, ${right}, ${bottom}]; an image of ${width} × ${height} pixels has [0, 0, ${width}, ${height}]`,
+    )
   }
   const tall = ffi.viewByNumbers(ffi.opcodes.narrow, layout, axes[0], top, bottom - top)
-  return /** @type {any} */ (Tensor.viewOf(image, ffi.viewByNumbers(ffi.opcodes.narrow, tall, axes[1], left, right - left)))
+  return /** @type {any} */ (
+    Tensor.viewOf(image, ffi.viewByNumbers(ffi.opcodes.narrow, tall, axes[1], left, right - left))
+  )
 }
 
 /**
@@ -334,11 +473,13 @@ function crop (x, box, opts) {
  * @example
  * letterbox(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 }).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
  */
-function letterbox (x, size, opts) {
+function letterbox(x, size, opts) {
   const picture = pictureOf(x)
   const options = optionsFor(opts, OF_LETTERBOX)
   const { value = 114, align = 'center' } = options
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `value is ${show(value)}; a number was expected`)
+  if (typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `value is ${show(value)}; a number was expected`)
+  }
   const aligned = oneOf('align', align, ALIGNS)
   const given = readOptions(options, picture !== null)
   const wanted = sizeOf(size)
@@ -346,30 +487,60 @@ function letterbox (x, size, opts) {
   const { shape } = from
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)
-  const own = axes.map(d => shape[d])
-  if (own[0] === 0 || own[1] === 0 || wanted[0] === 0 || wanted[1] === 0) throw failure('ERR_SHAPE', `an image of ${own[1]} × ${own[0]} pixels has no proportions in ${wanted[1]} × ${wanted[0]}`)
+  const own = axes.map((d) => shape[d])
+  if (own[0] === 0 || own[1] === 0 || wanted[0] === 0 || wanted[1] === 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `an image of ${own[1]} × ${own[0]} pixels has no proportions in ${wanted[1]} × ${wanted[0]}`,
+    )
+  }
   const by = Math.min(wanted[0] / own[0], wanted[1] / own[1])
   const inner = own.map((n, i) => Math.min(Math.max(roundedToEven(n * by), 1), wanted[i]))
-  const padding = inner.map((n, i) => Math.floor((wanted[i] - n) * aligned / 2))
+  const padding = inner.map((n, i) => Math.floor(((wanted[i] - n) * aligned) / 2))
   const { dtype, out } = given.result
   const factors = factorsOf(given, axis, from)
   try {
-    const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
+    const { to, result } = target(
+      out,
+      dtype === undefined ? from.dtype : dtype.index,
+      sized(shape, axes, wanted),
+    )
     if (dtype !== undefined) checkOut(to, to.shape, dtype)
-    resizeInto(to, from, given, axes, axis, factors, { inside: [padding[0], padding[1], inner[0], inner[1]], value })
-    return /** @type {any} */ ({ image: result(), scale: [inner[0] / own[0], inner[1] / own[1]], padding, size: own })
+    resizeInto(to, from, given, axes, axis, factors, {
+      inside: [padding[0], padding[1], inner[0], inner[1]],
+      value,
+    })
+    return /** @type {any} */ ({
+      image: result(),
+      scale: [inner[0] / own[0], inner[1] / own[1]],
+      padding,
+      size: own,
+    })
   } finally {
     releaseFactors(factors)
   }
 }
 
 /** @param {unknown} entry @param {string} name @returns {[number, number]} */
-function widthsOf (entry, name) {
-  const list = typeof entry === 'number' ? [integer(name, entry, 'ERR_SHAPE')] : integers(name, entry, 'ERR_SHAPE')
-  if (list.length !== 1 && list.length !== 2) throw failure('ERR_SHAPE', `${name} has ${list.length} entries; a number or [before, after] was expected`)
+function widthsOf(entry, name) {
+  const list =
+    typeof entry === 'number'
+      ? [integer(name, entry, 'ERR_SHAPE')]
+      : integers(name, entry, 'ERR_SHAPE')
+  if (list.length !== 1 && list.length !== 2) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has ${list.length} entries; a number or [before, after] was expected`,
+    )
+  }
   const before = list[0]
   const after = list[list.length - 1]
-  if (before < 0 || after < 0) throw failure('ERR_SHAPE', `${name} is ${before < 0 ? before : after}; 0 or more elements were expected`)
+  if (before < 0 || after < 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} is ${before < 0 ? before : after}; 0 or more elements were expected`,
+    )
+  }
   return [before, after]
 }
 
@@ -379,13 +550,16 @@ function widthsOf (entry, name) {
  * @param {unknown} widths
  * @returns {{ all: [number, number] | null, each: [number, number][] }}
  */
-function readWidths (widths) {
+function readWidths(widths) {
   if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: [] }
   if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: [] }
   const { length } = widths
-  if (!(Number.isInteger(length) && length >= 0 && length <= MOST_AXES)) throw failure('ERR_SHAPE', `widths has ${show(length)} entries; ${MOST_AXES} are possible`) // a Proxy may return any length
-  const list = arrayOf(length, i => widths[i])
-  const isPair = list.length > 0 && list.length <= 2 && list.every(each => typeof each === 'number')
+  if (!(Number.isInteger(length) && length >= 0 && length <= MOST_AXES)) {
+    throw failure('ERR_SHAPE', `widths has ${show(length)} entries; ${MOST_AXES} are possible`)
+  } // a Proxy may return any length
+  const list = arrayOf(length, (i) => widths[i])
+  const isPair =
+    list.length > 0 && list.length <= 2 && list.every((each) => typeof each === 'number')
   if (isPair) return { all: widthsOf(list, 'widths'), each: [] }
   return { all: null, each: list.map((entry, i) => widthsOf(entry, `widths[${i}]`)) }
 }
@@ -404,7 +578,7 @@ function readWidths (widths) {
  * @example
  * pad(tensor([1, 2]), [1, 0], { mode: 'reflect' }).toArray() // [2, 1, 2]
  */
-function pad (x, widths, opts) {
+function pad(x, widths, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_PAD)
   const { mode = 'constant', value = 0 } = options
@@ -414,11 +588,19 @@ function pad (x, widths, opts) {
   const { all, each } = atOnce(() => readWidths(widths))
   const from = operandOf(x, 'x')
   const { shape } = from
-  if (all === null && each.length !== shape.length) throw failure('ERR_SHAPE', `widths has ${each.length} entries; x has ${shape.length} axes`)
+  if (all === null && each.length !== shape.length) {
+    throw failure('ERR_SHAPE', `widths has ${each.length} entries; x has ${shape.length} axes`)
+  }
   const before = shape.map((_, d) => (all ?? each[d])[0])
   const padded = shape.map((n, d) => n + before[d] + (all ?? each[d])[1])
-  for (let d = 0; d < padded.length; d++) if (!Number.isSafeInteger(padded[d])) throw failure('ERR_SHAPE', `axis ${d} would have ${padded[d]} elements`)
-  if (out === undefined && !scalars.takes(from.dtype, filler)) throw scalars.misfit('value', filler, from.dtype, 'x')
+  for (let d = 0; d < padded.length; d++) {
+    if (!Number.isSafeInteger(padded[d])) {
+      throw failure('ERR_SHAPE', `axis ${d} would have ${padded[d]} elements`)
+    }
+  }
+  if (out === undefined && !scalars.takes(from.dtype, filler)) {
+    throw scalars.misfit('value', filler, from.dtype, 'x')
+  }
   const { to, result } = target(out, from.dtype, padded)
   run(rows.pad, [to], [from], { lists: [before], numbers: [how, casting], scalars: [filler] })
   return result()

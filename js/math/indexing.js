@@ -62,14 +62,23 @@ const WHOLE = [RANGE, 0, 0, 0, 1]
  * @param {unknown[]} given
  * @returns {Entry[]}
  */
-function readEntries (given) {
-  if (given.length > MOST_ENTRIES) throw failure('ERR_SHAPE', `${given.length} entries were given; ${MOST_ENTRIES} are possible`)
+function readEntries(given) {
+  if (given.length > MOST_ENTRIES) {
+    throw failure('ERR_SHAPE', `${given.length} entries were given; ${MOST_ENTRIES} are possible`)
+  }
   return given.map((entry, i) => {
     const name = `entry ${i}`
     if (Tensor.isTensor(entry)) return { slice: null, tensor: entry, list: null }
     const first = Array.isArray(entry) ? entry[0] : undefined
-    if (typeof first === 'boolean' || Array.isArray(first)) throw failure('ERR_ARGUMENT', `${name}[0] is ${show(first)}; an integer was expected, or instead of the list a tensor: tensor(list) makes a mask of booleans, and integers of several axes`)
-    if (Array.isArray(entry) || dtypeOfArray(entry) !== undefined) return { slice: null, tensor: null, list: indicesOf(name, entry) }
+    if (typeof first === 'boolean' || Array.isArray(first)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${name}[0] is ${show(first)}; an integer was expected, or instead of the list a tensor: tensor(list) makes a mask of booleans, and integers of several axes`,
+      )
+    }
+    if (Array.isArray(entry) || dtypeOfArray(entry) !== undefined) {
+      return { slice: null, tensor: null, list: indicesOf(name, entry) }
+    }
     return { slice: parseSpec(entry, name), tensor: null, list: null }
   })
 }
@@ -87,10 +96,10 @@ function readEntries (given) {
  */
 
 /** @param {Layout} layout */
-const isMask = layout => layout.dtype === BOOL
+const isMask = (layout) => layout.dtype === BOOL
 
 /** @param {Layout | null} layout @param {readonly number[] | null} slice @returns {number} axes of the tensor that an entry names */
-function axesNamed (layout, slice) {
+function axesNamed(layout, slice) {
   if (layout !== null) return isMask(layout) ? layout.shape.length : 1
   const kind = /** @type {readonly number[]} */ (slice)[0]
   return kind === INDEX || kind === RANGE ? 1 : 0
@@ -102,9 +111,14 @@ function axesNamed (layout, slice) {
  * @param {readonly number[]} shape  the tensor's
  * @param {number} d  first axis of it
  */
-function checkMask (mask, entry, shape, d) {
+function checkMask(mask, entry, shape, d) {
   for (let k = 0; k < mask.shape.length; k++) {
-    if (mask.shape[k] !== shape[d + k]) throw failure('ERR_SHAPE', `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${shape.slice(d, d + mask.shape.length).join(', ')}]`)
+    if (mask.shape[k] !== shape[d + k]) {
+      throw failure(
+        'ERR_SHAPE',
+        `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${shape.slice(d, d + mask.shape.length).join(', ')}]`,
+      )
+    }
   }
 }
 
@@ -113,9 +127,11 @@ function checkMask (mask, entry, shape, d) {
  * @param {Entry[]} entries
  * @returns {Plan}
  */
-function planOf (layout, entries) {
+function planOf(layout, entries) {
   const { shape } = layout
-  const given = entries.map(({ list, tensor }, i) => tensor === null ? list : operandOf(tensor, `entry ${i}`))
+  const given = entries.map(({ list, tensor }, i) =>
+    tensor === null ? list : operandOf(tensor, `entry ${i}`),
+  )
   const named = given.map((own, i) => axesNamed(own, entries[i].slice))
   let total = 0
   let ellipses = 0
@@ -125,7 +141,9 @@ function planOf (layout, entries) {
     if (slice !== null && slice[0] === ELLIPSIS) ellipses++
   }
   if (ellipses > 1) throw failure('ERR_SHAPE', `'...' stands ${ellipses} times; once is possible`)
-  if (total > shape.length) throw failure('ERR_SHAPE', `entries name ${total} axes; the tensor has ${shape.length}`)
+  if (total > shape.length) {
+    throw failure('ERR_SHAPE', `entries name ${total} axes; the tensor has ${shape.length}`)
+  }
   /** @type {Advanced[]} */
   const advanced = []
   /** @type {number[]} */
@@ -149,7 +167,10 @@ function planOf (layout, entries) {
       advanced.push({ layout: own, entry: i, axis: v, number: d })
       for (let k = 0; k < named[i]; k++) axes.push(v + k)
     } else if (slice[0] === INDEX && (slice[2] < -shape[d] || slice[2] >= shape[d])) {
-      throw failure('ERR_BOUNDS', `index ${slice[2]} of entry ${i} is outside axis ${d} of ${shape[d]} elements`)
+      throw failure(
+        'ERR_BOUNDS',
+        `index ${slice[2]} of entry ${i} is outside axis ${d} of ${shape[d]} elements`,
+      )
     }
     const repeats = own === null ? 1 : named[i]
     for (let k = 0; k < 5 * repeats; k++) slices.push(slice[k % 5])
@@ -157,7 +178,12 @@ function planOf (layout, entries) {
     d += rest
     v += slice[0] === INDEX ? 0 : slice[0] === NEW_AXIS ? 1 : rest
   }
-  return { view: ffi.viewByList(opcodes.slice, layout, slices), advanced, axes, at: isSeparated ? 0 : at }
+  return {
+    view: ffi.viewByList(opcodes.slice, layout, slices),
+    advanced,
+    axes,
+    at: isSeparated ? 0 : at,
+  }
 }
 
 // ---- Offsets ----
@@ -165,7 +191,7 @@ function planOf (layout, entries) {
 /** @typedef {Layout[]} Made temporary layouts; released by release */
 
 /** @param {Made} made */
-const release = made => made.forEach(({ storage }) => backend.release(storage))
+const release = (made) => made.forEach(({ storage }) => backend.release(storage))
 
 /**
  * @param {Made} made  gets it
@@ -173,11 +199,13 @@ const release = made => made.forEach(({ storage }) => backend.release(storage))
  * @param {readonly number[]} shape
  * @returns {Layout} uninitialised
  */
-function temporary (made, dtype, shape) {
+function temporary(made, dtype, shape) {
   const { size, strides, flags, shape: extents } = denseLayout(dtype, shape.slice())
   const nbytes = size * itemsizes[dtype]
   const isLarge = nbytes > LARGE && !backend.isWasm // what V8 has is free after a collection only
-  const storage = isLarge ? backend.allocateNative(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
+  const storage = isLarge
+    ? backend.allocateNative(nbytes, ffi.check)
+    : backend.allocate(nbytes, ffi.check)
   const layout = new ffi.Layout(storage, dtype, extents, strides, 0, size, flags)
   made.push(layout)
   return layout
@@ -191,7 +219,7 @@ function temporary (made, dtype, shape) {
  * @param {number} casting
  * @returns {Layout} a copy, which counts as staged
  */
-function copyOf (made, source, dtype, shape, casting) {
+function copyOf(made, source, dtype, shape, casting) {
   const copy = temporary(made, dtype, shape)
   ffi.copy(copy, source, casting)
   countStaged(copy.size * itemsizes[dtype])
@@ -204,10 +232,19 @@ function copyOf (made, source, dtype, shape, casting) {
  * @param {Layout} mask
  * @param {readonly number[]} shape  that it is broadcast to
  */
-function isSteady (mask, shape) {
+function isSteady(mask, shape) {
   const { storage } = mask
-  const isShared = storage.kind === 'native' || storage.kind === 'sab' || (backend.isWasm && (storage.address === null || backend.group !== null))
-  return isMask(mask) && !isShared && !isSharedArrayBuffer(storage.buffer) && isSameShape(mask.shape, shape) && ffi.isContiguous(mask)
+  const isShared =
+    storage.kind === 'native' ||
+    storage.kind === 'sab' ||
+    (backend.isWasm && (storage.address === null || backend.group !== null))
+  return (
+    isMask(mask) &&
+    !isShared &&
+    !isSharedArrayBuffer(storage.buffer) &&
+    isSameShape(mask.shape, shape) &&
+    ffi.isContiguous(mask)
+  )
 }
 
 /**
@@ -218,7 +255,8 @@ function isSteady (mask, shape) {
  * @param {readonly number[]} shape  that it is broadcast to
  * @returns {Layout} bool
  */
-const maskOf = (made, mask, shape) => isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
+const maskOf = (made, mask, shape) =>
+  isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
 
 /**
  * @param {Made} made
@@ -226,7 +264,7 @@ const maskOf = (made, mask, shape) => isSteady(mask, shape) ? mask : copyOf(made
  * @param {readonly number[]} factors
  * @returns {Layout} int64: for each true element the sum of its indices times their factors
  */
-function whereTrue (made, mask, factors) {
+function whereTrue(made, mask, factors) {
   const at = temporary(made, INT64, [countTrue(mask)])
   positions(at, mask, factors)
   return at
@@ -240,9 +278,11 @@ function whereTrue (made, mask, factors) {
  * @param {number} entry
  * @returns {Layout} of integers of 32 or 64 bits
  */
-function integersOf (made, layout, entry) {
+function integersOf(made, layout, entry) {
   const { kind, itemsize, name } = dtypes[layout.dtype]
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
+    throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
+  }
   return itemsize >= 4 ? layout : copyOf(made, layout, INT32, layout.shape, SAFE)
 }
 
@@ -255,7 +295,7 @@ function integersOf (made, layout, entry) {
  * @param {Advanced[]} advanced
  * @returns {{ indices: Indices[], shape: number[] }} shape: that they broadcast to
  */
-function indicesFor (made, advanced) {
+function indicesFor(made, advanced) {
   /** @type {Indices[]} */
   const indices = []
   /** @type {number[]} */
@@ -271,7 +311,11 @@ function indicesFor (made, advanced) {
     const found = [countTrue(mask)]
     for (let k = 0; k < mask.shape.length; k++) {
       const at = temporary(made, INT64, found)
-      positions(at, mask, arrayOf(mask.shape.length, d => d === k ? 1 : 0))
+      positions(
+        at,
+        mask,
+        arrayOf(mask.shape.length, (d) => (d === k ? 1 : 0)),
+      )
       indices.push({ layout: at, axis: axis + k, number: number + k, entry })
     }
     shape = broadcast(shape, found)
@@ -284,9 +328,9 @@ function indicesFor (made, advanced) {
  * @param {Plan} plan
  * @returns {Offsets}
  */
-function offsetsOf (made, { view, advanced }) {
+function offsetsOf(made, { view, advanced }) {
   const itemsize = itemsizes[view.dtype]
-  const strides = view.strides.map(stride => stride * itemsize)
+  const strides = view.strides.map((stride) => stride * itemsize)
   const first = advanced[0]
   if (advanced.length === 1 && isMask(first.layout)) {
     const mask = maskOf(made, first.layout, first.layout.shape)
@@ -304,13 +348,13 @@ function offsetsOf (made, { view, advanced }) {
 }
 
 /** @param {Plan} plan @param {readonly number[]} shape  of the indices @returns {number[]} */
-function shapeOfResult (plan, shape) {
+function shapeOfResult(plan, shape) {
   const rest = restOf(plan)
   return [...rest.slice(0, plan.at), ...shape, ...rest.slice(plan.at)]
 }
 
 /** @param {Plan} plan @returns {number[]} extents of the view's axes that no index is along */
-function restOf ({ view, axes }) {
+function restOf({ view, axes }) {
   /** @type {number[]} */
   const rest = []
   for (let d = 0, k = 0; d < view.shape.length; d++) {
@@ -327,10 +371,14 @@ function restOf ({ view, axes }) {
  * @param {Plan} plan
  * @param {readonly number[]} shape  of the indices
  */
-function withIndicesFirst (layout, { at }, shape) {
+function withIndicesFirst(layout, { at }, shape) {
   const n = shape.length
   if (at === 0) return layout
-  return ffi.viewByList(opcodes.permute, layout, arrayOf(layout.shape.length, d => d < n ? at + d : d < at + n ? d - n : d))
+  return ffi.viewByList(
+    opcodes.permute,
+    layout,
+    arrayOf(layout.shape.length, (d) => (d < n ? at + d : d < at + n ? d - n : d)),
+  )
 }
 
 /** @param {Plan} plan @param {readonly number[]} shape @returns {number[]} of a result whose indices are one axis, in front */
@@ -357,7 +405,7 @@ const shapeOfItems = (plan, shape) => [shape.reduce((n, extent) => n * extent, 1
  * index(t, ':', [2, 0]).toArray() // [[3, 1], [6, 4]]
  * index(t, tensor([[true, false, true], [false, false, true]])).toArray() // [1, 3, 6]
  */
-function index (t, ...entries) {
+function index(t, ...entries) {
   tensorOf(t)
   const read = readEntries(entries)
   const layout = Tensor.attachedOf(t)
@@ -368,14 +416,27 @@ function index (t, ...entries) {
   const made = []
   try {
     const { at, shape } = offsetsOf(made, plan)
-    return /** @type {any} */ (produced('index', {
-      dtype: layout.dtype,
-      shape: shapeOfResult(plan, shape),
-      sources: [layout],
-      write (target) {
-        if (target.size > 0) gather(ffi.reshape(withIndicesFirst(target, plan, shape), shapeOfItems(plan, shape)), plan.view, at, plan.axes)
-      }
-    }, resultOf(undefined)))
+    return /** @type {any} */ (
+      produced(
+        'index',
+        {
+          dtype: layout.dtype,
+          shape: shapeOfResult(plan, shape),
+          sources: [layout],
+          write(target) {
+            if (target.size > 0) {
+              gather(
+                ffi.reshape(withIndicesFirst(target, plan, shape), shapeOfItems(plan, shape)),
+                plan.view,
+                at,
+                plan.axes,
+              )
+            }
+          },
+        },
+        resultOf(undefined),
+      )
+    )
   } finally {
     release(made)
   }
@@ -390,10 +451,15 @@ function index (t, ...entries) {
  * @param {readonly number[]} shape  of the indices
  * @returns {Layout} of the target's dtype; shares no byte with it
  */
-function itemsOf (made, value, plan, shape) {
+function itemsOf(made, value, plan, shape) {
   const { view } = plan
-  const source = value.dtype === view.dtype ? value : copyOf(made, value, view.dtype, value.shape, SAME_KIND)
-  const whole = withIndicesFirst(ffi.viewByList(opcodes.broadcast_to, source, shapeOfResult(plan, shape)), plan, shape)
+  const source =
+    value.dtype === view.dtype ? value : copyOf(made, value, view.dtype, value.shape, SAME_KIND)
+  const whole = withIndicesFirst(
+    ffi.viewByList(opcodes.broadcast_to, source, shapeOfResult(plan, shape)),
+    plan,
+    shape,
+  )
   const items = ffi.reshape(whole, shapeOfItems(plan, shape))
   if (items.storage !== nothing && (source !== value || !sharesMemory(view, value))) return items
   return ffi.reshape(copyOf(made, whole, view.dtype, whole.shape, SAME_KIND), items.shape)
@@ -408,9 +474,11 @@ function itemsOf (made, value, plan, shape) {
  * @param {boolean} isScalar
  * @returns {number} elements written
  */
-function putAt (made, plan, value, isScalar) {
+function putAt(made, plan, value, isScalar) {
   const { at, shape } = offsetsOf(made, plan)
-  const items = isScalar ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape)) : itemsOf(made, value, plan, shape)
+  const items = isScalar
+    ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape))
+    : itemsOf(made, value, plan, shape)
   if (items.size > 0) scatter(plan.view, items, at, plan.axes)
   return items.size
 }
@@ -431,11 +499,16 @@ function putAt (made, plan, value, isScalar) {
  * indexPut(t, [0, 1], [2, 0], tensor([7, 8])).toArray() // [[0, 0, 7], [8, 0, 0]]
  * indexPut(t, ':', 1, -1).toArray() // [[0, -1, 7], [8, -1, 0]]
  */
-function indexPut (t, ...args) {
+function indexPut(t, ...args) {
   tensorOf(t)
   if (args.length === 0) throw failure('ERR_ARGUMENT', 'no value was given')
   const given = args[args.length - 1]
-  if (Array.isArray(given) && dtypes[Tensor.layoutOf(t).dtype].kind !== 'COMPLEX') throw failure('ERR_ARGUMENT', `the value, which is the last argument, is ${show(given)}; a number or a tensor was expected`)
+  if (Array.isArray(given) && dtypes[Tensor.layoutOf(t).dtype].kind !== 'COMPLEX') {
+    throw failure(
+      'ERR_ARGUMENT',
+      `the value, which is the last argument, is ${show(given)}; a number or a tensor was expected`,
+    )
+  }
   const read = readEntries(args.slice(0, args.length - 1))
   const source = Tensor.isTensor(given) ? given : null
   const scalar = source === null ? scalarFor(given, dtypes[Tensor.layoutOf(t).dtype]) : false
@@ -445,7 +518,8 @@ function indexPut (t, ...args) {
   /** @type {Made} */
   const made = []
   try {
-    const value = source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value')
+    const value =
+      source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value')
     if (source === null) ffi.fill(value, scalar)
     let size = plan.view.size
     if (plan.advanced.length === 0) ffi.copy(plan.view, value, SAME_KIND)
@@ -461,9 +535,11 @@ function indexPut (t, ...args) {
  * @param {unknown} mask
  * @returns {Layout} of bool
  */
-function boolsOf (mask) {
+function boolsOf(mask) {
   const layout = operandOf(tensorOf(mask, 'mask'), 'mask')
-  if (!isMask(layout)) throw failure('ERR_DTYPE', `mask is ${dtypes[layout.dtype].name}; bool was expected`)
+  if (!isMask(layout)) {
+    throw failure('ERR_DTYPE', `mask is ${dtypes[layout.dtype].name}; bool was expected`)
+  }
   return layout
 }
 
@@ -483,7 +559,7 @@ function boolsOf (mask) {
  * const t = tensor([[1, 5], [7, 2]])
  * maskedSelect(t, greater(t, 2)).toArray() // [5, 7]
  */
-function maskedSelect (t, mask, opts) {
+function maskedSelect(t, mask, opts) {
   tensorOf(t)
   tensorOf(mask, 'mask')
   const options = resultOptions(opts)
@@ -494,14 +570,30 @@ function maskedSelect (t, mask, opts) {
   try {
     const { shape, strides, dtype } = from
     const itemsize = itemsizes[dtype]
-    const at = whereTrue(made, maskOf(made, boolsOf(mask), shape), strides.map(stride => stride * itemsize))
-    return /** @type {any} */ (produced('maskedSelect', {
-      dtype,
-      shape: at.shape,
-      sources: [from],
-      canWriteTo: target => target.dtype === dtype,
-      write: target => gather(target, from, at, arrayOf(shape.length, d => d))
-    }, options))
+    const at = whereTrue(
+      made,
+      maskOf(made, boolsOf(mask), shape),
+      strides.map((stride) => stride * itemsize),
+    )
+    return /** @type {any} */ (
+      produced(
+        'maskedSelect',
+        {
+          dtype,
+          shape: at.shape,
+          sources: [from],
+          canWriteTo: (target) => target.dtype === dtype,
+          write: (target) =>
+            gather(
+              target,
+              from,
+              at,
+              arrayOf(shape.length, (d) => d),
+            ),
+        },
+        options,
+      )
+    )
   } finally {
     release(made)
   }
@@ -523,11 +615,13 @@ function maskedSelect (t, mask, opts) {
  * const t = tensor([[1, 5], [7, 2]])
  * maskedFill(t, greater(t, 2), 0).toArray() // [[1, 0], [0, 2]]
  */
-function maskedFill (t, mask, value, opts) {
+function maskedFill(t, mask, value, opts) {
   tensorOf(t)
   tensorOf(mask, 'mask')
   const { out, casting } = optionsFor(opts, OF_FILL)
-  const scalar = Tensor.isTensor(value) ? elementOf(value) : scalarFor(value, dtypes[Tensor.layoutOf(t).dtype])
+  const scalar = Tensor.isTensor(value)
+    ? elementOf(value)
+    : scalarFor(value, dtypes[Tensor.layoutOf(t).dtype])
   const { dtype, shape } = operandOf(t, 't')
   if (!scalars.takes(dtype, scalar)) throw scalars.misfit('value', scalar, dtype, 't')
   ffi.viewByList(opcodes.broadcast_to, boolsOf(mask), shape)
@@ -535,9 +629,14 @@ function maskedFill (t, mask, value, opts) {
 }
 
 /** @param {AnyTensor} value @returns {Scalar} */
-function elementOf (value) {
+function elementOf(value) {
   const layout = operandOf(value, 'value')
-  if (layout.shape.length > 0) throw failure('ERR_SHAPE', `value has shape [${layout.shape.join(', ')}]; a scalar, or a tensor without axes, was expected`)
+  if (layout.shape.length > 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `value has shape [${layout.shape.join(', ')}]; a scalar, or a tensor without axes, was expected`,
+    )
+  }
   return nested(layout)
 }
 
@@ -554,25 +653,47 @@ function elementOf (value) {
  * @example
  * nonzero(tensor([[0, 3], [4, 0]])).map(at => at.toArray()) // [[0, 1], [1, 0]]
  */
-function nonzero (x, opts) {
+function nonzero(x, opts) {
   tensorOf(x, 'x')
   const { dtype: name = 'int32' } = optionsFor(opts, OF_NONZERO)
   const dtype = dtypeOf(name)
-  if (dtype.index !== INT64 && dtype.index !== INT32) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
+  if (dtype.index !== INT64 && dtype.index !== INT32) {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
+  }
   const from = operandOf(x, 'x')
   const { shape } = from
-  if (shape.length === 0) throw failure('ERR_SHAPE', 'x has no axes, along which its elements would have indices')
+  if (shape.length === 0) {
+    throw failure('ERR_SHAPE', 'x has no axes, along which its elements would have indices')
+  }
   for (let d = 0; d < shape.length; d++) {
-    if (shape[d] > MOST_INT32 && dtype.index !== INT64) throw failure('ERR_BOUNDS', `axis ${d} has ${shape[d]} elements, whose indices need { dtype: 'int64' }`)
+    if (shape[d] > MOST_INT32 && dtype.index !== INT64) {
+      throw failure(
+        'ERR_BOUNDS',
+        `axis ${d} has ${shape[d]} elements, whose indices need { dtype: 'int64' }`,
+      )
+    }
   }
   /** @type {Made} */
   const made = []
   try {
     const mask = maskOf(made, from, shape)
     const found = [countTrue(mask)]
-    return tidy(() => /** @type {any} */ (shape.map((_, axis) => wrap(written(allocated(denseLayout(dtype.index, found)), at => {
-      positions(at, mask, arrayOf(shape.length, d => d === axis ? 1 : 0))
-    })))))
+    return tidy(
+      () =>
+        /** @type {any} */ (
+          shape.map((_, axis) =>
+            wrap(
+              written(allocated(denseLayout(dtype.index, found)), (at) => {
+                positions(
+                  at,
+                  mask,
+                  arrayOf(shape.length, (d) => (d === axis ? 1 : 0)),
+                )
+              }),
+            ),
+          )
+        ),
+    )
   } finally {
     release(made)
   }

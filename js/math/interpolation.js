@@ -37,14 +37,21 @@ const INT64 = dtypeOf('int64').index
 const UNSAFE = 2
 
 /** @param {string} name @param {unknown} value @returns {number | undefined} */
-function numberOf (name, value) {
-  if (value !== undefined && typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+function numberOf(name, value) {
+  if (value !== undefined && typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  }
   return value
 }
 
 /** @param {Layout} layout @param {string} name @returns {Layout} the same, of real numbers */
-function checkReal (layout, name) {
-  if (dtypes[layout.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtypes[layout.dtype].name}; real numbers were expected`)
+function checkReal(layout, name) {
+  if (dtypes[layout.dtype].kind === 'COMPLEX') {
+    throw failure(
+      'ERR_DTYPE',
+      `${name} is of ${dtypes[layout.dtype].name}; real numbers were expected`,
+    )
+  }
   return layout
 }
 
@@ -56,14 +63,21 @@ function checkReal (layout, name) {
  * @param {number} [left]
  * @param {number} [right]
  */
-function interpolate (to, x, xp, fp, left, right) {
-  run(rows.interp, [to], [x, xp, fp], { numbers: [left === undefined ? 0 : 1, right === undefined ? 0 : 1], scalars: [left ?? 0, right ?? 0] })
+function interpolate(to, x, xp, fp, left, right) {
+  run(rows.interp, [to], [x, xp, fp], {
+    numbers: [left === undefined ? 0 : 1, right === undefined ? 0 : 1],
+    scalars: [left ?? 0, right ?? 0],
+  })
 }
 
 /** @param {Layout} x @param {number} period @returns {Layout} its remainders, in float64 */
-function inPeriod (x, period) {
+function inPeriod(x, period) {
   const to = temporary(FLOAT64, x.shape)
-  elementwise({ op: ops.remainder, asked: FLOAT64, casting: UNSAFE, scalar: period, position: 1 }, to, [x])
+  elementwise(
+    { op: ops.remainder, asked: FLOAT64, casting: UNSAFE, scalar: period, position: 1 },
+    to,
+    [x],
+  )
   return to
 }
 
@@ -76,22 +90,36 @@ function inPeriod (x, period) {
  * @param {Layout} fp
  * @param {number} period
  */
-function interpolateAround (to, at, xp, fp, period) {
+function interpolateAround(to, at, xp, fp, period) {
   const n = xp.size
   const points = inPeriod(xp, period)
   const order = temporary(INT64, [n])
   run(rows.argsort, [order], [points], { numbers: [0, UNSAFE] })
   const x = temporary(FLOAT64, [n + 2])
   const y = temporary(FLOAT64, [n + 2])
-  const part = (/** @type {Layout} */ t, /** @type {number} */ start, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, t, 0, start, length)
+  const part = (
+    /** @type {Layout} */ t,
+    /** @type {number} */ start,
+    /** @type {number} */ length,
+  ) => ffi.viewByNumbers(ffi.opcodes.narrow, t, 0, start, length)
   const values = temporary(FLOAT64, [n])
   elementwise({ op: ops.positive, asked: FLOAT64, casting: UNSAFE }, values, [fp])
   run(rows.take_flat, [part(x, 1, n)], [points, order])
   run(rows.take_flat, [part(y, 1, n)], [values, order])
-  elementwise({ op: ops.subtract, asked: NONE, casting: UNSAFE, scalar: period, position: 1 }, part(x, 0, 1), [part(x, n, 1)])
-  elementwise({ op: ops.add, asked: NONE, casting: UNSAFE, scalar: period, position: 1 }, part(x, n + 1, 1), [part(x, 1, 1)])
+  elementwise(
+    { op: ops.subtract, asked: NONE, casting: UNSAFE, scalar: period, position: 1 },
+    part(x, 0, 1),
+    [part(x, n, 1)],
+  )
+  elementwise(
+    { op: ops.add, asked: NONE, casting: UNSAFE, scalar: period, position: 1 },
+    part(x, n + 1, 1),
+    [part(x, 1, 1)],
+  )
   elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, 0, 1), [part(y, n, 1)])
-  elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, n + 1, 1), [part(y, 1, 1)])
+  elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, n + 1, 1), [
+    part(y, 1, 1),
+  ])
   interpolate(to, inPeriod(at, period), x, y)
 }
 
@@ -112,7 +140,7 @@ function interpolateAround (to, at, xp, fp, period) {
  * @example
  * interp(tensor([0, 1, 1.5, 2.75, 3.5]), [1, 2, 3], [3, 2, 0]).toArray() // [3, 3, 2.5, 0.5, 0]
  */
-function interp (x, xp, fp, opts) {
+function interp(x, xp, fp, opts) {
   tensorOf(x, 'x')
   const givenX = lists.read('xp', xp)
   const givenY = lists.read('fp', fp)
@@ -121,7 +149,9 @@ function interp (x, xp, fp, opts) {
   const left = numberOf('left', before)
   const right = numberOf('right', behind)
   const period = numberOf('period', length)
-  if (period !== undefined && !(Number.isFinite(period) && period !== 0)) throw failure('ERR_ARGUMENT', `period is ${period}; a finite number, not 0, was expected`)
+  if (period !== undefined && !(Number.isFinite(period) && period !== 0)) {
+    throw failure('ERR_ARGUMENT', `period is ${period}; a finite number, not 0, was expected`)
+  }
   const { out, dtype, casting } = resultIn(options)
   return tidy(() => {
     const at = checkReal(operandOf(x, 'x'), 'x')
@@ -129,7 +159,12 @@ function interp (x, xp, fp, opts) {
     const tensorY = lists.tensorBeside(givenY, FLOAT64)
     const px = checkReal(operandOf(tensorX, 'xp'), 'xp')
     const py = checkReal(operandOf(tensorY, 'fp'), 'fp')
-    if (px.shape.length !== 1 || py.shape.length !== 1 || px.size !== py.size || px.size === 0) throw failure('ERR_SHAPE', `xp has shape [${px.shape.join(', ')}], and fp [${py.shape.join(', ')}]; as many points, one or more, were expected along one axis`)
+    if (px.shape.length !== 1 || py.shape.length !== 1 || px.size !== py.size || px.size === 0) {
+      throw failure(
+        'ERR_SHAPE',
+        `xp has shape [${px.shape.join(', ')}], and fp [${py.shape.join(', ')}]; as many points, one or more, were expected along one axis`,
+      )
+    }
     const met = tensorY === givenY ? ffi.promoteTypes(at.dtype, py.dtype) : at.dtype
     const made = dtype !== undefined || dtypes[met].kind !== 'FLOATING' ? floatOf(dtype) : met
     const { to, result } = target(out, made, at.shape, casting)

@@ -11,7 +11,17 @@ const { tidy } = require('../tensor/scopes')
 const { checkOut } = require('../copy/results')
 const { broadcast } = require('../layout/layouts')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
-const { batchOf, broadcastBatches, broadcastTo, checkCore, joined, productDtype, refusable, target, wrapping } = require('./cores')
+const {
+  batchOf,
+  broadcastBatches,
+  broadcastTo,
+  checkCore,
+  joined,
+  productDtype,
+  refusable,
+  target,
+  wrapping,
+} = require('./cores')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -49,7 +59,14 @@ const FLOAT64 = dtypeOf('float64').index
 const COMPLEX64 = dtypeOf('complex64').index
 
 /** Distances from 1 to the next number. @type {Record<string, number>} */
-const EPSILONS = { float16: 2 ** -10, bfloat16: 2 ** -7, float32: 2 ** -23, float64: 2 ** -52, complex64: 2 ** -23, complex128: 2 ** -52 }
+const EPSILONS = {
+  float16: 2 ** -10,
+  bfloat16: 2 ** -7,
+  float32: 2 ** -23,
+  float64: 2 ** -52,
+  complex64: 2 ** -23,
+  complex128: 2 ** -52,
+}
 
 // ---- Operands ----
 
@@ -57,15 +74,21 @@ const EPSILONS = { float16: 2 ** -10, bfloat16: 2 ** -7, float32: 2 ** -23, floa
  * @param {number} dtype
  * @returns {number} of a result: floats and complex numbers keep theirs
  */
-function floated (dtype) {
+function floated(dtype) {
   const { kind, itemsize, name } = dtypes[dtype]
   if (kind === 'SIGNED' || kind === 'UNSIGNED') return FLOAT32
-  if (itemsize === 1) throw failure('ERR_DTYPE', `x is ${name}; numbers of 16 bits and more, or integers, were expected, and astype converts`)
+  if (itemsize === 1) {
+    throw failure(
+      'ERR_DTYPE',
+      `x is ${name}; numbers of 16 bits and more, or integers, were expected, and astype converts`,
+    )
+  }
   return dtype
 }
 
 /** @param {number} dtype @returns {number} of its parts */
-const realOf = dtype => dtypes[dtype].kind !== 'COMPLEX' ? dtype : dtype === COMPLEX64 ? FLOAT32 : FLOAT64
+const realOf = (dtype) =>
+  dtypes[dtype].kind !== 'COMPLEX' ? dtype : dtype === COMPLEX64 ? FLOAT32 : FLOAT64
 
 /**
  * @param {Tensor<any>} x
@@ -74,13 +97,18 @@ const realOf = dtype => dtypes[dtype].kind !== 'COMPLEX' ? dtype : dtype === COM
  * @returns {{ from: Layout, batch: number[], m: number, n: number, dtype: number }} m: rows; dtype: of results
  * @throws ERR_SHAPE, ERR_DTYPE · as operandOf
  */
-function matricesOf (x, name, isSquare) {
+function matricesOf(x, name, isSquare) {
   const from = operandOf(x, name)
   checkCore(from, 2, name)
   const { shape } = from
   const m = shape[shape.length - 2]
   const n = shape[shape.length - 1]
-  if (isSquare && m !== n) throw failure('ERR_SHAPE', `${name} has matrices of ${m} rows and ${n} columns; square ones were expected`)
+  if (isSquare && m !== n) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has matrices of ${m} rows and ${n} columns; square ones were expected`,
+    )
+  }
   return { from, batch: batchOf(from, 2), m, n, dtype: floated(from.dtype) }
 }
 
@@ -94,7 +122,7 @@ function matricesOf (x, name, isSquare) {
  * @param {(to: Layout, casting: number) => void} compute
  * @returns {any}
  */
-function whole (out, casting, dtype, shape, compute) {
+function whole(out, casting, dtype, shape, compute) {
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   const { to, result } = target(undefined, dtype, shape)
   if (out === undefined) {
@@ -109,7 +137,7 @@ function whole (out, casting, dtype, shape, compute) {
 }
 
 /** @param {unknown} rtol @returns {number | undefined} */
-function tolerance (rtol) {
+function tolerance(rtol) {
   if (rtol === undefined || (typeof rtol === 'number' && rtol >= 0)) return rtol
   throw failure('ERR_ARGUMENT', `rtol is ${show(rtol)}; a number from 0 on was expected`)
 }
@@ -118,7 +146,7 @@ function tolerance (rtol) {
 const usualTolerance = ({ m, n, dtype }) => Math.max(m, n) * EPSILONS[dtypes[dtype].name]
 
 /** @param {Layout} layout @returns {Layout} with one column */
-const asColumn = layout => ffi.viewByNumbers(ffi.opcodes.unsqueeze, layout, -1)
+const asColumn = (layout) => ffi.viewByNumbers(ffi.opcodes.unsqueeze, layout, -1)
 
 // ---- Products ----
 
@@ -151,7 +179,7 @@ const ALONG = known(['axis', 'dtype', 'out', 'casting'], 'axis')
  * @example
  * linalg.cross(tensor([1, 0, 0]), tensor([0, 1, 0])).toArray() // [0, 0, 1]
  */
-function cross (x1, x2, axis, opts) {
+function cross(x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, ALONG)
@@ -162,11 +190,18 @@ function cross (x1, x2, axis, opts) {
   const b = operandOf(x2, 'x2')
   const shape = broadcast(a.shape, b.shape)
   const at = inRange(given, shape.length)
-  if (shape[at] !== 3) throw failure('ERR_SHAPE', `axis ${given} has ${shape[at]} elements; cross has vectors of 3`)
+  if (shape[at] !== 3) {
+    throw failure('ERR_SHAPE', `axis ${given} has ${shape[at]} elements; cross has vectors of 3`)
+  }
   const order = lastAxes(shape.length, [at])
   const dtype = productDtype([a, b], asked)
-  return wrapping('cross', out, dtype, shape, casting, to => {
-    run(rows.cross, [permuted(to, order)], [permuted(broadcastTo(a, 0, shape), order), permuted(broadcastTo(b, 0, shape), order)], { numbers: [casting, dtype] })
+  return wrapping('cross', out, dtype, shape, casting, (to) => {
+    run(
+      rows.cross,
+      [permuted(to, order)],
+      [permuted(broadcastTo(a, 0, shape), order), permuted(broadcastTo(b, 0, shape), order)],
+      { numbers: [casting, dtype] },
+    )
   })
 }
 
@@ -184,12 +219,14 @@ function cross (x1, x2, axis, opts) {
  * @example
  * linalg.matrixPower(tensor([[1, 1], [1, 0]]), 10).toArray() // [[89, 55], [55, 34]]
  */
-function matrixPower (x, n, opts) {
+function matrixPower(x, n, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const power = integer('n', n)
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => { run(rows.matrix_power, [to], [from], { numbers: [rule, power] }) })
+  return whole(out, casting, dtype, from.shape, (to, rule) => {
+    run(rows.matrix_power, [to], [from], { numbers: [rule, power] })
+  })
 }
 
 /**
@@ -206,7 +243,7 @@ function matrixPower (x, n, opts) {
  * @example
  * linalg.trace(tensor([[1, 2], [3, 4]])).item() // 5
  */
-function trace (x, opts) {
+function trace(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_TRACE)
   const { offset = 0, dtype, casting } = options
@@ -214,7 +251,9 @@ function trace (x, opts) {
   const { out } = resultIn(options)
   checkCore(operandOf(x, 'x'), 2, 'x')
   if (dtype === undefined) checkNumbers('trace', operandOf(x, 'x'))
-  return tidy(() => /** @type {any} */ (sum(x.diagonal(at, -2, -1), { axis: -1, dtype, casting, out })))
+  return tidy(
+    () => /** @type {any} */ (sum(x.diagonal(at, -2, -1), { axis: -1, dtype, casting, out })),
+  )
 }
 
 // ---- Norms ----
@@ -233,7 +272,7 @@ function trace (x, opts) {
  * @example
  * linalg.vectorNorm(tensor([[3, 4], [6, 8]]), { axis: 1 }).toArray() // [5, 10]
  */
-function vectorNorm (x, opts) {
+function vectorNorm(x, opts) {
   return norms.vectorNorm(x, opts)
 }
 
@@ -251,7 +290,7 @@ function vectorNorm (x, opts) {
  * @example
  * linalg.matrixNorm(tensor([[1, -2], [3, 4]]), { ord: Infinity }).item() // 7
  */
-function matrixNorm (x, opts) {
+function matrixNorm(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_NORM)
   const { ord = 'fro', keepdims: kept } = options
@@ -260,8 +299,15 @@ function matrixNorm (x, opts) {
   const found = matricesOf(x, 'x', false)
   const isOfValues = ord === 2 || ord === -2 || ord === 'nuc'
   const isOfSums = ord === 1 || ord === -1 || ord === Infinity || ord === -Infinity
-  if (ord !== 'fro' && !isOfValues && !isOfSums) throw failure('ERR_ARGUMENT', `ord is ${show(ord)}; 'fro', 'nuc', 1, -1, 2, -2, Infinity or -Infinity was expected`)
-  const { from: { shape } } = found
+  if (ord !== 'fro' && !isOfValues && !isOfSums) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `ord is ${show(ord)}; 'fro', 'nuc', 1, -1, 2, -2, Infinity or -Infinity was expected`,
+    )
+  }
+  const {
+    from: { shape },
+  } = found
   const result = reducedShape(shape, [shape.length - 2, shape.length - 1], keepdims)
   if (out !== undefined) checkOut(targetOf(out), result, undefined)
   return tidy(() => {
@@ -279,7 +325,7 @@ function matrixNorm (x, opts) {
  * @param {boolean} keepdims
  * @param {Tensor} out
  */
-function ofValues (found, ord, keepdims, out) {
+function ofValues(found, ord, keepdims, out) {
   const all = singularValues(found)
   const values = keepdims ? all.unsqueeze(-2) : all
   /** @type {(x: Tensor, opts: object) => Tensor} */
@@ -294,7 +340,7 @@ function ofValues (found, ord, keepdims, out) {
  * @param {boolean} keepdims
  * @param {Tensor} out
  */
-function ofSums (x, { dtype }, ord, keepdims, out) {
+function ofSums(x, { dtype }, ord, keepdims, out) {
   const sizes = dtypes[dtype].kind === 'COMPLEX' ? abs(x) : abs(x, { dtype: 'float64' })
   const isOfColumns = ord === 1 || ord === -1
   const sums = sum(sizes, { axis: isOfColumns ? -2 : -1, keepdims, dtype: 'float64' })
@@ -303,7 +349,7 @@ function ofSums (x, { dtype }, ord, keepdims, out) {
 }
 
 /** @param {ReturnType<typeof matricesOf>} found @returns {Tensor<'float64'>} not yet rounded */
-function singularValues ({ from, batch, m, n }) {
+function singularValues({ from, batch, m, n }) {
   const { to, result } = target(undefined, FLOAT64, joined(batch, [Math.min(m, n)]))
   run(rows.svdvals, [to], [from], { numbers: [0] })
   return result()
@@ -322,7 +368,7 @@ function singularValues ({ from, batch, m, n }) {
  * @example
  * linalg.matrixRank(tensor([[1, 2], [2, 4]])).item() // 1
  */
-function matrixRank (x, opts) {
+function matrixRank(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_RANK)
   const { rtol, dtype } = options
@@ -332,11 +378,16 @@ function matrixRank (x, opts) {
   if (typeof given === 'object') operandOf(given, 'rtol')
   return tidy(() => {
     const values = singularValues(found)
-    if (values.size === 0) return /** @type {any} */ (countNonzero(values, { axis: -1, dtype, out }))
+    if (values.size === 0) {
+      return /** @type {any} */ (countNonzero(values, { axis: -1, dtype, out }))
+    }
     const most = max(values, { axis: -1, keepdims: true })
     /** @type {any} */
-    const factor = typeof given === 'object' ? given.unsqueeze(-1) : given ?? usualTolerance(found)
-    return /** @type {any} */ (countNonzero(greater(values, multiply(most, factor)), { axis: -1, dtype, out }))
+    const factor =
+      typeof given === 'object' ? given.unsqueeze(-1) : (given ?? usualTolerance(found))
+    return /** @type {any} */ (
+      countNonzero(greater(values, multiply(most, factor)), { axis: -1, dtype, out })
+    )
   })
 }
 
@@ -355,7 +406,7 @@ function matrixRank (x, opts) {
  * @example
  * linalg.det(tensor([[3, 1], [2, 4]])).item() // 10
  */
-function det (x, opts) {
+function det(x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, dtype } = matricesOf(x, 'x', true)
@@ -377,7 +428,7 @@ function det (x, opts) {
  * @example
  * linalg.slogdet(tensor([[0, 1], [1, 0]])).sign.item() // -1
  */
-function slogdet (x, opts) {
+function slogdet(x, opts) {
   tensorOf(x, 'x')
   optionsFor(opts, NO_OPTION)
   const { from, batch, dtype } = matricesOf(x, 'x', true)
@@ -400,11 +451,13 @@ function slogdet (x, opts) {
  * @example
  * linalg.inv(tensor([[2, 0], [0, 4]])).toArray() // [[0.5, 0], [0, 0.25]]
  */
-function inv (x, opts) {
+function inv(x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => { run(rows.inv, [to], [from], { numbers: [rule] }) })
+  return whole(out, casting, dtype, from.shape, (to, rule) => {
+    run(rows.inv, [to], [from], { numbers: [rule] })
+  })
 }
 
 /**
@@ -422,7 +475,7 @@ function inv (x, opts) {
  * @example
  * linalg.solve(tensor([[2, 0], [0, 4]]), tensor([2, 2])).toArray() // [1, 0.5]
  */
-function solve (x1, x2, opts) {
+function solve(x1, x2, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
@@ -432,11 +485,18 @@ function solve (x1, x2, opts) {
   const isVector = given.shape.length === 1
   const right = isVector ? asColumn(given) : given
   const { shape } = right
-  if (shape[shape.length - 2] !== n) throw failure('ERR_SHAPE', `x2 has ${isVector ? 'a vector' : 'matrices'} of ${shape[shape.length - 2]} rows; x1's have ${n}`)
+  if (shape[shape.length - 2] !== n) {
+    throw failure(
+      'ERR_SHAPE',
+      `x2 has ${isVector ? 'a vector' : 'matrices'} of ${shape[shape.length - 2]} rows; x1's have ${n}`,
+    )
+  }
   const { batch, a, b } = broadcastBatches(from, 2, right, 2)
   const made = ffi.promoteTypes(dtype, floated(given.dtype))
   const result = joined(batch, isVector ? [n] : [n, shape[shape.length - 1]])
-  return whole(out, casting, made, result, (to, rule) => { run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] }) })
+  return whole(out, casting, made, result, (to, rule) => {
+    run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] })
+  })
 }
 
 // ---- Factors ----
@@ -454,13 +514,15 @@ function solve (x1, x2, opts) {
  * @example
  * linalg.cholesky(tensor([[4, 2], [2, 10]])).toArray() // [[2, 0], [1, 3]]
  */
-function cholesky (x, opts) {
+function cholesky(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_CHOLESKY)
   const upper = boolean('upper', options.upper)
   const { out, casting } = resultIn(options)
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => { run(rows.cholesky, [to], [from], { numbers: [rule, upper ? 1 : 0] }) })
+  return whole(out, casting, dtype, from.shape, (to, rule) => {
+    run(rows.cholesky, [to], [from], { numbers: [rule, upper ? 1 : 0] })
+  })
 }
 
 /**
@@ -475,7 +537,7 @@ function cholesky (x, opts) {
  * @example
  * linalg.qr(tensor([[3, 5], [4, 0]])).r.toArray() // [[-5, -3], [0, -4]]
  */
-function qr (x, opts) {
+function qr(x, opts) {
   tensorOf(x, 'x')
   const { mode = 'reduced' } = optionsFor(opts, OF_QR)
   const isComplete = oneOf('mode', mode, MODES) === 1
@@ -499,7 +561,7 @@ function qr (x, opts) {
  * @example
  * linalg.eigh(tensor([[2, 0], [0, 1]])).eigenvalues.toArray() // [1, 2]
  */
-function eigh (x, opts) {
+function eigh(x, opts) {
   tensorOf(x, 'x')
   optionsFor(opts, NO_OPTION)
   const { from, batch, n, dtype } = matricesOf(x, 'x', true)
@@ -522,7 +584,7 @@ function eigh (x, opts) {
  * @example
  * linalg.eigvalsh(tensor([[2, 0], [0, 1]])).toArray() // [1, 2]
  */
-function eigvalsh (x, opts) {
+function eigvalsh(x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, n, dtype } = matricesOf(x, 'x', true)
@@ -543,7 +605,7 @@ function eigvalsh (x, opts) {
  * @example
  * linalg.svd(tensor([[0, 2], [1, 0]])).s.toArray() // [2, 1]
  */
-function svd (x, opts) {
+function svd(x, opts) {
   tensorOf(x, 'x')
   const { fullMatrices = true } = optionsFor(opts, OF_SVD)
   const isFull = boolean('fullMatrices', fullMatrices)
@@ -569,7 +631,7 @@ function svd (x, opts) {
  * @example
  * linalg.svdvals(tensor([[0, 2], [1, 0]])).toArray() // [2, 1]
  */
-function svdvals (x, opts) {
+function svdvals(x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
@@ -592,7 +654,7 @@ function svdvals (x, opts) {
  * @example
  * linalg.pinv(tensor([[2], [0]])).toArray() // [[0.5, 0]]
  */
-function pinv (x, opts) {
+function pinv(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_PINV)
   const given = tolerance(options.rtol)
@@ -621,5 +683,5 @@ module.exports = {
   eigvalsh,
   svd,
   svdvals,
-  pinv
+  pinv,
 }

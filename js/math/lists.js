@@ -28,7 +28,7 @@ const UINT64 = dtypeOf('uint64').index
  * @returns {Tensor<any> | Listed} a tensor itself
  * @throws ERR_ARGUMENT, ERR_SHAPE ragged lists, ERR_MEMORY
  */
-function read (name, value) {
+function read(name, value) {
   if (Tensor.isTensor(value)) return value
   const { values, shape } = atOnce(() => flatten(name, value, false))
   return { name, values, shape }
@@ -42,8 +42,13 @@ function read (name, value) {
  * @returns {Pair}
  * @throws as read
  */
-function readPair (x1, x2) {
-  if (!Tensor.isTensor(x1) && !Tensor.isTensor(x2)) throw failure('ERR_ARGUMENT', `x1 is ${show(x1)}, and x2 ${show(x2)}; one of them has to be a tensor`)
+function readPair(x1, x2) {
+  if (!Tensor.isTensor(x1) && !Tensor.isTensor(x2)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `x1 is ${show(x1)}, and x2 ${show(x2)}; one of them has to be a tensor`,
+    )
+  }
   return { x1: read('x1', x1), x2: read('x2', x2) }
 }
 
@@ -52,7 +57,7 @@ function readPair (x1, x2) {
  * @returns {{ x1: Layout, x2: Layout }} of both as tensors
  * @throws as tensorBeside and operandOf
  */
-function operandsOf ({ x1, x2 }) {
+function operandsOf({ x1, x2 }) {
   if (!Tensor.isTensor(x1)) {
     const beside = operandOf(/** @type {Tensor} */ (x2), 'x2')
     return { x1: Tensor.layoutOf(tensorBeside(x1, beside.dtype)), x2: beside }
@@ -70,12 +75,23 @@ function operandsOf ({ x1, x2 }) {
  * @returns {Tensor<any>}
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, if that is one of floats · {RangeError} ERR_MEMORY
  */
-function tensorBeside (given, dtype, beside) {
+function tensorBeside(given, dtype, beside) {
   if (Tensor.isTensor(given)) return given
   const { name, values, shape } = given
   const to = dtypes[dtypeFor(given, dtype)]
   const { array } = values.packed(to)
-  if (to.kind === 'FLOATING') for (let i = 0; i < array.length; i++) if (!scalars.takes(to.index, array[i])) throw scalars.misfit(name, Number(array[i]), to.index, beside ?? (name === 'x1' ? 'x2' : 'x1'))
+  if (to.kind === 'FLOATING') {
+    for (let i = 0; i < array.length; i++) {
+      if (!scalars.takes(to.index, array[i])) {
+        throw scalars.misfit(
+          name,
+          Number(array[i]),
+          to.index,
+          beside ?? (name === 'x1' ? 'x2' : 'x1'),
+        )
+      }
+    }
+  }
   return copyOf(array, shape, ownFields({ dtype: to.name, casting: 'unsafe' }))
 }
 
@@ -87,11 +103,13 @@ function tensorBeside (given, dtype, beside) {
  * @returns {Tensor<any>}
  * @throws {TypeError} ERR_CAST · {RangeError} ERR_MEMORY
  */
-function tensorAs (given, dtype) {
+function tensorAs(given, dtype) {
   if (Tensor.isTensor(given)) return given
   const { name, values, shape } = given
   const { array } = values.packed(dtypes[dtype])
-  for (let i = 0; i < array.length; i++) if (!scalars.takes(dtype, array[i])) throw scalars.misfit(name, array[i], dtype)
+  for (let i = 0; i < array.length; i++) {
+    if (!scalars.takes(dtype, array[i])) throw scalars.misfit(name, array[i], dtype)
+  }
   return copyOf(array, shape, ownFields({ dtype: dtypes[dtype].name, casting: 'unsafe' }))
 }
 
@@ -102,8 +120,10 @@ function tensorAs (given, dtype) {
  * @param {Tensor<any> | Listed | null} given
  * @param {Layout | null} layout  that it became
  */
-function count (by, given, layout) {
-  if (given !== null && layout !== null && !Tensor.isTensor(given)) countCopy(by, layout.size * itemsizes[layout.dtype])
+function count(by, given, layout) {
+  if (given !== null && layout !== null && !Tensor.isTensor(given)) {
+    countCopy(by, layout.size * itemsizes[layout.dtype])
+  }
 }
 
 /**
@@ -113,7 +133,7 @@ function count (by, given, layout) {
  * @param {number} dtype  of the tensor
  * @returns {number}
  */
-function dtypeFor ({ values }, dtype) {
+function dtypeFor({ values }, dtype) {
   if (dtypes[dtype].kind === 'FLOATING' && !values.areIntegers) return dtype
   if (values.fraction !== undefined) return FLOAT64
   return values.isAnyLarge || (dtype === UINT64 && !values.isAnyNegative) ? UINT64 : INT64

@@ -16,7 +16,15 @@ const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
-const { broadcastBatches, broadcastTo, isNumbers, joined, productDtype, target, wrapping } = require('./cores')
+const {
+  broadcastBatches,
+  broadcastTo,
+  isNumbers,
+  joined,
+  productDtype,
+  target,
+  wrapping,
+} = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
@@ -56,7 +64,8 @@ const FLOAT64 = dtypeOf('float64').index
 const SAME_KIND = 1
 
 /** @param {unknown} accuracy @returns {number} as C numbers it */
-const accuracyOf = accuracy => accuracy === undefined ? 0 : oneOf('accuracy', accuracy, ACCURACIES)
+const accuracyOf = (accuracy) =>
+  accuracy === undefined ? 0 : oneOf('accuracy', accuracy, ACCURACIES)
 
 /** @param {Layout} layout @param {number} axis  of the new one */
 const unsqueezed = (layout, axis) => ffi.viewByNumbers(opcodes.unsqueeze, layout, axis)
@@ -70,7 +79,7 @@ const unsqueezed = (layout, axis) => ffi.viewByNumbers(opcodes.unsqueeze, layout
  * @param {{ dtype: number, casting: number, accuracy: number }} how  dtype: that a and b are converted to
  * @param {boolean} [isConjugated]  a is
  */
-function multiplyMatrices (to, a, b, { dtype, casting, accuracy }, isConjugated = false) {
+function multiplyMatrices(to, a, b, { dtype, casting, accuracy }, isConjugated = false) {
   run(rows.matmul, [to], [a, b], { numbers: [casting, accuracy, isConjugated ? 1 : 0, dtype] })
 }
 
@@ -92,7 +101,7 @@ function multiplyMatrices (to, a, b, { dtype, casting, accuracy }, isConjugated 
  * @example
  * matmul(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]])).toArray() // [[1, 3], [3, 7]]
  */
-function matmul (x1, x2, opts) {
+function matmul(x1, x2, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsFor(opts, OF_PRODUCT)
@@ -102,17 +111,27 @@ function matmul (x1, x2, opts) {
   let b = operandOf(x2, 'x2')
   const isRow = a.shape.length === 1
   const isColumn = b.shape.length === 1
-  if (a.shape.length === 0 || b.shape.length === 0) throw failure('ERR_SHAPE', `${a.shape.length === 0 ? 'x1' : 'x2'} has no axes; a matrix or a vector was expected`)
+  if (a.shape.length === 0 || b.shape.length === 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `${a.shape.length === 0 ? 'x1' : 'x2'} has no axes; a matrix or a vector was expected`,
+    )
+  }
   if (isRow) a = unsqueezed(a, 0)
   if (isColumn) b = unsqueezed(b, 1)
   const m = a.shape[a.shape.length - 2]
   const k = a.shape[a.shape.length - 1]
   const n = b.shape[b.shape.length - 1]
-  if (b.shape[b.shape.length - 2] !== k) throw failure('ERR_SHAPE', `x1 has rows of ${k} elements, and x2 columns of ${b.shape[b.shape.length - 2]}`)
+  if (b.shape[b.shape.length - 2] !== k) {
+    throw failure(
+      'ERR_SHAPE',
+      `x1 has rows of ${k} elements, and x2 columns of ${b.shape[b.shape.length - 2]}`,
+    )
+  }
   const dtype = productDtype([a, b], asked)
   const alike = broadcastBatches(a, 2, b, 2)
-  const shape = joined(alike.batch, isRow ? isColumn ? [] : [n] : isColumn ? [m] : [m, n])
-  return wrapping('matmul', out, dtype, shape, casting, to => {
+  const shape = joined(alike.batch, isRow ? (isColumn ? [] : [n]) : isColumn ? [m] : [m, n])
+  return wrapping('matmul', out, dtype, shape, casting, (to) => {
     let view = to
     if (isRow) view = unsqueezed(view, alike.batch.length)
     if (isColumn) view = unsqueezed(view, alike.batch.length + 1)
@@ -126,15 +145,24 @@ function matmul (x1, x2, opts) {
  * @param {number} axis
  * @returns {{ shape: number[], a: Layout, b: Layout }} shape: without the axis, which comes last in a and b; those are alike
  */
-function alongAxis (a, b, axis) {
+function alongAxis(a, b, axis) {
   const shape = broadcast(a.shape, b.shape)
   const n = shape.length
   const at = inRange(axis, n)
   const k = a.shape[at - n + a.shape.length]
   const other = b.shape[at - n + b.shape.length]
-  if (k !== other) throw failure('ERR_SHAPE', `axis ${axis} has ${k ?? 'no'} elements in x1, and ${other ?? 'none'} in x2; vectors of one length were expected`)
+  if (k !== other) {
+    throw failure(
+      'ERR_SHAPE',
+      `axis ${axis} has ${k ?? 'no'} elements in x1, and ${other ?? 'none'} in x2; vectors of one length were expected`,
+    )
+  }
   const order = lastAxes(n, [at])
-  return { shape: reducedShape(shape, [at], false), a: permuted(broadcastTo(a, 0, shape), order), b: permuted(broadcastTo(b, 0, shape), order) }
+  return {
+    shape: reducedShape(shape, [at], false),
+    a: permuted(broadcastTo(a, 0, shape), order),
+    b: permuted(broadcastTo(b, 0, shape), order),
+  }
 }
 
 /**
@@ -143,9 +171,15 @@ function alongAxis (a, b, axis) {
  * @param {Layout} b
  * @param {{ dtype: number, casting: number, accuracy: number }} how
  */
-function multiplyVectors (to, a, b, how) {
+function multiplyVectors(to, a, b, how) {
   const n = to.shape.length
-  multiplyMatrices(unsqueezed(unsqueezed(to, n), n), unsqueezed(a, n), unsqueezed(b, n + 1), how, true)
+  multiplyMatrices(
+    unsqueezed(unsqueezed(to, n), n),
+    unsqueezed(a, n),
+    unsqueezed(b, n + 1),
+    how,
+    true,
+  )
 }
 
 /**
@@ -165,7 +199,7 @@ function multiplyVectors (to, a, b, how) {
  * @example
  * vecdot(tensor([[1, 2], [3, 4]]), tensor([10, 1])).toArray() // [12, 34]
  */
-function vecdot (x1, x2, axis, opts) {
+function vecdot(x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, OF_VECDOT)
@@ -176,7 +210,9 @@ function vecdot (x1, x2, axis, opts) {
   const b = operandOf(x2, 'x2')
   const dtype = productDtype([a, b], asked)
   const along = alongAxis(a, b, given)
-  return wrapping('vecdot', out, dtype, along.shape, casting, to => { multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy }) })
+  return wrapping('vecdot', out, dtype, along.shape, casting, (to) => {
+    multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy })
+  })
 }
 
 /**
@@ -195,13 +231,18 @@ function vecdot (x1, x2, axis, opts) {
  * @example
  * outer(tensor([1, 2]), tensor([3, 4])).toArray() // [[3, 4], [6, 8]]
  */
-function outer (x1, x2, opts) {
+function outer(x1, x2, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const { out, casting, dtype: asked } = resultIn(optionsFor(opts, OF_OUTER))
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
-  if (a.shape.length !== 1 || b.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has shape [${a.shape.join(', ')}], and x2 [${b.shape.join(', ')}]; two vectors were expected`)
+  if (a.shape.length !== 1 || b.shape.length !== 1) {
+    throw failure(
+      'ERR_SHAPE',
+      `x1 has shape [${a.shape.join(', ')}], and x2 [${b.shape.join(', ')}]; two vectors were expected`,
+    )
+  }
   const dtype = productDtype([a, b], asked)
   const { to, result } = target(out, dtype, [a.shape[0], b.shape[0]])
   elementwise({ op: ops.multiply, asked: dtype, casting }, to, [unsqueezed(a, 1), unsqueezed(b, 0)])
@@ -215,26 +256,32 @@ function outer (x1, x2, opts) {
 /** What a contraction is computed with; dtype: that all operands are converted to; made: temporary layouts. @typedef {{ name: string, dtype: number, casting: number, accuracy: number, made: Layout[] }} How */
 
 /** @param {Labelled} x @param {readonly string[]} order  all of its labels @returns {Layout} a view */
-const inOrder = ({ layout, labels }, order) => permuted(layout, order.map(label => labels.indexOf(label)))
+const inOrder = ({ layout, labels }, order) =>
+  permuted(
+    layout,
+    order.map((label) => labels.indexOf(label)),
+  )
 
 /** @param {Labelled} x @param {readonly string[]} labels @returns {number[]} */
-const extentsOf = (x, labels) => labels.map(label => x.layout.shape[x.labels.indexOf(label)])
+const extentsOf = (x, labels) => labels.map((label) => x.layout.shape[x.labels.indexOf(label)])
 
 /** @param {readonly number[]} extents */
-const product = extents => extents.reduce((n, extent) => n * extent, 1)
+const product = (extents) => extents.reduce((n, extent) => n * extent, 1)
 
 /** @param {How} how @param {number} dtype @param {number[]} shape @returns {Layout} new bytes */
-function temporary ({ made }, dtype, shape) {
+function temporary({ made }, dtype, shape) {
   const layout = allocated(denseLayout(dtype, shape))
   made.push(layout)
   return layout
 }
 
 /** @param {Layout} to @param {Layout} from @param {{ dtype: number, casting: number }} how */
-const copyInto = (to, from, { dtype, casting }) => { elementwise({ op: ops.positive, asked: dtype, casting }, to, [from]) }
+const copyInto = (to, from, { dtype, casting }) => {
+  elementwise({ op: ops.positive, asked: dtype, casting }, to, [from])
+}
 
 /** @param {Layout} layout @param {number} dtype  numbers @param {How} how @returns {Layout} a copy, which is counted */
-function copied (layout, dtype, how) {
+function copied(layout, dtype, how) {
   const copy = temporary(how, dtype, layout.shape)
   elementwise({ op: ops.positive, asked: dtype, casting: SAME_KIND }, copy, [layout])
   countCopy(how.name, copy.size * itemsizes[dtype])
@@ -242,7 +289,7 @@ function copied (layout, dtype, how) {
 }
 
 /** @param {Layout} layout @param {number[]} shape @returns {Layout | null} a view; null: strides do not allow it */
-function reshaped (layout, shape) {
+function reshaped(layout, shape) {
   if (isSameShape(layout.shape, shape)) return layout
   const view = ffi.reshape(layout, shape)
   return view.storage === nothing ? null : view
@@ -254,10 +301,12 @@ function reshaped (layout, shape) {
  * @param {How} how
  * @returns {Layout} a view of it, or of a copy
  */
-function merged (layout, shape, how) {
+function merged(layout, shape, how) {
   const view = reshaped(layout, shape)
   if (view !== null) return view
-  return /** @type {Layout} */ (reshaped(copied(layout, isNumbers(layout.dtype) ? layout.dtype : how.dtype, how), shape))
+  return /** @type {Layout} */ (
+    reshaped(copied(layout, isNumbers(layout.dtype) ? layout.dtype : how.dtype, how), shape)
+  )
 }
 
 /**
@@ -266,12 +315,14 @@ function merged (layout, shape, how) {
  * @param {How} how
  * @returns {Labelled}
  */
-function summed (x, isKept, how) {
-  const gone = x.labels.filter(label => !isKept(label))
+function summed(x, isKept, how) {
+  const gone = x.labels.filter((label) => !isKept(label))
   if (gone.length === 0) return x
   const labels = x.labels.filter(isKept)
   const to = temporary(how, how.dtype, extentsOf(x, labels))
-  const numbers = isNumbers(x.layout.dtype) ? x : { layout: copied(x.layout, how.dtype, how), labels: x.labels } // in the dtype in which operands meet
+  const numbers = isNumbers(x.layout.dtype)
+    ? x
+    : { layout: copied(x.layout, how.dtype, how), labels: x.labels } // in the dtype in which operands meet
   sumInto(to, numbers, labels, gone, { dtype: how.dtype, casting: SAME_KIND })
   return { layout: to, labels }
 }
@@ -283,9 +334,17 @@ function summed (x, isKept, how) {
  * @param {readonly string[]} gone
  * @param {{ dtype: number, casting: number }} how  dtype: that sums are computed in
  */
-function sumInto (to, x, labels, gone, { dtype, casting }) {
+function sumInto(to, x, labels, gone, { dtype, casting }) {
   const from = inOrder(x, [...labels, ...gone])
-  reduce(reductions.sum, to, from, gone.map((_, i) => labels.length + i), dtype, casting, 0)
+  reduce(
+    reductions.sum,
+    to,
+    from,
+    gone.map((_, i) => labels.length + i),
+    dtype,
+    casting,
+    0,
+  )
 }
 
 /**
@@ -298,22 +357,25 @@ function sumInto (to, x, labels, gone, { dtype, casting }) {
  * @param {How} how
  * @returns {Labelled}
  */
-function contracted (x, y, isWanted, allocate, how) {
+function contracted(x, y, isWanted, allocate, how) {
   const { dtype } = how
-  const a = summed(x, label => isWanted(label) || y.labels.includes(label), how)
-  const b = summed(y, label => isWanted(label) || x.labels.includes(label), how)
-  const inBoth = a.labels.filter(label => b.labels.includes(label))
+  const a = summed(x, (label) => isWanted(label) || y.labels.includes(label), how)
+  const b = summed(y, (label) => isWanted(label) || x.labels.includes(label), how)
+  const inBoth = a.labels.filter((label) => b.labels.includes(label))
   const batch = inBoth.filter(isWanted)
-  const gone = inBoth.filter(label => !isWanted(label))
-  const left = a.labels.filter(label => !b.labels.includes(label))
-  const right = b.labels.filter(label => !a.labels.includes(label))
+  const gone = inBoth.filter((label) => !isWanted(label))
+  const left = a.labels.filter((label) => !b.labels.includes(label))
+  const right = b.labels.filter((label) => !a.labels.includes(label))
   const order = [...batch, ...left, ...right]
   const batches = extentsOf(a, batch)
   const m = product(extentsOf(a, left))
   const k = product(extentsOf(a, gone))
   const n = product(extentsOf(b, right))
   const extents = joined(joined(batches, extentsOf(a, left)), extentsOf(b, right))
-  const given = allocate === null ? { to: temporary(how, dtype, extents), labels: order } : allocate(dtype, order, extents)
+  const given =
+    allocate === null
+      ? { to: temporary(how, dtype, extents), labels: order }
+      : allocate(dtype, order, extents)
   const result = { layout: given.to, labels: given.labels.slice() }
   const to = inOrder(result, order)
   const casting = allocate === null ? SAME_KIND : how.casting
@@ -330,8 +392,14 @@ function contracted (x, y, isWanted, allocate, how) {
   const made = direct ?? temporary(how, dtype, shape)
   const from = merged(inOrder(a, [...batch, ...left, ...gone]), joined(batches, [m, k]), how)
   const by = merged(inOrder(b, [...batch, ...gone, ...right]), joined(batches, [k, n]), how)
-  multiplyMatrices(made, from, by, { dtype, casting: direct === null ? SAME_KIND : casting, accuracy: how.accuracy })
-  if (direct === null) copyInto(to, /** @type {Layout} */ (reshaped(made, extents)), { dtype, casting })
+  multiplyMatrices(made, from, by, {
+    dtype,
+    casting: direct === null ? SAME_KIND : casting,
+    accuracy: how.accuracy,
+  })
+  if (direct === null) {
+    copyInto(to, /** @type {Layout} */ (reshaped(made, extents)), { dtype, casting })
+  }
   return result
 }
 
@@ -345,7 +413,7 @@ function contracted (x, y, isWanted, allocate, how) {
  * @param {unknown} axes
  * @returns {number | Pairs}
  */
-function axesGiven (axes) {
+function axesGiven(axes) {
   if (axes === undefined) return 2
   if (typeof axes === 'number') {
     const count = integer('axes', axes)
@@ -354,15 +422,22 @@ function axesGiven (axes) {
   }
   const isList = Array.isArray(axes)
   return atOnce(() => {
-    if (!isList || axes.length !== 2) throw failure('ERR_ARGUMENT', `axes is ${show(axes)}; a number, or two lists of axes, were expected`)
+    if (!isList || axes.length !== 2) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `axes is ${show(axes)}; a number, or two lists of axes, were expected`,
+      )
+    }
     return { a: axesOf(axes[0], 'axes[0]'), b: axesOf(axes[1], 'axes[1]') }
   })
 }
 
 /** @param {number[]} axes @param {number} ndim @param {string} name @returns {number[]} from 0 on, each once */
-function checkedAxes (axes, ndim, name) {
-  const list = axes.map(axis => inRange(axis, ndim))
-  for (const [i, axis] of list.entries()) if (list.indexOf(axis) < i) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${axis}`)
+function checkedAxes(axes, ndim, name) {
+  const list = axes.map((axis) => inRange(axis, ndim))
+  for (const [i, axis] of list.entries()) {
+    if (list.indexOf(axis) < i) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${axis}`)
+  }
   return list
 }
 
@@ -382,7 +457,7 @@ function checkedAxes (axes, ndim, name) {
  * @example
  * tensordot(tensor([[1, 2], [3, 4]]), tensor([[1, 0], [1, 1]]), { axes: [[0], [1]] }).toArray() // [[1, 4], [2, 6]]
  */
-function tensordot (x1, x2, opts) {
+function tensordot(x1, x2, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsFor(opts, OF_TENSORDOT)
@@ -394,9 +469,22 @@ function tensordot (x1, x2, opts) {
   const pairs = pairsOf(given, a, b)
   const dtype = productDtype([a, b], asked)
   const labels = a.shape.map((_, d) => `a${d}`)
-  const others = b.shape.map((_, d) => pairs.b.includes(d) ? labels[pairs.a[pairs.b.indexOf(d)]] : `b${d}`)
-  const order = [...labels.filter(label => !others.includes(label)), ...others.filter(label => !labels.includes(label))]
-  return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', dtype, casting, accuracy, made: [] })
+  const others = b.shape.map((_, d) =>
+    pairs.b.includes(d) ? labels[pairs.a[pairs.b.indexOf(d)]] : `b${d}`,
+  )
+  const order = [
+    ...labels.filter((label) => !others.includes(label)),
+    ...others.filter((label) => !labels.includes(label)),
+  ]
+  return contraction(
+    [
+      { layout: a, labels },
+      { layout: b, labels: others },
+    ],
+    order,
+    out,
+    { name: 'tensordot', dtype, casting, accuracy, made: [] },
+  )
 }
 
 /**
@@ -405,18 +493,28 @@ function tensordot (x1, x2, opts) {
  * @param {Layout} b
  * @returns {Pairs} from 0 on, each once
  */
-function pairsOf (given, a, b) {
+function pairsOf(given, a, b) {
   const na = a.shape.length
   const nb = b.shape.length
-  if (typeof given === 'number' && (given > na || given > nb)) throw failure('ERR_BOUNDS', `axes is ${given}; x1 has ${na} axes, and x2 ${nb}`)
-  const pairs = typeof given === 'number'
-    ? { a: arrayOf(given, i => na - given + i), b: arrayOf(given, i => i) }
-    : { a: checkedAxes(given.a, na, 'axes[0]'), b: checkedAxes(given.b, nb, 'axes[1]') }
-  if (pairs.a.length !== pairs.b.length) throw failure('ERR_SHAPE', `axes has ${pairs.a.length} axes of x1, and ${pairs.b.length} of x2`)
+  if (typeof given === 'number' && (given > na || given > nb)) {
+    throw failure('ERR_BOUNDS', `axes is ${given}; x1 has ${na} axes, and x2 ${nb}`)
+  }
+  const pairs =
+    typeof given === 'number'
+      ? { a: arrayOf(given, (i) => na - given + i), b: arrayOf(given, (i) => i) }
+      : { a: checkedAxes(given.a, na, 'axes[0]'), b: checkedAxes(given.b, nb, 'axes[1]') }
+  if (pairs.a.length !== pairs.b.length) {
+    throw failure('ERR_SHAPE', `axes has ${pairs.a.length} axes of x1, and ${pairs.b.length} of x2`)
+  }
   for (let i = 0; i < pairs.a.length; i++) {
     const n = a.shape[pairs.a[i]]
     const m = b.shape[pairs.b[i]]
-    if (n !== m) throw failure('ERR_SHAPE', `axis ${pairs.a[i]} of x1 has ${n} elements, and axis ${pairs.b[i]} of x2 ${m}`)
+    if (n !== m) {
+      throw failure(
+        'ERR_SHAPE',
+        `axis ${pairs.a[i]} of x1 has ${n} elements, and axis ${pairs.b[i]} of x2 ${m}`,
+      )
+    }
   }
   return pairs
 }
@@ -432,15 +530,15 @@ function pairsOf (given, a, b) {
  * @param {How} how
  * @returns {any}
  */
-function contraction (operands, output, out, how) {
-  const shape = output.map(label => {
+function contraction(operands, output, out, how) {
+  const shape = output.map((label) => {
     for (let i = 0; i < operands.length; i++) {
       const at = operands[i].labels.indexOf(label)
       if (at >= 0) return operands[i].layout.shape[at]
     }
     return 1
   })
-  return wrapping(how.name, out, how.dtype, shape, how.casting, to => {
+  return wrapping(how.name, out, how.dtype, shape, how.casting, (to) => {
     const last = operands.length - 1
     let x = operands[0]
     try {
@@ -449,10 +547,16 @@ function contraction (operands, output, out, how) {
           for (let k = i + 1; k <= last; k++) if (operands[k].labels.includes(label)) return true
           return output.includes(label)
         }
-        x = contracted(x, operands[i], isWanted, i < last ? null : () => ({ to, labels: output }), how)
+        x = contracted(
+          x,
+          operands[i],
+          isWanted,
+          i < last ? null : () => ({ to, labels: output }),
+          how,
+        )
       }
       if (last === 0) {
-        const gone = x.labels.filter(label => !output.includes(label))
+        const gone = x.labels.filter((label) => !output.includes(label))
         if (gone.length > 0) sumInto(to, x, output, gone, how)
         else copyInto(to, inOrder(x, output), how)
       }
@@ -476,18 +580,28 @@ function contraction (operands, output, out, how) {
  * @example
  * einsum('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]])).toArray() // [[3], [7]]
  */
-function einsum (equation, ...operands) {
+function einsum(equation, ...operands) {
   const { length } = operands
-  const hasOptions = length > 0 && !Tensor.isTensor(operands[length - 1]) && (operands[length - 1] === undefined || isOptions(operands[length - 1]))
+  const hasOptions =
+    length > 0 &&
+    !Tensor.isTensor(operands[length - 1]) &&
+    (operands[length - 1] === undefined || isOptions(operands[length - 1]))
   const count = hasOptions ? length - 1 : length
   for (let i = 0; i < count; i++) tensorOf(operands[i], `operand ${i}`)
   const options = optionsFor(hasOptions ? operands[length - 1] : undefined, OF_PRODUCT)
   const accuracy = accuracyOf(options.accuracy)
   const { out, casting, dtype: asked } = resultIn(options)
-  const layouts = operands.slice(0, count).map((t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
+  const layouts = operands
+    .slice(0, count)
+    .map((t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
   const { inputs, output } = equationOf(equation, layouts)
   const dtype = productDtype(layouts, asked)
-  return contraction(layouts.map((layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', dtype, casting, accuracy, made: [] })
+  return contraction(
+    layouts.map((layout, i) => simplified(layout, inputs[i], inputs, layouts)),
+    output,
+    out,
+    { name: 'einsum', dtype, casting, accuracy, made: [] },
+  )
 }
 
 /**
@@ -499,12 +613,16 @@ function einsum (equation, ...operands) {
  * @param {readonly Layout[]} layouts
  * @returns {Labelled}
  */
-function simplified (layout, given, inputs, layouts) {
+function simplified(layout, given, inputs, layouts) {
   let labels = given.slice()
   let view = layout
   for (let d = labels.length - 1; d >= 0; d--) {
     const first = labels.indexOf(labels[d])
-    const isShort = view.shape[d] === 1 && inputs.some((own, i) => own.some((label, k) => label === labels[d] && layouts[i].shape[k] !== 1)) // than another operand there
+    const isShort =
+      view.shape[d] === 1 &&
+      inputs.some((own, i) =>
+        own.some((label, k) => label === labels[d] && layouts[i].shape[k] !== 1),
+      ) // than another operand there
     if (isShort) {
       view = ffi.viewByList(opcodes.squeeze, view, [d])
       labels = labels.filter((_, i) => i !== d)
@@ -540,19 +658,26 @@ function simplified (layout, given, inputs, layouts) {
  * @example
  * cosineSimilarity(tensor([[3, 4], [0, 2]]), tensor([0, 1])).toArray() // [0.800000011920929, 1]
  */
-function cosineSimilarity (x1, x2, axis, opts) {
+function cosineSimilarity(x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, OF_COSINE)
   const { eps = 1e-8 } = options
   const given = integer('axis', options.axis === undefined ? -1 : options.axis)
-  if (typeof eps !== 'number' || !(eps >= 0)) throw failure('ERR_ARGUMENT', `eps is ${show(eps)}; a number of at least 0 was expected`)
+  if (typeof eps !== 'number' || !(eps >= 0)) {
+    throw failure('ERR_ARGUMENT', `eps is ${show(eps)}; a number of at least 0 was expected`)
+  }
   const { out, casting } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
   const met = productDtype([a, b], undefined)
   const { kind, itemsize } = dtypes[met]
-  if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `cosineSimilarity has no ${dtypes[met].name}; real numbers were expected`)
+  if (kind === 'COMPLEX') {
+    throw failure(
+      'ERR_DTYPE',
+      `cosineSimilarity has no ${dtypes[met].name}; real numbers were expected`,
+    )
+  }
   const isFloat = kind === 'FLOATING'
   const computed = met === FLOAT64 || (!isFloat && itemsize >= 4) ? FLOAT64 : FLOAT32
   const along = alongAxis(a, b, given)
@@ -577,12 +702,17 @@ function cosineSimilarity (x1, x2, axis, opts) {
 }
 
 /** @param {Layout} to @param {Layout} from  vectors are the last axis @param {number} dtype @param {number} eps */
-function lengthsInto (to, from, dtype, eps) {
+function lengthsInto(to, from, dtype, eps) {
   reduce(reductions.norm2, to, from, [from.shape.length - 1], dtype, SAME_KIND, 0)
-  elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: eps, position: 1 }, to, [to])
+  elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: eps, position: 1 }, to, [
+    to,
+  ])
 }
 
 /** @param {Layout} layout @param {number} dtype @param {How} how @returns {Layout} itself, if it is of floats */
-const floated = (layout, dtype, how) => dtypes[layout.dtype].kind === 'FLOATING' && isNumbers(layout.dtype) ? layout : copied(layout, dtype, how)
+const floated = (layout, dtype, how) =>
+  dtypes[layout.dtype].kind === 'FLOATING' && isNumbers(layout.dtype)
+    ? layout
+    : copied(layout, dtype, how)
 
 module.exports = { matmul, vecdot, tensordot, outer, einsum, cosineSimilarity }

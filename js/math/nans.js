@@ -8,7 +8,17 @@ const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { axesGiven } = require('./axes')
 const { target } = require('./cores')
-const { divide, isnan, lessEqual, logicalNot, positive, sqrt, square, subtract, where } = require('./functions')
+const {
+  divide,
+  isnan,
+  lessEqual,
+  logicalNot,
+  positive,
+  sqrt,
+  square,
+  subtract,
+  where,
+} = require('./functions')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
@@ -31,12 +41,14 @@ const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
  * @param {any} opts
  * @param {import('./options').Known} names
  */
-function read (name, x, first, opts, names) {
+function read(name, x, first, opts, names) {
   const t = tensorOf(x, 'x')
   const options = optionsAlong(first, opts, names)
   const { axis, keepdims, correction = 0 } = options
   const along = { axis: axesGiven(axis), keepdims: boolean('keepdims', keepdims) }
-  if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
+  if (typeof correction !== 'number' || !Number.isFinite(correction)) {
+    throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
+  }
   const { out, dtype, casting } = resultIn(options)
   checkNumbers(name, operandOf(t, 'x'), names === OF_SUM ? 'numbers' : 'real numbers')
   if (out !== undefined) targetOf(out) // before anything is computed
@@ -44,7 +56,7 @@ function read (name, x, first, opts, names) {
 }
 
 /** @param {Tensor<any>} x @returns {boolean} may it have NaN? */
-function hasNan (x) {
+function hasNan(x) {
   const { kind } = dtypes[operandOf(x, 'x').dtype]
   return kind === 'FLOATING' || kind === 'COMPLEX'
 }
@@ -58,9 +70,11 @@ function hasNan (x) {
  * @param {any} opts
  * @returns {any}
  */
-function filled (name, reduction, filler, x, first, opts) {
+function filled(name, reduction, filler, x, first, opts) {
   const { along, dtype, out, word } = read(name, x, first, opts, OF_SUM)
-  return tidy(() => reduction(hasNan(x) ? where(isnan(x), filler, x) : x, { ...along, dtype, out, casting: word }))
+  return tidy(() =>
+    reduction(hasNan(x) ? where(isnan(x), filler, x) : x, { ...along, dtype, out, casting: word }),
+  )
 }
 
 /** @param {Tensor<any>} x @param {any} along @returns {Tensor<any>} how many elements are numbers */
@@ -74,7 +88,7 @@ const countOf = (x, along) => sum(logicalNot(isnan(x)), along)
  * @param {ReturnType<typeof read>} given
  * @returns {any}
  */
-function rounded (value, x, { dtype, out, casting }) {
+function rounded(value, x, { dtype, out, casting }) {
   const made = dtype === undefined ? operandOf(x, 'x').dtype : dtypeOf(dtype).index
   const { result } = target(out, made, value.shape.slice(), casting)
   return positive(value, { out: result(), casting: 'unsafe' })
@@ -89,14 +103,17 @@ function rounded (value, x, { dtype, out, casting }) {
  * @param {boolean} isRoot
  * @returns {any}
  */
-function spread (name, plain, x, first, opts, isRoot) {
+function spread(name, plain, x, first, opts, isRoot) {
   const given = read(name, x, first, opts, OF_SPREAD)
   const { along, correction, dtype, out, word } = given
   if (!hasNan(x)) return plain(x, { ...along, correction, dtype, out, casting: word })
   checkFloat(x, dtype)
   return tidy(() => {
     const { axis } = along
-    const middle = divide(sum(where(isnan(x), 0, x), { axis, keepdims: true, dtype: 'float64' }), countOf(x, { axis, keepdims: true }))
+    const middle = divide(
+      sum(where(isnan(x), 0, x), { axis, keepdims: true, dtype: 'float64' }),
+      countOf(x, { axis, keepdims: true }),
+    )
     const squares = square(where(isnan(x), 0, subtract(x, middle, 'float64')))
     const count = subtract(countOf(x, along), correction, 'float64')
     const value = where(lessEqual(count, 0), NaN, divide(sum(squares, along), count))
@@ -105,10 +122,14 @@ function spread (name, plain, x, first, opts, isRoot) {
 }
 
 /** @param {Tensor<any>} x @param {string | undefined} dtype */
-function checkFloat (x, dtype) {
+function checkFloat(x, dtype) {
   const own = dtypes[operandOf(x, 'x').dtype]
-  if (own.kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${own.name}; real numbers were expected`)
-  if (dtype !== undefined && dtypeOf(dtype).kind !== 'FLOATING') throw failure('ERR_DTYPE', `dtype is ${dtype}; a float was expected`)
+  if (own.kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `x is of ${own.name}; real numbers were expected`)
+  }
+  if (dtype !== undefined && dtypeOf(dtype).kind !== 'FLOATING') {
+    throw failure('ERR_DTYPE', `dtype is ${dtype}; a float was expected`)
+  }
 }
 
 /**
@@ -120,7 +141,7 @@ function checkFloat (x, dtype) {
  * @param {any} opts
  * @returns {any}
  */
-function extreme (name, reduction, end, x, first, opts) {
+function extreme(name, reduction, end, x, first, opts) {
   const { along, out, casting, word } = read(name, x, first, opts, OF_EXTREME)
   if (!hasNan(x)) return reduction(x, { ...along, out, casting: word })
   return tidy(() => {
@@ -146,7 +167,7 @@ function extreme (name, reduction, end, x, first, opts) {
  * @example
  * nansum(tensor([1, NaN, 3])).item() // 4
  */
-function nansum (x, axis, opts) {
+function nansum(x, axis, opts) {
   return filled('nansum', sum, 0, x, axis, opts)
 }
 
@@ -165,7 +186,7 @@ function nansum (x, axis, opts) {
  * @example
  * nanprod(tensor([2, NaN, 3])).item() // 6
  */
-function nanprod (x, axis, opts) {
+function nanprod(x, axis, opts) {
   return filled('nanprod', prod, 1, x, axis, opts)
 }
 
@@ -184,12 +205,25 @@ function nanprod (x, axis, opts) {
  * @example
  * nanmean(tensor([1, NaN, 3])).item() // 2
  */
-function nanmean (x, axis, opts) {
+function nanmean(x, axis, opts) {
   const given = read('nanmean', x, axis, opts, OF_SUM)
   const { along, dtype, out, word } = given
-  if (!hasNan(x)) return mean(/** @type {any} */ (x), { ...along, dtype: /** @type {any} */ (dtype), out, casting: word })
+  if (!hasNan(x)) {
+    return mean(/** @type {any} */ (x), {
+      ...along,
+      dtype: /** @type {any} */ (dtype),
+      out,
+      casting: word,
+    })
+  }
   checkFloat(x, dtype)
-  return tidy(() => rounded(divide(sum(where(isnan(x), 0, x), { ...along, dtype: 'float64' }), countOf(x, along)), x, given))
+  return tidy(() =>
+    rounded(
+      divide(sum(where(isnan(x), 0, x), { ...along, dtype: 'float64' }), countOf(x, along)),
+      x,
+      given,
+    ),
+  )
 }
 
 /**
@@ -207,7 +241,7 @@ function nanmean (x, axis, opts) {
  * @example
  * nanvar(tensor([1, NaN, 3])).item() // 1
  */
-function nanvar (x, axis, opts) {
+function nanvar(x, axis, opts) {
   return spread('nanvar', variance, x, axis, opts, false)
 }
 
@@ -226,7 +260,7 @@ function nanvar (x, axis, opts) {
  * @example
  * nanstd(tensor([1, NaN, 3])).item() // 1
  */
-function nanstd (x, axis, opts) {
+function nanstd(x, axis, opts) {
   return spread('nanstd', std, x, axis, opts, true)
 }
 
@@ -244,7 +278,7 @@ function nanstd (x, axis, opts) {
  * @example
  * nanmin(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 }).toArray() // [3, NaN]
  */
-function nanmin (x, axis, opts) {
+function nanmin(x, axis, opts) {
   return extreme('nanmin', min, Infinity, x, axis, opts)
 }
 
@@ -262,7 +296,7 @@ function nanmin (x, axis, opts) {
  * @example
  * nanmax(tensor([[3, NaN], [1, 2]]), { axis: 1 }).toArray() // [3, 2]
  */
-function nanmax (x, axis, opts) {
+function nanmax(x, axis, opts) {
   return extreme('nanmax', max, -Infinity, x, axis, opts)
 }
 

@@ -33,16 +33,16 @@ const FLOAT32 = dtypeOf('float32').index
 const SAME_KIND = 1
 
 /** @param {number} dtype */
-const isComplex = dtype => dtypes[dtype].kind === 'COMPLEX'
+const isComplex = (dtype) => dtypes[dtype].kind === 'COMPLEX'
 
 /** @param {string} name @param {unknown} value @returns {number} */
-function numberOf (name, value) {
+function numberOf(name, value) {
   if (typeof value === 'number' && !Number.isNaN(value)) return value
   throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
 }
 
 /** @param {number} ord @returns {number} the reduction that gives the norm, or its dtype */
-const reductionOf = ord => ord === 1 ? reductions.norm1 : reductions.norm2
+const reductionOf = (ord) => (ord === 1 ? reductions.norm1 : reductions.norm2)
 
 /** @param {Layout} from @param {number} ord @returns {boolean} whether one reduction gives the norm */
 const isPlain = (from, ord) => (ord === 1 || ord === 2) && !isComplex(from.dtype)
@@ -65,7 +65,7 @@ const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
  * @example
  * vectorNorm(tensor([[3, 4], [6, 8]]), { axis: 1 }).toArray() // [5, 10]
  */
-function vectorNorm (x, opts) {
+function vectorNorm(x, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(opts, undefined, KNOWN)
   const { axis, keepdims: kept, ord = 2 } = options
@@ -79,7 +79,11 @@ function vectorNorm (x, opts) {
   const axes = axesFor(given, from.shape.length)
   if (!isPlain(from, power)) return tidy(() => normOf(x, axes, keepdims, power, asked, out))
   const op = reductionOf(power)
-  const { to, result } = target(out, reductionType(op, from.dtype, asked), reducedShape(from.shape, axes, keepdims))
+  const { to, result } = target(
+    out,
+    reductionType(op, from.dtype, asked),
+    reducedShape(from.shape, axes, keepdims),
+  )
   reduce(op, to, from, axes, asked, SAME_KIND, 0)
   return result()
 }
@@ -93,7 +97,7 @@ function vectorNorm (x, opts) {
  * @param {Tensor | undefined} out
  * @returns {any}
  */
-function normOf (x, axes, keepdims, ord, asked, out) {
+function normOf(x, axes, keepdims, ord, asked, out) {
   const from = operandOf(x, 'x')
   const real = isComplex(from.dtype) ? abs(x) : x
   const op = reductionOf(ord)
@@ -102,10 +106,26 @@ function normOf (x, axes, keepdims, ord, asked, out) {
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   const to = out ?? made(result, shape)
   const options = { axis: axes, keepdims }
-  if (ord === 1 || ord === 2) return reduced(op, real, { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to }, undefined)
-  if (ord === 0) return positive(countNonzero(real, { ...options, dtype: 'int64' }), { dtype: dtypes[result].name, out: to })
-  if (ord === Infinity) return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
-  if (ord === -Infinity) return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  if (ord === 1 || ord === 2) {
+    return reduced(
+      op,
+      real,
+      { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to },
+      undefined,
+    )
+  }
+  if (ord === 0) {
+    return positive(countNonzero(real, { ...options, dtype: 'int64' }), {
+      dtype: dtypes[result].name,
+      out: to,
+    })
+  }
+  if (ord === Infinity) {
+    return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  }
+  if (ord === -Infinity) {
+    return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  }
   const powers = pow(abs(real, { dtype: 'float64' }), ord)
   return pow(sum(powers, options), 1 / ord, { out: to })
 }
@@ -123,7 +143,7 @@ function normOf (x, axes, keepdims, ord, asked, out) {
  * @example
  * normalize(tensor([[3, 4], [0, 0]])).toArray() // [[0.6000000238418579, 0.800000011920929], [0, 0]]
  */
-function normalize (x, opts) {
+function normalize(x, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(opts, undefined, OF_NORMALIZE)
   const { axis = -1, ord = 2, eps = 1e-12 } = options
@@ -133,11 +153,15 @@ function normalize (x, opts) {
   const { out } = resultIn(options)
   const from = operandOf(x, 'x')
   checkNumbers('normalize', from)
-  const result = isComplex(from.dtype) ? from.dtype : reductionType(reductions.norm2, from.dtype, NONE)
+  const result = isComplex(from.dtype)
+    ? from.dtype
+    : reductionType(reductions.norm2, from.dtype, NONE)
   if (out !== undefined) checkOut(targetOf(out), from.shape, undefined)
   const axes = axesFor(given, from.shape.length)
   const asked = dtypes[result].itemsize < 4 ? FLOAT32 : NONE
-  if (isPlain(from, power)) return normalized(from, axes, reductionOf(power), asked, least, target(out, result, from.shape))
+  if (isPlain(from, power)) {
+    return normalized(from, axes, reductionOf(power), asked, least, target(out, result, from.shape))
+  }
   return tidy(() => {
     const norm = normOf(x, axes, true, power, asked, undefined)
     maximum(norm, least, { out: norm })
@@ -154,13 +178,17 @@ function normalize (x, opts) {
  * @param {ReturnType<typeof target>} position
  * @returns {any}
  */
-function normalized (from, axes, op, asked, eps, { to, result }) {
+function normalized(from, axes, op, asked, eps, { to, result }) {
   const dtype = reductionType(op, from.dtype, asked)
   const least = scalars.taken('eps', ops.maximum, dtype, NONE, eps)
   const norm = allocated(denseLayout(dtype, reducedShape(from.shape, axes, true)))
   try {
     reduce(op, norm, from, axes, asked, SAME_KIND, 0)
-    elementwise({ op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, position: 1 }, norm, [norm])
+    elementwise(
+      { op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, position: 1 },
+      norm,
+      [norm],
+    )
     elementwise({ op: ops.divide, asked: NONE, casting: SAME_KIND }, to, [from, norm])
   } finally {
     freed(norm)

@@ -12,7 +12,21 @@ const { itemsizes } = require('../backend/dtypes')
 const { callOnThread } = require('./calls/calls')
 const { Plan, atOnce, within } = require('./calls/plan')
 const { isSameShape, subLayout } = require('../layout/layouts')
-const { PIECE_BYTES, Pieces, beginUse, busy, copyOffLoop, copyPieces, endUse, inTurns, isOutside, isSpreadOut, nextTurn, offLoop, piecesOf } = require('../copy/async')
+const {
+  PIECE_BYTES,
+  Pieces,
+  beginUse,
+  busy,
+  copyOffLoop,
+  copyPieces,
+  endUse,
+  inTurns,
+  isOutside,
+  isSpreadOut,
+  nextTurn,
+  offLoop,
+  piecesOf,
+} = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
 
 const { backend, opcodes } = ffi
@@ -29,7 +43,12 @@ const UNSAFE = 2 // casting
 // ---- Pieces ----
 
 /** @param {Layout} a @param {Layout} b */
-const isSame = (a, b) => a.storage === b.storage && a.dtype === b.dtype && a.offset === b.offset && isSameShape(a.shape, b.shape) && isSameShape(a.strides, b.strides)
+const isSame = (a, b) =>
+  a.storage === b.storage &&
+  a.dtype === b.dtype &&
+  a.offset === b.offset &&
+  isSameShape(a.shape, b.shape) &&
+  isSameShape(a.strides, b.strides)
 
 /**
  * The pieces of a call's target.
@@ -37,11 +56,19 @@ const isSame = (a, b) => a.storage === b.storage && a.dtype === b.dtype && a.off
  * @param {Call} call
  * @param {number} nbytes  of a piece, of the operand with the most
  */
-function piecesOfCall ({ to, from, cut: { whole } }, nbytes) {
-  const head = subLayout(to, to.shape.map(() => 0), to.shape.map((n, d) => whole !== null && whole.includes(d) ? 1 : n))
+function piecesOfCall({ to, from, cut: { whole } }, nbytes) {
+  const head = subLayout(
+    to,
+    to.shape.map(() => 0),
+    to.shape.map((n, d) => (whole !== null && whole.includes(d) ? 1 : n)),
+  )
   const most = Math.max(nbytesOf(to), ...from.map(nbytesOf))
   const count = whole === null ? head.size : Math.floor(nbytes / (most / head.size))
-  return new Pieces(head, Math.max(count, 1), isOutside(to) || !from.every(layout => !isOutside(layout)))
+  return new Pieces(
+    head,
+    Math.max(count, 1),
+    isOutside(to) || !from.every((layout) => !isOutside(layout)),
+  )
 }
 
 /**
@@ -52,26 +79,35 @@ function piecesOfCall ({ to, from, cut: { whole } }, nbytes) {
  * @param {number[]} start  of the piece
  * @param {number[]} extents
  */
-function partOf ({ cut: { follows } }, source, start, extents) {
+function partOf({ cut: { follows } }, source, start, extents) {
   if (follows === null) return subLayout(source, start, extents)
-  return subLayout(source, follows.map(d => d < 0 ? 0 : start[d]), follows.map((d, i) => d < 0 ? source.shape[i] : extents[d]))
+  return subLayout(
+    source,
+    follows.map((d) => (d < 0 ? 0 : start[d])),
+    follows.map((d, i) => (d < 0 ? source.shape[i] : extents[d])),
+  )
 }
 
 /**
  * @param {Call} call
  * @param {number[]} lengths  of a piece, one for axes that are not cut
  */
-const extentsOf = ({ to, cut: { whole } }, lengths) => lengths.map((n, d) => /** @type {number[]} */ (whole).includes(d) ? to.shape[d] : n)
+const extentsOf = ({ to, cut: { whole } }, lengths) =>
+  lengths.map((n, d) => (/** @type {number[]} */ (whole).includes(d) ? to.shape[d] : n))
 
 /**
  * @param {Call} call
  * @param {Pieces} pieces
  * @param {number[]} lengths  of the piece
  */
-function runPiece (call, { start }, lengths) {
+function runPiece(call, { start }, lengths) {
   const { to, from } = call
   const extents = extentsOf(call, lengths)
-  call.run(subLayout(to, start, extents), from.map(source => partOf(call, source, start, extents)), [])
+  call.run(
+    subLayout(to, start, extents),
+    from.map((source) => partOf(call, source, start, extents)),
+    [],
+  )
 }
 
 // ---- Running ----
@@ -80,7 +116,8 @@ function runPiece (call, { start }, lengths) {
  * @param {Call} call
  * @param {Layout} source
  */
-const shown = ({ to, cut: { follows } }, source) => follows === null ? ffi.viewByList(opcodes.broadcast_to, source, to.shape) : source
+const shown = ({ to, cut: { follows } }, source) =>
+  follows === null ? ffi.viewByList(opcodes.broadcast_to, source, to.shape) : source
 
 /**
  * Copies a source away from which the target's pieces cannot be computed: they would overwrite it, or stage far more than they need.
@@ -90,14 +127,20 @@ const shown = ({ to, cut: { follows } }, source) => follows === null ? ffi.viewB
  * @param {Signal | undefined} signal
  * @param {Layout[]} made  gets the copy, whose storage is the caller's to release
  */
-async function copyAway (source, isFixed, signal, made) {
+async function copyAway(source, isFixed, signal, made) {
   const copy = ffi.dense(source.dtype, source.shape)
   const nbytes = source.size * itemsizes[source.dtype]
   copy.storage = isFixed ? backend.allocateNative(nbytes, ffi.check) : ffi.allocate(nbytes)
   made.push(copy)
   countStaged(nbytes)
   if (isFixed) await copyOffLoop({ dst: copy, src: source, scaling: null, casting: 0 }, signal)
-  else await copyPieces({ dst: copy, src: source, scaling: null, casting: 0 }, piecesOf(copy, source, source), signal)
+  else {
+    await copyPieces(
+      { dst: copy, src: source, scaling: null, casting: 0 },
+      piecesOf(copy, source, source),
+      signal,
+    )
+  }
 }
 
 /**
@@ -110,15 +153,21 @@ async function copyAway (source, isFixed, signal, made) {
  * @param {Layout[]} made  as in copyAway
  * @returns {Promise<Call>}
  */
-async function separated (call, pieces, isFixed, signal, made) {
+async function separated(call, pieces, isFixed, signal, made) {
   const { to } = call
   /** @type {Layout[]} */
   const from = []
   for (let i = 0; i < call.from.length; i++) {
     const source = shown(call, call.from[i])
-    const collides = ffi.sharesMemory(to, source) && !(call.cut.follows === null && isSame(to, source))
+    const collides =
+      ffi.sharesMemory(to, source) && !(call.cut.follows === null && isSame(to, source))
     from[i] = source
-    if (!collides && !isSpreadOut(partOf(call, source, pieces.start, extentsOf(call, pieces.unit)))) continue
+    if (
+      !collides &&
+      !isSpreadOut(partOf(call, source, pieces.start, extentsOf(call, pieces.unit)))
+    ) {
+      continue
+    }
     await copyAway(call.from[i], isFixed, signal, made)
     from[i] = shown(call, made[made.length - 1])
   }
@@ -129,17 +178,28 @@ async function separated (call, pieces, isFixed, signal, made) {
  * @param {() => void} run  makes one call of C
  * @param {Signal | undefined} signal
  */
-const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signal)
+const onThread = (run, signal) => offLoop((done) => callOnThread(run, done), signal)
 
 /**
  * @param {Call} call
  * @param {boolean} isFixed
  * @param {Signal | undefined} signal
  */
-async function runWhole (call, isFixed, signal) {
+async function runWhole(call, isFixed, signal) {
   const { to, from, also, run } = call
-  if (isFixed) return onThread(() => { run(to, from, also) }, signal)
-  if (call.cut.whole === null && !call.cut.isHere && !backend.isWasm && bytesOfOperands(call) >= SEPARATE_BYTES) return runSeparately(call, signal)
+  if (isFixed) {
+    return onThread(() => {
+      run(to, from, also)
+    }, signal)
+  }
+  if (
+    call.cut.whole === null &&
+    !call.cut.isHere &&
+    !backend.isWasm &&
+    bytesOfOperands(call) >= SEPARATE_BYTES
+  ) {
+    return runSeparately(call, signal)
+  }
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)
@@ -157,7 +217,7 @@ const bytesOfOperands = ({ to, from, also }) => sumOf([to, ...from, ...also].map
  * @param {Call} call
  * @param {Signal | undefined} signal
  */
-async function runSeparately ({ to, from, also, run }, signal) {
+async function runSeparately({ to, from, also, run }, signal) {
   const targets = [to, ...also]
   /** @type {Layout[]} */
   const made = []
@@ -171,10 +231,26 @@ async function runSeparately ({ to, from, also, run }, signal) {
   try {
     const results = targets.map(copyOf)
     const sources = from.map(copyOf)
-    for (const target of targets) ffi.checkCopy({ dst: target, src: target, scaling: null, casting: UNSAFE })
-    for (const [i, src] of from.entries()) await copyPieces({ dst: sources[i], src, scaling: null, casting: 0 }, piecesOf(sources[i], src, src), signal)
-    await onThread(() => { run(results[0], sources, results.slice(1)) }, signal)
-    for (const [i, dst] of targets.entries()) await copyPieces({ dst, src: results[i], scaling: null, casting: 0 }, piecesOf(dst, results[i], dst), signal)
+    for (const target of targets) {
+      ffi.checkCopy({ dst: target, src: target, scaling: null, casting: UNSAFE })
+    }
+    for (const [i, src] of from.entries()) {
+      await copyPieces(
+        { dst: sources[i], src, scaling: null, casting: 0 },
+        piecesOf(sources[i], src, src),
+        signal,
+      )
+    }
+    await onThread(() => {
+      run(results[0], sources, results.slice(1))
+    }, signal)
+    for (const [i, dst] of targets.entries()) {
+      await copyPieces(
+        { dst, src: results[i], scaling: null, casting: 0 },
+        piecesOf(dst, results[i], dst),
+        signal,
+      )
+    }
   } finally {
     for (const { storage } of made) backend.release(storage)
   }
@@ -184,9 +260,18 @@ async function runSeparately ({ to, from, also, run }, signal) {
  * @param {Call} call
  * @param {Signal | undefined} signal
  */
-async function run (call, signal) {
-  const { to, from, also, cut: { whole, isHere } } = call
-  const isFixed = !isHere && backend.isFixed(to.storage) && from.every(({ storage }) => backend.isFixed(storage)) && also.every(({ storage }) => backend.isFixed(storage))
+async function run(call, signal) {
+  const {
+    to,
+    from,
+    also,
+    cut: { whole, isHere },
+  } = call
+  const isFixed =
+    !isHere &&
+    backend.isFixed(to.storage) &&
+    from.every(({ storage }) => backend.isFixed(storage)) &&
+    also.every(({ storage }) => backend.isFixed(storage))
   if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
   const pieces = piecesOfCall(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)
@@ -195,10 +280,16 @@ async function run (call, signal) {
   const made = []
   try {
     const apart = await separated(call, pieces, isFixed, signal, made)
-    if (!isFixed) await inTurns(pieces, signal, lengths => { runPiece(apart, pieces, lengths) })
+    if (!isFixed) {
+      await inTurns(pieces, signal, (lengths) => {
+        runPiece(apart, pieces, lengths)
+      })
+    }
     while (!pieces.ended) {
       const lengths = pieces.extents(1)
-      await onThread(() => { runPiece(apart, pieces, lengths) }, signal)
+      await onThread(() => {
+        runPiece(apart, pieces, lengths)
+      }, signal)
       pieces.advance(lengths)
     }
   } finally {
@@ -209,18 +300,21 @@ async function run (call, signal) {
 // ---- Functions ----
 
 /** @param {any} options @returns {any} the same, whose getters may call functions: these run at once */
-function apart (options) {
+function apart(options) {
   // of an object of its own: what `get` returned is compared with the object's property, which would run a trap of the caller's
-  return new Proxy({}, /** @type {any} */ ({
-    __proto__: null,
-    get: (/** @type {any} */ _, /** @type {any} */ name) => atOnce(() => options[name]),
-    ownKeys: () => atOnce(() => Reflect.ownKeys(options)),
-    getPrototypeOf: () => atOnce(() => Reflect.getPrototypeOf(options)),
-    getOwnPropertyDescriptor (/** @type {any} */ _, /** @type {any} */ name) {
-      const found = atOnce(() => Reflect.getOwnPropertyDescriptor(options, name))
-      return found && { __proto__: null, ...found, configurable: true }
-    }
-  }))
+  return new Proxy(
+    {},
+    /** @type {any} */ ({
+      __proto__: null,
+      get: (/** @type {any} */ _, /** @type {any} */ name) => atOnce(() => options[name]),
+      ownKeys: () => atOnce(() => Reflect.ownKeys(options)),
+      getPrototypeOf: () => atOnce(() => Reflect.getPrototypeOf(options)),
+      getOwnPropertyDescriptor(/** @type {any} */ _, /** @type {any} */ name) {
+        const found = atOnce(() => Reflect.getOwnPropertyDescriptor(options, name))
+        return found && { __proto__: null, ...found, configurable: true }
+      },
+    }),
+  )
 }
 
 /**
@@ -228,12 +322,19 @@ function apart (options) {
  * @param {any[]} args
  * @returns {{ result: any, plan: Plan }} what fn returned, and what C has still to do for it
  */
-function prepared (fn, args) {
-  const plan = new Plan(!backend.isWasm && args.every(each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage)))
+function prepared(fn, args) {
+  const plan = new Plan(
+    !backend.isWasm &&
+      args.every(
+        (each) => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage),
+      ),
+  )
   try {
     return { result: within(plan, () => Reflect.apply(fn, undefined, args)), plan }
   } catch (error) {
-    eachStorage(plan.calls, storage => { unclaim(storage, backend) })
+    eachStorage(plan.calls, (storage) => {
+      unclaim(storage, backend)
+    })
     throw error
   }
 }
@@ -242,7 +343,7 @@ function prepared (fn, args) {
  * @param {Call[]} calls
  * @param {(storage: Storage, writes: number) => void} fn
  */
-function eachStorage (calls, fn) {
+function eachStorage(calls, fn) {
   for (const { to, from, also } of calls) {
     for (const { storage } of [to, ...also]) fn(storage, 1)
     for (const { storage } of from) fn(storage, 0)
@@ -256,12 +357,16 @@ function eachStorage (calls, fn) {
  * @param {Signal | undefined} signal
  * @throws ERR_BUSY a source is being written · as the calls · ERR_DETACHED, the signal's reason
  */
-async function runAll (calls, signal) {
+async function runAll(calls, signal) {
   try {
-    eachStorage(calls, ({ optional }) => { if (optional !== null && optional.written > 0) throw busy('source') })
+    eachStorage(calls, ({ optional }) => {
+      if (optional !== null && optional.written > 0) throw busy('source')
+    })
     eachStorage(calls, beginUse)
   } finally {
-    eachStorage(calls, storage => { unclaim(storage, backend) })
+    eachStorage(calls, (storage) => {
+      unclaim(storage, backend)
+    })
   }
   stats.inFlight++
   try {
@@ -280,9 +385,11 @@ async function runAll (calls, signal) {
  * @param {any} result  a tensor, or an object of tensors
  * @param {Layout[]} made
  */
-function disposeMade (result, made) {
+function disposeMade(result, made) {
   const list = Tensor.isTensor(result) ? [result] : Object.values(result)
-  for (const each of list) if (Tensor.isTensor(each) && made.includes(Tensor.layoutOf(each))) each.dispose()
+  for (const each of list) {
+    if (Tensor.isTensor(each) && made.includes(Tensor.layoutOf(each))) each.dispose()
+  }
 }
 
 /**
@@ -291,7 +398,7 @@ function disposeMade (result, made) {
  * @param {(...args: any[]) => any} fn  a function of samebytes/math; the last argument that is given may be options, and it reads no element
  * @returns {any} takes `signal` as well, and gives a promise
  */
-function offload (fn) {
+function offload(fn) {
   const name = `${fn.name}Async` // that stacks have, of a function without another
   return {
     /** @param {any[]} args */
@@ -311,7 +418,7 @@ function offload (fn) {
         throw error
       }
       return result
-    }
+    },
   }[name]
 }
 

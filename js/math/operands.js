@@ -14,7 +14,7 @@ const { Tensor } = require('../tensor/tensor')
  * @returns {Layout} attached, and the CPU's
  * @throws ERR_DISPOSED, ERR_DETACHED, ERR_UNSUPPORTED it is on a device
  */
-function operandOf (t, name) {
+function operandOf(t, name) {
   const layout = Tensor.attachedOf(t)
   checkHost(layout, name, 'cpu() copies it there')
   return layout
@@ -25,7 +25,7 @@ function operandOf (t, name) {
  * @returns {Layout} writable, and the CPU's
  * @throws ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_BUSY, ERR_UNSUPPORTED it is on a device
  */
-function targetOf (out) {
+function targetOf(out) {
   const layout = Tensor.writableOf(out)
   checkHost(layout, 'out', 'copyFrom() copies a result to the device')
   return layout
@@ -39,10 +39,17 @@ function targetOf (out) {
  * @param {'numbers' | 'real numbers'} [wanted]
  * @throws ERR_DTYPE
  */
-function checkNumbers (where, { dtype }, wanted = 'numbers') {
+function checkNumbers(where, { dtype }, wanted = 'numbers') {
   const { kind, itemsize, name } = dtypes[dtype]
-  if (kind === 'COMPLEX' && wanted === 'real numbers') throw failure('ERR_DTYPE', `${where} is not for ${name}, but for ${wanted}; astype converts`)
-  if (kind === 'FLOATING' && itemsize === 1) throw failure('ERR_DTYPE', `${where} is not for ${name}, but for other numbers; astype converts`)
+  if (kind === 'COMPLEX' && wanted === 'real numbers') {
+    throw failure('ERR_DTYPE', `${where} is not for ${name}, but for ${wanted}; astype converts`)
+  }
+  if (kind === 'FLOATING' && itemsize === 1) {
+    throw failure(
+      'ERR_DTYPE',
+      `${where} is not for ${name}, but for other numbers; astype converts`,
+    )
+  }
 }
 
 module.exports = { operandOf, targetOf, checkNumbers }

@@ -13,7 +13,7 @@ const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
  * @param {string | null} [number]
  * @returns {Known}
  */
-function known (list, number = null) {
+function known(list, number = null) {
   /** @type {Record<string, boolean>} */
   const names = Object.create(null)
   for (let i = 0; i < list.length; i++) names[list[i]] = true
@@ -31,7 +31,7 @@ const OF_RESULT = known(['dtype', 'out', 'casting'])
  * @returns {ReturnType<typeof resultOf>}
  * @throws ERR_ARGUMENT
  */
-function resultOptions (opts) {
+function resultOptions(opts) {
   if (opts === undefined) return resultOf(opts)
   let isKnown = false
   if (typeof opts === 'object') {
@@ -51,7 +51,7 @@ function resultOptions (opts) {
  * @param {Known} known  which have axis and out
  * @returns {Record<string, any>}
  */
-function optionsAlong (opts, more, known) {
+function optionsAlong(opts, more, known) {
   if (more !== undefined) return optionsBeside(opts, more, known)
   let isKnown = false
   if (typeof opts === 'object') {
@@ -69,14 +69,26 @@ function optionsAlong (opts, more, known) {
  * @param {Known} known
  * @returns {Record<string, any>} each option, read once
  */
-function optionsBeside (axis, opts, known) {
-  if (axis !== undefined && typeof axis !== 'number' && !Array.isArray(axis)) throw failure('ERR_ARGUMENT', `axis is ${show(axis)}; an axis was expected before options`)
-  if (typeof opts === 'number' || Array.isArray(opts)) throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected behind the axis`)
+function optionsBeside(axis, opts, known) {
+  if (axis !== undefined && typeof axis !== 'number' && !Array.isArray(axis)) {
+    throw failure('ERR_ARGUMENT', `axis is ${show(axis)}; an axis was expected before options`)
+  }
+  if (typeof opts === 'number' || Array.isArray(opts)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `options is ${show(opts)}; an object was expected behind the axis`,
+    )
+  }
   const given = optionsFor(opts, known)
   const read = Object.create(null)
   for (const name in known.names) read[name] = given[name]
   if (axis === undefined) return read
-  if (read.axis !== undefined) throw failure('ERR_ARGUMENT', 'axis is an argument, and an option as well; one of them was expected')
+  if (read.axis !== undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'axis is an argument, and an option as well; one of them was expected',
+    )
+  }
   read.axis = axis
   return read
 }
@@ -89,13 +101,22 @@ function optionsBeside (axis, opts, known) {
  * @returns {Record<string, any>}
  * @throws ERR_ARGUMENT
  */
-function optionsFor (opts, known) {
+function optionsFor(opts, known) {
   if (opts === undefined) return optionsOf(undefined)
-  if (known.number === 'axis' && (typeof opts === 'number' || Array.isArray(opts))) return ownFields({ axis: opts })
-  if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
+  if (known.number === 'axis' && (typeof opts === 'number' || Array.isArray(opts))) {
+    return ownFields({ axis: opts })
+  }
+  if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) {
+    throw noOptions(opts, known)
+  }
   const options = optionsOf(opts)
-  const names = planned() === null ? known.names : Object.assign(Object.create(null), known.names, { signal: true }) // of the asynchronous form
-  atOnce(() => { checkNames(options, names) })
+  const names =
+    planned() === null
+      ? known.names
+      : Object.assign(Object.create(null), known.names, { signal: true }) // of the asynchronous form
+  atOnce(() => {
+    checkNames(options, names)
+  })
   return options
 }
 
@@ -103,25 +124,36 @@ function optionsFor (opts, known) {
  * @param {Record<string, any>} options  whose names a Proxy tells by code of the caller's
  * @param {Record<string, boolean>} names
  */
-function checkNames (options, names) {
+function checkNames(options, names) {
   for (const name in options) {
-    if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) throw unknown(name, Object.keys(names))
+    if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) {
+      throw unknown(name, Object.keys(names))
+    }
   }
 }
 
 /** @param {string} name @param {string[]} list */
-function unknown (name, list) {
-  if (name === 'dtype') return failure('ERR_ARGUMENT', 'there is no option "dtype" here; astype converts x, or the result')
+function unknown(name, list) {
+  if (name === 'dtype') {
+    return failure(
+      'ERR_ARGUMENT',
+      'there is no option "dtype" here; astype converts x, or the result',
+    )
+  }
   return unknownOption(name, list)
 }
 
 /** @param {unknown} opts @param {Known} known */
-function noOptions (opts, { names, number }) {
+function noOptions(opts, { names, number }) {
   let wanted = 'an object or a dtype'
   if (typeof opts === 'number' && number !== null) wanted = `{ ${number}: ${opts} }`
-  else if (Array.isArray(opts) && (names.axis === true || names.axes === true)) wanted = names.axis === true ? '{ axis }' : '{ axes }'
-  else if (Tensor.isTensor(opts) && names.weights === true) wanted = '{ weights }'
-  else if (Tensor.isTensor(opts) && names.out === true) wanted = names.keepdims === true ? '{ out }, or a function of two tensors as maximum is,' : '{ out }'
+  else if (Array.isArray(opts) && (names.axis === true || names.axes === true)) {
+    wanted = names.axis === true ? '{ axis }' : '{ axes }'
+  } else if (Tensor.isTensor(opts) && names.weights === true) wanted = '{ weights }'
+  else if (Tensor.isTensor(opts) && names.out === true) {
+    wanted =
+      names.keepdims === true ? '{ out }, or a function of two tensors as maximum is,' : '{ out }'
+  }
   return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
 }
 

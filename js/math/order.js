@@ -58,9 +58,11 @@ const IS_IN = 2 // after the sides (src/math/search.c)
  * @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for
  * @returns {number} int32 or int64
  */
-function indexDtype (dtype) {
+function indexDtype(dtype) {
   if (dtype === undefined) return INT32
-  if (dtype.index !== INT32 && dtype.index !== INT64) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
+  if (dtype.index !== INT32 && dtype.index !== INT64) {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
+  }
   return dtype.index
 }
 
@@ -69,16 +71,18 @@ function indexDtype (dtype) {
  * @param {number} dtype  of the result
  * @param {Tensor | undefined} out
  */
-function checkIndices (n, dtype, out) {
+function checkIndices(n, dtype, out) {
   const result = out === undefined ? dtype : Tensor.layoutOf(out).dtype
-  if (n > MOST_INT32 && result === INT32) throw failure('ERR_BOUNDS', `there are ${n} elements, whose indices need { dtype: 'int64' }`)
+  if (n > MOST_INT32 && result === INT32) {
+    throw failure('ERR_BOUNDS', `there are ${n} elements, whose indices need { dtype: 'int64' }`)
+  }
 }
 
 /** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
 const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
 
 /** @param {Tensor<any>} t @returns {Layout} */
-const layoutOf = t => Tensor.writableOf(t)
+const layoutOf = (t) => Tensor.writableOf(t)
 
 /**
  * Elements along an axis in ascending order, or descending. Equal ones, as -0 and 0, keep their order, and NaN come last in both.
@@ -94,7 +98,7 @@ const layoutOf = t => Tensor.writableOf(t)
  * @example
  * sort(tensor([3, 1, NaN, 2]), { descending: true }).toArray() // [3, 2, 1, NaN]
  */
-function sort (x, axis, opts) {
+function sort(x, axis, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(axis, opts, OF_SORT)
   const { axis: named = -1, descending, stable } = options
@@ -106,7 +110,9 @@ function sort (x, axis, opts) {
   const { shape } = from
   const order = lastAxes(shape.length, [inRange(given, shape.length)])
   const { to, result } = target(out, from.dtype, shape)
-  run(rows.sort, [permuted(to, order)], [permuted(from, order)], { numbers: [1, isDescending ? 1 : 0, casting] })
+  run(rows.sort, [permuted(to, order)], [permuted(from, order)], {
+    numbers: [1, isDescending ? 1 : 0, casting],
+  })
   return result()
 }
 
@@ -124,7 +130,7 @@ function sort (x, axis, opts) {
  * @example
  * argsort(tensor([3, 1, NaN, 2])).toArray() // [1, 3, 0, 2]
  */
-function argsort (x, axis, opts) {
+function argsort(x, axis, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(axis, opts, OF_ARGSORT)
   const { axis: named = -1, descending, stable } = options
@@ -139,7 +145,9 @@ function argsort (x, axis, opts) {
   checkIndices(shape[at], index, out)
   const order = lastAxes(shape.length, [at])
   const { to, result } = target(out, index, shape, casting)
-  run(rows.argsort, [permuted(to, order)], [permuted(from, order)], { numbers: [isDescending ? 1 : 0, casting] })
+  run(rows.argsort, [permuted(to, order)], [permuted(from, order)], {
+    numbers: [isDescending ? 1 : 0, casting],
+  })
   return result()
 }
 
@@ -159,7 +167,7 @@ function argsort (x, axis, opts) {
  * @example
  * topK(tensor([3, 9, 4, 9]), 3).indices.toArray() // [1, 3, 2]
  */
-function topK (x, k, axis, opts) {
+function topK(x, k, axis, opts) {
   tensorOf(x, 'x')
   const count = integer('k', k)
   const options = optionsAlong(axis, opts, OF_TOP)
@@ -170,13 +178,23 @@ function topK (x, k, axis, opts) {
   const index = indexDtype(resultIn(options).dtype)
   const from = operandOf(x, 'x')
   const at = inRange(given, from.shape.length)
-  if (count < 0 || count > from.shape[at]) throw failure('ERR_BOUNDS', `k is ${count}; from 0 to ${from.shape[at]} was expected, the elements along axis ${at}`)
+  if (count < 0 || count > from.shape[at]) {
+    throw failure(
+      'ERR_BOUNDS',
+      `k is ${count}; from 0 to ${from.shape[at]} was expected, the elements along axis ${at}`,
+    )
+  }
   checkIndices(from.shape[at], index, undefined)
-  const shape = arrayOf(from.shape.length, d => d === at ? count : from.shape[d])
+  const shape = arrayOf(from.shape.length, (d) => (d === at ? count : from.shape[d]))
   const order = lastAxes(shape.length, [at])
   const values = target(undefined, from.dtype, shape)
   const indices = target(undefined, index, shape)
-  run(rows.top_k, [permuted(values.to, order), permuted(indices.to, order)], [permuted(from, order)], { numbers: [isLargest ? 1 : 0] })
+  run(
+    rows.top_k,
+    [permuted(values.to, order), permuted(indices.to, order)],
+    [permuted(from, order)],
+    { numbers: [isLargest ? 1 : 0] },
+  )
   return { values: values.result(), indices: indices.result() }
 }
 
@@ -195,7 +213,7 @@ function topK (x, k, axis, opts) {
  * @example
  * searchsorted(tensor([10, 20, 30]), [20, 35], { side: 'right' }).toArray() // [2, 3]
  */
-function searchsorted (x1, x2, opts) {
+function searchsorted(x1, x2, opts) {
   const pair = lists.readPair(x1, x2)
   const options = optionsFor(opts, OF_SEARCH)
   const { side = 'left', sorter } = options
@@ -206,11 +224,20 @@ function searchsorted (x1, x2, opts) {
   return tidy(() => {
     const { x1: keys, x2: from } = lists.operandsOf(pair)
     const by = order === null ? null : operandOf(lists.tensorBeside(order, INT64), 'sorter')
-    if (keys.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has ${keys.shape.length} axes; one was expected`)
+    if (keys.shape.length !== 1) {
+      throw failure('ERR_SHAPE', `x1 has ${keys.shape.length} axes; one was expected`)
+    }
     if (by !== null) {
       const { kind, name } = dtypes[by.dtype]
-      if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `sorter is of ${name}; integers were expected`)
-      if (by.shape.length !== 1 || by.size !== keys.size) throw failure('ERR_SHAPE', `sorter has ${by.shape.length} axes and ${by.size} elements; as many as x1 has, ${keys.size}, were expected along one axis`)
+      if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
+        throw failure('ERR_DTYPE', `sorter is of ${name}; integers were expected`)
+      }
+      if (by.shape.length !== 1 || by.size !== keys.size) {
+        throw failure(
+          'ERR_SHAPE',
+          `sorter has ${by.shape.length} axes and ${by.size} elements; as many as x1 has, ${keys.size}, were expected along one axis`,
+        )
+      }
     }
     checkIndices(keys.size, index, out)
     const { to, result } = target(out, index, from.shape, casting)
@@ -238,7 +265,7 @@ function searchsorted (x1, x2, opts) {
  * @example
  * isin(tensor([[1, 2], [3, 4]]), [4, 1]).toArray() // [[true, false], [false, true]]
  */
-function isin (x1, x2, opts) {
+function isin(x1, x2, opts) {
   const pair = lists.readPair(x1, x2)
   const options = optionsFor(opts, OF_ISIN)
   const isNot = boolean('invert', options.invert)
@@ -261,7 +288,7 @@ function isin (x1, x2, opts) {
  * @param {(from: Layout, index: number) => Record<string, Tensor<any>>} find
  * @returns {any}
  */
-function unique (x, opts, find) {
+function unique(x, opts, find) {
   tensorOf(x, 'x')
   const index = indexDtype(resultIn(optionsFor(opts, OF_UNIQUE)).dtype)
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
@@ -275,8 +302,10 @@ function unique (x, opts, find) {
  * @param {Layout} from
  * @param {number} index  dtype
  */
-function counted (from, index) {
-  if (dtypes[from.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `unique has no ${dtypes[from.dtype].name}, which have no order`)
+function counted(from, index) {
+  if (dtypes[from.dtype].kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `unique has no ${dtypes[from.dtype].name}, which have no order`)
+  }
   const sorted = made(from.dtype, from.shape)
   run(rows.sort, [layoutOf(sorted)], [from], { numbers: [from.shape.length, 0, 0] })
   run(rows.count_runs, [], [layoutOf(sorted)])
@@ -293,7 +322,7 @@ function counted (from, index) {
  * @param {Layout} from
  * @param {number} index  dtype
  */
-function located (from, index) {
+function located(from, index) {
   const order = made(index, [from.size])
   const inverseIndices = made(index, from.shape)
   run(rows.rank, [layoutOf(order), layoutOf(inverseIndices)], [from])
@@ -301,7 +330,11 @@ function located (from, index) {
   const values = made(from.dtype, found)
   const indices = made(index, found)
   const counts = made(index, found)
-  run(rows.firsts, [layoutOf(indices), layoutOf(counts)], [layoutOf(order), layoutOf(inverseIndices)])
+  run(
+    rows.firsts,
+    [layoutOf(indices), layoutOf(counts)],
+    [layoutOf(order), layoutOf(inverseIndices)],
+  )
   run(rows.take_flat, [layoutOf(values)], [from, layoutOf(indices)])
   return { values, indices, inverseIndices, counts }
 }
@@ -320,7 +353,7 @@ function located (from, index) {
  * @example
  * uniqueAll(tensor([5, 2, 5])).inverseIndices.toArray() // [1, 0, 1]
  */
-function uniqueAll (x, opts) {
+function uniqueAll(x, opts) {
   return unique(x, opts, located)
 }
 
@@ -337,7 +370,7 @@ function uniqueAll (x, opts) {
  * @example
  * uniqueCounts(tensor([5, 2, 5])).counts.toArray() // [1, 2]
  */
-function uniqueCounts (x, opts) {
+function uniqueCounts(x, opts) {
   return unique(x, opts, counted)
 }
 
@@ -354,7 +387,7 @@ function uniqueCounts (x, opts) {
  * @example
  * uniqueInverse(tensor([5, 2, 5])).values.toArray() // [2, 5]
  */
-function uniqueInverse (x, opts) {
+function uniqueInverse(x, opts) {
   return unique(x, opts, (from, index) => {
     const { values, inverseIndices } = located(from, index)
     return { values, inverseIndices }
@@ -373,7 +406,7 @@ function uniqueInverse (x, opts) {
  * @example
  * uniqueValues(tensor([5, 2, 5])).toArray() // [2, 5]
  */
-function uniqueValues (x, opts) {
+function uniqueValues(x, opts) {
   tensorOf(x, 'x')
   optionsFor(opts, NO_OPTIONS)
   const from = operandOf(x, 'x')
@@ -396,7 +429,7 @@ function uniqueValues (x, opts) {
  * @example
  * bincount(tensor([1, 3, 1], 'int32')).toArray() // [0, 2, 0, 1]
  */
-function bincount (x, opts) {
+function bincount(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_BINCOUNT)
   const { weights, minlength = 0 } = options
@@ -408,8 +441,18 @@ function bincount (x, opts) {
   return tidy(() => {
     const from = operandOf(x, 'x')
     const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64), 'weights')
-    if (from.shape.length !== 1) throw failure('ERR_SHAPE', `x has ${from.shape.length} axes; one was expected, as x.reshape(-1) has`)
-    if (by !== null && (by.shape.length !== 1 || by.size !== from.size)) throw failure('ERR_SHAPE', `weights has ${by.shape.length} axes and ${by.size} elements; as many as x has, ${from.size}, were expected along one axis`)
+    if (from.shape.length !== 1) {
+      throw failure(
+        'ERR_SHAPE',
+        `x has ${from.shape.length} axes; one was expected, as x.reshape(-1) has`,
+      )
+    }
+    if (by !== null && (by.shape.length !== 1 || by.size !== from.size)) {
+      throw failure(
+        'ERR_SHAPE',
+        `weights has ${by.shape.length} axes and ${by.size} elements; as many as x has, ${from.size}, were expected along one axis`,
+      )
+    }
     if (by === null) checkIndices(from.size, result, out)
     run(rows.count_bins, [], [from])
     const found = resultAt(1)
@@ -422,10 +465,23 @@ function bincount (x, opts) {
 }
 
 /** @param {ReturnType<typeof dtypeOf> | undefined} dtype @returns {number} of sums of weights */
-function sumDtype (dtype) {
+function sumDtype(dtype) {
   if (dtype === undefined) return FLOAT64
-  if (dtype.index !== FLOAT64 && dtype.index !== FLOAT32) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; float64 or float32 was expected of weights`)
+  if (dtype.index !== FLOAT64 && dtype.index !== FLOAT32) {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; float64 or float32 was expected of weights`)
+  }
   return dtype.index
 }
 
-module.exports = { sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount }
+module.exports = {
+  sort,
+  argsort,
+  topK,
+  searchsorted,
+  isin,
+  uniqueAll,
+  uniqueCounts,
+  uniqueInverse,
+  uniqueValues,
+  bincount,
+}

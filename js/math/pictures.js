@@ -17,7 +17,22 @@ const { Tensor, wrap } = require('../tensor/tensor')
 /** @typedef {import('../copy/images').Image} Image */
 
 const UINT8 = dtypeOf('uint8').index
-const OPTIONS = ['axes', 'channels', 'alpha', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting', 'signal']
+const OPTIONS = [
+  'axes',
+  'channels',
+  'alpha',
+  'method',
+  'antialias',
+  'scale',
+  'bias',
+  'axis',
+  'value',
+  'align',
+  'dtype',
+  'out',
+  'casting',
+  'signal',
+]
 const MOST_ENTRIES = 64 // of lists, as of axes; longer ones are refused
 
 /**
@@ -25,28 +40,42 @@ const MOST_ENTRIES = 64 // of lists, as of axes; longer ones are refused
  * @returns {Image | null} null: it is a tensor
  * @throws ERR_ARGUMENT neither a tensor nor a picture · ERR_UNSUPPORTED a VideoFrame
  */
-function pictureOf (x) {
+function pictureOf(x) {
   if (Tensor.isTensor(x)) return null
   if (x === null || typeof x !== 'object') throw noPicture(x)
-  if (isVideoFrame(x)) throw failure('ERR_UNSUPPORTED', 'x is a VideoFrame, which takes time to read; the asynchronous form does that')
+  if (isVideoFrame(x)) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'x is a VideoFrame, which takes time to read; the asynchronous form does that',
+    )
+  }
   const picture = imageOf(x)
   if (picture === null) throw noPicture(x)
   return picture
 }
 
 /** @param {unknown} x */
-const noPicture = x => failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor, an ImageData or a canvas was expected`)
+const noPicture = (x) =>
+  failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor, an ImageData or a canvas was expected`)
 
 /**
  * @param {unknown} channels
  * @param {boolean} isPicture
  * @returns {3 | 4}
  */
-function channelsFrom (channels, isPicture) {
-  if (!isPicture && channels !== undefined) throw failure('ERR_ARGUMENT', 'channels is for an ImageData, a canvas and a VideoFrame; of a tensor, narrow takes some')
+function channelsFrom(channels, isPicture) {
+  if (!isPicture && channels !== undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'channels is for an ImageData, a canvas and a VideoFrame; of a tensor, narrow takes some',
+    )
+  }
   if (channels === undefined || channels === 3) return 3
   if (channels === 4) return 4
-  throw failure('ERR_ARGUMENT', `channels is ${show(channels)}; 3, without alpha, or 4 was expected`)
+  throw failure(
+    'ERR_ARGUMENT',
+    `channels is ${show(channels)}; 3, without alpha, or 4 was expected`,
+  )
 }
 
 /**
@@ -54,9 +83,14 @@ function channelsFrom (channels, isPicture) {
  * @param {3 | 4 | null} channels  of a picture; null: of a tensor
  * @returns {boolean} does the last channel weight the others?
  */
-function alphaFrom (alpha, channels) {
+function alphaFrom(alpha, channels) {
   const isGiven = boolean('alpha', alpha)
-  if (isGiven && channels === 3) throw failure('ERR_ARGUMENT', 'alpha is true, and channels 3, without it; { channels: 4 } has it')
+  if (isGiven && channels === 3) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'alpha is true, and channels 3, without it; { channels: 4 } has it',
+    )
+  }
   return isGiven || (alpha === undefined && channels === 4)
 }
 
@@ -65,7 +99,7 @@ function alphaFrom (alpha, channels) {
  * @param {3 | 4} channels
  * @returns {Layout} over its pixels, for one call
  */
-function layoutOfPicture ({ data, width, height, dtype }, channels) {
+function layoutOfPicture({ data, width, height, dtype }, channels) {
   return firstOf(layoutOver(data, dtype.index, [height, width, 4]), channels)
 }
 
@@ -74,12 +108,13 @@ function layoutOfPicture ({ data, width, height, dtype }, channels) {
  * @param {3 | 4} channels
  * @returns {Tensor} over its bytes
  */
-function tensorOfPicture ({ data, width, height, dtype }, channels) {
+function tensorOfPicture({ data, width, height, dtype }, channels) {
   return wrap(firstOf(adoptArray(data, dtype, [height, width, 4]), channels))
 }
 
 /** @param {Layout} pixels  [height, width, 4] @param {3 | 4} channels */
-const firstOf = (pixels, channels) => channels === 4 ? pixels : ffi.viewByNumbers(ffi.opcodes.narrow, pixels, 2, 0, 3)
+const firstOf = (pixels, channels) =>
+  channels === 4 ? pixels : ffi.viewByNumbers(ffi.opcodes.narrow, pixels, 2, 0, 3)
 
 /**
  * A function's asynchronous form that takes pictures as well: they are read into a tensor first, which is copied from as copyFromAsync does.
@@ -88,7 +123,7 @@ const firstOf = (pixels, channels) => channels === 4 ? pixels : ffi.viewByNumber
  * @param {boolean} [isResized]  has the option alpha
  * @returns {any}
  */
-function ofPictures (fn, isResized = false) {
+function ofPictures(fn, isResized = false) {
   return {
     /** @param {any} x @param {any} size @param {any} opts */
     [fn.name]: async (x, size, opts) => {
@@ -100,7 +135,11 @@ function ofPictures (fn, isResized = false) {
       const channels = channelsFrom(given, true)
       if (isResized) rest.alpha = alphaFrom(rest.alpha, channels)
       checkSignal(signalOf(stop))
-      const pixels = await pixelsOf(picture ?? x, picture === null ? UINT8 : picture.dtype.index, stop)
+      const pixels = await pixelsOf(
+        picture ?? x,
+        picture === null ? UINT8 : picture.dtype.index,
+        stop,
+      )
       const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
       try {
         return await fn(part, wanted, { ...rest, axes, signal: stop })
@@ -108,7 +147,7 @@ function ofPictures (fn, isResized = false) {
         part.dispose()
         pixels.dispose()
       }
-    }
+    },
   }[fn.name]
 }
 
@@ -118,24 +157,32 @@ function ofPictures (fn, isResized = false) {
  * @param {any} value
  * @returns {any} anything else is itself
  */
-function now (value) {
-  const n = Array.isArray(value) ? value.length : dtypeOfArray(value) === undefined ? -1 : lengthOf(value)
-  return Number.isInteger(n) && n >= 0 && n <= MOST_ENTRIES ? arrayOf(n, i => value[i]) : value
+function now(value) {
+  const n = Array.isArray(value)
+    ? value.length
+    : dtypeOfArray(value) === undefined
+      ? -1
+      : lengthOf(value)
+  return Number.isInteger(n) && n >= 0 && n <= MOST_ENTRIES ? arrayOf(n, (i) => value[i]) : value
 }
 
 /** @param {Record<string, any>} options @returns {Record<string, any>} as they are now, inherited ones too */
-function optionsNow (options) {
+function optionsNow(options) {
   /** @type {Record<string, any>} */
   const read = {}
   const names = [...OPTIONS, ...Object.keys(options)]
-  for (let i = 0; i < names.length; i++) if (!Object.hasOwn(read, names[i])) read[names[i]] = now(options[names[i]])
+  for (let i = 0; i < names.length; i++) {
+    if (!Object.hasOwn(read, names[i])) read[names[i]] = now(options[names[i]])
+  }
   return read
 }
 
 /** @param {any} source @param {number} dtype @param {any} signal @returns {Promise<Tensor>} [height, width, 4] */
-async function pixelsOf (source, dtype, signal) {
+async function pixelsOf(source, dtype, signal) {
   const extent = isVideoFrame(source) ? source.visibleRect : source
-  if (extent === null) throw failure('ERR_DETACHED', 'the VideoFrame was closed or transferred away')
+  if (extent === null) {
+    throw failure('ERR_DETACHED', 'the VideoFrame was closed or transferred away')
+  }
   const { width, height } = extent
   const pixels = wrap(withBytes(denseLayout(dtype, [height, width, 4]), 0, false))
   try {
@@ -146,4 +193,11 @@ async function pixelsOf (source, dtype, signal) {
   }
 }
 
-module.exports = { pictureOf, alphaFrom, channelsFrom, layoutOfPicture, tensorOfPicture, ofPictures }
+module.exports = {
+  pictureOf,
+  alphaFrom,
+  channelsFrom,
+  layoutOfPicture,
+  tensorOfPicture,
+  ofPictures,
+}

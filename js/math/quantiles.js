@@ -41,7 +41,7 @@ const mean = (a, b) => (a + b) / 2
  * @param {number} b
  * @param {number} part
  */
-function between (a, b, part) {
+function between(a, b, part) {
   const gap = b - a
   if (gap === Infinity) return a * (1 - part) + b * part
   return part < 0.5 ? a + gap * part : b - gap * (1 - part)
@@ -52,13 +52,14 @@ function between (a, b, part) {
  * @param {string} method
  * @returns {Position}
  */
-function positionOf (at, method) {
+function positionOf(at, method) {
   const low = Math.floor(at)
   const high = Math.ceil(at)
   const part = at - low
   if (method === 'linear') return { low, high, part }
   if (method === 'midpoint') return { low, high, part: 0.5 }
-  const isHigh = method === 'higher' || (method === 'nearest' && (part > 0.5 || (part === 0.5 && low % 2 === 1)))
+  const isHigh =
+    method === 'higher' || (method === 'nearest' && (part > 0.5 || (part === 0.5 && low % 2 === 1)))
   const one = isHigh ? high : low
   return { low: one, high: one, part: 0 }
 }
@@ -69,19 +70,31 @@ const MOST_PARTS = 2 ** 16
  * @param {unknown} q
  * @returns {number[]} each from 0 to 1
  */
-function partsOf (q) {
+function partsOf(q) {
   const isTensor = Tensor.isTensor(q)
-  const list = isTensor && operandOf(q, 'q').shape.length <= 1 ? tidy(() => q.reshape([q.size]).toArray()) : q
-  if (!Array.isArray(list)) throw failure('ERR_ARGUMENT', `q is ${show(q)}; a number, a list of numbers or a tensor with one axis was expected`)
+  const list =
+    isTensor && operandOf(q, 'q').shape.length <= 1 ? tidy(() => q.reshape([q.size]).toArray()) : q
+  if (!Array.isArray(list)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `q is ${show(q)}; a number, a list of numbers or a tensor with one axis was expected`,
+    )
+  }
   const { length } = list
-  if (!(Number.isInteger(length) && length >= 0 && length <= MOST_PARTS)) throw failure('ERR_SHAPE', `q has ${show(length)} entries; ${MOST_PARTS} are possible`)
-  return arrayOf(length, i => partOf(`q[${i}]`, list[i]))
+  if (!(Number.isInteger(length) && length >= 0 && length <= MOST_PARTS)) {
+    throw failure('ERR_SHAPE', `q has ${show(length)} entries; ${MOST_PARTS} are possible`)
+  }
+  return arrayOf(length, (i) => partOf(`q[${i}]`, list[i]))
 }
 
 /** @param {string} name @param {unknown} value */
-function partOf (name, value) {
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-  if (!(value >= 0 && value <= 1)) throw failure('ERR_BOUNDS', `${name} is ${value}; it has to be from 0 to 1`)
+function partOf(name, value) {
+  if (typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  }
+  if (!(value >= 0 && value <= 1)) {
+    throw failure('ERR_BOUNDS', `${name} is ${value}; it has to be from 0 to 1`)
+  }
   return value
 }
 
@@ -93,16 +106,33 @@ function partOf (name, value) {
  * @param {Position[]} positions
  * @returns {Tensor<'float64'>} the other axes, then one with low and high of each place
  */
-function selected (from, axes, positions) {
+function selected(from, axes, positions) {
   const { shape } = from
   const kept = reducedShape(shape, axes, false)
   const count = 2 * positions.length
-  const values = wrap(allocated(denseLayout(FLOAT64, arrayOf(kept.length + 1, d => d < kept.length ? kept[d] : count))))
+  const values = wrap(
+    allocated(
+      denseLayout(
+        FLOAT64,
+        arrayOf(kept.length + 1, (d) => (d < kept.length ? kept[d] : count)),
+      ),
+    ),
+  )
   const source = permuted(from, lastAxes(shape.length, axes))
   for (let first = 0; first < count; first += MOST_RANKS) {
     const n = Math.min(MOST_RANKS, count - first)
-    const ranks = arrayOf(n, i => i % 2 === 0 ? positions[(first + i) / 2].low : positions[(first + i - 1) / 2].high)
-    lines(reductions.quantile, Tensor.writableOf(values.narrow(-1, first, n)), source, axes.length, ranks, NONE, 0)
+    const ranks = arrayOf(n, (i) =>
+      i % 2 === 0 ? positions[(first + i) / 2].low : positions[(first + i - 1) / 2].high,
+    )
+    lines(
+      reductions.quantile,
+      Tensor.writableOf(values.narrow(-1, first, n)),
+      source,
+      axes.length,
+      ranks,
+      NONE,
+      0,
+    )
   }
   return values
 }
@@ -115,7 +145,7 @@ function selected (from, axes, positions) {
  * @param {(a: number, b: number, part: number) => number} meet
  * @returns {any}
  */
-function computed (x, options, count, positionIn, meet) {
+function computed(x, options, count, positionIn, meet) {
   const { axis, keepdims: kept } = options
   const listed = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
@@ -124,16 +154,20 @@ function computed (x, options, count, positionIn, meet) {
   const axes = axesFor(listed, from.shape.length)
   const result = reductionType(reductions.quantile, from.dtype, NONE)
   const rest = reducedShape(from.shape, axes, keepdims)
-  const shape = count < 0 ? rest : arrayOf(rest.length + 1, d => d === 0 ? count : rest[d - 1])
+  const shape = count < 0 ? rest : arrayOf(rest.length + 1, (d) => (d === 0 ? count : rest[d - 1]))
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   let n = 1
   for (let i = 0; i < axes.length; i++) n *= from.shape[axes[i]]
-  const positions = arrayOf(Math.abs(count), i => n === 0 ? { low: 0, high: 0, part: 0 } : positionIn(n, i))
+  const positions = arrayOf(Math.abs(count), (i) =>
+    n === 0 ? { low: 0, high: 0, part: 0 } : positionIn(n, i),
+  )
   return tidy(() => {
     const values = selected(from, axes, positions)
     const made = wrap(allocated(denseLayout(FLOAT64, shape)))
     fill(made.data, values.data, positions, meet)
-    return out === undefined && result === FLOAT64 ? made : positive(made, { out: out ?? wrap(allocated(denseLayout(result, shape))) })
+    return out === undefined && result === FLOAT64
+      ? made
+      : positive(made, { out: out ?? wrap(allocated(denseLayout(result, shape))) })
   })
 }
 
@@ -143,7 +177,7 @@ function computed (x, options, count, positionIn, meet) {
  * @param {Position[]} positions
  * @param {(a: number, b: number, part: number) => number} meet
  */
-function fill (to, values, positions, meet) {
+function fill(to, values, positions, meet) {
   const count = positions.length
   const lines = count === 0 ? 0 : to.length / count
   for (let i = 0; i < count; i++) {
@@ -170,11 +204,17 @@ function fill (to, values, positions, meet) {
  * @example
  * median(tensor([[1, 9, 2], [4, 4, 0]]), { axis: 1 }).toArray() // [2, 4]
  */
-function median (x, axis, opts) {
+function median(x, axis, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(axis, opts, OF_MEDIAN)
   checkNumbers('median', operandOf(x, 'x'), 'real numbers')
-  return computed(x, options, -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
+  return computed(
+    x,
+    options,
+    -1,
+    (n) => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }),
+    mean,
+  )
 }
 
 /**
@@ -193,14 +233,20 @@ function median (x, axis, opts) {
  * @example
  * quantile(tensor([1, 2, 3, 4, 9]), [0.25, 0.9]).toArray() // [2, 7]
  */
-function quantile (x, q, axis, opts) {
+function quantile(x, q, axis, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(axis, opts, OF_QUANTILE)
   const { method = 'linear' } = options
   oneOf('method', method, METHODS)
   const isList = Array.isArray(q) || (Tensor.isTensor(q) && q.ndim === 1)
   const parts = typeof q === 'number' ? [partOf('q', q)] : partsOf(q)
-  return computed(x, options, isList ? parts.length : -1, (n, i) => positionOf(parts[i] * (n - 1), method), between)
+  return computed(
+    x,
+    options,
+    isList ? parts.length : -1,
+    (n, i) => positionOf(parts[i] * (n - 1), method),
+    between,
+  )
 }
 
 module.exports = { median, quantile }

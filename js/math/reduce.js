@@ -24,7 +24,11 @@ for (const name in reductions) {
   knownBy[reductions[name]] = KNOWN
 }
 knownBy[reductions.var] = knownBy[reductions.std] = OF_SPREAD
-knownBy[reductions.min] = knownBy[reductions.max] = knownBy[reductions.any] = knownBy[reductions.all] = UNTYPED
+knownBy[reductions.min] =
+  knownBy[reductions.max] =
+  knownBy[reductions.any] =
+  knownBy[reductions.all] =
+    UNTYPED
 
 /**
  * @param {number} op
@@ -34,21 +38,29 @@ knownBy[reductions.min] = knownBy[reductions.max] = knownBy[reductions.any] = kn
  * @param {boolean} [isIndex]  axis is one
  * @returns {any}
  */
-function reduced (op, x, first, opts, isIndex = false) {
+function reduced(op, x, first, opts, isIndex = false) {
   tensorOf(x, 'x')
   const options = optionsAlong(first, opts, knownBy[op])
   const { axis, keepdims: kept, correction: given = 0 } = options
-  const listed = axesGiven(isIndex && axis !== undefined && axis !== null ? integer('axis', axis) : axis)
+  const listed = axesGiven(
+    isIndex && axis !== undefined && axis !== null ? integer('axis', axis) : axis,
+  )
   const keepdims = boolean('keepdims', kept)
-  if (typeof given !== 'number' || !Number.isFinite(given)) throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
+  if (typeof given !== 'number' || !Number.isFinite(given)) {
+    throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
+  }
   const { out, dtype, casting } = resultIn(options)
   const from = operandOf(/** @type {import('../tensor/tensor').Tensor} */ (x), 'x')
   const axes = axesFor(listed, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
-  const compute = (/** @type {import('./cores').Layout} */ to) => { reduce(op, to, from, axes, asked, casting, given) }
-  if (op === reductions.sum || op === reductions.prod) return wrapping(names[op], out, result, shape, casting, compute)
+  const compute = (/** @type {import('./cores').Layout} */ to) => {
+    reduce(op, to, from, axes, asked, casting, given)
+  }
+  if (op === reductions.sum || op === reductions.prod) {
+    return wrapping(names[op], out, result, shape, casting, compute)
+  }
   const made = target(out, result, shape)
   compute(made.to)
   return made.result()

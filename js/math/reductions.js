@@ -55,7 +55,7 @@ const { reduced } = require('./reduce')
  * @example
  * sum(tensor([[1, 2], [3, 4]]), { axis: 0 }).toArray() // [4, 6]
  */
-function sum (x, axis, opts) {
+function sum(x, axis, opts) {
   return reduced(reductions.sum, x, axis, opts)
 }
 
@@ -74,7 +74,7 @@ function sum (x, axis, opts) {
  * @example
  * prod(tensor([2, 3, 4])).item() // 24
  */
-function prod (x, axis, opts) {
+function prod(x, axis, opts) {
   return reduced(reductions.prod, x, axis, opts)
 }
 
@@ -93,7 +93,7 @@ function prod (x, axis, opts) {
  * @example
  * mean(tensor([1, 2, 6])).item() // 3
  */
-function mean (x, axis, opts) {
+function mean(x, axis, opts) {
   return reduced(reductions.mean, x, axis, opts)
 }
 
@@ -112,7 +112,7 @@ function mean (x, axis, opts) {
  * @example
  * variance(tensor([1, 2, 3, 4])).item() // 1.25
  */
-function variance (x, axis, opts) {
+function variance(x, axis, opts) {
   return reduced(reductions.var, x, axis, opts)
 }
 
@@ -131,7 +131,7 @@ function variance (x, axis, opts) {
  * @example
  * std(tensor([1, 1, 3, 3])).item() // 1
  */
-function std (x, axis, opts) {
+function std(x, axis, opts) {
   return reduced(reductions.std, x, axis, opts)
 }
 
@@ -149,7 +149,7 @@ function std (x, axis, opts) {
  * @example
  * min(tensor([[3, 1], [2, 5]]), { axis: 1 }).toArray() // [1, 2]
  */
-function min (x, axis, opts) {
+function min(x, axis, opts) {
   return reduced(reductions.min, x, axis, opts)
 }
 
@@ -167,7 +167,7 @@ function min (x, axis, opts) {
  * @example
  * max(tensor([[3, 1], [2, 5]]), { axis: 1 }).toArray() // [3, 5]
  */
-function max (x, axis, opts) {
+function max(x, axis, opts) {
   return reduced(reductions.max, x, axis, opts)
 }
 
@@ -184,7 +184,7 @@ function max (x, axis, opts) {
  * @example
  * any(tensor([0, 2, 0])).item() // true
  */
-function any (x, axis, opts) {
+function any(x, axis, opts) {
   return reduced(reductions.any, x, axis, opts)
 }
 
@@ -201,7 +201,7 @@ function any (x, axis, opts) {
  * @example
  * all(tensor([1, 2, 0])).item() // false
  */
-function all (x, axis, opts) {
+function all(x, axis, opts) {
   return reduced(reductions.all, x, axis, opts)
 }
 
@@ -219,7 +219,7 @@ function all (x, axis, opts) {
  * @example
  * countNonzero(tensor([[1, 0], [2, 3]]), { axis: 1 }).toArray() // [1, 2]
  */
-function countNonzero (x, axis, opts) {
+function countNonzero(x, axis, opts) {
   return reduced(reductions.count_nonzero, x, axis, opts)
 }
 
@@ -237,7 +237,7 @@ function countNonzero (x, axis, opts) {
  * @example
  * argmax(tensor([[1, 5, 2], [7, 0, 7]]), { axis: 1 }).toArray() // [1, 0]
  */
-function argmax (x, axis, opts) {
+function argmax(x, axis, opts) {
   return reduced(reductions.argmax, x, axis, opts, true)
 }
 
@@ -255,7 +255,7 @@ function argmax (x, axis, opts) {
  * @example
  * argmin(tensor([3, 1, 2])).item() // 1
  */
-function argmin (x, axis, opts) {
+function argmin(x, axis, opts) {
   return reduced(reductions.argmin, x, axis, opts, true)
 }
 
@@ -265,9 +265,11 @@ function argmin (x, axis, opts) {
  * @param {number | undefined} axis
  * @param {number} ndim
  */
-function oneAxis (axis, ndim) {
+function oneAxis(axis, ndim) {
   if (axis === undefined && ndim === 1) return 0
-  if (axis === undefined && ndim > 0) throw failure('ERR_ARGUMENT', `no axis was given; the tensor has ${ndim}`)
+  if (axis === undefined && ndim > 0) {
+    throw failure('ERR_ARGUMENT', `no axis was given; the tensor has ${ndim}`)
+  }
   return inRange(axis ?? 0, ndim)
 }
 
@@ -277,10 +279,14 @@ function oneAxis (axis, ndim) {
  * @param {Layout} to
  * @param {number} value
  */
-function fillInTurn (to, value) {
+function fillInTurn(to, value) {
   const plan = planned()
   if (plan === null) ffi.fill(to, value)
-  else plan.add({ ...NOWHERE, isHere: true }, to, [], target => { ffi.fill(target, value) })
+  else {
+    plan.add({ ...NOWHERE, isHere: true }, to, [], (target) => {
+      ffi.fill(target, value)
+    })
+  }
 }
 
 const OF_CUMULATIVE = known(['axis', 'includeInitial', 'dtype', 'out', 'casting'], 'axis')
@@ -293,7 +299,7 @@ const OF_DIFF = known(['axis', 'n', 'prepend', 'append', 'out', 'casting'], 'n')
  * @param {any} opts
  * @returns {any}
  */
-function cumulative (op, x, first, opts) {
+function cumulative(op, x, first, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(first, opts, OF_CUMULATIVE)
   const { axis, includeInitial } = options
@@ -303,13 +309,14 @@ function cumulative (op, x, first, opts) {
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
-  const shape = arrayOf(from.shape.length, d => from.shape[d] + (d === along ? initial : 0))
+  const shape = arrayOf(from.shape.length, (d) => from.shape[d] + (d === along ? initial : 0))
   const by = op === reductions.prod ? 'cumulativeProd' : 'cumulativeSum'
   if (asked === NONE) checkNumbers(by, from)
   const dtypeOfSum = reductionType(op, from.dtype, asked)
-  return wrapping(by, out, dtypeOfSum, shape, casting, to => {
+  return wrapping(by, out, dtypeOfSum, shape, casting, (to) => {
     if (initial !== 0) ffi.checkCopy({ dst: to, src: to, scaling: null, casting }) // parts of it may not show that elements share bytes
-    const part = (/** @type {number} */ first, /** @type {number} */ length) => ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
+    const part = (/** @type {number} */ first, /** @type {number} */ length) =>
+      ffi.viewByNumbers(ffi.opcodes.narrow, to, along, first, length)
     cumulate(op, initial === 0 ? to : part(1, from.shape[along]), from, along, asked, casting)
     if (initial !== 0) fillInTurn(part(0, 1), op === reductions.prod ? 1 : 0)
   })
@@ -330,7 +337,7 @@ function cumulative (op, x, first, opts) {
  * @example
  * cumulativeSum(tensor([1, 2, 3])).toArray() // [1, 3, 6]
  */
-function cumulativeSum (x, axis, opts) {
+function cumulativeSum(x, axis, opts) {
   return cumulative(reductions.sum, x, axis, opts)
 }
 
@@ -349,7 +356,7 @@ function cumulativeSum (x, axis, opts) {
  * @example
  * cumulativeProd(tensor([2, 3, 4])).toArray() // [2, 6, 24]
  */
-function cumulativeProd (x, axis, opts) {
+function cumulativeProd(x, axis, opts) {
   return cumulative(reductions.prod, x, axis, opts)
 }
 
@@ -358,7 +365,8 @@ function cumulativeProd (x, axis, opts) {
  * @param {unknown} value
  * @returns {any} a tensor, a scalar, or undefined
  */
-const endOf = (name, value) => value === undefined || Tensor.isTensor(value) ? value : scalars.read(name, value)
+const endOf = (name, value) =>
+  value === undefined || Tensor.isTensor(value) ? value : scalars.read(name, value)
 
 /**
  * What is joined with a tensor.
@@ -369,13 +377,15 @@ const endOf = (name, value) => value === undefined || Tensor.isTensor(value) ? v
  * @param {number} along
  * @returns {Tensor}
  */
-function joinedTo (name, end, { dtype, shape }, along) {
+function joinedTo(name, end, { dtype, shape }, along) {
   if (Tensor.isTensor(end)) {
     operandOf(end, name)
     return end
   }
   if (!scalars.takes(dtype, end)) throw scalars.misfit(name, end, dtype, 'x')
-  return scalarTensor(end, { dtype: dtypes[dtype].name }).expand(arrayOf(shape.length, d => d === along ? 1 : shape[d]))
+  return scalarTensor(end, { dtype: dtypes[dtype].name }).expand(
+    arrayOf(shape.length, (d) => (d === along ? 1 : shape[d])),
+  )
 }
 
 /**
@@ -391,15 +401,24 @@ function joinedTo (name, end, { dtype, shape }, along) {
  * @example
  * diff(tensor([1, 4, 9, 16])).toArray() // [3, 5, 7]
  */
-function diff (x, opts) {
+function diff(x, opts) {
   tensorOf(x, 'x')
-  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsAlong(opts, undefined, OF_DIFF)
+  const {
+    axis = -1,
+    n: times = 1,
+    prepend,
+    append,
+    out,
+    casting,
+  } = optionsAlong(opts, undefined, OF_DIFF)
   const given = integer('axis', axis)
   const count = integer('n', times)
   const first = endOf('prepend', prepend)
   const last = endOf('append', append)
   const from = operandOf(x, 'x')
-  if (dtypes[from.dtype].kind === 'BOOLEAN') throw failure('ERR_DTYPE', 'diff is not for bool, but for numbers; astype converts')
+  if (dtypes[from.dtype].kind === 'BOOLEAN') {
+    throw failure('ERR_DTYPE', 'diff is not for bool, but for numbers; astype converts')
+  }
   checkNumbers('diff', from)
   const along = inRange(given, from.shape.length)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
@@ -418,10 +437,30 @@ function diff (x, opts) {
     for (let i = 0; i < rounds; i++) {
       const length = now.shape[along]
       const less = length > 0 ? length - 1 : 0
-      now = subtract(now.narrow(along, length - less, less), now.narrow(along, 0, less), i === rounds - 1 ? { out, casting } : undefined)
+      now = subtract(
+        now.narrow(along, length - less, less),
+        now.narrow(along, 0, less),
+        i === rounds - 1 ? { out, casting } : undefined,
+      )
     }
     return now
   })
 }
 
-module.exports = { sum, prod, mean, std, min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var: variance }
+module.exports = {
+  sum,
+  prod,
+  mean,
+  std,
+  min,
+  max,
+  any,
+  all,
+  countNonzero,
+  argmax,
+  argmin,
+  cumulativeSum,
+  cumulativeProd,
+  diff,
+  var: variance,
+}

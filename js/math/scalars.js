@@ -30,22 +30,30 @@ const most = dtypes.map(({ index, kind, itemsize }) => {
   if (kind === 'BOOLEAN') return 1
   return Math.min(2 ** (8 * itemsize - (kind === 'SIGNED' ? 1 : 0)) - 1, Number.MAX_SAFE_INTEGER)
 })
-const least = dtypes.map(({ kind, itemsize }, i) => kind === 'SIGNED' ? (itemsize < 8 ? -most[i] - 1 : -most[i]) : kind === 'FLOATING' || kind === 'COMPLEX' ? -most[i] : 0)
+const least = dtypes.map(({ kind, itemsize }, i) =>
+  kind === 'SIGNED'
+    ? itemsize < 8
+      ? -most[i] - 1
+      : -most[i]
+    : kind === 'FLOATING' || kind === 'COMPLEX'
+      ? -most[i]
+      : 0,
+)
 
 /** By function: what its operands become. @type {string[]} */
-const domains = tables.ops.map((/** @type {any} */ row) => row === null ? '' : row[2])
-const compares = domains.map(domain => domain === 'ORDER' || domain === 'EQUALITY')
-const givesFloats = domains.map(domain => domain === 'FLOAT' || domain === 'DIVISION')
+const domains = tables.ops.map((/** @type {any} */ row) => (row === null ? '' : row[2]))
+const compares = domains.map((domain) => domain === 'ORDER' || domain === 'EQUALITY')
+const givesFloats = domains.map((domain) => domain === 'FLOAT' || domain === 'DIVISION')
 /** By dtype: are numbers rounded to it, unless they are beyond its largest one? */
 const isRounded = dtypes.map(({ kind }) => kind === 'FLOATING' || kind === 'COMPLEX')
-const isLogic = domains.map(domain => domain === 'LOGIC')
+const isLogic = domains.map((domain) => domain === 'LOGIC')
 
 /**
  * @param {number} dtype
  * @param {number | boolean | bigint} x
  * @returns {boolean}
  */
-function fits (dtype, x) {
+function fits(dtype, x) {
   if (typeof x === 'number') {
     if (!isWhole[dtype]) return (x <= most[dtype] && x >= least[dtype]) || !Number.isFinite(x)
     return x <= most[dtype] && x >= least[dtype] && Math.floor(x) === x
@@ -58,7 +66,8 @@ function fits (dtype, x) {
 }
 
 /** @param {number} dtype @param {Scalar} x */
-const takes = (dtype, x) => typeof x === 'object' ? dtypes[dtype].kind === 'COMPLEX' : fits(dtype, x)
+const takes = (dtype, x) =>
+  typeof x === 'object' ? dtypes[dtype].kind === 'COMPLEX' : fits(dtype, x)
 
 /**
  * Reads a scalar: afterwards no code of the caller's is left to run.
@@ -69,11 +78,18 @@ const takes = (dtype, x) => typeof x === 'object' ? dtypes[dtype].kind === 'COMP
  * @returns {Scalar}
  * @throws ERR_ARGUMENT
  */
-function read (name, value, wanted = 'a tensor, a number') {
+function read(name, value, wanted = 'a tensor, a number') {
   const type = typeof value
-  if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
+  if (type === 'number' || type === 'boolean' || type === 'bigint') {
+    return /** @type {Scalar} */ (value)
+  }
   const pair = atOnce(() => pairOf(value))
-  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected${Array.isArray(value) ? '; tensor() makes one of a list' : isView(value) ? '; fromBlob() makes one of a typed array' : ''}`)
+  if (pair === null) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(value)}; ${wanted} or [re, im] was expected${Array.isArray(value) ? '; tensor() makes one of a list' : isView(value) ? '; fromBlob() makes one of a typed array' : ''}`,
+    )
+  }
   return pair
 }
 
@@ -88,10 +104,26 @@ function read (name, value, wanted = 'a tensor, a number') {
  * @returns {Scalar}
  * @throws ERR_CAST it does not fit · ERR_DTYPE the function is not for the tensor's dtype
  */
-function taken (name, op, dtype, asked, value) {
-  if (isLogic[op]) return typeof value === 'object' ? value[0] !== 0 || value[1] !== 0 : value !== 0 && value !== false && value !== 0n
-  if (compares[op] && asked === NONE && typeof value === 'number' && isRounded[dtype] && !fits(dtype, value)) throw misfit(name, value, dtype)
-  if (compares[op] && asked === NONE) return typeof value === 'bigint' && !fits(INT64, value) && !fits(UINT64, value) ? Number(value) : value // C compares values
+function taken(name, op, dtype, asked, value) {
+  if (isLogic[op]) {
+    return typeof value === 'object'
+      ? value[0] !== 0 || value[1] !== 0
+      : value !== 0 && value !== false && value !== 0n
+  }
+  if (
+    compares[op] &&
+    asked === NONE &&
+    typeof value === 'number' &&
+    isRounded[dtype] &&
+    !fits(dtype, value)
+  ) {
+    throw misfit(name, value, dtype)
+  }
+  if (compares[op] && asked === NONE) {
+    return typeof value === 'bigint' && !fits(INT64, value) && !fits(UINT64, value)
+      ? Number(value)
+      : value
+  } // C compares values
   let to = asked === NONE ? dtype : asked
   if (isWhole[to] && givesFloats[op]) to = FLOAT32
   if (typeof value === 'object') {
@@ -107,16 +139,31 @@ function taken (name, op, dtype, asked, value) {
  * @param {number} dtype
  * @param {string} [first]  a tensor that has to be converted, where the function takes no dtype
  */
-function misfit (name, value, dtype, first) {
+function misfit(name, value, dtype, first) {
   const text = typeof value === 'object' ? `[${value[0]}, ${value[1]}]` : show(value)
   const list = typeof value === 'object' ? `; tensor(${text}) makes a tensor of a list` : ''
   const what = list === '' ? text : `${text}, a complex number`
-  if (typeof value === 'number' && isWhole[dtype] && dtypes[dtype].itemsize === 8 && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}: numbers do as safe integers, others as bigint`)
+  if (
+    typeof value === 'number' &&
+    isWhole[dtype] &&
+    dtypes[dtype].itemsize === 8 &&
+    Number.isInteger(value) &&
+    !Number.isSafeInteger(value)
+  ) {
+    return failure(
+      'ERR_CAST',
+      `${name} is ${what}, which does not fit ${dtypes[dtype].name}: numbers do as safe integers, others as bigint`,
+    )
   }
   const to = better(value, dtype)
-  const how = first === undefined ? `{ dtype: '${to}' } converts operands first` : `${first}.astype('${to}') first takes it`
-  return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}; ${how}${list}`)
+  const how =
+    first === undefined
+      ? `{ dtype: '${to}' } converts operands first`
+      : `${first}.astype('${to}') first takes it`
+  return failure(
+    'ERR_CAST',
+    `${name} is ${what}, which does not fit ${dtypes[dtype].name}; ${how}${list}`,
+  )
 }
 
 /**
@@ -126,12 +173,17 @@ function misfit (name, value, dtype, first) {
  * @param {number} dtype  that does not
  * @returns {string}
  */
-function better (value, dtype) {
+function better(value, dtype) {
   if (typeof value === 'object') return dtypes[dtype].itemsize < 8 ? 'complex64' : 'complex128'
   if (!isWhole[dtype]) return fits(FLOAT32, value) ? 'float32' : 'float64'
   if (dtypes[dtype].itemsize === 8) return 'float64'
   if (typeof value === 'number' && !Number.isInteger(value)) return 'float32'
-  const wider = dtypes[dtype].name === 'uint32' ? 'int64' : fits(dtypeOf('int32').index, value) ? 'int32' : 'int64'
+  const wider =
+    dtypes[dtype].name === 'uint32'
+      ? 'int64'
+      : fits(dtypeOf('int32').index, value)
+        ? 'int32'
+        : 'int64'
   return fits(dtypeOf(wider).index, value) ? wider : 'float64'
 }
 
@@ -140,13 +192,13 @@ function better (value, dtype) {
  * @param {number} dtype
  * @returns {Layout} 0-d, over new bytes, which it claims; release ends that
  */
-function ofValue (value, dtype) {
-  const layout = written(allocated(denseLayout(dtype, [])), made => ffi.fill(made, value))
+function ofValue(value, dtype) {
+  const layout = written(allocated(denseLayout(dtype, [])), (made) => ffi.fill(made, value))
   claim(layout.storage)
   return layout
 }
 
 /** @param {Layout} layout  of ofValue */
-const release = layout => unclaim(layout.storage, ffi.backend)
+const release = (layout) => unclaim(layout.storage, ffi.backend)
 
 module.exports = { isWhole, read, takes, taken, misfit, ofValue, release }

@@ -18,8 +18,24 @@ const { operandOf, targetOf } = require('./operands')
 const { known, optionsFor } = require('./options')
 const { max, sum } = require('./reductions')
 const {
-  COMPLEX, REAL, HERMITIAN, INVERSE, SINGLE, DOUBLE, UNSAFE,
-  count, number, unlessFalse, floatOf, isDouble, madeFrom, withExtent, lengthOf, lengthFor, narrowed, temporary
+  COMPLEX,
+  REAL,
+  HERMITIAN,
+  INVERSE,
+  SINGLE,
+  DOUBLE,
+  UNSAFE,
+  count,
+  number,
+  unlessFalse,
+  floatOf,
+  isDouble,
+  madeFrom,
+  withExtent,
+  lengthOf,
+  lengthFor,
+  narrowed,
+  temporary,
 } = require('./transforms')
 
 /** @import { AnyTensor, Casting, DtypeName, NameOf, Or, Promote, TensorData } from '../base/types' */
@@ -95,9 +111,38 @@ const SAME_KIND = 1 // casting
 const LAST_TWO = [-2, -1]
 
 const OF_WINDOW = known(['periodic', 'dtype', 'out', 'casting'])
-const OF_STFT = known(['nFft', 'hopLength', 'winLength', 'window', 'center', 'padMode', 'normalized', 'onesided', 'axis', 'out', 'casting'], 'nFft')
-const OF_ISTFT = known(['nFft', 'hopLength', 'winLength', 'window', 'center', 'normalized', 'length', 'out', 'casting'], 'nFft')
-const OF_MEL = known(['sampleRate', 'nFft', 'nMels', 'fMin', 'fMax', 'norm', 'scale', 'dtype', 'out', 'casting'])
+const OF_STFT = known(
+  [
+    'nFft',
+    'hopLength',
+    'winLength',
+    'window',
+    'center',
+    'padMode',
+    'normalized',
+    'onesided',
+    'axis',
+    'out',
+    'casting',
+  ],
+  'nFft',
+)
+const OF_ISTFT = known(
+  ['nFft', 'hopLength', 'winLength', 'window', 'center', 'normalized', 'length', 'out', 'casting'],
+  'nFft',
+)
+const OF_MEL = known([
+  'sampleRate',
+  'nFft',
+  'nMels',
+  'fMin',
+  'fMax',
+  'norm',
+  'scale',
+  'dtype',
+  'out',
+  'casting',
+])
 const OF_CONVOLVE = known(['mode', 'dtype', 'out', 'casting'])
 const MODES = /** @type {const} */ (['full', 'same', 'valid'])
 const FULL = 0
@@ -114,7 +159,7 @@ const OF_LOG_MEL = known(['sampleRate', 'nFft', 'hopLength', 'nMels', 'filters',
  * @param {number} a1
  * @returns {any}
  */
-function windowOf (n, opts, a0, a1) {
+function windowOf(n, opts, a0, a1) {
   const elements = count('n', n)
   const options = optionsFor(opts, OF_WINDOW)
   const { periodic } = options
@@ -138,7 +183,7 @@ function windowOf (n, opts, a0, a1) {
  * @example
  * hann(4).toArray() // [0, 0.5, 1, 0.5]
  */
-function hann (n, opts) {
+function hann(n, opts) {
   return windowOf(n, opts, 0.5, 0.5)
 }
 
@@ -155,7 +200,7 @@ function hann (n, opts) {
  * @example
  * hamming(4).get(2) // 1
  */
-function hamming (n, opts) {
+function hamming(n, opts) {
   return windowOf(n, opts, 0.54, 0.46)
 }
 
@@ -166,13 +211,20 @@ function hamming (n, opts) {
  * @param {string} name
  * @returns {Layout | undefined}
  */
-function filtersOf (window, name) {
+function filtersOf(window, name) {
   if (window === undefined) return undefined
-  if (typeof window === 'string') throw failure('ERR_ARGUMENT', `${name} is ${show(window)}; a tensor was expected, as hann(400) gives one`)
+  if (typeof window === 'string') {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(window)}; a tensor was expected, as hann(400) gives one`,
+    )
+  }
   tensorOf(window, name)
   const layout = operandOf(/** @type {Tensor} */ (window), name)
   const { kind, name: dtype } = dtypes[layout.dtype]
-  if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is ${dtype}; real numbers were expected`)
+  if (kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `${name} is ${dtype}; real numbers were expected`)
+  }
   return layout
 }
 
@@ -184,10 +236,13 @@ function filtersOf (window, name) {
  * @param {number} nFft
  * @returns {Layout}
  */
-function windowFor (given, length, nFft) {
+function windowFor(given, length, nFft) {
   if (length > nFft) throw failure('ERR_SHAPE', `winLength is ${length}; nFft is ${nFft}`)
   if (given !== undefined && (given.shape.length !== 1 || given.shape[0] !== length)) {
-    throw failure('ERR_SHAPE', `window has ${given.size} elements and ${given.shape.length} axes; one axis of ${length} was expected`)
+    throw failure(
+      'ERR_SHAPE',
+      `window has ${given.size} elements and ${given.shape.length} axes; one axis of ${length} was expected`,
+    )
   }
   let window = given
   if (window === undefined) {
@@ -205,7 +260,7 @@ function windowFor (given, length, nFft) {
  * @param {number} before
  * @param {number} mode  an index of PADDINGS
  */
-function paddedTo (layout, n, before, mode) {
+function paddedTo(layout, n, before, mode) {
   const to = temporary(layout.dtype, withExtent(layout.shape, layout.shape.length - 1, n))
   run(rows.pad_lines, [to], [layout], { numbers: [before, mode] })
   return to
@@ -220,17 +275,19 @@ function paddedTo (layout, n, before, mode) {
  * @param {number | null} padding  an index of PADDINGS; null: frames begin at their positions
  * @returns {Layout} [..., frames, nFft]: a view, of the signal or of a longer copy
  */
-function framesOf (signal, nFft, hop, padding) {
+function framesOf(signal, nFft, hop, padding) {
   const last = signal.shape.length - 1
   const n = signal.shape[last]
   const side = Math.floor(nFft / 2)
   const x = padding === null ? signal : paddedTo(signal, n + 2 * side, side, padding)
-  if (x.shape[last] < nFft) throw failure('ERR_SHAPE', `the signal has ${n} elements; a frame has ${nFft}`)
+  if (x.shape[last] < nFft) {
+    throw failure('ERR_SHAPE', `the signal has ${n} elements; a frame has ${nFft}`)
+  }
   return ffi.viewByNumbers(opcodes.unfold, x, last, nFft, hop)
 }
 
 /** @param {Layout} layout @returns {Layout} its last two axes exchanged */
-function exchanged (layout) {
+function exchanged(layout) {
   const last = layout.shape.length - 1
   const order = layout.shape.slice()
   for (let d = 0; d <= last; d++) order[d] = d
@@ -240,7 +297,8 @@ function exchanged (layout) {
 }
 
 /** @param {unknown} hop @param {number} nFft */
-const hopOf = (hop, nFft) => hop === undefined ? Math.max(1, Math.floor(nFft / 4)) : count('hopLength', hop)
+const hopOf = (hop, nFft) =>
+  hop === undefined ? Math.max(1, Math.floor(nFft / 4)) : count('hopLength', hop)
 
 /**
  * The short-time Fourier transform: of each frame of a signal, times a window.
@@ -255,10 +313,20 @@ const hopOf = (hop, nFft) => hop === undefined ? Math.max(1, Math.floor(nFft / 4
  * @example
  * stft(tensor([1, 1, 1, 1]), { nFft: 2, center: false, hopLength: 2 }).toArray() // [[[2, 0], [2, 0]], [[0, 0], [0, 0]]]
  */
-function stft (x, opts) {
+function stft(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_STFT)
-  const { nFft: frame, hopLength, winLength, window: factors, center, padMode = 'reflect', normalized, onesided, axis = -1 } = options
+  const {
+    nFft: frame,
+    hopLength,
+    winLength,
+    window: factors,
+    center,
+    padMode = 'reflect',
+    normalized,
+    onesided,
+    axis = -1,
+  } = options
   const nFft = count('nFft', frame)
   const hop = hopOf(hopLength, nFft)
   const length = winLength === undefined ? nFft : count('winLength', winLength)
@@ -272,12 +340,24 @@ function stft (x, opts) {
     const from = operandOf(x, 'x')
     const at = inRange(given, from.shape.length)
     const factor = filtersOf(factors, 'window')
-    const frames = framesOf(permuted(from, lastAxes(from.shape.length, [at])), nFft, hop, isCentred ? padding : null) // refuses what is too long for the signal
+    const frames = framesOf(
+      permuted(from, lastAxes(from.shape.length, [at])),
+      nFft,
+      hop,
+      isCentred ? padding : null,
+    ) // refuses what is too long for the signal
     const window = windowFor(factor, length, nFft)
     const made = madeFrom(kind, from.dtype, undefined)
     const ndim = frames.shape.length
-    const { to, result } = target(out, made, joined(frames.shape.slice(0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]))
-    run(rows.frames_fft, [exchanged(to)], [frames, window], { numbers: [kind, made, casting], scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1] })
+    const { to, result } = target(
+      out,
+      made,
+      joined(frames.shape.slice(0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]),
+    )
+    run(rows.frames_fft, [exchanged(to)], [frames, window], {
+      numbers: [kind, made, casting],
+      scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1],
+    })
     return result()
   })
 }
@@ -296,10 +376,18 @@ function stft (x, opts) {
  * @example
  * istft(stft(tensor([1, 2, 3, 4, 5]), { nFft: 4, hopLength: 1 }), { hopLength: 1 }).toArray() // [1, 2, 3, 4, 5]
  */
-function istft (x, opts) {
+function istft(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_ISTFT)
-  const { nFft: frame, hopLength, winLength, window: factors, center, normalized, length: wanted } = options
+  const {
+    nFft: frame,
+    hopLength,
+    winLength,
+    window: factors,
+    center,
+    normalized,
+    length: wanted,
+  } = options
   const size = frame === undefined ? undefined : count('nFft', frame)
   const win = winLength === undefined ? undefined : count('winLength', winLength)
   const step = hopLength === undefined ? undefined : count('hopLength', hopLength)
@@ -313,18 +401,28 @@ function istft (x, opts) {
     const ndim = from.shape.length
     const count = from.shape[ndim - 1]
     const nFft = size ?? lengthFor(HERMITIAN, from.shape[ndim - 2], ndim - 2)
-    if (from.shape[ndim - 2] !== lengthOf(REAL, nFft)) throw failure('ERR_SHAPE', `x has ${from.shape[ndim - 2]} frequencies; ${lengthOf(REAL, nFft)} were expected of ${nFft} elements`)
+    if (from.shape[ndim - 2] !== lengthOf(REAL, nFft)) {
+      throw failure(
+        'ERR_SHAPE',
+        `x has ${from.shape[ndim - 2]} frequencies; ${lengthOf(REAL, nFft)} were expected of ${nFft} elements`,
+      )
+    }
     if (count < 1) throw failure('ERR_SHAPE', 'x has no frames')
     const hop = hopOf(step, nFft)
     const window = windowFor(filtersOf(factors, 'window'), win ?? nFft, nFft)
     const skipped = isCentred ? Math.floor(nFft / 2) : 0
     const elements = length ?? (count - 1) * hop + nFft - 2 * skipped
-    if (elements < 1) throw failure('ERR_SHAPE', 'the frames have no elements but those that center skips')
+    if (elements < 1) {
+      throw failure('ERR_SHAPE', 'the frames have no elements but those that center skips')
+    }
     const made = madeFrom(HERMITIAN, from.dtype, undefined)
     const batch = from.shape.slice(0, ndim - 2)
     const { to, result } = target(out, made, joined(batch, [elements]), casting)
     const frames = temporary(DOUBLE, joined(batch, [count, nFft])) // sums of them are rounded once
-    run(rows.fft, [frames], [exchanged(from)], { numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE], scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft] })
+    run(rows.fft, [frames], [exchanged(from)], {
+      numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE],
+      scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft],
+    })
     run(rows.overlap_add, [to], [frames, window], { numbers: [hop, skipped, UNSAFE] })
     return result()
   })
@@ -342,12 +440,15 @@ function istft (x, opts) {
  * @param {number} fMax
  * @param {{ isHtk: boolean, isArea: boolean, casting: number }} how
  */
-function writeFilters (to, nFft, sampleRate, fMin, fMax, { isHtk, isArea, casting }) {
-  run(rows.mel_filters, [to], [], { numbers: [nFft, isHtk ? 1 : 0, isArea ? 1 : 0, casting], scalars: [sampleRate, fMin, fMax] })
+function writeFilters(to, nFft, sampleRate, fMin, fMax, { isHtk, isArea, casting }) {
+  run(rows.mel_filters, [to], [], {
+    numbers: [nFft, isHtk ? 1 : 0, isArea ? 1 : 0, casting],
+    scalars: [sampleRate, fMin, fMax],
+  })
 }
 
 /** @param {unknown} value @returns {number} */
-function rateOf (value) {
+function rateOf(value) {
   const rate = number('sampleRate', value)
   if (rate <= 0) throw failure('ERR_ARGUMENT', `sampleRate is ${rate}; more than 0 was expected`)
   return rate
@@ -365,15 +466,28 @@ function rateOf (value) {
  * @example
  * melFilterbank({ sampleRate: 8, nFft: 4, nMels: 1, norm: null }).toArray() // [[0, 1, 0]]
  */
-function melFilterbank (opts) {
+function melFilterbank(opts) {
   const options = optionsFor(opts, OF_MEL)
-  const { sampleRate: rate = 16000, nFft: frame = 400, nMels: mels = 80, fMin: low = 0, fMax: high, norm = 'slaney', scale = 'slaney' } = options
+  const {
+    sampleRate: rate = 16000,
+    nFft: frame = 400,
+    nMels: mels = 80,
+    fMin: low = 0,
+    fMax: high,
+    norm = 'slaney',
+    scale = 'slaney',
+  } = options
   const sampleRate = rateOf(rate)
   const nFft = count('nFft', frame)
   const nMels = count('nMels', mels)
   const fMin = number('fMin', low)
   const fMax = high === undefined ? sampleRate / 2 : number('fMax', high)
-  if (!(fMin >= 0 && fMin < fMax)) throw failure('ERR_ARGUMENT', `fMin is ${fMin}, and fMax ${fMax}; frequencies from 0 on, the second one higher, were expected`)
+  if (!(fMin >= 0 && fMin < fMax)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `fMin is ${fMin}, and fMax ${fMax}; frequencies from 0 on, the second one higher, were expected`,
+    )
+  }
   const isArea = norm !== null && oneOf('norm', norm, ['slaney']) === 0
   const isHtk = oneOf('scale', scale, ['slaney', 'htk']) === 1
   const { out, dtype, casting } = resultIn(options)
@@ -397,10 +511,16 @@ function melFilterbank (opts) {
  * @example
  * logMelSpectrogram(zeros([320]), { nMels: 1 }).toArray() // [[-1.5, -1.5]]
  */
-function logMelSpectrogram (x, opts) {
+function logMelSpectrogram(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_LOG_MEL)
-  const { sampleRate: rate = 16000, nFft: frame = 400, hopLength = 160, nMels: mels, filters: weights } = options
+  const {
+    sampleRate: rate = 16000,
+    nFft: frame = 400,
+    hopLength = 160,
+    nMels: mels,
+    filters: weights,
+  } = options
   const sampleRate = rateOf(rate)
   const nFft = count('nFft', frame)
   const hop = count('hopLength', hopLength)
@@ -410,21 +530,36 @@ function logMelSpectrogram (x, opts) {
     const from = operandOf(x, 'x')
     checkCore(from, 1, 'x')
     const given = filtersOf(weights, 'filters')
-    const nMels = given === undefined ? asked ?? 80 : given.shape[0]
-    if (given !== undefined && asked !== undefined && asked !== nMels) throw failure('ERR_SHAPE', `filters has ${nMels} rows; nMels is ${asked}`)
+    const nMels = given === undefined ? (asked ?? 80) : given.shape[0]
+    if (given !== undefined && asked !== undefined && asked !== nMels) {
+      throw failure('ERR_SHAPE', `filters has ${nMels} rows; nMels is ${asked}`)
+    }
     const made = isDouble(from.dtype) ? DOUBLE : SINGLE
     const frames = framesOf(from, nFft, hop, REFLECT)
     const ndim = frames.shape.length
     const count = frames.shape[ndim - 2] - 1
-    if (count < 1) throw failure('ERR_SHAPE', `the signal has ${from.shape[from.shape.length - 1]} elements; ${hop} or more were expected`)
+    if (count < 1) {
+      throw failure(
+        'ERR_SHAPE',
+        `the signal has ${from.shape[from.shape.length - 1]} elements; ${hop} or more were expected`,
+      )
+    }
     const window = temporary(DOUBLE, [nFft])
     run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
     const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
-    if (given === undefined) writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, { isHtk: false, isArea: true, casting: SAME_KIND })
+    if (given === undefined) {
+      writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, {
+        isHtk: false,
+        isArea: true,
+        casting: SAME_KIND,
+      })
+    }
     const shape = joined(frames.shape.slice(0, ndim - 2), [nMels, count])
     const { to, result } = target(undefined, made, shape)
     if (out !== undefined) checkOut(targetOf(out), shape, undefined)
-    run(rows.frames_mel, [exchanged(to)], [narrowed(frames, ndim - 2, count), window, filters], { numbers: [SAME_KIND] })
+    run(rows.frames_mel, [exchanged(to)], [narrowed(frames, ndim - 2, count), window, filters], {
+      numbers: [SAME_KIND],
+    })
     return compressed(result(), out)
   })
 }
@@ -434,7 +569,7 @@ function logMelSpectrogram (x, opts) {
  * @param {Tensor | undefined} out  may be mels
  * @returns {any}
  */
-function compressed (mels, out) {
+function compressed(mels, out) {
   if (mels.size === 0) return out ?? mels // there is no greatest one
   maximum(mels, 1e-10, { out: mels })
   log10(mels, { out: mels })
@@ -451,10 +586,15 @@ function compressed (mels, out) {
  * @param {number} dtype  that a list takes
  * @returns {Layout}
  */
-function lineOf (given, name, dtype) {
+function lineOf(given, name, dtype) {
   const layout = operandOf(lists.tensorAs(given, dtype), name)
   checkOperandCast(layout.dtype, dtype)
-  if (layout.shape.length !== 1 || layout.size === 0) throw failure('ERR_SHAPE', `${name} has shape [${layout.shape.join(', ')}]; one or more elements along one axis were expected`)
+  if (layout.shape.length !== 1 || layout.size === 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has shape [${layout.shape.join(', ')}]; one or more elements along one axis were expected`,
+    )
+  }
   return layout
 }
 
@@ -465,7 +605,7 @@ function lineOf (given, name, dtype) {
  * @param {number} after
  * @returns {Layout} a copy of that dtype, with 0 around it
  */
-function surrounded (line, dtype, before, after) {
+function surrounded(line, dtype, before, after) {
   const to = temporary(dtype, [before + line.size + after])
   run(rows.pad, [to], [line], { lists: [[before]], numbers: [0, SAME_KIND], scalars: [0] })
   return to
@@ -478,8 +618,10 @@ function surrounded (line, dtype, before, after) {
  * @param {DtypeName} dtype
  * @returns {boolean}
  */
-function isFinite (line, dtype) {
-  const total = /** @type {any} */ (atOnce(() => sum(line.dtype === dtype ? line : positive(line, { dtype })).item()))
+function isFinite(line, dtype) {
+  const total = /** @type {any} */ (
+    atOnce(() => sum(line.dtype === dtype ? line : positive(line, { dtype })).item())
+  )
   return Array.isArray(total) ? total.every(Number.isFinite) : Number.isFinite(total)
 }
 
@@ -500,8 +642,13 @@ function isFinite (line, dtype) {
  * @example
  * convolve(tensor([1, 2, 3]), [0, 1, 0.5]).toArray() // [0, 1, 2.5, 4, 1.5]
  */
-function convolve (a, v, opts) {
-  if (!Tensor.isTensor(a) && !Tensor.isTensor(v)) throw failure('ERR_ARGUMENT', `a is ${show(a)}, and v ${show(v)}; one of them has to be a tensor`)
+function convolve(a, v, opts) {
+  if (!Tensor.isTensor(a) && !Tensor.isTensor(v)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `a is ${show(a)}, and v ${show(v)}; one of them has to be a tensor`,
+    )
+  }
   const x = lists.read('a', a)
   const y = lists.read('v', v)
   const options = optionsFor(opts, OF_CONVOLVE)
@@ -509,10 +656,19 @@ function convolve (a, v, opts) {
   const mode = oneOf('mode', word, MODES)
   const { out, dtype, casting } = resultIn(options)
   return tidy(() => {
-    const met = Tensor.isTensor(x) ? operandOf(x, 'a').dtype : operandOf(/** @type {Tensor} */ (y), 'v').dtype
-    const computed = dtype !== undefined ? dtype.index : Tensor.isTensor(y) ? ffi.promoteTypes(met, operandOf(y, 'v').dtype) : met
+    const met = Tensor.isTensor(x)
+      ? operandOf(x, 'a').dtype
+      : operandOf(/** @type {Tensor} */ (y), 'v').dtype
+    const computed =
+      dtype !== undefined
+        ? dtype.index
+        : Tensor.isTensor(y)
+          ? ffi.promoteTypes(met, operandOf(y, 'v').dtype)
+          : met
     const { kind, name, itemsize } = dtypes[computed]
-    if (kind === 'BOOLEAN' || (kind === 'FLOATING' && itemsize === 1)) throw failure('ERR_DTYPE', `convolve has no ${name}; { dtype } converts first`)
+    if (kind === 'BOOLEAN' || (kind === 'FLOATING' && itemsize === 1)) {
+      throw failure('ERR_DTYPE', `convolve has no ${name}; { dtype } converts first`)
+    }
     const one = lists.tensorAs(x, computed)
     const other = lists.tensorAs(y, computed)
     const first = lineOf(one, 'a', computed)
@@ -537,13 +693,39 @@ function convolve (a, v, opts) {
      * @param {number} m  weights
      */
     const compute = (i, count, j, m) => {
-      const windows = ffi.viewByNumbers(opcodes.unfold, ffi.viewByNumbers(opcodes.narrow, around, 0, i + j, count + m - 1), 0, m, 1)
-      const column = ffi.viewByNumbers(opcodes.unsqueeze, ffi.viewByNumbers(opcodes.narrow, weights, 0, j, m), 1)
-      run(rows.matmul, [ffi.viewByNumbers(opcodes.unsqueeze, ffi.viewByNumbers(opcodes.narrow, to, 0, i, count), 1)], [windows, column], { numbers: [casting, inexact ? PRECISE : 0, 0, computed] })
+      const windows = ffi.viewByNumbers(
+        opcodes.unfold,
+        ffi.viewByNumbers(opcodes.narrow, around, 0, i + j, count + m - 1),
+        0,
+        m,
+        1,
+      )
+      const column = ffi.viewByNumbers(
+        opcodes.unsqueeze,
+        ffi.viewByNumbers(opcodes.narrow, weights, 0, j, m),
+        1,
+      )
+      run(
+        rows.matmul,
+        [
+          ffi.viewByNumbers(
+            opcodes.unsqueeze,
+            ffi.viewByNumbers(opcodes.narrow, to, 0, i, count),
+            1,
+          ),
+        ],
+        [windows, column],
+        { numbers: [casting, inexact ? PRECISE : 0, 0, computed] },
+      )
     }
-    if (before + after === 0 || !inexact || isFinite(long === first ? other : one, /** @type {DtypeName} */ (name))) {
+    if (
+      before + after === 0 ||
+      !inexact ||
+      isFinite(long === first ? other : one, /** @type {DtypeName} */ (name))
+    ) {
       compute(0, to.size, 0, n)
-    } else { // NaN and infinities times the 0 around a line are NaN: what reaches beyond an end has only its own products
+    } else {
+      // NaN and infinities times the 0 around a line are NaN: what reaches beyond an end has only its own products
       const inner = long.size - n + 1
       compute(before, inner, 0, n)
       for (let i = 0; i < before; i++) compute(i, 1, before - i, n - before + i)

@@ -36,7 +36,7 @@ const OF_SUM = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
  * @param {unknown} opts
  * @returns {any}
  */
-function along (op, x, first, opts) {
+function along(op, x, first, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(first, opts, KNOWN)
   const { axis = -1 } = options
@@ -70,7 +70,7 @@ function along (op, x, first, opts) {
  * @example
  * softmax(tensor([[1, 1], [0, 1000]])).toArray() // [[0.5, 0.5], [0, 1]]
  */
-function softmax (x, axis, opts) {
+function softmax(x, axis, opts) {
   return along(reductions.softmax, x, axis, opts)
 }
 
@@ -89,7 +89,7 @@ function softmax (x, axis, opts) {
  * @example
  * logSoftmax(tensor([0, 1000])).toArray() // [-1000, 0]
  */
-function logSoftmax (x, axis, opts) {
+function logSoftmax(x, axis, opts) {
   return along(reductions.log_softmax, x, axis, opts)
 }
 
@@ -108,7 +108,7 @@ function logSoftmax (x, axis, opts) {
  * @example
  * logSumExp(tensor([1000, -Infinity])).item() // 1000
  */
-function logSumExp (x, axis, opts) {
+function logSumExp(x, axis, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(axis, opts, OF_SUM)
   const given = axesGiven(options.axis)
@@ -124,7 +124,15 @@ function logSumExp (x, axis, opts) {
   const result = reductionType(op, from.dtype, asked)
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   const to = out === undefined ? allocated(denseLayout(result, shape)) : targetOf(out)
-  lines(op, keepdims ? permuted(to, order) : to, permuted(from, order), axes.length, [], asked, casting)
+  lines(
+    op,
+    keepdims ? permuted(to, order) : to,
+    permuted(from, order),
+    axes.length,
+    [],
+    asked,
+    casting,
+  )
   return /** @type {any} */ (out ?? wrap(to))
 }
 

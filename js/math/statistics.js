@@ -13,7 +13,18 @@ const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { target } = require('./cores')
-const { clip, divide, floor, greaterEqual, logicalNot, multiply, notEqual, positive, sqrt, subtract } = require('./functions')
+const {
+  clip,
+  divide,
+  floor,
+  greaterEqual,
+  logicalNot,
+  multiply,
+  notEqual,
+  positive,
+  sqrt,
+  subtract,
+} = require('./functions')
 const lists = require('./lists')
 const { matmul } = require('./matrices')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -49,7 +60,16 @@ const { temporary } = require('./transforms')
 
 const OF_HISTOGRAM = known(['bins', 'range', 'weights', 'density', 'dtype'], 'bins')
 const OF_DIGITIZE = known(['right', 'dtype', 'out', 'casting'])
-const OF_COV = known(['y', 'rowvar', 'correction', 'fweights', 'aweights', 'dtype', 'out', 'casting'])
+const OF_COV = known([
+  'y',
+  'rowvar',
+  'correction',
+  'fweights',
+  'aweights',
+  'dtype',
+  'out',
+  'casting',
+])
 const OF_CORRCOEF = known(['y', 'rowvar', 'dtype', 'out', 'casting'])
 const INT32 = dtypeOf('int32').index
 const INT64 = dtypeOf('int64').index
@@ -66,16 +86,23 @@ const EDGES = 2 ** 15 // that are written at a time
 /** @typedef {{ low: number, high: number }} Range */
 
 /** @param {() => Tensor<any>} compute @returns {number} what is computed at once */
-const numberOf = compute => atOnce(() => tidy(() => Number(compute().item())))
+const numberOf = (compute) => atOnce(() => tidy(() => Number(compute().item())))
 
 /** @param {unknown} range @returns {Range | null} null: none is given */
-function rangeOf (range) {
+function rangeOf(range) {
   if (range === undefined) return null
   const list = Array.isArray(range) ? /** @type {any[]} */ (range) : null
   const low = list === null || list.length !== 2 ? undefined : list[0]
   const high = list === null ? undefined : list[1]
-  if (typeof low !== 'number' || typeof high !== 'number') throw failure('ERR_ARGUMENT', `range is ${show(range)}; [low, high] was expected`)
-  if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) throw failure('ERR_ARGUMENT', `range is [${low}, ${high}]; two finite numbers, the second one not less, were expected`)
+  if (typeof low !== 'number' || typeof high !== 'number') {
+    throw failure('ERR_ARGUMENT', `range is ${show(range)}; [low, high] was expected`)
+  }
+  if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `range is [${low}, ${high}]; two finite numbers, the second one not less, were expected`,
+    )
+  }
   return { low, high }
 }
 
@@ -85,7 +112,7 @@ function rangeOf (range) {
  * @param {Tensor<any>} extreme
  * @param {1 | -1} side
  */
-function numberBeyond (extreme, side) {
+function numberBeyond(extreme, side) {
   const value = extreme.item()
   const x = Number(value)
   const isWithin = typeof value === 'bigint' && (side < 0 ? BigInt(x) > value : BigInt(x) < value)
@@ -93,11 +120,16 @@ function numberBeyond (extreme, side) {
 }
 
 /** @param {Tensor<any>} x @returns {Range} the least element and the greatest one, which are looked for at once */
-function extremesOf (x) {
+function extremesOf(x) {
   if (x.size === 0) return { low: 0, high: 1 }
   const low = atOnce(() => tidy(() => numberBeyond(min(x), -1)))
   const high = atOnce(() => tidy(() => numberBeyond(max(x), 1)))
-  if (!Number.isFinite(low) || !Number.isFinite(high)) throw failure('ERR_ARGUMENT', `x has elements from ${low} to ${high}; range says between which finite numbers the bins are`)
+  if (!Number.isFinite(low) || !Number.isFinite(high)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `x has elements from ${low} to ${high}; range says between which finite numbers the bins are`,
+    )
+  }
   return { low, high }
 }
 
@@ -108,20 +140,26 @@ function extremesOf (x) {
  * @param {number} n
  * @param {Range} range
  */
-function writeEvenly (to, n, { low, high }) {
+function writeEvenly(to, n, { low, high }) {
   const start = low === high ? low - 0.5 : low
   const end = low === high ? high + 0.5 : high
   const width = end - start
   const step = width / n
-  if (!Number.isFinite(width)) throw failure('ERR_ARGUMENT', `bins from ${start} to ${end} have no width in float64`)
+  if (!Number.isFinite(width)) {
+    throw failure('ERR_ARGUMENT', `bins from ${start} to ${end} have no width in float64`)
+  }
   const edges = new Float64Array(Math.min(n + 1, EDGES))
   for (let from = 0; from <= n; from += EDGES) {
     const count = Math.min(EDGES, n + 1 - from)
     for (let k = 0; k < count; k++) {
       const i = from + k
-      edges[k] = i === n ? end : (step === 0 ? i / n * width : i * step) + start // of subnormal numbers a step may be 0
+      edges[k] = i === n ? end : (step === 0 ? (i / n) * width : i * step) + start // of subnormal numbers a step may be 0
     }
-    ffi.copy(ffi.viewByNumbers(ffi.opcodes.narrow, to, 0, from, count), layoutOver(edges, FLOAT64, [count]), UNSAFE)
+    ffi.copy(
+      ffi.viewByNumbers(ffi.opcodes.narrow, to, 0, from, count),
+      layoutOver(edges, FLOAT64, [count]),
+      UNSAFE,
+    )
   }
 }
 
@@ -132,16 +170,25 @@ function writeEvenly (to, n, { low, high }) {
  * @returns {1 | -1} ascending or descending
  * @throws {TypeError} ERR_ARGUMENT neither · {RangeError} ERR_SHAPE
  */
-function directionOf (edges) {
+function directionOf(edges) {
   const { shape, dtype } = operandOf(edges, 'bins')
-  if (shape.length !== 1) throw failure('ERR_SHAPE', `bins has ${shape.length} axes; one was expected`)
-  if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
+  if (shape.length !== 1) {
+    throw failure('ERR_SHAPE', `bins has ${shape.length} axes; one was expected`)
+  }
+  if (dtypes[dtype].kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
+  }
   const values = /** @type {any[]} */ (atOnce(() => edges.toArray()))
   let i = 1
   while (i < values.length && values[i] === values[0]) i++
   const isDescending = i < values.length && !(values[0] < values[i])
   for (i++; i < values.length; i++) {
-    if (isDescending ? values[i - 1] < values[i] : values[i - 1] > values[i]) throw failure('ERR_ARGUMENT', `bins[${i}] is ${values[i]} after ${values[i - 1]}; edges have to be in order`)
+    if (isDescending ? values[i - 1] < values[i] : values[i - 1] > values[i]) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `bins[${i}] is ${values[i]} after ${values[i - 1]}; edges have to be in order`,
+      )
+    }
   }
   return isDescending ? -1 : 1
 }
@@ -154,10 +201,12 @@ function directionOf (edges) {
  * @param {Range | null} range
  * @returns {ReturnType<typeof target>}
  */
-function edgesFor (x, bins, range) {
+function edgesFor(x, bins, range) {
   const { dtype } = operandOf(x, 'x')
   if (typeof bins === 'number') {
-    if (dtypes[dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${dtypes[dtype].name}, which has no order`)
+    if (dtypes[dtype].kind === 'COMPLEX') {
+      throw failure('ERR_DTYPE', `x is of ${dtypes[dtype].name}, which has no order`)
+    }
     if (range === null) checkNumbers('histogram', operandOf(x, 'x'))
     const limits = range ?? extremesOf(x)
     const made = target(undefined, dtypes[dtype].kind === 'FLOATING' ? dtype : FLOAT64, [bins + 1])
@@ -165,7 +214,9 @@ function edgesFor (x, bins, range) {
     return made
   }
   const edges = lists.tensorBeside(bins, dtype, 'x')
-  if (directionOf(edges) < 0) throw failure('ERR_ARGUMENT', 'bins is descending; ascending edges were expected')
+  if (directionOf(edges) < 0) {
+    throw failure('ERR_ARGUMENT', 'bins is descending; ascending edges were expected')
+  }
   const from = operandOf(edges, 'bins')
   if (from.size === 0) throw failure('ERR_SHAPE', 'bins has no edges; one or more were expected')
   const made = target(undefined, from.dtype, from.shape)
@@ -174,18 +225,25 @@ function edgesFor (x, bins, range) {
 }
 
 /** @param {Tensor<any>} edges  ascending @returns {Tensor<any>} in float64 where they are no floats: differences of small integers would wrap */
-function widthsOf (edges) {
+function widthsOf(edges) {
   const { kind, itemsize } = dtypes[operandOf(edges, 'bins').dtype]
   if (kind === 'FLOATING') return diff(edges)
-  return itemsize < 8 ? diff(positive(edges, 'float64')) : positive(diff(edges).view({ dtype: 'uint64' }), 'float64') // exact before they are rounded
+  return itemsize < 8
+    ? diff(positive(edges, 'float64'))
+    : positive(diff(edges).view({ dtype: 'uint64' }), 'float64') // exact before they are rounded
 }
 
 /** @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for @param {boolean} isFloat @returns {number} of counts, or of sums and densities */
-function dtypeOfCounts (dtype, isFloat) {
+function dtypeOfCounts(dtype, isFloat) {
   if (dtype === undefined) return isFloat ? FLOAT64 : INT32
   const { index } = dtype
-  if (isFloat ? index === FLOAT32 || index === FLOAT64 : index === INT32 || index === INT64) return index
-  throw failure('ERR_DTYPE', `dtype is ${dtype.name}; ${isFloat ? 'float64 or float32 was expected of weights and densities' : 'int32 or int64 was expected'}`)
+  if (isFloat ? index === FLOAT32 || index === FLOAT64 : index === INT32 || index === INT64) {
+    return index
+  }
+  throw failure(
+    'ERR_DTYPE',
+    `dtype is ${dtype.name}; ${isFloat ? 'float64 or float32 was expected of weights and densities' : 'int32 or int64 was expected'}`,
+  )
 }
 
 /**
@@ -204,12 +262,14 @@ function dtypeOfCounts (dtype, isFloat) {
  * @example
  * histogram(tensor([1, 2, 2, 4]), { bins: 3 }).hist.toArray() // [1, 2, 1]
  */
-function histogram (x, opts) {
+function histogram(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_HISTOGRAM)
   const { bins: given = 10, range, weights, density } = options
   const bins = typeof given === 'number' ? integer('bins', given) : lists.read('bins', given)
-  if (typeof bins === 'number' && (bins < 1 || bins > MOST_BINS)) throw failure('ERR_BOUNDS', `bins is ${bins}; 1 to ${MOST_BINS} was expected`)
+  if (typeof bins === 'number' && (bins < 1 || bins > MOST_BINS)) {
+    throw failure('ERR_BOUNDS', `bins is ${bins}; 1 to ${MOST_BINS} was expected`)
+  }
   const limits = atOnce(() => rangeOf(range))
   const weighed = weights === undefined ? null : lists.read('weights', weights)
   const isDensity = boolean('density', density)
@@ -217,8 +277,18 @@ function histogram (x, opts) {
   return tidy(() => {
     const from = operandOf(x, 'x')
     const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64), 'weights')
-    if (by !== null && (!isSameShape(by.shape, from.shape))) throw failure('ERR_SHAPE', `weights has shape [${by.shape.join(', ')}]; x has [${from.shape.join(', ')}]`)
-    if (result === INT32 && from.size > MOST_INT32) throw failure('ERR_BOUNDS', `there are ${from.size} elements, whose counts need { dtype: 'int64' }`)
+    if (by !== null && !isSameShape(by.shape, from.shape)) {
+      throw failure(
+        'ERR_SHAPE',
+        `weights has shape [${by.shape.join(', ')}]; x has [${from.shape.join(', ')}]`,
+      )
+    }
+    if (result === INT32 && from.size > MOST_INT32) {
+      throw failure(
+        'ERR_BOUNDS',
+        `there are ${from.size} elements, whose counts need { dtype: 'int64' }`,
+      )
+    }
     const { to: edges, result: edgesMade } = edgesFor(x, bins, limits)
     const { to, result: made } = target(undefined, result, [edges.size - 1])
     const counts = isDensity ? wrap(allocated(denseLayout(FLOAT64, [edges.size - 1]))) : null
@@ -227,7 +297,9 @@ function histogram (x, opts) {
     if (by === null) run(rows.histogram, targets, [from, edges], { numbers: [SAME_KIND] })
     else run(rows.histogram_weighted, targets, [from, edges, by], { numbers: [SAME_KIND] })
     const found = { hist: made(), edges: edgesMade() }
-    if (counts !== null) divide(divide(counts, widthsOf(found.edges), 'float64'), sum(counts), { out: found.hist })
+    if (counts !== null) {
+      divide(divide(counts, widthsOf(found.edges), 'float64'), sum(counts), { out: found.hist })
+    }
     return found
   })
 }
@@ -246,7 +318,7 @@ function histogram (x, opts) {
  * @example
  * digitize(tensor([0.2, 6.4, 3]), [0, 1, 2.5, 4, 10]).toArray() // [1, 4, 3]
  */
-function digitize (x, bins, opts) {
+function digitize(x, bins, opts) {
   tensorOf(x, 'x')
   const given = lists.read('bins', bins)
   const options = optionsFor(opts, OF_DIGITIZE)
@@ -255,7 +327,9 @@ function digitize (x, bins, opts) {
   const index = dtypeOfCounts(dtype, false)
   return tidy(() => {
     const from = operandOf(x, 'x')
-    if (dtypes[from.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `x is of ${dtypes[from.dtype].name}, which has no order`)
+    if (dtypes[from.dtype].kind === 'COMPLEX') {
+      throw failure('ERR_DTYPE', `x is of ${dtypes[from.dtype].name}, which has no order`)
+    }
     const tensor = lists.tensorBeside(given, from.dtype, 'x')
     const direction = directionOf(tensor)
     const edges = operandOf(tensor, 'bins')
@@ -264,10 +338,15 @@ function digitize (x, bins, opts) {
     const side = isRight ? 0 : 1
     if (direction > 0) {
       run(rows.searchsorted, [to], [edges, from], { numbers: [side, casting] })
-    } else { // all but those that are before an element from the other end
+    } else {
+      // all but those that are before an element from the other end
       const ranks = temporary(index, from.shape)
-      run(rows.searchsorted, [ranks], [ffi.viewByList(ffi.opcodes.flip, edges, [0]), from], { numbers: [side, UNSAFE] })
-      elementwise({ op: ops.subtract, asked: NONE, casting, scalar: edges.size, position: 0 }, to, [ranks])
+      run(rows.searchsorted, [ranks], [ffi.viewByList(ffi.opcodes.flip, edges, [0]), from], {
+        numbers: [side, UNSAFE],
+      })
+      elementwise({ op: ops.subtract, asked: NONE, casting, scalar: edges.size, position: 0 }, to, [
+        ranks,
+      ])
     }
     return result()
   })
@@ -281,9 +360,14 @@ function digitize (x, bins, opts) {
  * @param {boolean} isTurned  columns are variables, where there are two axes
  * @returns {Tensor<any>} variables as rows
  */
-function variablesOf (t, name, isTurned) {
+function variablesOf(t, name, isTurned) {
   const { shape } = operandOf(t, name)
-  if (shape.length > 2) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; two at most were expected, of variables and observations`)
+  if (shape.length > 2) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has ${shape.length} axes; two at most were expected, of variables and observations`,
+    )
+  }
   return shape.length < 2 ? t.reshape([1, t.size]) : isTurned ? t.T : t
 }
 
@@ -295,18 +379,40 @@ function variablesOf (t, name, isTurned) {
  * @param {number} n  observations
  * @returns {Tensor<any> | null}
  */
-function weightsOf (name, given, n) {
+function weightsOf(name, given, n) {
   if (given === null) return null
   const weights = lists.tensorBeside(given, FLOAT64)
   const layout = operandOf(weights, name)
-  if (layout.shape.length !== 1 || layout.size !== n) throw failure('ERR_SHAPE', `${name} has ${layout.shape.length} axes and ${layout.size} elements; there are ${n} observations`)
+  if (layout.shape.length !== 1 || layout.size !== n) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has ${layout.shape.length} axes and ${layout.size} elements; there are ${n} observations`,
+    )
+  }
   const { kind, itemsize, name: dtype } = dtypes[layout.dtype]
-  if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `${name} is of ${dtype}; real numbers were expected`)
-  if (kind === 'FLOATING' && itemsize === 1) throw failure('ERR_DTYPE', `${name} is of ${dtype}; other real numbers were expected, and astype converts`)
-  atOnce(() => tidy(() => {
-    if (any(logicalNot(greaterEqual(weights, 0))).item()) throw failure('ERR_ARGUMENT', `${name} has weights below 0, or NaN`)
-    if (name === 'fweights' && kind === 'FLOATING' && any(notEqual(weights, floor(weights))).item()) throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
-  }))
+  if (kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `${name} is of ${dtype}; real numbers were expected`)
+  }
+  if (kind === 'FLOATING' && itemsize === 1) {
+    throw failure(
+      'ERR_DTYPE',
+      `${name} is of ${dtype}; other real numbers were expected, and astype converts`,
+    )
+  }
+  atOnce(() =>
+    tidy(() => {
+      if (any(logicalNot(greaterEqual(weights, 0))).item()) {
+        throw failure('ERR_ARGUMENT', `${name} has weights below 0, or NaN`)
+      }
+      if (
+        name === 'fweights' &&
+        kind === 'FLOATING' &&
+        any(notEqual(weights, floor(weights))).item()
+      ) {
+        throw failure('ERR_ARGUMENT', 'fweights has fractions; integers were expected')
+      }
+    }),
+  )
   return weights
 }
 
@@ -317,13 +423,17 @@ function weightsOf (name, given, n) {
  * @param {Tensor<any>} x
  * @param {Record<string, any>} options
  */
-function readCorrelation (where, x, { y, rowvar, dtype, out, casting }) {
+function readCorrelation(where, x, { y, rowvar, dtype, out, casting }) {
   if (y !== undefined) tensorOf(y, 'y')
   const result = resultIn({ dtype, out, casting })
   checkNumbers(where, operandOf(x, 'x'), 'real numbers')
   if (y !== undefined) checkNumbers(where, operandOf(y, 'y'), 'real numbers')
   if (result.out !== undefined) targetOf(result.out) // before anything is computed
-  return { y: /** @type {Tensor<any> | undefined} */ (y), isTurned: rowvar !== undefined && !boolean('rowvar', rowvar), ...result }
+  return {
+    y: /** @type {Tensor<any> | undefined} */ (y),
+    isTurned: rowvar !== undefined && !boolean('rowvar', rowvar),
+    ...result,
+  }
 }
 
 /**
@@ -335,31 +445,57 @@ function readCorrelation (where, x, { y, rowvar, dtype, out, casting }) {
  * @param {(n: number) => { frequencies: Tensor<any> | null, reliabilities: Tensor<any> | null }} weighing  of n observations
  * @returns {{ sums: Tensor<any>, factor: number, made: number }} sums: of products, square; factor: that makes covariances of them; made: the result's dtype
  */
-function productsOf (x, { y, isTurned, dtype }, correction, weighing) {
+function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
   const first = variablesOf(x, 'x', isTurned && x.ndim !== 1)
   const parts = [first]
   if (y !== undefined) parts[1] = variablesOf(y, 'y', isTurned && y.ndim === 2 && y.shape[0] !== 1)
   const n = first.shape[1]
   const last = parts[parts.length - 1]
-  if (last.shape[1] !== n) throw failure('ERR_SHAPE', `x has ${n} observations, and y ${last.shape[1]}`)
-  const met = y === undefined ? operandOf(x, 'x').dtype : ffi.promoteTypes(operandOf(x, 'x').dtype, operandOf(y, 'y').dtype)
-  if (dtype !== undefined && dtype.kind !== 'FLOATING') throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  if (last.shape[1] !== n) {
+    throw failure('ERR_SHAPE', `x has ${n} observations, and y ${last.shape[1]}`)
+  }
+  const met =
+    y === undefined
+      ? operandOf(x, 'x').dtype
+      : ffi.promoteTypes(operandOf(x, 'x').dtype, operandOf(y, 'y').dtype)
+  if (dtype !== undefined && dtype.kind !== 'FLOATING') {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  }
   const made = dtype !== undefined ? dtype.index : dtypes[met].kind === 'FLOATING' ? met : FLOAT32
   const { frequencies, reliabilities } = weighing(n)
-  const weights = frequencies === null || reliabilities === null ? frequencies ?? reliabilities : atOnce(() => multiply(frequencies, reliabilities, 'float64'))
+  const weights =
+    frequencies === null || reliabilities === null
+      ? (frequencies ?? reliabilities)
+      : atOnce(() => multiply(frequencies, reliabilities, 'float64'))
   const total = weights === null ? n : numberOf(() => sum(weights, 'float64'))
   if (weights !== null && total === 0) throw failure('ERR_ARGUMENT', 'the weights add up to 0')
-  const lost = correction === 0 || reliabilities === null ? correction : correction * numberOf(() => sum(multiply(/** @type {Tensor<any>} */ (weights), reliabilities, 'float64'))) / total
-  const all = wrap(allocated(denseLayout(FLOAT64, [first.shape[0] + (y === undefined ? 0 : last.shape[0]), n])))
+  const lost =
+    correction === 0 || reliabilities === null
+      ? correction
+      : (correction *
+          numberOf(() =>
+            sum(multiply(/** @type {Tensor<any>} */ (weights), reliabilities, 'float64')),
+          )) /
+        total
+  const all = wrap(
+    allocated(denseLayout(FLOAT64, [first.shape[0] + (y === undefined ? 0 : last.shape[0]), n])),
+  )
   for (let i = 0, at = 0; i < parts.length; i++) {
     const part = parts[i]
     const rows = part.shape[0]
-    const means = weights === null ? mean(part, { axis: 1, keepdims: true, dtype: 'float64' }) : divide(sum(multiply(part, weights, 'float64'), { axis: 1, keepdims: true }), total)
+    const means =
+      weights === null
+        ? mean(part, { axis: 1, keepdims: true, dtype: 'float64' })
+        : divide(sum(multiply(part, weights, 'float64'), { axis: 1, keepdims: true }), total)
     subtract(part, means, { dtype: 'float64', out: all.narrow(0, at, rows) })
     at += rows
   }
   const sums = matmul(all, (weights === null ? all : multiply(all, weights, 'float64')).T)
-  return { sums: sums.shape[0] === 1 ? sums.reshape([]) : sums, factor: 1 / Math.max(total - lost, 0), made }
+  return {
+    sums: sums.shape[0] === 1 ? sums.reshape([]) : sums,
+    factor: 1 / Math.max(total - lost, 0),
+    made,
+  }
 }
 
 /**
@@ -377,23 +513,38 @@ function productsOf (x, { y, isTurned, dtype }, correction, weighing) {
  * @example
  * cov(tensor([[0, 1, 2], [2, 1, 0]])).toArray() // [[1, -1], [-1, 1]]
  */
-function cov (x, opts) {
+function cov(x, opts) {
   tensorOf(x, 'x')
-  const { correction = 1, fweights, aweights, y, rowvar, dtype, out, casting } = optionsFor(opts, OF_COV)
-  if (typeof correction !== 'number' || !Number.isFinite(correction)) throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
+  const {
+    correction = 1,
+    fweights,
+    aweights,
+    y,
+    rowvar,
+    dtype,
+    out,
+    casting,
+  } = optionsFor(opts, OF_COV)
+  if (typeof correction !== 'number' || !Number.isFinite(correction)) {
+    throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
+  }
   const counts = fweights === undefined ? null : lists.read('fweights', fweights)
   const shares = aweights === undefined ? null : lists.read('aweights', aweights)
   const given = readCorrelation('cov', x, { y, rowvar, dtype, out, casting })
   return tidy(() => {
     /** @type {(Tensor<any> | null)[]} */
     let weights = []
-    const { sums, factor, made } = productsOf(x, given, correction, n => {
+    const { sums, factor, made } = productsOf(x, given, correction, (n) => {
       weights = [weightsOf('fweights', counts, n), weightsOf('aweights', shares, n)]
       return { frequencies: weights[0], reliabilities: weights[1] }
     })
     const { result } = target(given.out, made, sums.shape.slice(), given.casting)
-    if (weights[0] !== null) lists.count('cov', /** @type {any} */ (counts), operandOf(weights[0], 'fweights'))
-    if (weights[1] !== null) lists.count('cov', /** @type {any} */ (shares), operandOf(weights[1], 'aweights'))
+    if (weights[0] !== null) {
+      lists.count('cov', /** @type {any} */ (counts), operandOf(weights[0], 'fweights'))
+    }
+    if (weights[1] !== null) {
+      lists.count('cov', /** @type {any} */ (shares), operandOf(weights[1], 'aweights'))
+    }
     return multiply(sums, factor, { out: result(), casting: 'unsafe' })
   })
 }
@@ -415,7 +566,7 @@ const unweighted = () => ({ frequencies: null, reliabilities: null })
  * @example
  * corrcoef(tensor([[0, 1, 2], [2, 1, 0]])).toArray() // [[1, -1], [-1, 1]]
  */
-function corrcoef (x, opts) {
+function corrcoef(x, opts) {
   tensorOf(x, 'x')
   const given = readCorrelation('corrcoef', x, optionsFor(opts, OF_CORRCOEF))
   return tidy(() => {

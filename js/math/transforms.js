@@ -26,14 +26,14 @@ const MOST = 2 ** 48 // elements of a transform
 // ---- Arguments ----
 
 /** @param {string} name @param {unknown} value @returns {number} 1 or more */
-function count (name, value) {
+function count(name, value) {
   const n = integer(name, value)
   if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 to ${MOST} was expected`)
   return n
 }
 
 /** @param {string} name @param {unknown} value @returns {number} finite */
-function number (name, value) {
+function number(name, value) {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a finite number was expected`)
 }
@@ -42,9 +42,11 @@ function number (name, value) {
 const unlessFalse = (name, value) => value === undefined || boolean(name, value)
 
 /** @param {{ index: number, kind: string, name: string } | undefined} dtype @returns {number} float32 where none is given */
-function floatOf (dtype) {
+function floatOf(dtype) {
   if (dtype === undefined) return SINGLE
-  if (dtype.kind !== 'FLOATING') throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  if (dtype.kind !== 'FLOATING') {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  }
   return dtype.index
 }
 
@@ -59,7 +61,7 @@ const CONJUGATE = 2
 /** A transform along an axis. @typedef {{ kind: number, flags: number, isDivided: boolean }} Kind isDivided: by n where norm is 'backward' */
 
 /** @param {number} dtype */
-const isDouble = dtype => dtype === DOUBLE || dtype === DOUBLES
+const isDouble = (dtype) => dtype === DOUBLE || dtype === DOUBLES
 
 /**
  * The dtype of a transform's result.
@@ -68,30 +70,42 @@ const isDouble = dtype => dtype === DOUBLE || dtype === DOUBLES
  * @param {number} from  x's dtype
  * @param {{ index: number, name: string } | undefined} asked
  */
-function madeFrom (kind, from, asked) {
+function madeFrom(kind, from, asked) {
   const isReal = kind === HERMITIAN
-  if (asked === undefined) return isDouble(from) ? (isReal ? DOUBLE : DOUBLES) : isReal ? SINGLE : SINGLES
+  if (asked === undefined) {
+    return isDouble(from) ? (isReal ? DOUBLE : DOUBLES) : isReal ? SINGLE : SINGLES
+  }
   const { index } = asked
-  if (isReal ? index === SINGLE || index === DOUBLE : index === SINGLES || index === DOUBLES) return index
-  throw failure('ERR_DTYPE', `dtype is ${asked.name}; ${isReal ? 'float32 or float64' : 'complex64 or complex128'} was expected`)
+  if (isReal ? index === SINGLE || index === DOUBLE : index === SINGLES || index === DOUBLES) {
+    return index
+  }
+  throw failure(
+    'ERR_DTYPE',
+    `dtype is ${asked.name}; ${isReal ? 'float32 or float64' : 'complex64 or complex128'} was expected`,
+  )
 }
 
 /** @param {boolean} isDivided @param {number} norm @param {number} n */
-function scaleOf (isDivided, norm, n) {
+function scaleOf(isDivided, norm, n) {
   if (norm === ORTHO) return 1 / Math.sqrt(n)
   return (norm === BACKWARD) === isDivided ? 1 / n : 1
 }
 
 /** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
-const withExtent = (shape, axis, n) => shape.map((extent, d) => d === axis ? n : extent)
+const withExtent = (shape, axis, n) => shape.map((extent, d) => (d === axis ? n : extent))
 
 /** @param {number} kind @param {number} n */
-const lengthOf = (kind, n) => kind === REAL ? Math.floor(n / 2) + 1 : n
+const lengthOf = (kind, n) => (kind === REAL ? Math.floor(n / 2) + 1 : n)
 
 /** @param {number} kind @param {number} extent  x's @param {number} axis  for the message */
-function lengthFor (kind, extent, axis) {
+function lengthFor(kind, extent, axis) {
   const n = kind === HERMITIAN ? 2 * (extent - 1) : extent
-  if (n < 1) throw failure('ERR_SHAPE', `axis ${axis} has ${extent} elements, of which a transform has ${n}; 1 or more was expected`)
+  if (n < 1) {
+    throw failure(
+      'ERR_SHAPE',
+      `axis ${axis} has ${extent} elements, of which a transform has ${n}; 1 or more was expected`,
+    )
+  }
   return n
 }
 
@@ -107,16 +121,20 @@ function lengthFor (kind, extent, axis) {
  * @param {number} made  the result's dtype
  * @param {number} casting
  */
-function transformAlong ({ kind, flags, isDivided }, to, from, axis, n, norm, made, casting) {
+function transformAlong({ kind, flags, isDivided }, to, from, axis, n, norm, made, casting) {
   const order = lastAxes(from.shape.length, [axis])
-  run(rows.fft, [permuted(to, order)], [permuted(from, order)], { numbers: [kind, flags, n, made, casting], scalars: [scaleOf(isDivided, norm, n)] })
+  run(rows.fft, [permuted(to, order)], [permuted(from, order)], {
+    numbers: [kind, flags, n, made, casting],
+    scalars: [scaleOf(isDivided, norm, n)],
+  })
 }
 
 /** @param {Layout} layout @param {number} axis @param {number} n @returns {Layout} its first n elements along the axis */
-const narrowed = (layout, axis, n) => layout.shape[axis] <= n ? layout : ffi.viewByNumbers(ffi.opcodes.narrow, layout, axis, 0, n)
+const narrowed = (layout, axis, n) =>
+  layout.shape[axis] <= n ? layout : ffi.viewByNumbers(ffi.opcodes.narrow, layout, axis, 0, n)
 
 /** @param {number} dtype @param {number[]} shape @returns {Layout} of a tensor, which a tidy disposes of */
-function temporary (dtype, shape) {
+function temporary(dtype, shape) {
   const layout = allocated(denseLayout(dtype, shape))
   wrap(layout)
   return layout
@@ -145,5 +163,5 @@ module.exports = {
   lengthFor,
   transformAlong,
   narrowed,
-  temporary
+  temporary,
 }

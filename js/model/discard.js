@@ -14,12 +14,19 @@ let nowhere
  * @param {{ data: any }} result  onnxruntime's
  * @param {ArrayBufferLike | null} buffer  the caller's, which must not be freed
  */
-function discard (result, buffer) {
+function discard(result, buffer) {
   const { data } = result
   const bytes = data?.buffer
-  if (!(bytes instanceof ArrayBuffer) || bytes === buffer || bytes.byteLength < LEAST_BYTES || data.byteLength !== bytes.byteLength) return
+  if (
+    !(bytes instanceof ArrayBuffer) ||
+    bytes === buffer ||
+    bytes.byteLength < LEAST_BYTES ||
+    data.byteLength !== bytes.byteLength
+  ) {
+    return
+  }
   if (typeof (/** @type {any} */ (bytes).transfer) === 'function') {
-    /** @type {any} */ (bytes).transfer(0)
+    ;/** @type {any} */ (bytes).transfer(0)
     return
   }
   if (typeof MessageChannel !== 'function') return

@@ -22,12 +22,14 @@ class SessionHold {
    * @param {() => Promise<void>} close
    * @returns {Promise<void>} waits for no output
    */
-  async end (close) {
+  async end(close) {
     if (this.count === 0) return close()
-    this.close = () => { close().catch(() => {}) } // nobody is there to be told
+    this.close = () => {
+      close().catch(() => {})
+    } // nobody is there to be told
   }
 
-  drop () {
+  drop() {
     if (--this.count > 0 || this.close === null) return
     this.close()
     this.close = null
@@ -43,7 +45,7 @@ let inUse = 0
 const registry = new FinalizationRegistry(release)
 
 /** @param {Held} held */
-function release ({ theirs, nbytes, hold, source }) {
+function release({ theirs, nbytes, hold, source }) {
   inUse -= nbytes
   theirs.dispose()
   if (source !== null) gpuOutputs.unpin(source)
@@ -84,20 +86,25 @@ class GpuOutput {
   #uses = 0
 
   static {
-    own = it => instance().receiver('GPU output', each => #theirs in each)(it)
+    own = (it) => instance().receiver('GPU output', (each) => #theirs in each)(it)
     gpuOutputs = {
       of: (theirs, ort, hold, source) => new GpuOutput(KEY, theirs, ort, hold, source),
-      isOne: /** @returns {value is GpuOutput} */ value => value !== null && typeof value === 'object' && #theirs in value,
-      living (it) {
-        if (it.#isDisposed) throw instance().failure('ERR_DISPOSED', 'the output on the GPU was disposed')
+      isOne: /** @returns {value is GpuOutput} */ (value) =>
+        value !== null && typeof value === 'object' && #theirs in value,
+      living(it) {
+        if (it.#isDisposed) {
+          throw instance().failure('ERR_DISPOSED', 'the output on the GPU was disposed')
+        }
         return it.#theirs
       },
-      pinned: it => it.#theirs,
-      pin (it) { it.#uses++ },
-      unpin (it) {
+      pinned: (it) => it.#theirs,
+      pin(it) {
+        it.#uses++
+      },
+      unpin(it) {
         it.#uses--
         it.#free()
-      }
+      },
     }
   }
 
@@ -109,8 +116,10 @@ class GpuOutput {
    * @param {GpuOutput | null} source
    * @private
    */
-  constructor (key, theirs, ort, hold, source) {
-    if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'outputs on a GPU are made by a run of a model')
+  constructor(key, theirs, ort, hold, source) {
+    if (key !== KEY) {
+      throw instance().failure('ERR_ARGUMENT', 'outputs on a GPU are made by a run of a model')
+    }
     this.#theirs = theirs
     this.#ort = ort
     const nbytes = nbytesOf(theirs) ?? 0
@@ -123,15 +132,25 @@ class GpuOutput {
   }
 
   /** Where it is: 'gpu-buffer'. @returns {string} */
-  get location () { return 'gpu-buffer' }
+  get location() {
+    return 'gpu-buffer'
+  }
   /** @returns {string} */
-  get dtype () { return own(this).#theirs.type }
+  get dtype() {
+    return own(this).#theirs.type
+  }
   /** A copy. @returns {number[]} */
-  get shape () { return [...own(this).#theirs.dims] }
+  get shape() {
+    return [...own(this).#theirs.dims]
+  }
   /** Was dispose called? @returns {boolean} */
-  get isDisposed () { return own(this).#isDisposed }
+  get isDisposed() {
+    return own(this).#isDisposed
+  }
   /** WebGPU's buffer, of onnxruntime's device (`ort.env.webgpu.device`). @returns {any} a GPUBuffer @throws ERR_DISPOSED */
-  get gpuBuffer () { return gpuOutputs.living(own(this)).gpuBuffer }
+  get gpuBuffer() {
+    return gpuOutputs.living(own(this)).gpuBuffer
+  }
 
   /**
    * Copies it into a tensor of the CPU's memory, counted; it stays where it is, and is kept until then where it is disposed meanwhile.
@@ -140,19 +159,26 @@ class GpuOutput {
    * @returns {Promise<import('../tensor/tensor').Tensor>} a new tensor
    * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE another device, or WebGPU failed; each as a rejection
    */
-  async toAsync (device = 'cpu') {
+  async toAsync(device = 'cpu') {
     const { countCopy, failure, fromBlob, show } = instance()
-    if (device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; outputs on a GPU go to 'cpu'`)
+    if (device !== 'cpu') {
+      throw failure('ERR_DEVICE', `device is ${show(device)}; outputs on a GPU go to 'cpu'`)
+    }
     const theirs = gpuOutputs.living(own(this))
     const { type, dims, gpuBuffer } = theirs
     const nbytes = nbytesOf(theirs)
-    if (nbytes === null) throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
+    if (nbytes === null) {
+      throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
+    }
     let bytes
     gpuOutputs.pin(this)
     try {
       bytes = await bytesOf(await this.#ort.env.webgpu.device, gpuBuffer, nbytes)
     } catch (cause) {
-      const error = failure('ERR_DEVICE', `the output could not be read from the GPU: ${/** @type {any} */ (cause)?.message ?? cause}`)
+      const error = failure(
+        'ERR_DEVICE',
+        `the output could not be read from the GPU: ${/** @type {any} */ (cause)?.message ?? cause}`,
+      )
       error.cause = cause
       throw error
     } finally {
@@ -163,13 +189,13 @@ class GpuOutput {
   }
 
   /** Releases the GPU's memory, once no pending call reads it. Again: nothing. */
-  dispose () {
+  dispose() {
     if (own(this).#isDisposed) return
     this.#isDisposed = true
     this.#free()
   }
 
-  #free () {
+  #free() {
     if (!this.#isDisposed || this.#uses > 0) return
     registry.unregister(this)
     if (this.#ballast !== null) instance().keepSpare(this.#ballast)
@@ -182,11 +208,14 @@ class GpuOutput {
  * @param {any} theirs  onnxruntime's tensor
  * @returns {number | null} null: samebytes has no such dtype
  */
-function nbytesOf ({ type, dims }) {
+function nbytesOf({ type, dims }) {
   const { dtypes, itemsizes } = instance()
   const itemsize = itemsizes[dtypes.findIndex(({ name }) => name === type)]
   if (itemsize === undefined) return null
-  return dims.reduce((/** @type {number} */ n, /** @type {number} */ extent) => n * extent, itemsize)
+  return dims.reduce(
+    (/** @type {number} */ n, /** @type {number} */ extent) => n * extent,
+    itemsize,
+  )
 }
 
 /**
@@ -195,7 +224,7 @@ function nbytesOf ({ type, dims }) {
  * @param {number} nbytes
  * @returns {Promise<Uint8Array>}
  */
-async function bytesOf (device, buffer, nbytes) {
+async function bytesOf(device, buffer, nbytes) {
   if (nbytes === 0) return new Uint8Array(0)
   const size = Math.ceil(nbytes / 4) * 4 // WebGPU copies words
   const staging = device.createBuffer({ size, usage: MAP_READ_COPY_DST })
@@ -218,7 +247,7 @@ async function bytesOf (device, buffer, nbytes) {
  * @param {number} size  in bytes
  * @returns {Promise<any>} the GPUError by which the device refuses it; null: it does not
  */
-function copying (device, from, to, size) {
+function copying(device, from, to, size) {
   device.pushErrorScope('validation')
   let refusal
   try {

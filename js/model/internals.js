@@ -18,7 +18,14 @@ const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
 const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
-const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, isHtml, byteLengthOf, partsOfLive } = require('../base/buffers')
+const {
+  dtypeOfArray,
+  isSharedArrayBuffer,
+  isArrayBuffer,
+  isHtml,
+  byteLengthOf,
+  partsOfLive,
+} = require('../base/buffers')
 const { keep } = require('../layout/lifetime')
 const { pinned } = require('../backend/pins')
 const { version } = require('../base/version')
@@ -65,7 +72,7 @@ const parts = {
   asBits,
   fromBits,
   isProxied,
-  fromOrt
+  fromOrt,
 }
 
 /** @returns {typeof parts} */

@@ -61,10 +61,13 @@ const KEY = Symbol('samebytes/module')
  * @param {any} value
  * @returns {value is Record<string, unknown>} is it a plain object, of any realm?
  */
-function isRecord (value) {
+function isRecord(value) {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
   const prototype = Object.getPrototypeOf(value)
-  return prototype === null || (Object.getPrototypeOf(prototype) === null && typeof value.location !== 'string')
+  return (
+    prototype === null ||
+    (Object.getPrototypeOf(prototype) === null && typeof value.location !== 'string')
+  )
 }
 
 /** what a module's method was called on @type {(it: any) => Module} */
@@ -94,14 +97,16 @@ class Module {
   /** @type {Promise<void> | null} */
   #ending = null
 
-  static { own = it => instance().receiver('module', each => #methods in each)(it) }
+  static {
+    own = (it) => instance().receiver('module', (each) => #methods in each)(it)
+  }
 
   /**
    * @param {symbol} key
    * @param {Map<string, Method>} methods
    * @private
    */
-  constructor (key, methods) {
+  constructor(key, methods) {
     if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'modules are made by Module.load')
     this.#methods = methods
   }
@@ -117,11 +122,16 @@ class Module {
    *   options; each as a rejection, and nothing stays loaded
    * @see ExecuTorch Module::load, Module::load_method
    */
-  static async load (source, sessionOptions) {
+  static async load(source, sessionOptions) {
     const { failure, Tensor } = instance()
     const isOne = !isRecord(source) || Tensor.isTensor(source)
     const sources = isOne ? [['forward', source]] : Object.entries(source)
-    if (sources.length === 0) throw failure('ERR_ARGUMENT', 'source is an object without methods; a path, URL or bytes, or a record of them by method, was expected')
+    if (sources.length === 0) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'source is an object without methods; a path, URL or bytes, or a record of them by method, was expected',
+      )
+    }
     const models = sources.map(([name, each]) => modelOf(isOne ? 'source' : `source.${name}`, each))
     const runtime = await runtimeOf(sessionOptions)
     /** @type {Map<string, Method>} */
@@ -132,7 +142,19 @@ class Module {
         const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
         const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
         for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)
-        methods.set(String(name), { name: String(name), session, runtime, abilities: null, hold: new SessionHold(), inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
+        methods.set(String(name), {
+          name: String(name),
+          session,
+          runtime,
+          abilities: null,
+          hold: new SessionHold(),
+          inputs,
+          outputs,
+          all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index),
+          given: [],
+          targets: [],
+          results: null,
+        })
       }
     } catch (error) {
       for (const { session } of methods.values()) await close(session)
@@ -142,13 +164,21 @@ class Module {
   }
 
   /** Names of the methods, in the order of loading; a copy. @returns {string[]} */
-  get methodNames () { return [...own(this).#methods.keys()] }
+  get methodNames() {
+    return [...own(this).#methods.keys()]
+  }
   /** The inputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
-  get inputs () { return own(this).meta().inputs }
+  get inputs() {
+    return own(this).meta().inputs
+  }
   /** The outputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
-  get outputs () { return own(this).meta().outputs }
+  get outputs() {
+    return own(this).meta().outputs
+  }
   /** Was dispose called? Never throws. @returns {boolean} */
-  get isDisposed () { return own(this).#ending !== null }
+  get isDisposed() {
+    return own(this).#ending !== null
+  }
 
   /**
    * The inputs and outputs of a method.
@@ -158,9 +188,9 @@ class Module {
    * @throws ERR_NOT_FOUND · {TypeError} ERR_ARGUMENT
    * @see ExecuTorch Module::method_meta
    */
-  meta (method) {
+  meta(method) {
     const { inputs, outputs } = Module.#methodOf(this, method)
-    return { inputs: inputs.map(slot => slot.info), outputs: outputs.map(slot => slot.info) }
+    return { inputs: inputs.map((slot) => slot.info), outputs: outputs.map((slot) => slot.info) }
   }
 
   /**
@@ -197,7 +227,7 @@ class Module {
    * @param {RunOptions} [options]
    * @returns {Promise<any>}
    */
-  run (inputs = [], options = undefined) {
+  run(inputs = [], options = undefined) {
     return Module.#call(this, undefined, undefined, inputs, options)
   }
 
@@ -221,7 +251,7 @@ class Module {
    * @param {...any} values
    * @returns {Promise<any>}
    */
-  forward (...values) {
+  forward(...values) {
     return Module.#call(this, 'forward', values)
   }
 
@@ -250,7 +280,7 @@ class Module {
    * @param {...any} values
    * @returns {Promise<any>}
    */
-  execute (method, ...values) {
+  execute(method, ...values) {
     return Module.#call(this, method ?? null, values)
   }
 
@@ -290,13 +320,19 @@ class Module {
    * @param {any} value
    * @param {string} [method]
    */
-  setInput (nameOrIndex, value, method) {
+  setInput(nameOrIndex, value, method) {
     const { failure } = instance()
     const found = Module.#methodOf(this, method)
     const slot = slotOf(found.inputs, nameOrIndex, 'input')
-    if (value === undefined) throw failure('ERR_ARGUMENT', `${slot.title} is undefined; a value was expected, or null for none`)
+    if (value === undefined) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${slot.title} is undefined; a value was expected, or null for none`,
+      )
+    }
     const given = value === null ? undefined : givenOf(slot, value)
-    if (this.#ending !== null) { // code of the value has disposed the module
+    if (this.#ending !== null) {
+      // code of the value has disposed the module
       forget(given)
       Module.#methodOf(this, method)
     }
@@ -338,7 +374,7 @@ class Module {
    * @param {any} tensor
    * @param {string} [method]
    */
-  setOutput (nameOrIndex, tensor, method) {
+  setOutput(nameOrIndex, tensor, method) {
     const found = Module.#methodOf(this, method)
     const slot = slotOf(found.outputs, nameOrIndex, 'output')
     if (tensor !== null) targetOf(slot, tensor)
@@ -355,12 +391,19 @@ class Module {
    * @throws ERR_NOT_FOUND no such output, or no run yet · {RangeError} ERR_BOUNDS · {TypeError} ERR_ARGUMENT · ERR_DISPOSED
    * @see ExecuTorch Module::get_output
    */
-  getOutput (nameOrIndex = /** @type {any} */ (0), method = undefined) {
+  getOutput(nameOrIndex = /** @type {any} */ (0), method = undefined) {
     const { failure } = instance()
     const { name, outputs, results } = Module.#methodOf(this, method)
     const slot = slotOf(outputs, nameOrIndex, 'output')
-    if (results === null) throw failure('ERR_NOT_FOUND', `${slot.title}: no run of '${name}' has ended well yet`)
-    if (results[slot.index] === undefined) throw failure('ERR_NOT_FOUND', `${slot.title}: the last run of '${name}' was not asked for it`)
+    if (results === null) {
+      throw failure('ERR_NOT_FOUND', `${slot.title}: no run of '${name}' has ended well yet`)
+    }
+    if (results[slot.index] === undefined) {
+      throw failure(
+        'ERR_NOT_FOUND',
+        `${slot.title}: the last run of '${name}' was not asked for it`,
+      )
+    }
     return /** @type {any} */ (results[slot.index])
   }
 
@@ -371,7 +414,7 @@ class Module {
    * @returns {Promise<void>} the same promise each time
    * @throws nothing
    */
-  dispose () {
+  dispose() {
     try {
       own(this)
     } catch (error) {
@@ -381,8 +424,14 @@ class Module {
     return this.#ending
   }
 
-  async #end () {
-    if (this.#pending > 0) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#idle.push(resolve) }))
+  async #end() {
+    if (this.#pending > 0) {
+      await /** @type {Promise<void>} */ (
+        new Promise((resolve) => {
+          this.#idle.push(resolve)
+        })
+      )
+    }
     for (const method of this.#methods.values()) {
       for (const given of method.given.splice(0)) forget(given)
       method.targets = []
@@ -396,13 +445,20 @@ class Module {
    * @param {unknown} name
    * @returns {Method} of a module that is not disposed
    */
-  static #methodOf (it, name = 'forward') {
+  static #methodOf(it, name = 'forward') {
     const { failure, show } = instance()
     const module = own(it)
     if (module.#ending !== null) throw failure('ERR_DISPOSED', 'the module was disposed')
-    if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `method is ${show(name)}; a name was expected`)
+    if (typeof name !== 'string') {
+      throw failure('ERR_ARGUMENT', `method is ${show(name)}; a name was expected`)
+    }
     const method = module.#methods.get(name)
-    if (method === undefined) throw failure('ERR_NOT_FOUND', `there is no method ${show(name)}; methods are ${namesOf(/** @type {any} */ ([...module.#methods.values()]))}`)
+    if (method === undefined) {
+      throw failure(
+        'ERR_NOT_FOUND',
+        `there is no method ${show(name)}; methods are ${namesOf(/** @type {any} */ ([...module.#methods.values()]))}`,
+      )
+    }
     return method
   }
 
@@ -412,12 +468,15 @@ class Module {
    * @template T
    * @param {Promise<T>} pending
    */
-  static async #withTurn (pending) {
-    const { ffi: { backend }, onNextTurn } = instance()
+  static async #withTurn(pending) {
+    const {
+      ffi: { backend },
+      onNextTurn,
+    } = instance()
     try {
       return await pending
     } finally {
-      if (backend.isWasm) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+      if (backend.isWasm) await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
     }
   }
 
@@ -430,7 +489,7 @@ class Module {
    * @param {any} [inputs]
    * @param {any} [options]
    */
-  static async #call (it, name, list, inputs, options) {
+  static async #call(it, name, list, inputs, options) {
     const module = own(it)
     /** @type {import('../base/signals').Signal | undefined} */
     let signal
@@ -446,12 +505,22 @@ class Module {
     run.pin()
     module.#pending++
     try {
-      if (module.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { module.#waiting.push(resolve) }))
+      if (module.#pending > 1) {
+        await /** @type {Promise<void>} */ (
+          new Promise((resolve) => {
+            module.#waiting.push(resolve)
+          })
+        )
+      }
       if (signal !== undefined) instance().checkSignal(signal)
       const results = await Module.#withTurn(run.perform(signal))
       method.results = results
-      if (!Array.isArray(inputs)) return Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))
-      return wanted === method.all && wanted.length === results.length ? results.slice() : wanted.map(i => results[i])
+      if (!Array.isArray(inputs)) {
+        return Object.fromEntries(wanted.map((i) => [method.outputs[i].name, results[i]]))
+      }
+      return wanted === method.all && wanted.length === results.length
+        ? results.slice()
+        : wanted.map((i) => results[i])
     } finally {
       run.unpin()
       module.#next()
@@ -459,12 +528,12 @@ class Module {
   }
 
   /** What `await using` calls: dispose(). */
-  async [ASYNC_DISPOSE] () {
+  async [ASYNC_DISPOSE]() {
     return own(this).dispose()
   }
 
   /** Starts the next call after one has settled. */
-  #next () {
+  #next() {
     const next = this.#waiting.shift()
     if (--this.#pending === 0) for (const resolve of this.#idle.splice(0)) resolve()
     else if (next !== undefined) next()
@@ -478,7 +547,7 @@ class Module {
  * @param {unknown} value
  * @returns {Tensor | import('./signature').Strings | GpuOutput}
  */
-function givenOf (slot, value) {
+function givenOf(slot, value) {
   const { Tensor, keep } = instance()
   const read = readOf(slot, value)
   if (!Tensor.isTensor(read)) return read
@@ -492,7 +561,7 @@ function givenOf (slot, value) {
 }
 
 /** @param {Tensor | import('./signature').Strings | GpuOutput | undefined} given */
-function forget (given) {
+function forget(given) {
   if (instance().Tensor.isTensor(given)) given.dispose()
 }
 
@@ -502,11 +571,18 @@ function forget (given) {
  * @param {unknown} inputs
  * @param {unknown} options
  */
-function runOptions (inputs, options) {
+function runOptions(inputs, options) {
   const { failure, show, signalOf, optionsOf } = instance()
-  if (!Array.isArray(inputs) && !isRecord(inputs)) throw failure('ERR_ARGUMENT', `inputs is ${show(inputs)}; an array or a record of values was expected`)
+  if (!Array.isArray(inputs) && !isRecord(inputs)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `inputs is ${show(inputs)}; an array or a record of values was expected`,
+    )
+  }
   if (options === undefined) return { name: undefined, outputs: undefined, signal: undefined }
-  if (!isRecord(options)) throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
+  if (!isRecord(options)) {
+    throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
+  }
   const { method, outputs, signal } = optionsOf(options, OF_RUN, 'run')
   return { name: method, outputs, signal: signalOf(signal) }
 }
@@ -516,7 +592,7 @@ function runOptions (inputs, options) {
  * @param {readonly unknown[] | Record<string, unknown>} inputs
  * @returns {unknown[]} by index; undefined: use setInput's
  */
-function valuesOf (method, inputs) {
+function valuesOf(method, inputs) {
   const { failure, show } = instance()
   /** @type {unknown[]} */
   const values = []
@@ -528,7 +604,12 @@ function valuesOf (method, inputs) {
     return values
   }
   const { length } = inputs
-  if (!(length <= method.inputs.length)) throw failure('ERR_SHAPE', `${show(length)} inputs were given; '${method.name}' takes ${method.inputs.length}: ${namesOf(method.inputs)}`)
+  if (!(length <= method.inputs.length)) {
+    throw failure(
+      'ERR_SHAPE',
+      `${show(length)} inputs were given; '${method.name}' takes ${method.inputs.length}: ${namesOf(method.inputs)}`,
+    )
+  }
   for (let i = 0; i < length; i++) if (inputs[i] !== undefined) values[i] = inputs[i]
   return values
 }
@@ -538,10 +619,15 @@ function valuesOf (method, inputs) {
  * @param {any[]} outputs  its length is not trusted
  * @returns {any[]} its entries, each read once
  */
-function listed (method, outputs) {
+function listed(method, outputs) {
   const { failure, show } = instance()
   const { length } = outputs
-  if (!(length <= method.outputs.length)) throw failure('ERR_SHAPE', `${show(length)} outputs were given; '${method.name}' has ${method.outputs.length}: ${namesOf(method.outputs)}`)
+  if (!(length <= method.outputs.length)) {
+    throw failure(
+      'ERR_SHAPE',
+      `${show(length)} outputs were given; '${method.name}' has ${method.outputs.length}: ${namesOf(method.outputs)}`,
+    )
+  }
   const list = []
   for (let i = 0; i < length; i++) list.push(outputs[i])
   return list
@@ -552,20 +638,36 @@ function listed (method, outputs) {
  * @param {any} outputs  of a call's options
  * @returns {{ targets: (Tensor | undefined)[], wanted: number[] }}
  */
-function targetsOf (method, outputs) {
+function targetsOf(method, outputs) {
   const { failure, show } = instance()
   const targets = method.targets.slice()
   const { all } = method
   if (outputs === undefined) return { targets: method.targets, wanted: all }
   if (Array.isArray(outputs)) outputs = listed(method, outputs)
-  if (Array.isArray(outputs) && outputs.length > 0 && outputs.every(each => typeof each === 'string')) {
-    return { targets, wanted: [...new Set(outputs)].map(name => slotOf(method.outputs, name, 'output').index) }
+  if (
+    Array.isArray(outputs) &&
+    outputs.length > 0 &&
+    outputs.every((each) => typeof each === 'string')
+  ) {
+    return {
+      targets,
+      wanted: [...new Set(outputs)].map((name) => slotOf(method.outputs, name, 'output').index),
+    }
   }
   if (Array.isArray(outputs)) {
     for (const [i, t] of outputs.entries()) if (t !== undefined) targets[i] = t ?? undefined
   } else if (isRecord(outputs)) {
-    for (const [key, t] of Object.entries(outputs)) if (t !== undefined) targets[slotOf(method.outputs, key, 'output').index] = /** @type {any} */ (t) ?? undefined
-  } else throw failure('ERR_ARGUMENT', `outputs is ${show(outputs)}; tensors in an array or a record, or names, were expected`)
+    for (const [key, t] of Object.entries(outputs)) {
+      if (t !== undefined) {
+        targets[slotOf(method.outputs, key, 'output').index] = /** @type {any} */ (t) ?? undefined
+      }
+    }
+  } else {
+    throw failure(
+      'ERR_ARGUMENT',
+      `outputs is ${show(outputs)}; tensors in an array or a record, or names, were expected`,
+    )
+  }
   return { targets, wanted: all }
 }
 

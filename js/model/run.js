@@ -3,7 +3,17 @@
 
 const { rootless } = require('../base/records')
 const { instance } = require('./internals')
-const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
+const {
+  naming,
+  errorAbout,
+  expectedShape,
+  namedExtents,
+  nestedStrings,
+  operandOf,
+  readOf,
+  shapeText,
+  targetOf,
+} = require('./signature')
 const { abilitiesOf, messageOf, runInTurn, usesGpu } = require('./sessions')
 const { discard } = require('./discard')
 const { gpuOutputs } = require('./gpu-output')
@@ -38,7 +48,7 @@ class Target {
    * @param {Tensor} tensor
    * @param {Layout} layout
    */
-  constructor (slot, tensor, layout) {
+  constructor(slot, tensor, layout) {
     this.slot = slot
     this.tensor = tensor
     this.layout = layout
@@ -53,7 +63,7 @@ rootless(Target)
 class LiveFeed {
   #layout
   /** @param {Layout} layout */
-  constructor (layout) {
+  constructor(layout) {
     const { dtypes } = instance()
     this.#layout = layout
     this.type = dtypes[layout.dtype].name
@@ -61,7 +71,7 @@ class LiveFeed {
     this.location = 'cpu'
   }
 
-  get data () {
+  get data() {
     return typedArrayOf(this.#layout)
   }
 }
@@ -71,7 +81,7 @@ rootless(LiveFeed)
 /** Wraps what onnxruntime threw, to tell it from samebytes' own errors. */
 class SessionError {
   /** @param {unknown} cause */
-  constructor (cause) {
+  constructor(cause) {
     this.cause = cause
   }
 }
@@ -88,21 +98,31 @@ class Run {
    * @param {(Tensor | undefined)[]} targets  by output's index
    * @param {number[]} wanted  outputs' indices
    */
-  constructor (method, values, targets, wanted) {
+  constructor(method, values, targets, wanted) {
     const { failure } = instance()
     this.method = method
     this.wanted = wanted
     /** a target's shape in this run is unknown before it */
     this.isOpen = false
     const { inputs, outputs } = method
-    const read = inputs.map((input, i) => values[i] === undefined ? undefined : readOf(input, values[i]))
+    const read = inputs.map((input, i) =>
+      values[i] === undefined ? undefined : readOf(input, values[i]),
+    )
     // No code of the caller's runs from here on.
     this.operands = inputs.map((input, i) => {
       const value = read[i] ?? method.given[i]
-      if (value === undefined) throw failure('ERR_ARGUMENT', `${input.title} has no value: neither the call nor setInput gave one`)
+      if (value === undefined) {
+        throw failure(
+          'ERR_ARGUMENT',
+          `${input.title} has no value: neither the call nor setInput gave one`,
+        )
+      }
       const operand = operandOf(input, value)
       if (operand.output === null || usesGpu(method.runtime.options)) return operand
-      throw failure('ERR_DEVICE', `${input.title}: the output is on the GPU, which this module does not use (executionProviders: ['webgpu']); await toAsync('cpu') brings it to the CPU`)
+      throw failure(
+        'ERR_DEVICE',
+        `${input.title}: the output is on the GPU, which this module does not use (executionProviders: ['webgpu']); await toAsync('cpu') brings it to the CPU`,
+      )
     })
     /** @type {Target[]} */
     this.targets = []
@@ -115,23 +135,43 @@ class Run {
   }
 
   /** Refuses inputs that a pending operation writes, and outputs that overlap inputs or other outputs. */
-  #checkOthers () {
-    const { operands, targets, method: { inputs } } = this
+  #checkOthers() {
+    const {
+      operands,
+      targets,
+      method: { inputs },
+    } = this
     for (const [i, { layout }] of operands.entries()) {
-      if (layout === null || layout.storage.optional === null || layout.storage.optional.written === 0) continue
-      throw instance().failure('ERR_BUSY', `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`)
+      if (
+        layout === null ||
+        layout.storage.optional === null ||
+        layout.storage.optional.written === 0
+      ) {
+        continue
+      }
+      throw instance().failure(
+        'ERR_BUSY',
+        `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`,
+      )
     }
     const others = operands.map(({ layout }, i) => ({ layout, slot: inputs[i] }))
     for (const { slot, layout } of targets) {
       const range = new ByteRange(layout)
-      const other = others.find(each => each.layout !== null && range.overlaps(new ByteRange(each.layout)))
-      if (other !== undefined) throw instance().failure('ERR_OVERLAP', `${slot.title} would be written over bytes of ${other.slot.title}`)
+      const other = others.find(
+        (each) => each.layout !== null && range.overlaps(new ByteRange(each.layout)),
+      )
+      if (other !== undefined) {
+        throw instance().failure(
+          'ERR_OVERLAP',
+          `${slot.title} would be written over bytes of ${other.slot.title}`,
+        )
+      }
       others.push({ layout, slot })
     }
   }
 
   /** Keeps the bytes of inputs and outputs, and marks them busy, until unpin. */
-  pin () {
+  pin() {
     const { beginUse, stats } = instance()
     for (const { layout, output } of this.operands) {
       if (layout !== null) beginUse(layout.storage, 0)
@@ -141,7 +181,7 @@ class Run {
     stats.inFlight++
   }
 
-  unpin () {
+  unpin() {
     const { endUse, stats } = instance()
     stats.inFlight--
     for (const { layout } of this.targets) endUse(layout.storage, 1)
@@ -157,9 +197,11 @@ class Run {
    * @param {import('../base/signals').Signal | undefined} signal  asked once more when the session has run
    * @returns {Promise<any[]>} the wanted results, by output's index
    */
-  async perform (signal) {
+  async perform(signal) {
     const { method } = this
-    if (this.targets.length > 0 || this.#hasShared()) this.#chooseCopies(method.abilities ??= await abilitiesOf(method.runtime, method.session))
+    if (this.targets.length > 0 || this.#hasShared()) {
+      this.#chooseCopies((method.abilities ??= await abilitiesOf(method.runtime, method.session)))
+    }
     let found
     try {
       if (this.targets.length > 0) this.#resizeTargets()
@@ -181,7 +223,7 @@ class Run {
   }
 
   /** Brings results on the GPU to the CPU that are copied into given tensors. @param {Record<string, any>} found  onnxruntime's tensors by name */
-  async #fetchTargets (found) {
+  async #fetchTargets(found) {
     for (const { slot, isCopied } of this.targets) {
       if (!isCopied || !isOnGpu(found[slot.name])) continue
       try {
@@ -193,24 +235,36 @@ class Run {
   }
 
   /** Makes outputs of results that stay on the GPU. @param {Record<string, any>} found @param {any[]} values  by output's index */
-  #wrapOnGpu (found, values) {
-    const { wanted, operands, method: { outputs, runtime, hold } } = this
+  #wrapOnGpu(found, values) {
+    const {
+      wanted,
+      operands,
+      method: { outputs, runtime, hold },
+    } = this
     for (const k of wanted) {
       const { name, index } = outputs[k]
       const theirs = found[name]
       if (values[index] !== theirs || !isOnGpu(theirs)) continue
       const { gpuBuffer } = theirs
-      const source = operands.find(({ output }) => output !== null && gpuOutputs.pinned(output).gpuBuffer === gpuBuffer)
+      const source = operands.find(
+        ({ output }) => output !== null && gpuOutputs.pinned(output).gpuBuffer === gpuBuffer,
+      )
       values[index] = gpuOutputs.of(theirs, runtime.ort, hold, source?.output ?? null)
     }
   }
 
   /** Checks that mapped files that onnxruntime read or wrote have not got shorter meanwhile. */
-  #checkIntact () {
+  #checkIntact() {
     const { ffi } = instance()
-    const { operands, targets, method: { inputs } } = this
+    const {
+      operands,
+      targets,
+      method: { inputs },
+    } = this
     for (const [i, { layout }] of operands.entries()) {
-      if (layout !== null && ffi.isGuarded(layout.storage)) naming(inputs[i], () => ffi.checkIntact(layout.storage))
+      if (layout !== null && ffi.isGuarded(layout.storage)) {
+        naming(inputs[i], () => ffi.checkIntact(layout.storage))
+      }
     }
     for (const { slot, layout } of targets) {
       if (ffi.isGuarded(layout.storage)) naming(slot, () => ffi.checkIntact(layout.storage))
@@ -218,19 +272,25 @@ class Run {
   }
 
   /** Is an input in shared memory, which not every onnxruntime reads? */
-  #hasShared () {
+  #hasShared() {
     return this.operands.some(({ layout }) => layout !== null && isShared(layout))
   }
 
   /** Has results copied into targets that this onnxruntime cannot write into. @param {import('./sessions').Abilities} abilities */
-  #chooseCopies ({ inPlace, writesShared }) {
-    for (const target of this.targets) target.isCopied ||= !inPlace || (!writesShared && isShared(target.layout))
+  #chooseCopies({ inPlace, writesShared }) {
+    for (const target of this.targets) {
+      target.isCopied ||= !inPlace || (!writesShared && isShared(target.layout))
+    }
   }
 
   /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
-  #resizeTargets () {
+  #resizeTargets() {
     const { inputs } = this.method
-    const shapes = this.operands.map(({ layout, strings, output }) => layout?.shape ?? (output === null ? /** @type {any} */ (strings) : gpuOutputs.pinned(output)).dims)
+    const shapes = this.operands.map(
+      ({ layout, strings, output }) =>
+        layout?.shape ??
+        (output === null ? /** @type {any} */ (strings) : gpuOutputs.pinned(output)).dims,
+    )
     const named = namedExtents(inputs, shapes)
     for (const target of this.targets) {
       const shape = expectedShape(target.slot, named)
@@ -244,10 +304,16 @@ class Run {
    *
    * @returns {Promise<Record<string, any>>} onnxruntime's results
    */
-  #runOnce () {
+  #runOnce() {
     const { method, targets } = this
     const feeds = this.#feeds()
-    if (targets.every(({ isCopied }) => isCopied)) return this.#runSession(feeds, this.wanted.length === method.outputs.length ? undefined : this.#names(), undefined)
+    if (targets.every(({ isCopied }) => isCopied)) {
+      return this.#runSession(
+        feeds,
+        this.wanted.length === method.outputs.length ? undefined : this.#names(),
+        undefined,
+      )
+    }
     /** @type {Record<string, any>} */
     const fetches = {}
     if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
@@ -264,14 +330,19 @@ class Run {
   }
 
   /** The inputs as onnxruntime takes them. */
-  #feeds () {
-    const { operands, method: { inputs, abilities, runtime } } = this
+  #feeds() {
+    const {
+      operands,
+      method: { inputs, abilities, runtime },
+    } = this
     const isProxied = instance().isProxied(runtime.ort)
     /** @type {Record<string, any>} */
     const feeds = {}
     let i = 0
     try {
-      for (; i < inputs.length; i++) feeds[inputs[i].name] = feedOf(operands[i], abilities, isProxied)
+      for (; i < inputs.length; i++) {
+        feeds[inputs[i].name] = feedOf(operands[i], abilities, isProxied)
+      }
     } catch (error) {
       throw errorAbout(inputs[i], error)
     }
@@ -284,14 +355,21 @@ class Run {
    * @param {{} | undefined} options
    * @returns {Promise<Record<string, any>>}
    */
-  #runSession (feeds, fetches, options) {
+  #runSession(feeds, fetches, options) {
     const { session, runtime } = this.method
-    const run = () => fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
-    return runInTurn(session, runtime, run).catch(error => { throw new SessionError(error) })
+    const run = () =>
+      fetches === undefined
+        ? session.run(feeds)
+        : options === undefined
+          ? session.run(feeds, fetches)
+          : session.run(feeds, fetches, options)
+    return runInTurn(session, runtime, run).catch((error) => {
+      throw new SessionError(error)
+    })
   }
 
-  #names () {
-    return this.wanted.map(i => this.method.outputs[i].name)
+  #names() {
+    return this.wanted.map((i) => this.method.outputs[i].name)
   }
 
   /**
@@ -300,12 +378,14 @@ class Run {
    * @param {unknown} error
    * @returns {Promise<Record<string, any>>}
    */
-  async #retry (error) {
+  async #retry(error) {
     if (!(error instanceof SessionError)) throw error
     this.#checkAttached()
     this.#checkIntact()
     try {
-      if (this.targets.some(({ isCopied }) => !isCopied) && await this.#learnShapes()) return await this.#runOnce()
+      if (this.targets.some(({ isCopied }) => !isCopied) && (await this.#learnShapes())) {
+        return await this.#runOnce()
+      }
     } catch (later) {
       if (!(later instanceof SessionError)) throw later
       error = later
@@ -314,17 +394,24 @@ class Run {
   }
 
   /** @param {unknown} cause  onnxruntime's error */
-  #failed (cause) {
-    const reported = instance().failure('ERR_MODEL', `method '${this.method.name}' failed: ${messageOf(cause)}`)
+  #failed(cause) {
+    const reported = instance().failure(
+      'ERR_MODEL',
+      `method '${this.method.name}' failed: ${messageOf(cause)}`,
+    )
     reported.cause = cause
     return reported
   }
 
   /** Checks that no buffer was transferred while the call waited. */
-  #checkAttached () {
+  #checkAttached() {
     const { ffi } = instance()
-    for (const [i, { layout }] of this.operands.entries()) if (layout !== null) naming(this.method.inputs[i], () => ffi.checkAttached(layout.storage))
-    for (const { slot, layout } of this.targets) naming(slot, () => ffi.checkAttached(layout.storage))
+    for (const [i, { layout }] of this.operands.entries()) {
+      if (layout !== null) naming(this.method.inputs[i], () => ffi.checkAttached(layout.storage))
+    }
+    for (const { slot, layout } of this.targets) {
+      naming(slot, () => ffi.checkAttached(layout.storage))
+    }
   }
 
   /**
@@ -332,9 +419,13 @@ class Run {
    *
    * @returns {Promise<boolean>} was a target resized?
    */
-  async #learnShapes () {
+  async #learnShapes() {
     const { targets } = this
-    const found = await this.#runSession(this.#feeds(), targets.map(({ slot }) => slot.name), undefined)
+    const found = await this.#runSession(
+      this.#feeds(),
+      targets.map(({ slot }) => slot.name),
+      undefined,
+    )
     let changed = false
     for (const target of targets) {
       const { dims } = found[target.slot.name]
@@ -350,14 +441,18 @@ class Run {
    * @param {Record<string, any>} found
    * @returns {any[]} by output's index; of what is on the GPU, onnxruntime's tensors
    */
-  #valuesOf (found) {
-    const { targets, wanted, method: { outputs } } = this
+  #valuesOf(found) {
+    const {
+      targets,
+      wanted,
+      method: { outputs },
+    } = this
     /** @type {any[]} */
     const values = outputs.map(() => undefined)
     for (const k of wanted) {
       const slot = outputs[k]
       const theirs = found[slot.name]
-      const target = targets.length === 0 ? undefined : targets.find(each => each.slot === slot)
+      const target = targets.length === 0 ? undefined : targets.find((each) => each.slot === slot)
       values[slot.index] = target === undefined ? valueOf(slot, theirs) : written(target, theirs)
     }
     return values
@@ -373,7 +468,7 @@ rootless(Run)
  * @param {any} theirs  onnxruntime's tensor
  * @returns {any}
  */
-function valueOf (slot, theirs) {
+function valueOf(slot, theirs) {
   if (isOnGpu(theirs)) return theirs
   if (theirs.type === 'string') return nestedStrings(theirs.data, theirs.dims)
   try {
@@ -389,9 +484,11 @@ function valueOf (slot, theirs) {
  * @param {Target} target
  * @param {any} theirs  onnxruntime's own copy of the output
  */
-function written (target, theirs) {
+function written(target, theirs) {
   if (target.isCopied) return copiedTo(target, theirs)
-  if (!instance().isSameShape(theirs.dims, target.layout.shape)) throw wrongShape(target, theirs.dims)
+  if (!instance().isSameShape(theirs.dims, target.layout.shape)) {
+    throw wrongShape(target, theirs.dims)
+  }
   discard(theirs, target.layout.storage.buffer)
   return target.tensor
 }
@@ -402,7 +499,7 @@ function written (target, theirs) {
  * @param {Target} target
  * @param {any} theirs
  */
-function copiedTo (target, theirs) {
+function copiedTo(target, theirs) {
   const { asBits, countCopy } = instance()
   const { dims, data } = theirs
   resizeTarget(target, [...dims])
@@ -419,7 +516,7 @@ function copiedTo (target, theirs) {
  * @param {Tensor} tensor
  * @returns {Layout | null} null: it was disposed
  */
-function layoutNow (tensor) {
+function layoutNow(tensor) {
   try {
     return instance().Tensor.layoutOf(tensor)
   } catch {
@@ -433,7 +530,7 @@ function layoutNow (tensor) {
  * @param {Target} target  pinned
  * @param {number[]} shape
  */
-function resizeTarget (target, shape) {
+function resizeTarget(target, shape) {
   const { Tensor, beginUse, endUse, isSameShape } = instance()
   const { tensor, layout } = target
   if (isSameShape(shape, layout.shape)) return
@@ -441,7 +538,9 @@ function resizeTarget (target, shape) {
   const { storage } = layout
   endUse(storage, 1)
   try {
-    if (storage.claims < 0 || (storage.optional !== null && storage.optional.busy > 0)) throw wrongShape(target, shape)
+    if (storage.claims < 0 || (storage.optional !== null && storage.optional.busy > 0)) {
+      throw wrongShape(target, shape)
+    }
     Tensor.prototype.resize.call(tensor, shape)
   } catch (error) {
     throw wrongShape(target, shape, error)
@@ -456,25 +555,36 @@ function resizeTarget (target, shape) {
  * @param {readonly number[]} shape  of the output in this run
  * @param {unknown} [cause]
  */
-function wrongShape ({ slot, layout, tensor }, shape, cause) {
+function wrongShape({ slot, layout, tensor }, shape, cause) {
   const now = layoutNow(tensor)
-  const room = now === null ? 'it was disposed' : (now.flags & instance().ffi.STATIC) !== 0 ? 'it is static' : `there is room for ${now.capacity} elements`
-  const error = instance().failure('ERR_SHAPE', `${slot.title} has shape ${shapeText(shape)} in this run; the tensor to write into has ${shapeText(layout.shape)}, and ${room}`)
+  const room =
+    now === null
+      ? 'it was disposed'
+      : (now.flags & instance().ffi.STATIC) !== 0
+        ? 'it is static'
+        : `there is room for ${now.capacity} elements`
+  const error = instance().failure(
+    'ERR_SHAPE',
+    `${slot.title} has shape ${shapeText(shape)} in this run; the tensor to write into has ${shapeText(layout.shape)}, and ${room}`,
+  )
   error.cause = cause
   return error
 }
 
 /** @param {any} theirs  onnxruntime's tensor */
-const isOnGpu = theirs => theirs?.location === 'gpu-buffer'
+const isOnGpu = (theirs) => theirs?.location === 'gpu-buffer'
 
 /** @param {Record<string, any>} found  onnxruntime's tensors by name */
-function disposeOnGpu (found) {
+function disposeOnGpu(found) {
   for (const theirs of Object.values(found)) if (isOnGpu(theirs)) theirs.dispose()
 }
 
 /** @param {Layout} layout */
-function isShared ({ storage: { kind, buffer } }) {
-  const { ffi: { backend }, isSharedArrayBuffer } = instance()
+function isShared({ storage: { kind, buffer } }) {
+  const {
+    ffi: { backend },
+    isSharedArrayBuffer,
+  } = instance()
   if (kind === 'wasm') return backend.name === 'wasm-shared'
   return !(buffer === null || buffer instanceof ArrayBuffer) && isSharedArrayBuffer(buffer) // isSharedArrayBuffer is slow, so other buffers are sorted out first
 }
@@ -482,8 +592,11 @@ function isShared ({ storage: { kind, buffer } }) {
 /** The bytes of a contiguous layout. */
 class ByteRange {
   /** @param {Layout} layout */
-  constructor ({ storage, offset, size, dtype }) {
-    const { ffi: { backend }, itemsizes } = instance()
+  constructor({ storage, offset, size, dtype }) {
+    const {
+      ffi: { backend },
+      itemsizes,
+    } = instance()
     const itemsize = itemsizes[dtype]
     const isOutside = backend.isWasm && storage.kind !== 'wasm'
     if (!isOutside && size > 0) backend.promote(storage)
@@ -494,7 +607,7 @@ class ByteRange {
   }
 
   /** @param {ByteRange} other */
-  overlaps ({ memory, from, to }) {
+  overlaps({ memory, from, to }) {
     return memory === this.memory && from < this.to && this.from < to
   }
 }
@@ -507,7 +620,7 @@ rootless(ByteRange)
  * @param {Layout} layout
  * @returns {any}
  */
-function typedArrayOf (layout) {
+function typedArrayOf(layout) {
   const { asBits, dataOf, dtypes } = instance()
   const { data } = layout
   const array = data !== null && data.length > 0 ? data : dataOf(layout)
@@ -520,13 +633,17 @@ function typedArrayOf (layout) {
  * @param {boolean} isProxied  onnxruntime would transfer the bytes away
  * @returns {any} an input as a session takes it
  */
-function feedOf ({ layout, strings, output }, abilities, isProxied) {
+function feedOf({ layout, strings, output }, abilities, isProxied) {
   if (output !== null) return gpuOutputs.pinned(output)
   if (layout === null) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }
   }
-  const { ffi: { backend }, countStaged, dtypes } = instance()
+  const {
+    ffi: { backend },
+    countStaged,
+    dtypes,
+  } = instance()
   const isCopied = isProxied || (abilities !== null && !abilities.readsShared && isShared(layout)) // of inputs that onnxruntime can't read, or takes away
   if (backend.isWasm && !isCopied) return new LiveFeed(layout)
   const data = isCopied ? typedArrayOf(layout).slice() : typedArrayOf(layout)
@@ -539,11 +656,16 @@ function feedOf ({ layout, strings, output }, abilities, isProxied) {
  * @param {any} ort
  * @returns {any} onnxruntime's tensor over the layout's bytes, to write into
  */
-function fetchOf (layout, ort) {
-  const { ffi: { backend }, dtypes } = instance()
+function fetchOf(layout, ort) {
+  const {
+    ffi: { backend },
+    dtypes,
+  } = instance()
   const { name } = dtypes[layout.dtype]
   const made = new ort.Tensor(name, typedArrayOf(layout), layout.shape.slice())
-  if (backend.isWasm || name === 'float16') Object.defineProperty(made, 'data', { get: () => typedArrayOf(layout) })
+  if (backend.isWasm || name === 'float16') {
+    Object.defineProperty(made, 'data', { get: () => typedArrayOf(layout) })
+  }
   return made
 }
 

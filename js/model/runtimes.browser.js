@@ -9,11 +9,14 @@ const { instance } = require('./internals')
  *
  * @returns {Promise<any>}
  */
-async function findOrt () {
+async function findOrt() {
   try {
     return await import('onnxruntime-web')
   } catch (cause) {
-    const error = instance().failure('ERR_UNSUPPORTED', `models need onnxruntime-web, by an import map, a bundler or as the option ort: ${/** @type {Error} */ (cause).message}`)
+    const error = instance().failure(
+      'ERR_UNSUPPORTED',
+      `models need onnxruntime-web, by an import map, a bundler or as the option ort: ${/** @type {Error} */ (cause).message}`,
+    )
     error.cause = cause
     throw error
   }

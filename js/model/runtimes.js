@@ -15,14 +15,15 @@ const NAMES = ['onnxruntime-node', 'onnxruntime-web']
  * @param {string} name
  * @returns {Promise<any>}
  */
-const imported = name => name === NAMES[0] ? import('onnxruntime-node') : import('onnxruntime-web')
+const imported = (name) =>
+  name === NAMES[0] ? import('onnxruntime-node') : import('onnxruntime-web')
 
 /**
  * Imports onnxruntime, which the user installs.
  *
  * @returns {Promise<any>}
  */
-async function findOrt () {
+async function findOrt() {
   keepQuiet()
   for (const name of NAMES) {
     let found
@@ -30,18 +31,27 @@ async function findOrt () {
       found = await imported(name)
     } catch (error) {
       if (/** @type {any} */ (error).code === 'ERR_MODULE_NOT_FOUND') continue
-      throw Object.assign(instance().failure('ERR_UNSUPPORTED', `${name} is installed but could not be loaded: ${/** @type {Error} */ (error).message}`), { cause: error })
+      throw Object.assign(
+        instance().failure(
+          'ERR_UNSUPPORTED',
+          `${name} is installed but could not be loaded: ${/** @type {Error} */ (error).message}`,
+        ),
+        { cause: error },
+      )
     }
     return found.InferenceSession === undefined ? found.default : found
   }
-  throw instance().failure('ERR_UNSUPPORTED', `models need onnxruntime: npm install ${NAMES[0]} (or ${NAMES[1]}), or give it as the option ort`)
+  throw instance().failure(
+    'ERR_UNSUPPORTED',
+    `models need onnxruntime: npm install ${NAMES[0]} (or ${NAMES[1]}), or give it as the option ort`,
+  )
 }
 
 /**
  * onnxruntime-node reports to its maker from 1.29 on, and keeps a number and a database in the user's folders, unless this variable is set
  * before it is loaded. In a worker process.env is a copy, so the addon sets the process' own.
  */
-function keepQuiet () {
+function keepQuiet() {
   const name = 'ORT_DISABLE_TELEMETRY'
   if (process.env[name] !== undefined) return // the user's decision
   process.env[name] = '1'
@@ -57,27 +67,38 @@ const IS_URL = /^[a-z][a-z0-9+.-]+:/i // one letter is a drive of Windows
  * @param {string | URL} location
  * @returns {Promise<string | Uint8Array>}
  */
-async function modelAt (location) {
+async function modelAt(location) {
   const { failure } = instance()
-  const url = typeof location !== 'string' ? location : IS_URL.test(location) && URL.canParse(location) ? new URL(location) : null
+  const url =
+    typeof location !== 'string'
+      ? location
+      : IS_URL.test(location) && URL.canParse(location)
+        ? new URL(location)
+        : null
   if (url !== null && url.protocol !== 'file:') return downloaded(url)
   const path = url === null ? /** @type {string} */ (location) : pathOfUrl(url)
   try {
     await fs.access(path)
   } catch (cause) {
     const { code, errno, message } = /** @type {any} */ (cause)
-    const error = code === 'ENOENT' || code === 'ENOTDIR' ? failure('ERR_NOT_FOUND', `there is no model at ${path}`) : failure('ERR_IO', `the model at ${path} could not be read: ${message}`)
+    const error =
+      code === 'ENOENT' || code === 'ENOTDIR'
+        ? failure('ERR_NOT_FOUND', `there is no model at ${path}`)
+        : failure('ERR_IO', `the model at ${path} could not be read: ${message}`)
     throw Object.assign(error, { errno, path, cause })
   }
   return path
 }
 
 /** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
-function pathOfUrl (url) {
+function pathOfUrl(url) {
   try {
     return fileURLToPath(url)
   } catch (error) {
-    throw instance().failure('ERR_ARGUMENT', `source is ${url.href}: ${/** @type {Error} */ (error).message}`)
+    throw instance().failure(
+      'ERR_ARGUMENT',
+      `source is ${url.href}: ${/** @type {Error} */ (error).message}`,
+    )
   }
 }
 

@@ -11,8 +11,10 @@ const NONE = { inPlace: false, readsShared: false, writesShared: false }
 
 /** a minimal model as protobuf: b = Identity(a), float32[2] */
 const IDENTITY = Uint8Array.from(
-  '08083a3b0a100a016112016222084964656e74697479120567726170685a0f0a0161120a0a08080112040a020802620f0a0162120a0a08080112040a0208024202100d'.match(/../g) ?? [],
-  pair => parseInt(pair, 16)
+  '08083a3b0a100a016112016222084964656e74697479120567726170685a0f0a0161120a0a08080112040a020802620f0a0162120a0a08080112040a0208024202100d'.match(
+    /../g,
+  ) ?? [],
+  (pair) => parseInt(pair, 16),
 )
 
 /**
@@ -28,13 +30,18 @@ const known = new WeakMap()
  * @param {unknown} given
  * @returns {Promise<Runtime>}
  */
-async function runtimeOf (given) {
+async function runtimeOf(given) {
   const { failure, show } = instance()
-  if (given !== undefined && (given === null || typeof given !== 'object')) throw failure('ERR_ARGUMENT', `sessionOptions is ${show(given)}; an object was expected`)
+  if (given !== undefined && (given === null || typeof given !== 'object')) {
+    throw failure('ERR_ARGUMENT', `sessionOptions is ${show(given)}; an object was expected`)
+  }
   const { ort, ...options } = /** @type {Record<string, any>} */ (given ?? {})
   const found = ort === undefined ? await findOrt() : ort
   if (typeof found?.InferenceSession?.create !== 'function' || typeof found.Tensor !== 'function') {
-    throw failure('ERR_ARGUMENT', `ort is ${show(found)}; onnxruntime-node, onnxruntime-web or their like was expected`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `ort is ${show(found)}; onnxruntime-node, onnxruntime-web or their like was expected`,
+    )
   }
   return { ort: found, options }
 }
@@ -44,15 +51,20 @@ async function runtimeOf (given) {
  * @param {Runtime} runtime
  * @returns {Promise<any>}
  */
-async function openSession ({ title, content, storage }, runtime) {
+async function openSession({ title, content, storage }, runtime) {
   const { countStaged, failure, isHtml, isProxied } = instance()
-  let model = typeof content === 'string' || content instanceof URL ? await modelAt(content) : content
+  let model =
+    typeof content === 'string' || content instanceof URL ? await modelAt(content) : content
   if (typeof model !== 'string' && isHtml(model)) {
-    throw failure('ERR_FORMAT', `${model === content ? title : content} is a page of HTML, as servers send it where there is no such file; a model was expected`)
+    throw failure(
+      'ERR_FORMAT',
+      `${model === content ? title : content} is a page of HTML, as servers send it where there is no such file; a model was expected`,
+    )
   }
   let session
   try {
-    if (model === content && typeof model !== 'string' && isProxied(runtime.ort)) { // onnxruntime would take the caller's buffer
+    if (model === content && typeof model !== 'string' && isProxied(runtime.ort)) {
+      // onnxruntime would take the caller's buffer
       model = model.slice()
       countStaged(model.length)
     }
@@ -76,7 +88,7 @@ async function openSession ({ title, content, storage }, runtime) {
  * @param {InstanceType<typeof import('../backend/storage').Storage> | null} storage
  * @throws ERR_IO
  */
-function checkIntact (storage) {
+function checkIntact(storage) {
   if (storage !== null && !storage.released) instance().ffi.checkIntact(storage)
 }
 
@@ -87,7 +99,7 @@ function checkIntact (storage) {
  * @param {unknown} cause
  * @param {Runtime} runtime
  */
-async function whyNot (title, cause, { ort, options }) {
+async function whyNot(title, cause, { ort, options }) {
   const { failure } = instance()
   const said = messageOf(cause)
   let error
@@ -115,23 +127,37 @@ async function whyNot (title, cause, { ort, options }) {
  * @returns {Model}
  * @throws {TypeError} ERR_ARGUMENT · ERR_DETACHED, ERR_DISPOSED its bytes are gone
  */
-function modelOf (title, source) {
+function modelOf(title, source) {
   const { failure, show, Tensor, dtypeOfArray, isSharedArrayBuffer, partsOfLive } = instance()
-  if (typeof source === 'string' || source instanceof URL) return { title, content: source, storage: null }
+  if (typeof source === 'string' || source instanceof URL) {
+    return { title, content: source, storage: null }
+  }
   if (Tensor.isTensor(source)) {
     const { storage } = Tensor.layoutOf(source)
     return { title, content: stableBytes(source.bytes), storage }
   }
   if (dtypeOfArray(source) === 'uint8') {
     const { buffer, byteOffset, byteLength } = partsOfLive(source, title)
-    return { title, content: stableBytes(new Uint8Array(buffer, byteOffset, byteLength)), storage: null }
+    return {
+      title,
+      content: stableBytes(new Uint8Array(buffer, byteOffset, byteLength)),
+      storage: null,
+    }
   }
-  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return { title, content: stableBytes(bytesOfBuffer(title, source)), storage: null }
-  throw failure('ERR_ARGUMENT', `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`)
+  if (
+    Object.prototype.toString.call(source) === '[object ArrayBuffer]' ||
+    isSharedArrayBuffer(source)
+  ) {
+    return { title, content: stableBytes(bytesOfBuffer(title, source)), storage: null }
+  }
+  throw failure(
+    'ERR_ARGUMENT',
+    `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`,
+  )
 }
 
 /** @param {string} title @param {ArrayBuffer} buffer */
-function bytesOfBuffer (title, buffer) {
+function bytesOfBuffer(title, buffer) {
   try {
     return new Uint8Array(buffer)
   } catch {
@@ -145,18 +171,27 @@ function bytesOfBuffer (title, buffer) {
  * @param {Uint8Array} bytes
  * @returns {Uint8Array}
  */
-function stableBytes (bytes) {
-  const { ffi: { backend }, countStaged, isSharedArrayBuffer } = instance()
-  if (!isSharedArrayBuffer(bytes.buffer) && !(backend.isWasm && bytes.buffer === /** @type {any} */ (backend).memory.buffer)) return bytes
+function stableBytes(bytes) {
+  const {
+    ffi: { backend },
+    countStaged,
+    isSharedArrayBuffer,
+  } = instance()
+  if (
+    !isSharedArrayBuffer(bytes.buffer) &&
+    !(backend.isWasm && bytes.buffer === /** @type {any} */ (backend).memory.buffer)
+  ) {
+    return bytes
+  }
   countStaged(bytes.length)
   return bytes.slice()
 }
 
 /** @param {unknown} error */
-const messageOf = error => String(/** @type {any} */ (error)?.message ?? error).trim()
+const messageOf = (error) => String(/** @type {any} */ (error)?.message ?? error).trim()
 
 /** @param {any} session */
-async function close (session) {
+async function close(session) {
   await session.release?.()
 }
 
@@ -165,7 +200,14 @@ async function close (session) {
  *
  * @param {Record<string, unknown>} options
  */
-function withoutModel ({ externalData, freeDimensionOverrides, optimizedModelFilePath, enableProfiling, profileFilePrefix, ...rest }) {
+function withoutModel({
+  externalData,
+  freeDimensionOverrides,
+  optimizedModelFilePath,
+  enableProfiling,
+  profileFilePrefix,
+  ...rest
+}) {
   return rest
 }
 
@@ -174,7 +216,7 @@ function withoutModel ({ externalData, freeDimensionOverrides, optimizedModelFil
  *
  * @param {Record<string, unknown>} options
  */
-function placementOptions ({ executionProviders, preferredOutputLocation }) {
+function placementOptions({ executionProviders, preferredOutputLocation }) {
   const where = typeof preferredOutputLocation === 'string' ? { preferredOutputLocation } : {}
   return executionProviders === undefined ? where : { ...where, executionProviders }
 }
@@ -183,8 +225,11 @@ function placementOptions ({ executionProviders, preferredOutputLocation }) {
 const turns = new WeakMap()
 
 /** @param {Record<string, unknown>} options  of sessions */
-function usesGpu ({ executionProviders }) {
-  return Array.isArray(executionProviders) && executionProviders.some(each => (typeof each === 'string' ? each : each?.name) === 'webgpu')
+function usesGpu({ executionProviders }) {
+  return (
+    Array.isArray(executionProviders) &&
+    executionProviders.some((each) => (typeof each === 'string' ? each : each?.name) === 'webgpu')
+  )
 }
 
 /**
@@ -197,11 +242,17 @@ function usesGpu ({ executionProviders }) {
  * @param {() => Promise<any>} call
  * @returns {Promise<any>} what it gives
  */
-function inTurn (kind, { ort, options }, call) {
+function inTurn(kind, { ort, options }, call) {
   const before = turns.get(kind)
   if (before === undefined && !usesGpu(options) && !instance().isProxied(ort)) return call()
   const found = before === undefined ? call() : before.then(call)
-  turns.set(kind, found.then(() => {}, () => {}))
+  turns.set(
+    kind,
+    found.then(
+      () => {},
+      () => {},
+    ),
+  )
   return found
 }
 
@@ -210,8 +261,12 @@ function inTurn (kind, { ort, options }, call) {
  * @param {Runtime} runtime
  * @returns {Promise<any>} rejected by onnxruntime
  */
-function newSession (model, runtime) {
-  const { ort, ort: { InferenceSession }, options } = runtime
+function newSession(model, runtime) {
+  const {
+    ort,
+    ort: { InferenceSession },
+    options,
+  } = runtime
   return inTurn(InferenceSession, runtime, async () => {
     if (instance().isProxied(ort)) structuredClone(options) // fails before onnxruntime fails to post them
     return InferenceSession.create(model, options)
@@ -235,7 +290,7 @@ const runInTurn = (session, runtime, run) => inTurn(kindOf(session, runtime.ort)
  * @param {any} session
  * @returns {Promise<Abilities>}
  */
-async function abilitiesOf (runtime, session) {
+async function abilitiesOf(runtime, session) {
   if (instance().isProxied(runtime.ort)) return NONE
   const kind = kindOf(session, runtime.ort)
   const options = placementOptions(runtime.options)
@@ -267,12 +322,15 @@ const kindOf = (session, ort) => session.handler?.constructor ?? ort.InferenceSe
  * @returns {Promise<Abilities | null>} null: new sessions have another back end
  * @throws ERR_MODEL
  */
-async function probe (ort, options, kind) {
+async function probe(ort, options, kind) {
   let session
   try {
     session = await newSession(IDENTITY, { ort, options: { ...options, logSeverityLevel: 4 } })
   } catch (cause) {
-    const error = instance().failure('ERR_MODEL', `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`)
+    const error = instance().failure(
+      'ERR_MODEL',
+      `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`,
+    )
     error.cause = cause
     throw error
   }
@@ -282,12 +340,15 @@ async function probe (ort, options, kind) {
   }
   const runtime = { ort, options }
   const plain = new Float32Array(2)
-  const shared = typeof SharedArrayBuffer === 'function' ? new Float32Array(new SharedArrayBuffer(8)) : null
+  const shared =
+    typeof SharedArrayBuffer === 'function' ? new Float32Array(new SharedArrayBuffer(8)) : null
   try {
     return {
       inPlace: await copiesThrough(runtime, session, Float32Array.of(1, 2), plain),
-      readsShared: shared !== null && await copiesThrough(runtime, session, shared.fill(3), null),
-      writesShared: shared !== null && await copiesThrough(runtime, session, Float32Array.of(1, 2), shared.fill(0))
+      readsShared: shared !== null && (await copiesThrough(runtime, session, shared.fill(3), null)),
+      writesShared:
+        shared !== null &&
+        (await copiesThrough(runtime, session, Float32Array.of(1, 2), shared.fill(0))),
     }
   } finally {
     await close(session)
@@ -302,11 +363,13 @@ async function probe (ort, options, kind) {
  * @param {Float32Array} from
  * @param {Float32Array | null} to  a given output; null: onnxruntime makes one
  */
-async function copiesThrough (runtime, session, from, to) {
+async function copiesThrough(runtime, session, from, to) {
   try {
     const { Tensor } = runtime.ort
     const feeds = { a: new Tensor('float32', from, [2]) }
-    const { b } = await runInTurn(session, runtime, () => to === null ? session.run(feeds) : session.run(feeds, { b: new Tensor('float32', to, [2]) }))
+    const { b } = await runInTurn(session, runtime, () =>
+      to === null ? session.run(feeds) : session.run(feeds, { b: new Tensor('float32', to, [2]) }),
+    )
     const seen = to ?? (b.location === 'gpu-buffer' ? await b.getData(true) : b.data)
     return seen[0] === from[0] && seen[1] === from[1]
   } catch {
@@ -314,4 +377,13 @@ async function copiesThrough (runtime, session, from, to) {
   }
 }
 
-module.exports = { runtimeOf, modelOf, openSession, abilitiesOf, runInTurn, usesGpu, close, messageOf }
+module.exports = {
+  runtimeOf,
+  modelOf,
+  openSession,
+  abilitiesOf,
+  runInTurn,
+  usesGpu,
+  close,
+  messageOf,
+}

@@ -31,7 +31,7 @@ class Slot {
    * @param {string} name
    * @param {any} declared  onnxruntime's metadata; undefined: none
    */
-  constructor (kind, index, name, declared) {
+  constructor(kind, index, name, declared) {
     this.kind = kind
     this.index = index
     this.name = name
@@ -47,13 +47,17 @@ class Slot {
   }
 
   /** for messages */
-  get title () {
+  get title() {
     return `${this.kind} '${this.name}' (${this.index})`
   }
 
   /** @returns {ValueInfo} a copy */
-  get info () {
-    return { name: this.name, dtype: this.dtype, shape: this.shape === null ? null : this.shape.slice() }
+  get info() {
+    return {
+      name: this.name,
+      dtype: this.dtype,
+      shape: this.shape === null ? null : this.shape.slice(),
+    }
   }
 }
 
@@ -61,7 +65,7 @@ class Slot {
  * @param {unknown} extent  from onnxruntime's metadata
  * @returns {number | string | null}
  */
-function extentOf (extent) {
+function extentOf(extent) {
   if (typeof extent === 'string') return extent === '' ? null : extent
   return typeof extent === 'number' && extent >= 0 && extent < 0xffffffff ? extent : null // onnxruntime-web gives 2^32 - 1 for -1
 }
@@ -73,8 +77,16 @@ function extentOf (extent) {
  * @param {readonly string[]} names
  * @param {readonly any[] | undefined} declared  metadata; undefined in older versions of onnxruntime
  */
-function slotsOf (kind, names, declared) {
-  return names.map((name, i) => new Slot(kind, i, name, declared?.find(one => one.name === name)))
+function slotsOf(kind, names, declared) {
+  return names.map(
+    (name, i) =>
+      new Slot(
+        kind,
+        i,
+        name,
+        declared?.find((one) => one.name === name),
+      ),
+  )
 }
 
 /**
@@ -83,24 +95,38 @@ function slotsOf (kind, names, declared) {
  * @param {'input' | 'output'} kind
  * @returns {Slot}
  */
-function slotOf (slots, key, kind) {
+function slotOf(slots, key, kind) {
   const { failure, show } = instance()
   if (typeof key === 'string') {
     const slot = slots.find(({ name }) => name === key)
-    if (slot === undefined) throw failure('ERR_NOT_FOUND', `there is no ${kind} ${show(key)}; ${kind}s are ${namesOf(slots)}`)
+    if (slot === undefined) {
+      throw failure(
+        'ERR_NOT_FOUND',
+        `there is no ${kind} ${show(key)}; ${kind}s are ${namesOf(slots)}`,
+      )
+    }
     return slot
   }
-  if (typeof key !== 'number') throw failure('ERR_ARGUMENT', `the ${kind} is ${show(key)}; a name or an index was expected`)
+  if (typeof key !== 'number') {
+    throw failure('ERR_ARGUMENT', `the ${kind} is ${show(key)}; a name or an index was expected`)
+  }
   const slot = slots[key]
-  if (slot === undefined) throw failure('ERR_BOUNDS', `${kind} ${key} was asked for; there are ${slots.length}: ${namesOf(slots)}`)
+  if (slot === undefined) {
+    throw failure(
+      'ERR_BOUNDS',
+      `${kind} ${key} was asked for; there are ${slots.length}: ${namesOf(slots)}`,
+    )
+  }
   return slot
 }
 
 /** @param {Slot[]} slots */
-const namesOf = slots => slots.length === 0 ? 'none' : slots.map(({ name }) => `'${name}'`).join(', ')
+const namesOf = (slots) =>
+  slots.length === 0 ? 'none' : slots.map(({ name }) => `'${name}'`).join(', ')
 
 /** @param {readonly unknown[] | null} shape */
-const shapeText = shape => shape === null ? 'any shape' : `[${shape.map(n => n ?? '?').join(', ')}]`
+const shapeText = (shape) =>
+  shape === null ? 'any shape' : `[${shape.map((n) => n ?? '?').join(', ')}]`
 
 /**
  * The same error with the input or output in its message.
@@ -108,7 +134,7 @@ const shapeText = shape => shape === null ? 'any shape' : `[${shape.map(n => n ?
  * @param {Slot} slot
  * @param {any} error
  */
-function errorAbout (slot, error) {
+function errorAbout(slot, error) {
   if (typeof error?.code !== 'string') return error
   const made = instance().failure(error.code, `${slot.title}: ${error.message}`)
   made.cause = error
@@ -123,7 +149,7 @@ function errorAbout (slot, error) {
  * @param {() => R} fn
  * @returns {R}
  */
-function naming (slot, fn) {
+function naming(slot, fn) {
   try {
     return fn()
   } catch (error) {
@@ -135,22 +161,29 @@ function naming (slot, fn) {
  * @param {Slot} slot
  * @param {Layout} layout
  */
-function checkDtype (slot, layout) {
+function checkDtype(slot, layout) {
   const { dtype } = slot
   const { failure, dtypes, TYPES } = instance()
   const { name } = dtypes[layout.dtype]
-  if (dtype !== null && name !== dtype) throw failure('ERR_DTYPE', `${slot.title} is of ${dtype}; a tensor of ${name} was given`)
-  if (!TYPES.has(name)) throw failure('ERR_DTYPE', `${slot.title}: onnxruntime has no type for ${name}`)
+  if (dtype !== null && name !== dtype) {
+    throw failure('ERR_DTYPE', `${slot.title} is of ${dtype}; a tensor of ${name} was given`)
+  }
+  if (!TYPES.has(name)) {
+    throw failure('ERR_DTYPE', `${slot.title}: onnxruntime has no type for ${name}`)
+  }
 }
 
 /**
  * @param {Slot} slot
  * @param {Layout} layout
  */
-function checkDense (slot, layout) {
+function checkDense(slot, layout) {
   const { failure, ffi } = instance()
   if (layout.size > 0 && !ffi.isContiguous(layout)) {
-    throw failure('ERR_SHAPE', `${slot.title}: a row-major contiguous tensor was expected; one of shape ${shapeText(layout.shape)} and strides ${shapeText(layout.strides)} was given, contiguous() copies`)
+    throw failure(
+      'ERR_SHAPE',
+      `${slot.title}: a row-major contiguous tensor was expected; one of shape ${shapeText(layout.shape)} and strides ${shapeText(layout.strides)} was given, contiguous() copies`,
+    )
   }
 }
 
@@ -158,16 +191,29 @@ function checkDense (slot, layout) {
  * @param {Slot} slot
  * @param {readonly number[]} shape
  */
-function checkShape (slot, shape) {
+function checkShape(slot, shape) {
   const declared = slot.shape
   if (declared === null || declared.length === 0) return // [] is declared for a single element and for any shape; onnxruntime checks those
-  if (shape.length === declared.length && shape.every((n, d) => typeof declared[d] !== 'number' || declared[d] === n)) return
-  throw instance().failure('ERR_SHAPE', `${slot.title} has shape ${shapeText(declared)}; one of shape ${shapeText(shape)} was given`)
+  if (
+    shape.length === declared.length &&
+    shape.every((n, d) => typeof declared[d] !== 'number' || declared[d] === n)
+  ) {
+    return
+  }
+  throw instance().failure(
+    'ERR_SHAPE',
+    `${slot.title} has shape ${shapeText(declared)}; one of shape ${shapeText(shape)} was given`,
+  )
 }
 
 /** @param {Slot} slot */
-function checkKind (slot) {
-  if (!slot.isTensor) throw instance().failure('ERR_UNSUPPORTED', `${slot.title} is a list or a map, which onnxruntime does not have in JavaScript`)
+function checkKind(slot) {
+  if (!slot.isTensor) {
+    throw instance().failure(
+      'ERR_UNSUPPORTED',
+      `${slot.title} is a list or a map, which onnxruntime does not have in JavaScript`,
+    )
+  }
 }
 
 // ---- Inputs ----
@@ -179,7 +225,7 @@ function checkKind (slot) {
  * @param {unknown} value
  * @returns {Tensor | Strings | GpuOutput} a tensor as it is, or one of the input's dtype
  */
-function readOf (slot, value) {
+function readOf(slot, value) {
   checkKind(slot)
   if (instance().Tensor.isTensor(value) || gpuOutputs.isOne(value)) return value
   return stringsOf(slot, value) ?? tensorOf(slot, value)
@@ -192,10 +238,12 @@ function readOf (slot, value) {
  * @param {Tensor | Strings | GpuOutput} value  from readOf
  * @returns {Operand}
  */
-function operandOf (slot, value) {
+function operandOf(slot, value) {
   const { Tensor, dtypes } = instance()
   if (gpuOutputs.isOne(value)) return gpuOperandOf(slot, value)
-  if (!Tensor.isTensor(value)) return { layout: null, strings: /** @type {Strings} */ (value), output: null }
+  if (!Tensor.isTensor(value)) {
+    return { layout: null, strings: /** @type {Strings} */ (value), output: null }
+  }
   const t = /** @type {Tensor} */ (value)
   let layout
   try {
@@ -203,7 +251,12 @@ function operandOf (slot, value) {
   } catch (error) {
     throw errorAbout(slot, error)
   }
-  if (slot.dtype === 'string') throw instance().failure('ERR_DTYPE', `${slot.title} is of strings; a tensor of ${dtypes[layout.dtype].name} was given`)
+  if (slot.dtype === 'string') {
+    throw instance().failure(
+      'ERR_DTYPE',
+      `${slot.title} is of strings; a tensor of ${dtypes[layout.dtype].name} was given`,
+    )
+  }
   checkDtype(slot, layout)
   checkShape(slot, layout.shape)
   checkDense(slot, layout)
@@ -215,9 +268,14 @@ function operandOf (slot, value) {
  * @param {GpuOutput} output
  * @returns {Operand}
  */
-function gpuOperandOf (slot, output) {
+function gpuOperandOf(slot, output) {
   const { type, dims } = naming(slot, () => gpuOutputs.living(output))
-  if (slot.dtype !== null && type !== slot.dtype) throw instance().failure('ERR_DTYPE', `${slot.title} is of ${slot.dtype}; an output of ${type} was given`)
+  if (slot.dtype !== null && type !== slot.dtype) {
+    throw instance().failure(
+      'ERR_DTYPE',
+      `${slot.title} is of ${slot.dtype}; an output of ${type} was given`,
+    )
+  }
   checkShape(slot, dims)
   return { layout: null, strings: null, output }
 }
@@ -229,13 +287,20 @@ function gpuOperandOf (slot, output) {
  * @param {any} value  a string, nested lists of strings, or onnxruntime's tensor of strings
  * @returns {Strings | null}
  */
-function stringsOf (slot, value) {
+function stringsOf(slot, value) {
   const isTheirs = isOrt(value) && value.type === 'string'
-  const found = naming(slot, () => isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'))
+  const found = naming(slot, () =>
+    isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'),
+  )
   if (found === null) return null
   const { failure, show } = instance()
   const { title, dtype, shape } = slot
-  if (dtype !== null && dtype !== 'string') throw failure('ERR_DTYPE', `${title} is of ${dtype}; ${typeof value === 'string' ? show(value) : 'strings'} was given`)
+  if (dtype !== null && dtype !== 'string') {
+    throw failure(
+      'ERR_DTYPE',
+      `${title} is of ${dtype}; ${typeof value === 'string' ? show(value) : 'strings'} was given`,
+    )
+  }
   found.dims = isTheirs ? found.dims : padded(found.dims, shape)
   checkShape(slot, found.dims)
   return found
@@ -245,10 +310,12 @@ function stringsOf (slot, value) {
  * @param {{ data: unknown, dims: number[] }} value  onnxruntime's
  * @returns {Strings}
  */
-function theirStrings ({ data, dims }) {
+function theirStrings({ data, dims }) {
   const { failure, show, shapeOf, valuesOfIterable } = instance()
-  if (!Array.isArray(data)) throw failure('ERR_ARGUMENT', `its data is ${show(data)}; an array of strings was expected`)
-  const strings = valuesOfIterable('its data', data, each => {
+  if (!Array.isArray(data)) {
+    throw failure('ERR_ARGUMENT', `its data is ${show(data)}; an array of strings was expected`)
+  }
+  const strings = valuesOfIterable('its data', data, (each) => {
     if (typeof each === 'string') return each
     throw failure('ERR_ARGUMENT', `its data has ${show(each)}; a string was expected`)
   })
@@ -260,7 +327,7 @@ function theirStrings ({ data, dims }) {
  * @param {boolean} canBeEmpty  takes an empty list for a list of strings
  * @returns {Strings | null} null: it is neither a string nor a list that begins with one
  */
-function flatStrings (value, canBeEmpty) {
+function flatStrings(value, canBeEmpty) {
   let first = value
   for (let depth = 0; Array.isArray(first) && depth < 64; depth++) first = first[0]
   const isEmpty = canBeEmpty && first === undefined && Array.isArray(value)
@@ -276,14 +343,16 @@ function flatStrings (value, canBeEmpty) {
    */
   const walk = (each, depth) => {
     if (!Array.isArray(each)) {
-      if (typeof each !== 'string') throw failure('ERR_ARGUMENT', `the list has ${show(each)} among strings`)
+      if (typeof each !== 'string') {
+        throw failure('ERR_ARGUMENT', `the list has ${show(each)} among strings`)
+      }
       if (depth !== dims.length) throw failure('ERR_SHAPE', 'the list of strings is ragged')
       strings.push(each)
       return
     }
     if (depth === dims.length && strings.length === 0) dims.push(each.length)
     if (dims[depth] !== each.length) throw failure('ERR_SHAPE', 'the list of strings is ragged')
-    valuesOfIterable('the list of strings', each, item => walk(item, depth + 1))
+    valuesOfIterable('the list of strings', each, (item) => walk(item, depth + 1))
   }
   walk(value, 0)
   return { strings, dims }
@@ -294,8 +363,14 @@ function flatStrings (value, canBeEmpty) {
  *
  * @param {any} value
  */
-function isOrt (value) {
-  return value !== null && typeof value === 'object' && typeof value.type === 'string' && typeof value.location === 'string' && Array.isArray(value.dims)
+function isOrt(value) {
+  return (
+    value !== null &&
+    typeof value === 'object' &&
+    typeof value.type === 'string' &&
+    typeof value.location === 'string' &&
+    Array.isArray(value.dims)
+  )
 }
 
 /**
@@ -305,19 +380,37 @@ function isOrt (value) {
  * @param {any} value
  * @returns {Tensor}
  */
-function tensorOf (slot, value) {
+function tensorOf(slot, value) {
   const { failure, show, tensor, fromBits, fromBlob, fromOrt, dtypeOfArray } = instance()
   const { title, dtype, shape } = slot
-  const isValue = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' || (value !== null && typeof value === 'object')
-  if (!isValue) throw failure('ERR_ARGUMENT', `${title} is ${show(value)}; a tensor, number, string, boolean or a list of them was expected`)
-  if (dtype === 'string') throw failure('ERR_DTYPE', `${title} is of strings; ${show(value)} was given`)
+  const isValue =
+    typeof value === 'number' ||
+    typeof value === 'bigint' ||
+    typeof value === 'boolean' ||
+    (value !== null && typeof value === 'object')
+  if (!isValue) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${title} is ${show(value)}; a tensor, number, string, boolean or a list of them was expected`,
+    )
+  }
+  if (dtype === 'string') {
+    throw failure('ERR_DTYPE', `${title} is of strings; ${show(value)} was given`)
+  }
   return naming(slot, () => {
     if (isOrt(value)) return fromOrt(value)
     const type = dtypeOfArray(value)
     if (type !== undefined) {
       // half floats come as Uint16Array, booleans as Uint8Array
-      const name = (dtype === 'bool' && type === 'uint8') || (dtype === 'float16' && type === 'uint16') ? dtype : type
-      return fromBlob(fromBits(value, name), padded([value.length], shape), /** @type {any} */ (name))
+      const name =
+        (dtype === 'bool' && type === 'uint8') || (dtype === 'float16' && type === 'uint16')
+          ? dtype
+          : type
+      return fromBlob(
+        fromBits(value, name),
+        padded([value.length], shape),
+        /** @type {any} */ (name),
+      )
     }
     const made = tensor(value, /** @type {any} */ (dtype === null ? undefined : { dtype }))
     const dims = padded([...made.shape], shape)
@@ -334,7 +427,7 @@ function tensorOf (slot, value) {
  * @param {number[]} dims
  * @param {readonly unknown[] | null} declared
  */
-function padded (dims, declared) {
+function padded(dims, declared) {
   const missing = (declared?.length ?? 0) - dims.length
   return missing > 0 ? [...new Array(missing).fill(1), ...dims] : dims
 }
@@ -348,18 +441,25 @@ function padded (dims, declared) {
  * @param {unknown} t
  * @returns {Layout}
  */
-function targetOf (slot, t) {
+function targetOf(slot, t) {
   const { Tensor, failure, show, ffi } = instance()
   const { shape: declared } = slot
   checkKind(slot)
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${slot.title}: a tensor to be written into was expected; ${show(t)} was given`)
+  if (!Tensor.isTensor(t)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${slot.title}: a tensor to be written into was expected; ${show(t)} was given`,
+    )
+  }
   let layout
   try {
     layout = Tensor.writableOf(t)
   } catch (error) {
     throw errorAbout(slot, error)
   }
-  if (slot.dtype === 'string') throw failure('ERR_DTYPE', `${slot.title} is of strings, which no tensor holds`)
+  if (slot.dtype === 'string') {
+    throw failure('ERR_DTYPE', `${slot.title} is of strings, which no tensor holds`)
+  }
   checkDtype(slot, layout)
   checkDense(slot, layout)
   const rank = declared?.length ?? 0
@@ -375,7 +475,7 @@ function targetOf (slot, t) {
  * @param {(readonly number[])[]} shapes  of the values
  * @returns {Map<string, number>}
  */
-function namedExtents (slots, shapes) {
+function namedExtents(slots, shapes) {
   const named = new Map()
   for (const [i, { shape }] of slots.entries()) {
     if (shape === null || shape.length !== shapes[i].length) continue
@@ -391,10 +491,10 @@ function namedExtents (slots, shapes) {
  * @param {Map<string, number>} named
  * @returns {number[] | null}
  */
-function expectedShape ({ shape }, named) {
+function expectedShape({ shape }, named) {
   if (shape === null || shape.length === 0) return null
-  const dims = shape.map(n => typeof n === 'string' ? named.get(n) : n)
-  return dims.every(n => typeof n === 'number') ? /** @type {number[]} */ (dims) : null
+  const dims = shape.map((n) => (typeof n === 'string' ? named.get(n) : n))
+  return dims.every((n) => typeof n === 'number') ? /** @type {number[]} */ (dims) : null
 }
 
 /**
@@ -404,10 +504,13 @@ function expectedShape ({ shape }, named) {
  * @param {readonly number[]} dims
  * @returns {any} a string without axes
  */
-function nestedStrings (strings, dims) {
+function nestedStrings(strings, dims) {
   const { checkHeap } = instance()
   const lists = dims.reduce(([sum, n], extent) => [sum + n, n * extent], [0, 1])[0]
-  checkHeap(lists * LIST_BYTES + strings.length * 16, () => `${lists} lists of ${strings.length} strings`)
+  checkHeap(
+    lists * LIST_BYTES + strings.length * 16,
+    () => `${lists} lists of ${strings.length} strings`,
+  )
   return nest(strings, dims, 0, { at: 0 })
 }
 
@@ -420,11 +523,25 @@ const LIST_BYTES = 192 // of heap, for one list that was filled by push
  * @param {{ at: number }} cursor  at: index of the next string
  * @returns {any}
  */
-function nest (strings, dims, d, cursor) {
+function nest(strings, dims, d, cursor) {
   if (d === dims.length) return strings[cursor.at++]
   const list = []
   for (let i = 0; i < dims[d]; i++) list.push(nest(strings, dims, d + 1, cursor))
   return list
 }
 
-module.exports = { Slot, slotsOf, slotOf, namesOf, shapeText, errorAbout, naming, readOf, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }
+module.exports = {
+  Slot,
+  slotsOf,
+  slotOf,
+  namesOf,
+  shapeText,
+  errorAbout,
+  naming,
+  readOf,
+  operandOf,
+  targetOf,
+  namedExtents,
+  expectedShape,
+  nestedStrings,
+}

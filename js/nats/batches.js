@@ -42,13 +42,17 @@ class Batches {
   #size = 0
 
   /** @param {{ max: number, wait: number }} limits  max: rows of a batch; wait: milliseconds that a batch waits to be full */
-  constructor (limits) { this.#limits = limits }
+  constructor(limits) {
+    this.#limits = limits
+  }
 
   /** Requests that wait. */
-  get size () { return this.#size }
+  get size() {
+    return this.#size
+  }
 
   /** @param {R} request @param {number} now  milliseconds */
-  add (request, now) {
+  add(request, now) {
     const { key, rows } = request
     let group = key === null ? undefined : this.#open.get(key)
     if (group !== undefined && group.rows + rows > this.#limits.max) {
@@ -67,7 +71,7 @@ class Batches {
   }
 
   /** @param {Requests<R>} group */
-  #close (group) {
+  #close(group) {
     group.isFull = true
     if (group.key !== null && this.#open.get(group.key) === group) this.#open.delete(group.key)
   }
@@ -78,8 +82,8 @@ class Batches {
    * @param {number} now  Infinity: none waits any longer
    * @returns {R[] | null}
    */
-  take (now) {
-    const i = this.#groups.findIndex(group => group.isFull || group.due <= now)
+  take(now) {
+    const i = this.#groups.findIndex((group) => group.isFull || group.due <= now)
     if (i < 0) return null
     const [group] = this.#groups.splice(i, 1)
     this.#close(group)
@@ -88,7 +92,12 @@ class Batches {
   }
 
   /** When `take` has a group. @returns {number} Infinity: nothing waits */
-  get due () { return this.#groups.reduce((due, group) => Math.min(due, group.isFull ? -Infinity : group.due), Infinity) }
+  get due() {
+    return this.#groups.reduce(
+      (due, group) => Math.min(due, group.isFull ? -Infinity : group.due),
+      Infinity,
+    )
+  }
 }
 
 /**
@@ -100,10 +109,11 @@ class Batches {
  * @param {readonly number[]} shape
  * @param {number} axis
  */
-const keyOf = (method, name, dtype, shape, axis) => JSON.stringify([method, name, dtype, shape.map((n, d) => d === axis ? -1 : n)])
+const keyOf = (method, name, dtype, shape, axis) =>
+  JSON.stringify([method, name, dtype, shape.map((n, d) => (d === axis ? -1 : n))])
 
 /** @param {number} axis @param {number} ndim @returns {number} from 0; -1: there is no such axis */
-function axisOf (axis, ndim) {
+function axisOf(axis, ndim) {
   const from = axis < 0 ? axis + ndim : axis
   return from >= 0 && from < ndim ? from : -1
 }
@@ -128,40 +138,43 @@ const batchFor = (dtype, shape, axis, rows) => empty(shape.with(axis, rows), { d
  * @param {number} rows
  * @returns {Value}
  */
-const rowsOf = (result, axis, at, rows) => mapTensors(result, t => t.narrow(axis, at, rows))
+const rowsOf = (result, axis, at, rows) => mapTensors(result, (t) => t.narrow(axis, at, rows))
 
 /**
  * @param {Value} value
  * @param {(t: AnyTensor, name: string) => AnyTensor} fn
  * @returns {Value}
  */
-function mapTensors (value, fn) {
+function mapTensors(value, fn) {
   if (Tensor.isTensor(value)) return fn(value, '')
   return Object.fromEntries(Object.entries(value).map(([name, t]) => [name, fn(t, name)]))
 }
 
 /** @param {Value} value @returns {AnyTensor[]} */
-const tensorsOf = value => Tensor.isTensor(value) ? [value] : Object.values(value)
+const tensorsOf = (value) => (Tensor.isTensor(value) ? [value] : Object.values(value))
 
 /** @param {Value} value */
-const nbytesOf = value => tensorsOf(value).reduce((n, t) => n + t.nbytes, 0)
+const nbytesOf = (value) => tensorsOf(value).reduce((n, t) => n + t.nbytes, 0)
 
 /**
  * @param {any} value
  * @returns {value is Value} a tensor, or a plain object with at least one and nothing else?
  */
-function isValue (value) {
+function isValue(value) {
   if (Tensor.isTensor(value)) return true
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
   const all = Object.values(value)
-  return all.length > 0 && all.every(t => Tensor.isTensor(t))
+  return all.length > 0 && all.every((t) => Tensor.isTensor(t))
 }
 
 /**
  * @param {any} value
  * @returns {any} of a record a copy, which has no getters and which nobody changes; anything else itself
  */
-const ownValue = value => value === null || typeof value !== 'object' || Array.isArray(value) || Tensor.isTensor(value) ? value : Object.fromEntries(Object.entries(value))
+const ownValue = (value) =>
+  value === null || typeof value !== 'object' || Array.isArray(value) || Tensor.isTensor(value)
+    ? value
+    : Object.fromEntries(Object.entries(value))
 
 /**
  * Checks what a run gave.
@@ -172,13 +185,32 @@ const ownValue = value => value === null || typeof value !== 'object' || Array.i
  * @returns {Value}
  * @throws ERR_ARGUMENT it is no tensor and no record of tensors · ERR_SHAPE
  */
-function checkResult (result, axis, rows) {
-  if (!isValue(result)) throw failure('ERR_ARGUMENT', 'the function returned neither a tensor nor a record of tensors')
+function checkResult(result, axis, rows) {
+  if (!isValue(result)) {
+    throw failure('ERR_ARGUMENT', 'the function returned neither a tensor nor a record of tensors')
+  }
   for (const t of rows < 0 ? [] : tensorsOf(result)) {
     const extent = t.shape[axisOf(axis, t.ndim)]
-    if (extent !== rows) throw failure('ERR_SHAPE', `the function returned a tensor of shape [${t.shape.join(', ')}] for a batch of ${rows} rows along axis ${axis}`)
+    if (extent !== rows) {
+      throw failure(
+        'ERR_SHAPE',
+        `the function returned a tensor of shape [${t.shape.join(', ')}] for a batch of ${rows} rows along axis ${axis}`,
+      )
+    }
   }
   return result
 }
 
-module.exports = { Batches, keyOf, axisOf, batchFor, rowsOf, mapTensors, tensorsOf, nbytesOf, isValue, ownValue, checkResult }
+module.exports = {
+  Batches,
+  keyOf,
+  axisOf,
+  batchFor,
+  rowsOf,
+  mapTensors,
+  tensorsOf,
+  nbytesOf,
+  isValue,
+  ownValue,
+  checkResult,
+}

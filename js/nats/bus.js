@@ -44,7 +44,14 @@ const KEY = Symbol('samebytes bus')
 const MAX_BYTES = 2 ** 23
 const MAX_PENDING = 2 ** 26
 const MOST_SUBJECTS = 2 ** 16 // that are counted; of more, those that were published to longest ago begin again
-const METHODS = /** @type {const} */ (['publish', 'subscribe', 'request', 'flush', 'status', 'isClosed'])
+const METHODS = /** @type {const} */ ([
+  'publish',
+  'subscribe',
+  'request',
+  'flush',
+  'status',
+  'isClosed',
+])
 
 /** Counts of what was published, by subject. */
 class Sequences {
@@ -52,19 +59,23 @@ class Sequences {
   #counts = new Map()
 
   /** @param {string} id  of the publisher */
-  constructor (id) {
+  constructor(id) {
     this.id = id
   }
 
   /** The Tensor-Seq of the next message. @param {string} subject */
-  peek (subject) { return `${this.id}:${(this.#counts.get(subject) ?? 0) + 1}` }
+  peek(subject) {
+    return `${this.id}:${(this.#counts.get(subject) ?? 0) + 1}`
+  }
 
   /** Counts a message. @param {string} subject */
-  add (subject) {
+  add(subject) {
     const count = (this.#counts.get(subject) ?? 0) + 1
     this.#counts.delete(subject)
     this.#counts.set(subject, count)
-    if (this.#counts.size > MOST_SUBJECTS) this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
+    if (this.#counts.size > MOST_SUBJECTS) {
+      this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
+    }
   }
 }
 
@@ -81,17 +92,23 @@ class TensorBus {
   #core
 
   /** @param {symbol} key @param {Core} core @private */
-  constructor (key, core) {
+  constructor(key, core) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'buses are made by tensors()')
     this.#core = core
   }
 
-  static { own = receiver('bus', it => #core in it, 'bus') }
+  static {
+    own = receiver('bus', (it) => #core in it, 'bus')
+  }
 
   /** The connection that it was made of. @returns {any} */
-  get connection () { return own(this).#core.connection }
+  get connection() {
+    return own(this).#core.connection
+  }
   /** Is the connection up, as far as is known? @returns {boolean} */
-  get isConnected () { return own(this).#core.isConnected() }
+  get isConnected() {
+    return own(this).#core.isConnected()
+  }
 
   /**
    * Publishes a tensor, or a record of tensors by name, to all that subscribe to the subject. Settles when the server has it, or, with `stream`, when JetStream has
@@ -108,7 +125,7 @@ class TensorBus {
    * @example
    * const send = (bus, frame) => bus.publish('cam.1', frame)
    */
-  async publish (subject, value, options) {
+  async publish(subject, value, options) {
     const core = own(this).#core
     return publish(core, subjectOf(subject), value, options)
   }
@@ -126,7 +143,7 @@ class TensorBus {
    *   for await (const { tensor, lost } of bus.subscribe('cam.*')) show(tensor, lost)
    * }
    */
-  subscribe (subject, options) {
+  subscribe(subject, options) {
     const core = own(this).#core
     return subscribe(core, patternOf(subject), options)
   }
@@ -147,7 +164,7 @@ class TensorBus {
    * @example
    * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
    */
-  async request (subject, value, options) {
+  async request(subject, value, options) {
     return /** @type {any} */ (request(own(this).#core, subject, value, options))
   }
 
@@ -167,7 +184,7 @@ class TensorBus {
    * @example
    * const copies = bus => bus.serve(x => x.clone(), 'copies', { batch: { max: 16, wait: 2 } })
    */
-  async serve (target, subject, options) {
+  async serve(target, subject, options) {
     return serve(own(this).#core, target, subject, options)
   }
 
@@ -182,7 +199,7 @@ class TensorBus {
    * @example
    * const namesIn = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
    */
-  async store (name, options) {
+  async store(name, options) {
     return openStore(own(this).#core, name, options)
   }
 
@@ -194,10 +211,14 @@ class TensorBus {
    * @example
    * const isInPlace = bus => bus.stats().transport === 'in-place'
    */
-  stats () { return statsOf(own(this).#core.connection) }
+  stats() {
+    return statsOf(own(this).#core.connection)
+  }
 
   /** @param {TensorBus} bus @returns {Core} @internal */
-  static coreOf (bus) { return own(bus).#core }
+  static coreOf(bus) {
+    return own(bus).#core
+  }
 }
 
 /**
@@ -211,11 +232,21 @@ class TensorBus {
  * @example
  * const busOf = async connect => tensors(await connect({ servers: 'localhost' }))
  */
-function tensors (connection, opts) {
-  if (connection === null || typeof connection !== 'object' || METHODS.some(name => typeof connection[name] !== 'function')) {
-    throw failure('ERR_ARGUMENT', `connection is ${show(connection)}; a connection of @nats-io/transport-node was expected`)
+function tensors(connection, opts) {
+  if (
+    connection === null ||
+    typeof connection !== 'object' ||
+    METHODS.some((name) => typeof connection[name] !== 'function')
+  ) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `connection is ${show(connection)}; a connection of @nats-io/transport-node was expected`,
+    )
   }
-  const { maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0), maxPending = MAX_PENDING } = optionsOf(opts, ['maxBytes', 'maxPending'], 'tensors')
+  const {
+    maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0),
+    maxPending = MAX_PENDING,
+  } = optionsOf(opts, ['maxBytes', 'maxPending'], 'tensors')
   const link = linkOf(connection)
   const bus = new /** @type {any} */ (TensorBus)(KEY, {
     connection,
@@ -226,7 +257,7 @@ function tensors (connection, opts) {
     isConnected: () => link.isConnected && !connection.isClosed(),
     inbox: undefined, // made when they are asked for, as are those below: own fields, whatever Object.prototype has
     host: undefined,
-    steerings: undefined
+    steerings: undefined,
   })
   for (const each of made) if (each.deref() === undefined) made.delete(each)
   made.add(new WeakRef(bus))
@@ -246,11 +277,18 @@ function tensors (connection, opts) {
  * @example
  * const copies = bus => serve(x => x.clone(), 'copies', { bus })
  */
-async function serveOn (target, subject, options) {
+async function serveOn(target, subject, options) {
   const { bus, ...others } = optionsOf(options)
   if (bus !== undefined) return serve(TensorBus.coreOf(bus), target, subject, others)
-  const all = [...made].flatMap(each => each.deref() ?? []).filter(each => !each.connection.isClosed())
-  if (all.length !== 1) throw failure('ERR_ARGUMENT', `there are ${all.length} buses with a connection; options with bus were expected, or bus.serve()`)
+  const all = [...made]
+    .flatMap((each) => each.deref() ?? [])
+    .filter((each) => !each.connection.isClosed())
+  if (all.length !== 1) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `there are ${all.length} buses with a connection; options with bus were expected, or bus.serve()`,
+    )
+  }
   return serve(TensorBus.coreOf(all[0]), target, subject, others)
 }
 

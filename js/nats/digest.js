@@ -14,7 +14,10 @@ const OWN = 2 ** 16 // bytes of native memory that are copied and hashed at a ti
 const STEP = 2 ** 20 // bytes that are hashed in one turn
 
 /** @param {Section} section */
-const sizeOf = section => section instanceof Uint8Array ? section.length : section.size * itemsizes[Tensor.layoutOf(section).dtype]
+const sizeOf = (section) =>
+  section instanceof Uint8Array
+    ? section.length
+    : section.size * itemsizes[Tensor.layoutOf(section).dtype]
 
 class Digest {
   #hash = createHash('sha256')
@@ -28,12 +31,12 @@ class Digest {
   #own = null
 
   /** @param {Section[]} sections  in the order of the bytes; tensors stay alive until the digest has ended */
-  constructor (sections) {
-    this.#sections = sections.filter(section => sizeOf(section) > 0)
+  constructor(sections) {
+    this.#sections = sections.filter((section) => sizeOf(section) > 0)
   }
 
   /** Hashes a step of what is in place. @param {number} total  all bytes before this one are in place now */
-  reach (total) {
+  reach(total) {
     for (let left = Math.min(total - this.#done, STEP); left > 0;) {
       const [section] = this.#sections
       const n = Math.min(left, sizeOf(section) - this.#at)
@@ -49,8 +52,12 @@ class Digest {
   }
 
   /** @param {InstanceType<typeof import('../backend/calls').Layout>} layout @param {number} n  bytes at this.#at */
-  #update (layout, n) {
-    if (layout.storage.kind !== 'native') return readBytes(layout, this.#at, n, bytes => { this.#hash.update(bytes) })
+  #update(layout, n) {
+    if (layout.storage.kind !== 'native') {
+      return readBytes(layout, this.#at, n, (bytes) => {
+        this.#hash.update(bytes)
+      })
+    }
     this.#own ??= new Uint8Array(OWN)
     for (let from = 0; from < n; from += OWN) {
       const bytes = this.#own.subarray(0, Math.min(OWN, n - from))
@@ -60,16 +67,20 @@ class Digest {
   }
 
   /** Hashes the rest, a step each turn. @param {number} total  bytes of all @returns {Promise<string>} base64url, without padding; no digest if it was dropped meanwhile */
-  async end (total) {
+  async end(total) {
     while (this.#done < total && !this.#isDropped) {
       this.reach(total)
-      await new Promise(resolve => { setImmediate(resolve) })
+      await new Promise((resolve) => {
+        setImmediate(resolve)
+      })
     }
     return this.#hash.digest('base64url')
   }
 
   /** Nobody wants it any more. */
-  drop () { this.#isDropped = true }
+  drop() {
+    this.#isDropped = true
+  }
 }
 
 module.exports = { Digest }

@@ -61,13 +61,13 @@ class Frames {
    * @param {(frame: Uint8Array) => void} emit  gets the pieces in order
    * @param {number} most  bytes of a message's payload; longer ones are cut: they come without payload, with a header Tensor-Cut
    */
-  constructor (emit, most) {
+  constructor(emit, most) {
     this.#emit = emit
     this.#most = most
   }
 
   /** @returns {Uint8Array} where the next bytes go */
-  target () {
+  target() {
     if (this.#own !== null) return this.#own.bytes.subarray(this.#own.have)
     if (SLAB - this.#end < LEAST_CAPACITY) {
       const slab = newSlab()
@@ -77,18 +77,21 @@ class Frames {
       this.#at -= this.#start
       this.#start = 0
     }
-    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#capacity, MOST_READ)))
+    return this.#slab.subarray(
+      this.#end,
+      Math.min(SLAB, this.#end + Math.min(this.#capacity, MOST_READ)),
+    )
   }
 
   /** Takes the memory of a message back, for further ones: nobody reads it any more. Other memory stays what it is. @param {ArrayBufferLike} buffer */
-  reuse (buffer) {
+  reuse(buffer) {
     if (!this.#borrowed.delete(buffer)) return
     if (this.#free.length === MOST_FREE) this.#free.shift()
     this.#free.push(buffer)
   }
 
   /** @param {number} n  bytes that were read into the target */
-  took (n) {
+  took(n) {
     if (this.#own !== null) {
       this.#own.have += n
       return this.#complete()
@@ -101,18 +104,29 @@ class Frames {
   }
 
   /** Hands on a message in memory of its own that is complete. */
-  #complete () {
+  #complete() {
     const own = /** @type {Own} */ (this.#own)
     if (own.have < own.bytes.length) return
     this.#own = null
-    if (own.rest > 0) { // it comes without its payload
+    if (own.rest > 0) {
+      // it comes without its payload
       this.counts.cut++
       this.#skipped = own.rest
-      const words = Buffer.from(own.bytes.subarray(0, own.line)).toString('latin1').trim().split(/[ \t]+/)
-      const names = words.slice(1, (words[0].length === 4 ? -2 : -1))
+      const words = Buffer.from(own.bytes.subarray(0, own.line))
+        .toString('latin1')
+        .trim()
+        .split(/[ \t]+/)
+      const names = words.slice(1, words[0].length === 4 ? -2 : -1)
       const text = Buffer.from(own.bytes.subarray(own.line)).toString('latin1') // headers, or nothing
       const block = `${text.startsWith('NATS/1.0') && text.endsWith('\r\n\r\n') ? text.slice(0, -2) : 'NATS/1.0\r\n'}${CUT}: ${own.rest - 2}\r\n\r\n`
-      return this.#emit(new Uint8Array(Buffer.from(`HMSG ${names.join(' ')} ${block.length} ${block.length}\r\n${block}\r\n`, 'latin1')))
+      return this.#emit(
+        new Uint8Array(
+          Buffer.from(
+            `HMSG ${names.join(' ')} ${block.length} ${block.length}\r\n${block}\r\n`,
+            'latin1',
+          ),
+        ),
+      )
     }
     this.counts.inPlace++
     this.#capacity = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
@@ -121,18 +135,20 @@ class Frames {
   }
 
   /** Hands on what is complete in the slab. */
-  #handOn () {
+  #handOn() {
     if (this.#at > this.#start) this.#emit(this.#slab.subarray(this.#start, this.#at))
     this.#start = this.#at
   }
 
   /** @returns {boolean} false: more bytes are needed */
-  #advance () {
+  #advance() {
     if (this.#skipped > 0) {
       this.#handOn()
       const n = Math.min(this.#skipped, this.#end - this.#at)
       this.#skipped -= n
-      if (this.#at + n === this.#end) this.#end = this.#at // nobody was given these bytes
+      if (this.#at + n === this.#end) {
+        this.#end = this.#at
+      } // nobody was given these bytes
       else this.#start = this.#at += n
       return true
     }
@@ -145,8 +161,9 @@ class Frames {
         if (size < 0) {
           this.#slab[this.#at] = 0 // now the parser of each version of the client refuses the line: those before 3.4 take sizes of any length
           this.#at = end
-        } else if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
-        else if (end + size + 2 > this.#end) this.#begin(end, size + 2, size, headers)
+        } else if (size - headers > this.#most || size > MOST_PARSED) {
+          this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
+        } else if (end + size + 2 > this.#end) this.#begin(end, size + 2, size, headers)
         else this.#at = end + size + 2
         return true
       }
@@ -165,7 +182,7 @@ class Frames {
    * @param {number} size  of headers and payload
    * @param {number} headers  bytes
    */
-  #begin (end, kept, size, headers) {
+  #begin(end, kept, size, headers) {
     this.#handOn()
     const line = end - this.#at
     let bytes
@@ -185,8 +202,10 @@ class Frames {
   }
 
   /** @param {number} nbytes @returns {ArrayBufferLike} */
-  #newBuffer (nbytes) {
-    const i = this.#free.findIndex(({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes)
+  #newBuffer(nbytes) {
+    const i = this.#free.findIndex(
+      ({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes,
+    )
     if (i < 0) return Buffer.allocUnsafeSlow(nbytes).buffer
     this.counts.reused++
     return this.#free.splice(i, 1)[0]
@@ -204,7 +223,7 @@ const newSlab = () => new Uint8Array(Buffer.allocUnsafeSlow(SLAB).buffer)
  * @param {boolean} hasHeaders
  * @returns {[size: number, headers: number]} of headers and payload; -1: the line has none
  */
-function sizesOf (bytes, at, end, hasHeaders) {
+function sizesOf(bytes, at, end, hasHeaders) {
   let i = end - 1
   while (i > at && bytes[i] <= SPACE) i--
   const [size, before] = numberBefore(bytes, at, i)
@@ -221,10 +240,12 @@ function sizesOf (bytes, at, end, hasHeaders) {
  * @param {number} i  its last digit
  * @returns {[value: number, before: number]} -1: there is no number
  */
-function numberBefore (bytes, from, i) {
+function numberBefore(bytes, from, i) {
   let value = 0
   const last = i
-  for (let unit = 1; i > from && bytes[i] >= 48 && bytes[i] <= 57; unit *= 10) value += (bytes[i--] - 48) * unit
+  for (let unit = 1; i > from && bytes[i] >= 48 && bytes[i] <= 57; unit *= 10) {
+    value += (bytes[i--] - 48) * unit
+  }
   return [i < last && bytes[i] <= SPACE && Number.isSafeInteger(value) ? value : -1, i]
 }
 

@@ -27,8 +27,10 @@ class HeaderBlock {
   #bytes = null
 
   /** @param {(Record<string, string | number | undefined> | undefined)[]} all  fields; undefined: no such field */
-  constructor (...all) {
-    for (const [name, value] of all.flatMap(fields => Object.entries(fields ?? {}))) if (value !== undefined) this.set(name, String(value))
+  constructor(...all) {
+    for (const [name, value] of all.flatMap((fields) => Object.entries(fields ?? {}))) {
+      if (value !== undefined) this.set(name, String(value))
+    }
   }
 
   /**
@@ -36,34 +38,56 @@ class HeaderBlock {
    * @param {string} value
    * @throws {TypeError} ERR_ARGUMENT it would break the block
    */
-  set (name, value) {
-    if (typeof name !== 'string' || !NAME.test(name)) throw failure('ERR_ARGUMENT', `the header's name is ${show(name)}; printable ASCII without a colon was expected`)
-    if (typeof value !== 'string' || !VALUE.test(value)) throw failure('ERR_ARGUMENT', `header ${name} is ${show(value)}; a string of one line was expected`)
+  set(name, value) {
+    if (typeof name !== 'string' || !NAME.test(name)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `the header's name is ${show(name)}; printable ASCII without a colon was expected`,
+      )
+    }
+    if (typeof value !== 'string' || !VALUE.test(value)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `header ${name} is ${show(value)}; a string of one line was expected`,
+      )
+    }
     this.#fields.set(name, value)
     this.#bytes = null
   }
 
   /** @param {string} name @param {string} value */
-  append (name, value) { this.set(name, value) }
+  append(name, value) {
+    this.set(name, value)
+  }
   /** @param {string} name @returns {string} '' where there is none, as the client's own */
-  get (name) { return this.#fields.get(name) ?? '' }
+  get(name) {
+    return this.#fields.get(name) ?? ''
+  }
   /** @param {string} name */
-  has (name) { return this.#fields.has(name) }
+  has(name) {
+    return this.#fields.has(name)
+  }
   /** @param {string} name */
-  delete (name) {
+  delete(name) {
     this.#fields.delete(name)
     this.#bytes = null
   }
 
-  keys () { return [...this.#fields.keys()] }
+  keys() {
+    return [...this.#fields.keys()]
+  }
   /** @returns {IterableIterator<(string | string[])[]>} */
-  [Symbol.iterator] () { return [...this.#fields].map(([name, value]) => [name, [value]])[Symbol.iterator]() }
+  [Symbol.iterator]() {
+    return [...this.#fields].map(([name, value]) => [name, [value]])[Symbol.iterator]()
+  }
 
   /** @returns {Uint8Array} the block, as long as a multiple of 64 */
-  encode () {
+  encode() {
     if (this.#bytes !== null) return this.#bytes
     let text = FIRST_LINE
-    for (const [name, value] of this.#fields) if (name !== PADDING) text += `${LINE}${name}: ${value}`
+    for (const [name, value] of this.#fields) {
+      if (name !== PADDING) text += `${LINE}${name}: ${value}`
+    }
     text += `${LINE}${PADDING}: `
     const length = Buffer.byteLength(text) + 2 * LINE.length
     return (this.#bytes = bytesOf(`${text}${'-'.repeat(-length & (ALIGNMENT - 1))}${LINE}${LINE}`))
@@ -71,7 +95,7 @@ class HeaderBlock {
 }
 
 /** @param {string} reason */
-const malformed = reason => failure('ERR_FORMAT', `the message's headers ${reason}`)
+const malformed = (reason) => failure('ERR_FORMAT', `the message's headers ${reason}`)
 
 /**
  * The bytes of a received message's header block: they lie right before its data.
@@ -80,14 +104,27 @@ const malformed = reason => failure('ERR_FORMAT', `the message's headers ${reaso
  * @returns {Uint8Array} empty: it has none
  * @throws ERR_FORMAT · ERR_TOO_LARGE
  */
-function blockOf (message) {
+function blockOf(message) {
   const inner = typeof message.size === 'function' ? message : message.msg // which those of JetStream and of services have
-  if (typeof inner?.size !== 'function') throw failure('ERR_ARGUMENT', `message is ${show(message)}; one that the client received was expected`)
+  if (typeof inner?.size !== 'function') {
+    throw failure(
+      'ERR_ARGUMENT',
+      `message is ${show(message)}; one that the client received was expected`,
+    )
+  }
   const { data, subject, reply } = inner
-  const length = inner.size() - Buffer.byteLength(subject) - Buffer.byteLength(reply ?? '') - data.length
+  const length =
+    inner.size() - Buffer.byteLength(subject) - Buffer.byteLength(reply ?? '') - data.length
   if (length === 0) return new Uint8Array(0)
-  if (length > MOST_BYTES) throw failure('ERR_TOO_LARGE', `the message's headers have ${length} bytes; ${MOST_BYTES} are read`)
-  if (length < 0 || length > data.byteOffset) throw malformed('are not where they should be: its subject is not UTF-8')
+  if (length > MOST_BYTES) {
+    throw failure(
+      'ERR_TOO_LARGE',
+      `the message's headers have ${length} bytes; ${MOST_BYTES} are read`,
+    )
+  }
+  if (length < 0 || length > data.byteOffset) {
+    throw malformed('are not where they should be: its subject is not UTF-8')
+  }
   return new Uint8Array(data.buffer, data.byteOffset - length, length)
 }
 
@@ -98,16 +135,25 @@ function blockOf (message) {
  * @returns {Map<string, string>} by lower-cased name, of a repeated field the first value; ':status' is the status of the first line, if it has one
  * @throws ERR_FORMAT no block, not UTF-8, a `Tensor-` field twice · ERR_TOO_LARGE more than 16 KiB, more than 128 fields
  */
-function parseBlock (block) {
+function parseBlock(block) {
   /** @type {Map<string, string>} */
   const fields = new Map()
   if (block.length === 0) return fields
-  if (block.length > MOST_BYTES) throw failure('ERR_TOO_LARGE', `the message's headers have ${block.length} bytes; ${MOST_BYTES} are read`)
+  if (block.length > MOST_BYTES) {
+    throw failure(
+      'ERR_TOO_LARGE',
+      `the message's headers have ${block.length} bytes; ${MOST_BYTES} are read`,
+    )
+  }
   const text = exactTextOf(block)
   if (text === null) throw malformed('are not UTF-8')
-  if (!text.startsWith(FIRST_LINE) || !text.endsWith(LINE + LINE)) throw malformed(`do not begin with ${FIRST_LINE} and end with an empty line`)
+  if (!text.startsWith(FIRST_LINE) || !text.endsWith(LINE + LINE)) {
+    throw malformed(`do not begin with ${FIRST_LINE} and end with an empty line`)
+  }
   const lines = text.slice(0, -2 * LINE.length).split(LINE, MOST_FIELDS + 2)
-  if (lines.length > MOST_FIELDS + 1) throw failure('ERR_TOO_LARGE', `the message has more than ${MOST_FIELDS} headers`)
+  if (lines.length > MOST_FIELDS + 1) {
+    throw failure('ERR_TOO_LARGE', `the message has more than ${MOST_FIELDS} headers`)
+  }
   const status = /** @type {string} */ (lines[0]).slice(FIRST_LINE.length).trim()
   if (status !== '') fields.set(STATUS, status.split(' ', 1)[0])
   for (const line of lines.slice(1)) {
@@ -128,6 +174,6 @@ function parseBlock (block) {
  * @returns {Map<string, string>} as of parseBlock
  * @throws ERR_FORMAT · ERR_TOO_LARGE
  */
-const readHeaders = message => parseBlock(blockOf(message))
+const readHeaders = (message) => parseBlock(blockOf(message))
 
 module.exports = { HeaderBlock, STATUS, parseBlock, readHeaders }

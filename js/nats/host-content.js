@@ -43,25 +43,41 @@ const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
  * @returns {Content}
  * @throws {TypeError} ERR_DTYPE a record with complex128 · ERR_DISPOSED, ERR_DETACHED
  */
-function contentOf (value) {
+function contentOf(value) {
   if (Tensor.isTensor(value)) {
     const layout = Tensor.attachedOf(value)
-    return { nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), write: memory => copyInto(memory, 0, value) }
+    return {
+      nbytes: nbytesOf(layout),
+      isOnCpu: !isOnDevice(layout.storage),
+      write: (memory) => copyInto(memory, 0, value),
+    }
   }
   const specs = entriesOf(value).map(([name, t]) => {
     const layout = Tensor.attachedOf(t)
-    return { name, dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes: nbytesOf(layout), isOnCpu: !isOnDevice(layout.storage), t }
+    return {
+      name,
+      dtype: dtypes[layout.dtype].name,
+      shape: layout.shape,
+      nbytes: nbytesOf(layout),
+      isOnCpu: !isOnDevice(layout.storage),
+      t,
+    }
   })
   const { header, order, total } = safetensorsHeader(specs, [])
   return {
     nbytes: total,
     isOnCpu: specs.every(({ isOnCpu }) => isOnCpu),
-    write (memory) {
+    write(memory) {
       const head = fromBytes(header, [header.length], { dtype: 'uint8', copy: false })
       copyInto(memory, 0, head)
       head.dispose()
-      for (const { spec: { t, nbytes }, begin } of order) if (nbytes > 0) copyInto(memory, begin, t)
-    }
+      for (const {
+        spec: { t, nbytes },
+        begin,
+      } of order) {
+        if (nbytes > 0) copyInto(memory, begin, t)
+      }
+    },
   }
 }
 
@@ -72,16 +88,28 @@ function contentOf (value) {
  * @param {number} at  byte
  * @param {Tensor} t
  */
-function copyInto (memory, at, t) {
+function copyInto(memory, at, t) {
   const layout = Tensor.attachedOf(t)
   const nbytes = nbytesOf(layout)
   if (ffi.isContiguous(layout)) {
     return inSteps(nbytes, (bytes, from) => {
       copyOut(layout, from, bytes)
-      for (let done = 0; done < bytes.length;) done += fs.writeSync(memory.fd, bytes, done, bytes.length - done, memory.at + at + from + done)
+      for (let done = 0; done < bytes.length;) {
+        done += fs.writeSync(
+          memory.fd,
+          bytes,
+          done,
+          bytes.length - done,
+          memory.at + at + from + done,
+        )
+      }
     })
   }
-  const target = tensorOver(/** @type {Storage} */ (memory.storageAt(at, nbytes, 1)), layout.dtype, layout.shape)
+  const target = tensorOver(
+    /** @type {Storage} */ (memory.storageAt(at, nbytes, 1)),
+    layout.dtype,
+    layout.shape,
+  )
   try {
     copyTo(target, t)
   } finally {
@@ -90,7 +118,7 @@ function copyInto (memory, at, t) {
 }
 
 /** @param {Tensor} target  contiguous @param {number} fd  whose beginning has its bytes */
-function readFrom (target, fd) {
+function readFrom(target, fd) {
   const layout = Tensor.writableOf(target)
   inSteps(nbytesOf(layout), (bytes, from) => {
     readFully(fd, bytes, from)
@@ -99,9 +127,11 @@ function readFrom (target, fd) {
 }
 
 /** A counted copy, a step at a time. @param {number} nbytes @param {(bytes: Uint8Array, from: number) => void} copy */
-function inSteps (nbytes, copy) {
+function inSteps(nbytes, copy) {
   own ??= new Uint8Array(STEP)
-  for (let from = 0; from < nbytes; from += STEP) copy(own.subarray(0, Math.min(STEP, nbytes - from)), from)
+  for (let from = 0; from < nbytes; from += STEP) {
+    copy(own.subarray(0, Math.min(STEP, nbytes - from)), from)
+  }
   countCopy('host', nbytes)
 }
 
@@ -112,13 +142,15 @@ function inSteps (nbytes, copy) {
  * @param {number} [flags]
  * @returns {Tensor} over it
  */
-function tensorOver (storage, dtype = uint8, shape = [storage.nbytes], flags = 0) {
+function tensorOver(storage, dtype = uint8, shape = [storage.nbytes], flags = 0) {
   const bare = denseLayout(dtype, /** @type {number[]} */ (shape))
-  return wrap(new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags))
+  return wrap(
+    new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags),
+  )
 }
 
 /** A counted copy. @param {Tensor} target @param {Tensor} source  of the same dtype and shape */
-function copyTo (target, source) {
+function copyTo(target, source) {
   const layout = Tensor.writableOf(target)
   ffi.copy(layout, Tensor.attachedOf(source), 0)
   countCopy('host', nbytesOf(layout))

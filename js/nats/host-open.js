@@ -27,11 +27,16 @@ const MOST_INTEGER = 2 ** 31 - 1
  * @param {boolean} writes
  * @returns {number} a descriptor; -1: it is none
  */
-function openSealed (pid, fd, id, writes) {
+function openSealed(pid, fd, id, writes) {
   const path = `/proc/${pid}/fd/${fd}`
   let own = -1
   try {
-    if (!fs.readlinkSync(path).startsWith('/memfd:') || !isIt(fs.statSync(path, { bigint: true }), id)) return -1 // looked at before it is opened: opening may do things
+    if (
+      !fs.readlinkSync(path).startsWith('/memfd:') ||
+      !isIt(fs.statSync(path, { bigint: true }), id)
+    ) {
+      return -1
+    } // looked at before it is opened: opening may do things
     own = openSync(path, (writes ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY)
     if (isIt(fs.fstatSync(own, { bigint: true }), id) && fileCalls.isSealed(own)) return own
   } catch (error) {
@@ -42,7 +47,10 @@ function openSealed (pid, fd, id, writes) {
 }
 
 /** @param {fs.BigIntStats} stat @param {string} id */
-const isIt = (stat, id) => stat.isFile() && `${stat.dev}-${stat.ino}` === id && stat.uid === BigInt(/** @type {() => number} */ (process.geteuid)())
+const isIt = (stat, id) =>
+  stat.isFile() &&
+  `${stat.dev}-${stat.ino}` === id &&
+  stat.uid === BigInt(/** @type {() => number} */ (process.geteuid)())
 
 /**
  * Is the token in the other process' page?
@@ -51,13 +59,15 @@ const isIt = (stat, id) => stat.isFile() && `${stat.dev}-${stat.ino}` === id && 
  * @param {number} slot
  * @param {string} text
  */
-function isInPage ({ pid, fd, id }, slot, text) {
+function isInPage({ pid, fd, id }, slot, text) {
   const page = openSealed(pid, fd, id, false)
   if (page < 0) return false
   try {
     const there = Buffer.alloc(TOKEN_BYTES)
     const n = fs.readSync(page, there, 0, TOKEN_BYTES, slot * TOKEN_BYTES)
-    return n === TOKEN_BYTES && timingSafeEqual(there, Buffer.from(text.padEnd(TOKEN_BYTES), 'latin1'))
+    return (
+      n === TOKEN_BYTES && timingSafeEqual(there, Buffer.from(text.padEnd(TOKEN_BYTES), 'latin1'))
+    )
   } finally {
     fs.closeSync(page)
   }
@@ -66,10 +76,14 @@ function isInPage ({ pid, fd, id }, slot, text) {
 /** A part of a mapping, which is closed with it; tensors over its bytes keep them. */
 class Borrowed extends Part {
   /** of the whole file, until it is closed @returns {number} */
-  get fd () { return /** @type {MappedFile} */ (this.whole).fd }
+  get fd() {
+    return /** @type {MappedFile} */ (this.whole).fd
+  }
 
   /** @override */
-  close () { this.whole.close() }
+  close() {
+    this.whole.close()
+  }
 }
 
 /**
@@ -80,7 +94,7 @@ class Borrowed extends Part {
  * @param {{ writes: boolean, maxBytes: number }} wanted
  * @returns {Borrowed | null} the caller's to close
  */
-function borrow (where, what, { writes, maxBytes }) {
+function borrow(where, what, { writes, maxBytes }) {
   const page = PAGE.exec(where ?? '')
   const token = TOKEN.exec(what ?? '')
   if (page === null || token === null) return null
@@ -92,7 +106,12 @@ function borrow (where, what, { writes, maxBytes }) {
     if (!isInPage({ pid, fd: pageFd, id: page[3] }, slot, token[0])) return null
     const own = openSealed(pid, fd, token[4], writes)
     if (own < 0) return null
-    const file = new MappedFile(`/proc/${pid}/fd/${fd}`, { mode: writes ? 1 : 0, guard: GUARDS.none }, 'host', own)
+    const file = new MappedFile(
+      `/proc/${pid}/fd/${fd}`,
+      { mode: writes ? 1 : 0, guard: GUARDS.none },
+      'host',
+      own,
+    )
     if (file.storage !== null && at + nbytes <= file.size) return new Borrowed(file, at, nbytes)
     file.close()
     return null

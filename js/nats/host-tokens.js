@@ -20,7 +20,8 @@ const segments = lazyFile(() => require('../sharing/segments'))
  * @returns {Segment}
  * @throws ERR_MEMORY · ERR_IO
  */
-const newSealed = nbytes => segments().newSegment(true, 0o600, null, nbytes, '/dev/shm', GUARDS.wanted)
+const newSealed = (nbytes) =>
+  segments().newSegment(true, 0o600, null, nbytes, '/dev/shm', GUARDS.wanted)
 
 /** What another process may read, or write. @typedef {{ text: string, close (): void }} Token */
 
@@ -39,7 +40,7 @@ class TokenPage {
    * @returns {Token | null} null: there are too many
    * @throws ERR_MEMORY · ERR_IO
    */
-  write ({ fd, id }, { writes, at, nbytes }) {
+  write({ fd, id }, { writes, at, nbytes }) {
     if (this.#segment === null) {
       this.#segment = newSealed(TOKENS * TOKEN_BYTES)
       this.text = [process.pid, this.#segment.fd, this.#segment.id].join(' ')
@@ -47,9 +48,18 @@ class TokenPage {
     const page = this.#segment
     const slot = this.#free.pop()
     if (slot === undefined) return null
-    const text = [randomBytes(16).toString('hex'), slot, writes ? 'w' : 'r', fd, id, at, nbytes].join(' ')
+    const text = [
+      randomBytes(16).toString('hex'),
+      slot,
+      writes ? 'w' : 'r',
+      fd,
+      id,
+      at,
+      nbytes,
+    ].join(' ')
     fs.writeSync(page.fd, text.padEnd(TOKEN_BYTES), slot * TOKEN_BYTES, 'latin1')
-    const close = () => { // once
+    const close = () => {
+      // once
       fs.writeSync(page.fd, ''.padEnd(TOKEN_BYTES), slot * TOKEN_BYTES, 'latin1')
       this.#free.push(slot)
     }

@@ -50,15 +50,22 @@ const [REFUSED, WRITTEN] = ['refused', 'written']
 let known
 
 /** What processes of one host have in common that can open each other's segments. @returns {string | null} null: there are no segments */
-function hostId () {
+function hostId() {
   if (known !== undefined) return known
   known = null
-  if (backend.isWasm || process.platform !== 'linux' || process.versions.deno !== undefined) return null
+  if (backend.isWasm || process.platform !== 'linux' || process.versions.deno !== undefined) {
+    return null
+  }
   try {
     if (parseInt(fs.readFileSync('/proc/self/stat', 'latin1')) !== process.pid) return null // /proc is another namespace's
-    const spaces = ['pid', 'user'].map(name => fs.readlinkSync(`/proc/self/ns/${name}`))
+    const spaces = ['pid', 'user'].map((name) => fs.readlinkSync(`/proc/self/ns/${name}`))
     const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-    const parts = [boot, fs.statSync('/dev/shm').dev, /** @type {() => number} */ (process.geteuid)(), ...spaces]
+    const parts = [
+      boot,
+      fs.statSync('/dev/shm').dev,
+      /** @type {() => number} */ (process.geteuid)(),
+      ...spaces,
+    ]
     known = createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 24)
   } catch (error) {
     log('the host has no name: %s', error)
@@ -67,7 +74,7 @@ function hostId () {
 }
 
 /** Where services of this host listen. @param {string} subject @returns {string | null} */
-function subjectOfHost (subject) {
+function subjectOfHost(subject) {
   const id = hostId()
   return id === null ? null : `${subject}.host.${id}`
 }
@@ -75,10 +82,10 @@ function subjectOfHost (subject) {
 /** What a bus has learned. @typedef {{ away: Map<string, number>, sizes: Map<string, number> }} State away: subjects that take no descriptors, until when; sizes: bytes of replies, by subject and method */
 
 /** @param {Core} core @returns {State} */
-const stateOf = core => (core.host ??= { away: new Map(), sizes: new Map() })
+const stateOf = (core) => (core.host ??= { away: new Map(), sizes: new Map() })
 
 /** @template V @param {Map<string, V>} map @param {string} key @param {V} value */
-function remember (map, key, value) {
+function remember(map, key, value) {
   if (map.size >= MOST_SUBJECTS) map.clear()
   map.set(key, value)
 }
@@ -94,14 +101,16 @@ function remember (map, key, value) {
  * @param {{ method?: string | undefined, out?: Value | undefined, attempts?: number }} [options]  of the request
  * @returns {Offer | null}
  */
-function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
+function offer(core, subject, value, { method, out, attempts = 1 } = {}) {
   const to = subjectOfHost(subject)
   if (to === null) return null
   const key = `${method ?? ''} ${subject}`
   let reply = stateOf(core).sizes.get(key) ?? 0
   if (out !== undefined) {
     reply = nbytesOf(out)
-    if (!Tensor.isTensor(out) && reply >= messages.SMALL) reply = contentOf(out).nbytes + RECORD_BYTES
+    if (!Tensor.isTensor(out) && reply >= messages.SMALL) {
+      reply = contentOf(out).nbytes + RECORD_BYTES
+    }
   }
   if (nbytesOf(value) < messages.SMALL && reply < messages.SMALL) return null
   const content = contentOf(value)
@@ -112,7 +121,12 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   const exported = isLarge ? exportOf(value, content) : null
   if (exported === null && isLarge) return null
   if (exported !== null) countSent('host', content.nbytes)
-  return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, exported)
+  return new Offer(
+    core,
+    { subject, to, key, fits, waits: !fits && attempts > 1, reply },
+    value,
+    exported,
+  )
 }
 
 /** Bytes that are exported. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, token: Token, source: Tensor | null }} Exported */
@@ -124,12 +138,15 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
  * @param {Content} content
  * @returns {Exported | null} null: there is no memory, or no token
  */
-function exportOf (value, content) {
+function exportOf(value, content) {
   const { nbytes } = content
   const layout = Tensor.isTensor(value) ? Tensor.attachedOf(value) : null
   const isDense = layout !== null && ffi.isContiguous(layout)
   if (isDense && backend.isFixed(layout.storage)) {
-    const there = segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes)
+    const there = segments().sealedAround(
+      backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize,
+      nbytes,
+    )
     const token = there && newToken(there.segment, { writes: false, at: there.at, nbytes })
     if (there && token) return { segment: there.segment, isOurs: false, token, source: null }
   }
@@ -139,8 +156,15 @@ function exportOf (value, content) {
   try {
     content.write({ fd: segment.fd, at: 0, storageAt: segment.storageAt.bind(segment) })
     const storage = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
-    return { segment, isOurs: true, token, source: storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]) }
-  } catch (error) { // the value's bytes are gone, such as those of a file that was cut
+    return {
+      segment,
+      isOurs: true,
+      token,
+      source:
+        storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]),
+    }
+  } catch (error) {
+    // the value's bytes are gone, such as those of a file that was cut
     closeArea(area)
     throw error
   }
@@ -152,7 +176,7 @@ function exportOf (value, content) {
 const inUse = { count: 0, bytes: 0 }
 
 /** @param {number} nbytes @param {boolean} writes  may the other process write? @returns {Area | null} null: there is no memory, or no token, or enough is exported */
-function newArea (nbytes, writes) {
+function newArea(nbytes, writes) {
   if (inUse.count === MOST_SEGMENTS || inUse.bytes + nbytes > MOST_EXPORTED) return null
   try {
     const segment = newSealed(nbytes)
@@ -168,20 +192,20 @@ function newArea (nbytes, writes) {
 }
 
 /** Somebody who still reads or writes there keeps the memory. @param {Area} area */
-function closeArea ({ segment, token }) {
+function closeArea({ segment, token }) {
   token.close()
   closeSegment(segment)
 }
 
 /** @param {Segment} segment  of an area */
-function closeSegment (segment) {
+function closeSegment(segment) {
   inUse.count--
   inUse.bytes -= segment.size
   segment.close()
 }
 
 /** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Token | null} */
-function newToken (segment, part) {
+function newToken(segment, part) {
   try {
     return page.write(segment, part)
   } catch (error) {
@@ -213,28 +237,39 @@ class Offer {
    * @param {Value} value
    * @param {Exported | null} exported  null: the bytes are few, and sent
    */
-  constructor (core, terms, value, exported) {
+  constructor(core, terms, value, exported) {
     this.#core = core
     this.#terms = terms
     this.#exported = exported
     this.#isRecord = !Tensor.isTensor(value)
     this.#kind = messages.kindFields(value)
     /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
-    this.#source = exported === null ? null : exported.source ?? /** @type {Tensor} */ (value).view()
+    this.#source =
+      exported === null ? null : (exported.source ?? /** @type {Tensor} */ (value).view())
     if (this.#source !== null) beginUse(this.#storage, 0)
   }
 
-  get #storage () { return Tensor.layoutOf(/** @type {Tensor} */ (this.#source)).storage }
+  get #storage() {
+    return Tensor.layoutOf(/** @type {Tensor} */ (this.#source)).storage
+  }
 
   /** The exported bytes as a message. */
-  outgoing () { return messages.outgoing(this.#source, { isBody: this.#isRecord }) }
+  outgoing() {
+    return messages.outgoing(this.#source, { isBody: this.#isRecord })
+  }
 
   /** @returns {string} where it is sent */
-  get subject () { return this.#terms.to }
+  get subject() {
+    return this.#terms.to
+  }
   /** Can bytes be sent instead? */
-  get fits () { return this.#terms.fits }
+  get fits() {
+    return this.#terms.fits
+  }
   /** Is the payload empty? */
-  get isEmpty () { return this.#exported !== null }
+  get isEmpty() {
+    return this.#exported !== null
+  }
 
   /**
    * Headers of a message, and memory for its reply.
@@ -242,11 +277,15 @@ class Offer {
    * @param {string} reply  the message's
    * @returns {HeaderBlock}
    */
-  headersFor (reply) {
+  headersFor(reply) {
     const area = this.#terms.reply < messages.SMALL ? null : newArea(this.#terms.reply, true)
     this.#sent.set(reply, area)
     const isExported = this.#exported !== null || area !== null
-    return new HeaderBlock(this.#kind, { [PAGE]: isExported ? page.text : undefined, [DATA]: this.#exported?.token.text, [REPLY]: area?.token.text })
+    return new HeaderBlock(this.#kind, {
+      [PAGE]: isExported ? page.text : undefined,
+      [DATA]: this.#exported?.token.text,
+      [REPLY]: area?.token.text,
+    })
   }
 
   /**
@@ -256,7 +295,7 @@ class Offer {
    * @param {Map<string, string>} headers
    * @returns {Next}
    */
-  heard (reply, headers) {
+  heard(reply, headers) {
     const area = this.#sent.get(reply)
     if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
     const answer = headers.get(PAGE.toLowerCase())
@@ -274,7 +313,7 @@ class Offer {
   }
 
   /** Sends bytes for a while. @returns {Next} */
-  #leave () {
+  #leave() {
     remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS)
     return 'bytes'
   }
@@ -289,25 +328,45 @@ class Offer {
    * @returns {Value | null} null: it is no reply to a descriptor, or has its bytes in the message
    * @throws as messages.decode
    */
-  result (reply, headers, data, out) {
+  result(reply, headers, data, out) {
     const area = this.#sent.get(reply)
     if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
-      if (Number(data.length) >= messages.SMALL) remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
+      if (Number(data.length) >= messages.SMALL) {
+        remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
+      }
       return null
     }
-    if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not offered')
+    if (area === undefined || area === null) {
+      throw failure(
+        'ERR_FORMAT',
+        'the reply says that it was written to memory that was not offered',
+      )
+    }
     this.#sent.delete(reply)
     const { maxBytes } = this.#core
     try {
       const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
       const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
-      if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
-      if (!(nbytes > 0 && nbytes <= area.nbytes)) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
-      const made = kind === null ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo) : tensorIn(area.segment, kind, out)
+      if (nbytes > maxBytes) {
+        throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
+      }
+      if (!(nbytes > 0 && nbytes <= area.nbytes)) {
+        throw failure(
+          'ERR_FORMAT',
+          `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`,
+        )
+      }
+      const made =
+        kind === null
+          ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo)
+          : tensorIn(area.segment, kind, out)
       // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
       for (const t of out === undefined ? tensorsOf(made) : []) {
         const { storage } = Tensor.layoutOf(t)
-        if (storage.kind === 'native') /** @type {any} */ (backend).addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+        if (storage.kind === 'native') {
+          const { addon } = /** @type {any} */ (backend)
+          addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+        }
       }
       remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
       return made
@@ -317,26 +376,28 @@ class Offer {
   }
 
   /** Further attempts send bytes, if they can. */
-  close () { this.isOpen = !this.#terms.fits }
+  close() {
+    this.isOpen = !this.#terms.fits
+  }
 
   /**
    * Does the server take no messages to the subject of the host, but bytes may be sent?
    *
    * @param {any} error  of the inbox
    */
-  isBarred (error) {
+  isBarred(error) {
     if (!this.isOpen || !this.#terms.fits || error?.cause?.subject !== this.#terms.to) return false
     this.#leave()
     return true
   }
 
   /** The tensor may be written to. Called once, before `end`. */
-  release () {
+  release() {
     if (this.#source !== null) endUse(this.#storage, 0)
   }
 
   /** Ends it. Called once, when no bytes of `source` are sent any more. */
-  end () {
+  end() {
     for (const area of this.#sent.values()) if (area !== null) closeArea(area)
     this.#sent.clear()
     if (this.#exported === null) return
@@ -353,13 +414,17 @@ class Offer {
  * @param {Value | undefined} out
  * @returns {Value}
  */
-function tensorIn (segment, { dtype, shape, nbytes }, out) {
+function tensorIn(segment, { dtype, shape, nbytes }, out) {
   if (out !== undefined) messages.checkTarget(out, dtype.name, shape)
   if (out !== undefined && ffi.isContiguous(Tensor.attachedOf(/** @type {Tensor} */ (out)))) {
     readFrom(/** @type {Tensor} */ (out), segment.fd)
     return out
   }
-  const there = tensorOver(/** @type {Storage} */ (segment.storageAt(0, nbytes, 1)), dtype.index, shape)
+  const there = tensorOver(
+    /** @type {Storage} */ (segment.storageAt(0, nbytes, 1)),
+    dtype.index,
+    shape,
+  )
   if (out === undefined) return there
   try {
     copyTo(/** @type {Tensor} */ (out), there)
@@ -370,7 +435,7 @@ function tensorIn (segment, { dtype, shape, nbytes }, out) {
 }
 
 /** @param {string | undefined} text  of a header @returns {number} NaN: it is none */
-const sizeOf = text => /^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN
+const sizeOf = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN)
 
 // ---- The service ----
 
@@ -381,15 +446,25 @@ const sizeOf = text => /^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN
  * @param {{ maxBytes: number }} limits
  * @returns {Value | null} read-only, over the caller's memory, which the caller may write to; null: the caller has to send bytes
  */
-function accept (headers, { maxBytes }) {
+function accept(headers, { maxBytes }) {
   try {
     const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
-    const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), { writes: false, maxBytes })
+    const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), {
+      writes: false,
+      maxBytes,
+    })
     if (found === null) return null
     try {
       if (kind === null) return messages.decodeExported(found)
       const { dtype, shape, nbytes } = kind
-      const storage = found.size === nbytes ? found.storageAt(0, nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize) : null
+      const storage =
+        found.size === nbytes
+          ? found.storageAt(
+              0,
+              nbytes,
+              dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize,
+            )
+          : null
       return storage === null ? null : tensorOver(storage, dtype.index, shape, ffi.READ_ONLY)
     } finally {
       found.close()
@@ -401,7 +476,7 @@ function accept (headers, { maxBytes }) {
 }
 
 /** Are a request's bytes in the caller's memory? @param {Map<string, string>} headers */
-const isExported = headers => headers.has(DATA.toLowerCase())
+const isExported = (headers) => headers.has(DATA.toLowerCase())
 
 /**
  * Writes a result to memory that the caller has exported.
@@ -410,7 +485,7 @@ const isExported = headers => headers.has(DATA.toLowerCase())
  * @param {Value} result
  * @returns {Record<string, string> | null} headers of the reply; null: bytes have to be sent
  */
-function put (headers, result) {
+function put(headers, result) {
   const what = headers.get(REPLY.toLowerCase())
   if (what === undefined) return null
   const { nbytes, isOnCpu, write } = contentOf(result)
@@ -424,7 +499,11 @@ function put (headers, result) {
     found.close()
   }
   countSent('host', nbytes)
-  return { ...messages.kindFields(result), [PAGE]: WRITTEN, ...!Tensor.isTensor(result) && { [SIZE]: String(nbytes) } }
+  return {
+    ...messages.kindFields(result),
+    [PAGE]: WRITTEN,
+    ...(!Tensor.isTensor(result) && { [SIZE]: String(nbytes) }),
+  }
 }
 
 /**
@@ -434,11 +513,22 @@ function put (headers, result) {
  * @param {Value} result
  * @returns {Record<string, string>}
  */
-function needed (headers, result) {
+function needed(headers, result) {
   return headers.has(PAGE.toLowerCase()) ? { [NEEDED]: String(contentOf(result).nbytes) } : {}
 }
 
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = { subjectOfHost, offer, Offer, accept, isExported, put, needed, pleaseSendBytes, copyTo, stateOf }
+module.exports = {
+  subjectOfHost,
+  offer,
+  Offer,
+  accept,
+  isExported,
+  put,
+  needed,
+  pleaseSendBytes,
+  copyTo,
+  stateOf,
+}

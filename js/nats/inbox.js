@@ -19,7 +19,7 @@ const { peer } = require('./peers')
  */
 
 /** @param {Core} core @returns {Inbox} */
-const inboxOf = core => (core.inbox ??= new Inbox(core))
+const inboxOf = (core) => (core.inbox ??= new Inbox(core))
 
 class Inbox {
   #core
@@ -33,13 +33,16 @@ class Inbox {
   #next = 0
 
   /** @param {Core} core */
-  constructor (core) {
+  constructor(core) {
     this.#core = core
     core.link.follow({
-      lost: () => this.#each(waiter => waiter.dropped()),
-      restored: () => this.#each(waiter => waiter.restored()),
-      refused: (subject, error) => this.#each(waiter => { if (waiter.sendsTo(subject)) waiter.failed(refused(`does not take ${subject}`, error)) }),
-      closed: () => this.#fail(closed())
+      lost: () => this.#each((waiter) => waiter.dropped()),
+      restored: () => this.#each((waiter) => waiter.restored()),
+      refused: (subject, error) =>
+        this.#each((waiter) => {
+          if (waiter.sendsTo(subject)) waiter.failed(refused(`does not take ${subject}`, error))
+        }),
+      closed: () => this.#fail(closed()),
     })
     // The connection's prefix, if users may only receive there; clients that do not tell it have the usual one.
     this.#prefix = peer('transport-node').createInbox(core.connection.options?.inboxPrefix)
@@ -50,8 +53,9 @@ class Inbox {
    * @returns {string} a subject, whose messages the handler gets until `close`
    * @throws ERR_DISCONNECTED the connection was closed
    */
-  open (handler) {
-    const callback = (/** @type {any} */ error, /** @type {any} */ message) => error ? this.#refused(error) : this.#handlers.get(message.subject)?.(message)
+  open(handler) {
+    const callback = (/** @type {any} */ error, /** @type {any} */ message) =>
+      error ? this.#refused(error) : this.#handlers.get(message.subject)?.(message)
     try {
       this.#subscription ??= this.#core.connection.subscribe(`${this.#prefix}.*`, { callback })
     } catch (error) {
@@ -63,28 +67,34 @@ class Inbox {
   }
 
   /** @param {string} subject  that `open` gave */
-  close (subject) { this.#handlers.delete(subject) }
+  close(subject) {
+    this.#handlers.delete(subject)
+  }
 
   /** @param {Waiter} waiter */
-  join (waiter) {
+  join(waiter) {
     this.#waiters.add(waiter)
     if (this.#core.connection.isClosed()) waiter.failed(closed())
   }
 
   /** @param {Waiter} waiter */
-  leave (waiter) { this.#waiters.delete(waiter) }
+  leave(waiter) {
+    this.#waiters.delete(waiter)
+  }
 
   /** @param {Error} cause  the server allows no subscription */
-  #refused (cause) {
+  #refused(cause) {
     this.#subscription = null
     this.#fail(refused(`allows no replies to ${this.#prefix}.*`, cause))
   }
 
   /** @param {Error} error */
-  #fail (error) { this.#each(waiter => waiter.failed(error)) }
+  #fail(error) {
+    this.#each((waiter) => waiter.failed(error))
+  }
 
   /** @param {(waiter: Waiter) => void} tell */
-  #each (tell) {
+  #each(tell) {
     for (const waiter of [...this.#waiters]) tell(waiter)
   }
 
@@ -93,10 +103,13 @@ class Inbox {
    *
    * @param {() => void} done
    */
-  whenSent (done) { this.#core.link.flush().then(done, done) }
+  whenSent(done) {
+    this.#core.link.flush().then(done, done)
+  }
 }
 
 /** @param {unknown} [cause] */
-const closed = cause => Object.assign(failure('ERR_DISCONNECTED', 'the connection was closed'), { cause })
+const closed = (cause) =>
+  Object.assign(failure('ERR_DISCONNECTED', 'the connection was closed'), { cause })
 
 module.exports = { Inbox, inboxOf, closed }

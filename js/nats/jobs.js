@@ -36,7 +36,7 @@ class MessageJob {
    * @param {Terms} terms
    * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
    */
-  constructor (core, { headers, data, reply, exported = null }, terms) {
+  constructor(core, { headers, data, reply, exported = null }, terms) {
     this.#core = core
     this.#data = data
     this.#reply = reply
@@ -55,10 +55,12 @@ class MessageJob {
   }
 
   /** Finds out which requests it may run with. @param {number} axis */
-  #sort (axis) {
+  #sort(axis) {
     const isRecord = this.#headers.has('tensor-format')
     if (isRecord && this.#exported === null) this.#record = /** @type {any} */ (this.#decoded())
-    const kinds = isRecord ? kindsOfRecord(/** @type {any} */ (this.#exported ?? this.#record)) : kindsOfTensor(this.#headers, this.nbytes)
+    const kinds = isRecord
+      ? kindsOfRecord(/** @type {any} */ (this.#exported ?? this.#record))
+      : kindsOfTensor(this.#headers, this.nbytes)
     if (kinds === null) return
     const all = Object.entries(kinds)
     if (isRecord && all.length === 1 && all[0][0] === '') return // in a batch it would be a tensor without a name
@@ -67,24 +69,35 @@ class MessageJob {
     if (extents.size !== 1 || rows === undefined) return
     this.kinds = kinds
     this.rows = rows
-    this.key = all.map(([name, { dtype, shape }]) => keyOf(this.method, name, dtype, shape, axisOf(axis, shape.length))).sort().join()
+    this.key = all
+      .map(([name, { dtype, shape }]) =>
+        keyOf(this.method, name, dtype, shape, axisOf(axis, shape.length)),
+      )
+      .sort()
+      .join()
   }
 
   /** @param {Value} [out] @returns {Value} the message's */
-  #decoded (out) { return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out }) }
+  #decoded(out) {
+    return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out })
+  }
 
   /** @returns {Value} */
-  read () { return this.#record ?? this.#takeExported() ?? this.#decoded() }
+  read() {
+    return this.#record ?? this.#takeExported() ?? this.#decoded()
+  }
 
   /** @param {Value} out @returns {Value} */
-  readInto (out) {
+  readInto(out) {
     const exported = this.#takeExported()
     if (exported === null) {
       for (const t of tensorsOf(this.#record ?? {})) t.dispose()
       return this.#decoded(out)
     }
     const targets = Tensor.isTensor(out) ? { '': out } : out // of the same kind
-    for (const [name, t] of Object.entries(Tensor.isTensor(exported) ? { '': exported } : exported)) {
+    for (const [name, t] of Object.entries(
+      Tensor.isTensor(exported) ? { '': exported } : exported,
+    )) {
       host.copyTo(targets[name], t)
       t.dispose()
     }
@@ -92,17 +105,22 @@ class MessageJob {
   }
 
   /** @returns {Value | null} the reader's to dispose */
-  #takeExported () {
+  #takeExported() {
     const exported = this.#exported
     this.#exported = null
     return exported
   }
 
   /** @param {Value} result @returns {boolean} */
-  succeed (result) {
+  succeed(result) {
     const written = host.put(this.#headers, result)
     if (written !== null) {
-      post(this.#core, this.#reply, undefined, new HeaderBlock(written, { 'Tensor-Replica': this.#terms.replica }))
+      post(
+        this.#core,
+        this.#reply,
+        undefined,
+        new HeaderBlock(written, { 'Tensor-Replica': this.#terms.replica }),
+      )
       return false
     }
     try {
@@ -114,19 +132,24 @@ class MessageJob {
   }
 
   /** @param {{ code?: unknown, message: string }} error */
-  fail (error) {
+  fail(error) {
     this.expire()
     refuse(this.#core, this.#reply, error, this.#terms.replica, this.#needed)
   }
 
   /** Nobody waits for it, or it has failed: releases what was not read. */
-  expire () {
-    for (const t of [...tensorsOf(this.#exported ?? {}), ...tensorsOf(this.#record ?? {})]) t.dispose()
+  expire() {
+    for (const t of [...tensorsOf(this.#exported ?? {}), ...tensorsOf(this.#record ?? {})]) {
+      t.dispose()
+    }
   }
 }
 
 /** @param {Record<string, import('../tensor/tensor').Tensor>} record @returns {Record<string, Kind>} */
-const kindsOfRecord = record => Object.fromEntries(Object.entries(record).map(([name, { dtype, shape }]) => [name, { dtype, shape }]))
+const kindsOfRecord = (record) =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, { dtype, shape }]) => [name, { dtype, shape }]),
+  )
 
 /**
  * What a message says of its tensor; decoding says what is wrong with it otherwise.
@@ -135,7 +158,7 @@ const kindsOfRecord = record => Object.fromEntries(Object.entries(record).map(([
  * @param {number} nbytes
  * @returns {Record<string, Kind> | null} null: it does not fit its bytes
  */
-function kindsOfTensor (headers, nbytes) {
+function kindsOfTensor(headers, nbytes) {
   try {
     const { dtype, shape, nbytes: told } = messages.kindOf(headers)
     return told === nbytes ? { '': { dtype: dtype.name, shape } } : null

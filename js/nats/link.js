@@ -17,11 +17,15 @@ const { failure } = require('../base/errors')
 const links = new WeakMap()
 
 /** @param {string} [why] */
-const disconnected = (why = 'the connection was lost') => failure('ERR_DISCONNECTED', `${why}; what was pending may or may not have arrived`)
+const disconnected = (why = 'the connection was lost') =>
+  failure('ERR_DISCONNECTED', `${why}; what was pending may or may not have arrived`)
 
 /** The server does not allow it. @param {string} what  it does @param {any} cause  of the client */
-function refused (what, cause) {
-  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause })
+function refused(what, cause) {
+  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), {
+    remoteCode: 'PERMISSIONS_VIOLATION',
+    cause,
+  })
 }
 
 /**
@@ -31,7 +35,8 @@ function refused (what, cause) {
  * @param {any} error  of the client
  * @returns {boolean}
  */
-const isUnanswered = error => error?.name === 'JetStreamNotEnabled' || error?.isNoResponders?.() === true
+const isUnanswered = (error) =>
+  error?.name === 'JetStreamNotEnabled' || error?.isNoResponders?.() === true
 
 class Link {
   /** @type {Set<Follower>} */
@@ -42,20 +47,21 @@ class Link {
   jetstream = undefined
 
   /** @param {any} connection */
-  constructor (connection) {
+  constructor(connection) {
     this.connection = connection
     this.isConnected = !connection.isClosed() && connection.info !== undefined
     this.#watch()
   }
 
   /** Ends with the connection; throws nothing. */
-  async #watch () {
+  async #watch() {
     try {
       for await (const { type, error } of this.connection.status()) {
         if (type === 'disconnect') this.#lose()
         else if (type === 'close') break
-        else if (type === 'error' && error?.operation === 'publish') this.#tell(({ refused }) => refused?.(error.subject, error))
-        else if (type === 'reconnect') {
+        else if (type === 'error' && error?.operation === 'publish') {
+          this.#tell(({ refused }) => refused?.(error.subject, error))
+        } else if (type === 'reconnect') {
           this.isConnected = true
           this.#tell(({ restored }) => restored?.())
         }
@@ -65,26 +71,30 @@ class Link {
     this.#tell(({ closed }) => closed?.())
   }
 
-  #lose () {
+  #lose() {
     this.isConnected = false
     this.#tell(({ lost }) => lost?.())
   }
 
   /** @param {(follower: Follower) => void} tell */
-  #tell (tell) {
+  #tell(tell) {
     for (const follower of [...this.#followers]) tell(follower)
   }
 
   /** @param {Follower} follower @returns {() => void} ends that */
-  follow (follower) {
+  follow(follower) {
     this.#followers.add(follower)
-    return () => { this.#followers.delete(follower) }
+    return () => {
+      this.#followers.delete(follower)
+    }
   }
 
   /** @throws ERR_DISCONNECTED */
-  check () {
+  check() {
     if (this.connection.isClosed()) throw failure('ERR_DISCONNECTED', 'the connection is closed')
-    if (!this.isConnected) throw failure('ERR_DISCONNECTED', 'the connection is being made again; nothing was sent')
+    if (!this.isConnected) {
+      throw failure('ERR_DISCONNECTED', 'the connection is being made again; nothing was sent')
+    }
   }
 
   /**
@@ -94,8 +104,8 @@ class Link {
    * @param {Promise<R>} promise  of the client
    * @returns {Promise<R>}
    */
-  guarded (promise) {
-    return this.#following(promise, reject => ({ lost: () => reject(disconnected()) }))
+  guarded(promise) {
+    return this.#following(promise, (reject) => ({ lost: () => reject(disconnected()) }))
   }
 
   /**
@@ -106,11 +116,11 @@ class Link {
    * @param {Promise<R>} promise
    * @returns {Promise<R>}
    */
-  permitted (subject, promise) {
-    return this.#following(promise, reject => ({
-      refused (name, error) {
+  permitted(subject, promise) {
+    return this.#following(promise, (reject) => ({
+      refused(name, error) {
         if (name === subject) reject(refused(`refuses to take '${subject}'`, error))
-      }
+      },
     }))
   }
 
@@ -122,10 +132,24 @@ class Link {
    * @param {(reject: (error: Error) => void) => Follower} followerFor
    * @returns {Promise<R>}
    */
-  #following (promise, followerFor) {
+  #following(promise, followerFor) {
     return new Promise((resolve, reject) => {
-      const leave = this.follow(followerFor(error => { leave(); reject(error) }))
-      promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
+      const leave = this.follow(
+        followerFor((error) => {
+          leave()
+          reject(error)
+        }),
+      )
+      promise.then(
+        (result) => {
+          leave()
+          resolve(result)
+        },
+        (error) => {
+          leave()
+          reject(error)
+        },
+      )
     })
   }
 
@@ -135,7 +159,7 @@ class Link {
    * @returns {Promise<void>}
    * @throws ERR_DISCONNECTED as a rejection
    */
-  flushSoon () {
+  flushSoon() {
     this.#flushing ??= new Promise((resolve, reject) => {
       queueMicrotask(() => {
         this.#flushing = null
@@ -150,13 +174,17 @@ class Link {
    *
    * @returns {Promise<void>}
    */
-  async flush () {
+  async flush() {
     try {
       await this.guarded(this.connection.flush())
     } catch (/** @type {any} */ error) {
-      throw error?.code === 'ERR_DISCONNECTED' ? error : Object.assign(disconnected(), { cause: error })
+      throw error?.code === 'ERR_DISCONNECTED'
+        ? error
+        : Object.assign(disconnected(), { cause: error })
     }
-    await new Promise(resolve => { process.nextTick(resolve) }) // a refusal that came before it has been told then
+    await new Promise((resolve) => {
+      process.nextTick(resolve)
+    }) // a refusal that came before it has been told then
   }
 }
 
@@ -164,9 +192,9 @@ class Link {
  * @param {any} connection
  * @returns {Link}
  */
-function linkOf (connection) {
+function linkOf(connection) {
   let link = links.get(connection)
-  if (link === undefined) links.set(connection, link = new Link(connection))
+  if (link === undefined) links.set(connection, (link = new Link(connection)))
   return link
 }
 

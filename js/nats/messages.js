@@ -43,7 +43,7 @@ const SAFETENSORS = 'safetensors'
 const RECORD = { 'Tensor-Format': SAFETENSORS }
 
 /** @param {string} reason */
-const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
+const malformed = (reason) => failure('ERR_FORMAT', `the message ${reason}`)
 
 // ---- Written ----
 
@@ -55,10 +55,18 @@ const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
  * @returns {Encoded} payload: the tensor's own bytes if it is contiguous and they stay where they are, else a counted copy
  * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_BUSY something writes it · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
  */
-function encode (value, { isBody = false, fields } = {}) {
+function encode(value, { isBody = false, fields } = {}) {
   if (!Tensor.isTensor(value)) {
-    if (value === null || typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) {
-      throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor, or tensors by name, was expected`)
+    if (
+      value === null ||
+      typeof value !== 'object' ||
+      Array.isArray(value) ||
+      ArrayBuffer.isView(value)
+    ) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `value is ${show(value)}; a tensor, or tensors by name, was expected`,
+      )
     }
     const payload = toSafetensorsBytes(value)
     return { headers: new HeaderBlock(RECORD, fields), payload, storage: null }
@@ -68,7 +76,9 @@ function encode (value, { isBody = false, fields } = {}) {
   if ((storage.optional?.written ?? 0) > 0) throw busy('tensor')
   const headers = new HeaderBlock(isBody ? RECORD : kindFields(value), fields)
   const stays = ffi.isContiguous(layout) && layout.size > 0 && storage.kind !== 'wasm' // whose memory moves when it grows
-  const payload = stays ? readBytes(layout, 0, nbytesOf(layout), bytes => bytes) : copyOfBytes(value)
+  const payload = stays
+    ? readBytes(layout, 0, nbytesOf(layout), (bytes) => bytes)
+    : copyOfBytes(value)
   return { headers, payload, storage: stays ? storage : null }
 }
 
@@ -78,7 +88,7 @@ function encode (value, { isBody = false, fields } = {}) {
  * @param {any} value
  * @returns {Record<string, string>}
  */
-function kindFields (value) {
+function kindFields(value) {
   if (!Tensor.isTensor(value)) return RECORD
   const { dtype, shape } = Tensor.attachedOf(value)
   return { 'Tensor-Dtype': dtypes[dtype].name, 'Tensor-Shape': shape.join(',') }
@@ -88,12 +98,12 @@ function kindFields (value) {
 const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
 
 /** @param {Tensor} t @returns {Uint8Array} row-major */
-function copyOfBytes (t) {
+function copyOfBytes(t) {
   const layout = Tensor.attachedOf(t)
   const nbytes = nbytesOf(layout)
   if (nbytes === 0) return new Uint8Array(0)
   countCopy('nats', nbytes)
-  if (ffi.isContiguous(layout)) return readBytes(layout, 0, nbytes, bytes => bytes.slice())
+  if (ffi.isContiguous(layout)) return readBytes(layout, 0, nbytes, (bytes) => bytes.slice())
   let bytes
   try {
     bytes = new Uint8Array(nbytes)
@@ -117,17 +127,24 @@ function copyOfBytes (t) {
  * @returns {Encoded & { release (): void }}  release: to be called once; also after failures
  * @throws as encode
  */
-function outgoing (value, options) {
+function outgoing(value, options) {
   const { headers, payload, storage } = encode(value, options)
   countSent('message', payload.length)
   if (payload.length >= SMALL) markStable(payload, storage)
-  if (storage === null) return { headers, payload, storage, release () {} }
+  if (storage === null) return { headers, payload, storage, release() {} }
   if (payload.length >= SMALL) {
     beginUse(storage, 0)
-    return { headers, payload, storage, release () { endUse(storage, 0) } }
+    return {
+      headers,
+      payload,
+      storage,
+      release() {
+        endUse(storage, 0)
+      },
+    }
   }
   countCopy('nats', payload.length)
-  return { headers, payload: payload.slice(), storage: null, release () {} }
+  return { headers, payload: payload.slice(), storage: null, release() {} }
 }
 
 // ---- Read ----
@@ -150,13 +167,22 @@ const decode = (message, options) => decodeParts(readHeaders(message), message.d
  * @param {{ maxBytes?: number, out?: any }} [options]
  * @returns {Tensor | TensorRecord}
  */
-function decodeParts (fields, data, { maxBytes = Infinity, out } = {}) {
-  if (data.length > maxBytes) throw failure('ERR_TOO_LARGE', `the message has ${data.length} bytes; maxBytes is ${maxBytes}`)
+function decodeParts(fields, data, { maxBytes = Infinity, out } = {}) {
+  if (data.length > maxBytes) {
+    throw failure('ERR_TOO_LARGE', `the message has ${data.length} bytes; maxBytes is ${maxBytes}`)
+  }
   const cut = fields.get(CUT.toLowerCase())
-  if (cut !== undefined) throw failure('ERR_TOO_LARGE', `the message had ${cut.slice(0, 16)} bytes, which the transport did not take`)
+  if (cut !== undefined) {
+    throw failure(
+      'ERR_TOO_LARGE',
+      `the message had ${cut.slice(0, 16)} bytes, which the transport did not take`,
+    )
+  }
   if (isRecord(fields)) return decodeRecord(data, out)
   const { dtype, shape, nbytes } = kindOf(fields)
-  if (nbytes !== data.length) throw malformed(`has ${data.length} bytes; ${dtype.name} [${shape.join(', ')}] has ${nbytes}`)
+  if (nbytes !== data.length) {
+    throw malformed(`has ${data.length} bytes; ${dtype.name} [${shape.join(', ')}] has ${nbytes}`)
+  }
   if (out === undefined) return over(data, dtype, shape)
   checkTarget(out, dtype.name, shape)
   fill(out, data)
@@ -164,9 +190,11 @@ function decodeParts (fields, data, { maxBytes = Infinity, out } = {}) {
 }
 
 /** @param {Map<string, string>} fields @throws ERR_FORMAT it is in a format that is not read */
-function isRecord (fields) {
+function isRecord(fields) {
   const format = fields.get('tensor-format')
-  if (format !== undefined && format !== SAFETENSORS) throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)
+  if (format !== undefined && format !== SAFETENSORS) {
+    throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)
+  }
   return format !== undefined
 }
 
@@ -177,15 +205,23 @@ function isRecord (fields) {
  * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[], nbytes: number }}
  * @throws ERR_FORMAT
  */
-function kindOf (fields) {
+function kindOf(fields) {
   const name = fields.get('tensor-dtype')
   const text = fields.get('tensor-shape')
-  if (name === undefined || text === undefined) throw malformed('has no headers Tensor-Dtype and Tensor-Shape')
+  if (name === undefined || text === undefined) {
+    throw malformed('has no headers Tensor-Dtype and Tensor-Shape')
+  }
   const dtype = byName.get(name)
-  if (dtype === undefined) throw malformed(`is of dtype ${show(name.slice(0, 40))}, which is none of samebytes'`)
-  if (text !== '' && !SHAPE.test(text)) throw malformed(`has the shape ${show(text.slice(0, 40))}; '2,3' and the like was expected`)
+  if (dtype === undefined) {
+    throw malformed(`is of dtype ${show(name.slice(0, 40))}, which is none of samebytes'`)
+  }
+  if (text !== '' && !SHAPE.test(text)) {
+    throw malformed(`has the shape ${show(text.slice(0, 40))}; '2,3' and the like was expected`)
+  }
   const shape = text === '' ? [] : text.split(',').map(Number)
-  if (shape.length > MOST_AXES) throw malformed(`has ${shape.length} axes; ${MOST_AXES} are possible`)
+  if (shape.length > MOST_AXES) {
+    throw malformed(`has ${shape.length} axes; ${MOST_AXES} are possible`)
+  }
   const size = shape.reduce((n, extent) => n * extent, 1) // exact, or larger than any message
   return { dtype, shape, nbytes: size * dtype.itemsize }
 }
@@ -197,8 +233,10 @@ function kindOf (fields) {
  * @param {Uint8Array} data
  * @returns {Uint8Array} itself, or a counted copy
  */
-function owned (data) {
-  if (data.length >= SMALL || data.buffer.byteLength === data.length) return new Uint8Array(/** @type {ArrayBuffer} */ (data.buffer), data.byteOffset, data.length)
+function owned(data) {
+  if (data.length >= SMALL || data.buffer.byteLength === data.length) {
+    return new Uint8Array(/** @type {ArrayBuffer} */ (data.buffer), data.byteOffset, data.length)
+  }
   if (data.length > 0) countCopy('nats', data.length)
   return new Uint8Array(data)
 }
@@ -208,7 +246,7 @@ function owned (data) {
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {number[]} shape
  */
-function over (data, dtype, shape) {
+function over(data, dtype, shape) {
   const bytes = owned(data)
   try {
     return fromBytes(bytes, shape, { dtype: dtype.name, copy: 'if-needed' })
@@ -218,7 +256,7 @@ function over (data, dtype, shape) {
 }
 
 /** An error of making a tensor: that of a shape with 0 elements and huge axes is the message's fault. @param {any} error @param {string} [what] */
-function unshaped (error, what = error?.message) {
+function unshaped(error, what = error?.message) {
   if (error?.code !== 'ERR_SHAPE' && error?.code !== 'ERR_BOUNDS') return error
   return Object.assign(malformed(`has a shape that no tensor has: ${what}`), { cause: error })
 }
@@ -229,22 +267,34 @@ function unshaped (error, what = error?.message) {
  * @param {readonly number[]} shape
  * @param {string} [name]
  */
-function checkTarget (out, dtype, shape, name = 'out') {
+function checkTarget(out, dtype, shape, name = 'out') {
   const t = tensorGiven(out, name)
   const layout = Tensor.writableOf(t)
-  if (dtypes[layout.dtype].name !== dtype) throw failure('ERR_DTYPE', `${name} is of ${dtypes[layout.dtype].name}; the message is of ${dtype}`)
-  if (!isSameShape(layout.shape, /** @type {number[]} */ (shape))) throw failure('ERR_SHAPE', `${name} has the shape [${layout.shape.join(', ')}]; the message's is [${shape.join(', ')}]`)
+  if (dtypes[layout.dtype].name !== dtype) {
+    throw failure(
+      'ERR_DTYPE',
+      `${name} is of ${dtypes[layout.dtype].name}; the message is of ${dtype}`,
+    )
+  }
+  if (!isSameShape(layout.shape, /** @type {number[]} */ (shape))) {
+    throw failure(
+      'ERR_SHAPE',
+      `${name} has the shape [${layout.shape.join(', ')}]; the message's is [${shape.join(', ')}]`,
+    )
+  }
 }
 
 /**
  * @param {Tensor} out  that was checked
  * @param {Uint8Array} data
  */
-function fill (out, data) {
+function fill(out, data) {
   const layout = Tensor.writableOf(out)
   if (data.length === 0) return
   if (ffi.isContiguous(layout)) {
-    readBytes(layout, 0, data.length, bytes => { bytes.set(data) })
+    readBytes(layout, 0, data.length, (bytes) => {
+      bytes.set(data)
+    })
     return
   }
   const source = over(data, dtypes[layout.dtype], layout.shape)
@@ -257,13 +307,15 @@ function fill (out, data) {
  * @param {any} out
  * @returns {TensorRecord}
  */
-function decodeRecord (data, out) {
+function decodeRecord(data, out) {
   if (data.length < 8) throw malformed('is too short for a .safetensors body')
   const open = () => {
     checkHeader(data)
     return parseSafetensors(out === undefined ? owned(data) : data)
   }
-  return readRecord(open, out, (target, { byteOffset, nbytes }) => fill(target, data.subarray(byteOffset, byteOffset + nbytes)))
+  return readRecord(open, out, (target, { byteOffset, nbytes }) =>
+    fill(target, data.subarray(byteOffset, byteOffset + nbytes)),
+  )
 }
 
 /**
@@ -275,24 +327,28 @@ function decodeRecord (data, out) {
  * @returns {TensorRecord} over the source; or out
  * @throws as decode
  */
-function decodeExported (source, out, copy = () => {}) {
-  return readRecord(() => safetensorsFile(new Exported(source)), out, (target, { name }, file) => {
-    const t = file.get(name)
-    copy(target, t)
-    t.dispose()
-  })
+function decodeExported(source, out, copy = () => {}) {
+  return readRecord(
+    () => safetensorsFile(new Exported(source)),
+    out,
+    (target, { name }, file) => {
+      const t = file.get(name)
+      copy(target, t)
+      t.dispose()
+    },
+  )
 }
 
 /** A file whose beginning may change after it was looked at, and whose tensors are copied where they are not aligned, whoever may write to it. */
 class Exported extends Part {
   /** @param {Source} source */
-  constructor (source) {
+  constructor(source) {
     super(source, 0, source.size)
     this.writes = false
   }
 
   /** @param {number} from @param {number} nbytes @override */
-  read (from, nbytes) {
+  read(from, nbytes) {
     const bytes = super.read(from, nbytes)
     if (from === 0 && nbytes >= 8) checkHeader(bytes)
     return bytes
@@ -300,9 +356,11 @@ class Exported extends Part {
 }
 
 /** @param {Uint8Array} bytes  of a .safetensors file, its first 8 or more */
-function checkHeader (bytes) {
+function checkHeader(bytes) {
   const header = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
-  if (header > RECORD_HEADER) throw failure('ERR_FORMAT', `its JSON has ${header} bytes; ${RECORD_HEADER} are read`)
+  if (header > RECORD_HEADER) {
+    throw failure('ERR_FORMAT', `its JSON has ${header} bytes; ${RECORD_HEADER} are read`)
+  }
 }
 
 /**
@@ -311,12 +369,14 @@ function checkHeader (bytes) {
  * @param {(target: Tensor, info: TensorInfo, file: TensorFile) => void} fill
  * @returns {TensorRecord}
  */
-function readRecord (open, out, fill) {
+function readRecord(open, out, fill) {
   let file
   try {
     file = open()
   } catch (/** @type {any} */ error) {
-    throw error?.code === 'ERR_FORMAT' ? Object.assign(malformed(`is no .safetensors body: ${error.message}`), { cause: error }) : error
+    throw error?.code === 'ERR_FORMAT'
+      ? Object.assign(malformed(`is no .safetensors body: ${error.message}`), { cause: error })
+      : error
   }
   /** @type {[string, Tensor][]} */
   const made = []
@@ -326,13 +386,19 @@ function readRecord (open, out, fill) {
       for (const name of file.keys()) made.push([name, file.get(name)])
       return Object.fromEntries(made)
     }
-    if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) throw malformed(`has tensors by name; out is ${show(out)}`)
-    const infos = [...file.keys()].map(name => file.info(name))
+    if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) {
+      throw malformed(`has tensors by name; out is ${show(out)}`)
+    }
+    const infos = [...file.keys()].map((name) => file.info(name))
     const targets = infos.map(({ name }) => {
-      if (!Object.hasOwn(out, name)) throw failure('ERR_NOT_FOUND', `out has no tensor ${show(name)}, which the message has`)
+      if (!Object.hasOwn(out, name)) {
+        throw failure('ERR_NOT_FOUND', `out has no tensor ${show(name)}, which the message has`)
+      }
       return out[name] // once: it may be a getter
     })
-    infos.forEach(({ name, dtype, shape }, i) => checkTarget(targets[i], dtype, shape, `out.${name}`))
+    infos.forEach(({ name, dtype, shape }, i) =>
+      checkTarget(targets[i], dtype, shape, `out.${name}`),
+    )
     infos.forEach((info, i) => fill(targets[i], info, file))
     return out
   } catch (error) {
@@ -343,4 +409,16 @@ function readRecord (open, out, fill) {
   }
 }
 
-module.exports = { SMALL, encode, kindFields, isRecord, outgoing, decode, decodeParts, decodeExported, kindOf, checkTarget, readHeaders }
+module.exports = {
+  SMALL,
+  encode,
+  kindFields,
+  isRecord,
+  outgoing,
+  decode,
+  decodeParts,
+  decodeExported,
+  kindOf,
+  checkTarget,
+  readHeaders,
+}

@@ -15,10 +15,12 @@ const stable = new WeakMap()
  * @param {Uint8Array} payload  the very object that the client is given
  * @param {Storage | null} storage  that it lies in; null: it is a copy, which nobody else has
  */
-const markStable = (payload, storage) => { stable.set(payload, storage) }
+const markStable = (payload, storage) => {
+  stable.set(payload, storage)
+}
 
 /** @param {Uint8Array} payload */
-const isStable = payload => stable.has(payload)
+const isStable = (payload) => stable.has(payload)
 
 /**
  * Keeps a payload's memory where it is for as long as the system reads it: its buffer, if it is one of V8's, is not transferred any more.
@@ -26,7 +28,7 @@ const isStable = payload => stable.has(payload)
  * @param {Uint8Array} payload  stable
  * @returns {boolean} false: it may shrink, and has to be copied
  */
-function stays (payload) {
+function stays(payload) {
   const storage = /** @type {Storage | null} */ (stable.get(payload))
   if (storage === null || storage.kind === 'native') return true
   if (!isSharedArrayBuffer(payload.buffer) && isResizable(payload.buffer)) return false

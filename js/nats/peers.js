@@ -12,7 +12,8 @@ const required = {
   jetstream: () => require('@nats-io/jetstream'),
   services: () => require('@nats-io/services'),
   // @ts-ignore A file of the package, without declarations.
-  'transport-node/lib/node_transport.js': () => require('@nats-io/transport-node/lib/node_transport.js')
+  'transport-node/lib/node_transport.js': () =>
+    require('@nats-io/transport-node/lib/node_transport.js'),
 }
 
 /**
@@ -20,14 +21,17 @@ const required = {
  * @returns {any} what the package exports
  * @throws ERR_UNSUPPORTED if it is not installed
  */
-function peer (name) {
+function peer(name) {
   const [folder] = name.split('/')
   try {
     if (!found.has(name)) found.set(name, required[name]())
     return found.get(name)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
-    throw failure('ERR_UNSUPPORTED', `@nats-io/${folder} is not installed; npm install @nats-io/${folder}`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `@nats-io/${folder} is not installed; npm install @nats-io/${folder}`,
+    )
   }
 }
 

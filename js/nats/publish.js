@@ -33,12 +33,20 @@ const PAUSE_MS = 250 // before it is asked again
  * @param {PublishOptions} [options]
  * @returns {Promise<void>}
  */
-async function publish (core, subject, value, options) {
-  const { stream, id, signal: given } = optionsOf(options, ['stream', 'id', 'signal'], 'bus.publish')
-  if (id !== undefined && (typeof id !== 'string' || id === '')) throw failure('ERR_ARGUMENT', `id is ${show(id)}; a string was expected`)
+async function publish(core, subject, value, options) {
+  const {
+    stream,
+    id,
+    signal: given,
+  } = optionsOf(options, ['stream', 'id', 'signal'], 'bus.publish')
+  if (id !== undefined && (typeof id !== 'string' || id === '')) {
+    throw failure('ERR_ARGUMENT', `id is ${show(id)}; a string was expected`)
+  }
   const isName = typeof stream === 'string' && stream !== ''
   const isStored = isName || stream === true
-  if (!isStored && stream !== undefined && stream !== false) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; true or a stream's name was expected`)
+  if (!isStored && stream !== undefined && stream !== false) {
+    throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; true or a stream's name was expected`)
+  }
   const signal = signalOf(given)
   checkSignal(signal)
   core.link.check()
@@ -49,7 +57,9 @@ async function publish (core, subject, value, options) {
     message.headers.set('Tensor-Seq', core.seqs.peek(subject)) // now: a record's getters may have published
     checkSize(core, message.payload.length + message.headers.encode().length)
     core.seqs.add(subject)
-    sent = isStored ? store(core, subject, message, isName ? stream : undefined, id) : send(core, subject, message)
+    sent = isStored
+      ? store(core, subject, message, isName ? stream : undefined, id)
+      : send(core, subject, message)
   } catch (error) {
     message.release()
     throw error
@@ -62,9 +72,14 @@ async function publish (core, subject, value, options) {
  * @param {number} nbytes  of headers and payload
  * @throws ERR_TOO_LARGE
  */
-function checkSize ({ connection }, nbytes) {
+function checkSize({ connection }, nbytes) {
   const most = connection.info?.max_payload ?? Infinity
-  if (nbytes > most) throw failure('ERR_TOO_LARGE', `the message has ${nbytes} bytes with its headers; the server takes ${most} (its max_payload). The object store takes more`)
+  if (nbytes > most) {
+    throw failure(
+      'ERR_TOO_LARGE',
+      `the message has ${nbytes} bytes with its headers; the server takes ${most} (its max_payload). The object store takes more`,
+    )
+  }
 }
 
 /**
@@ -75,7 +90,7 @@ function checkSize ({ connection }, nbytes) {
  * @param {Outgoing} message
  * @returns {Promise<void>}
  */
-function send ({ connection, link }, subject, { headers, payload, storage }) {
+function send({ connection, link }, subject, { headers, payload, storage }) {
   const soon = storage === null ? link.flushSoon() : null // before the client's own microtask, which then sends both in one
   try {
     connection.publish(subject, payload, { headers })
@@ -90,13 +105,19 @@ function send ({ connection, link }, subject, { headers, payload, storage }) {
  * @param {any} connection
  * @param {any} error  of the client
  */
-function refusal (connection, error) {
+function refusal(connection, error) {
   if (!connection.isClosed() && !connection.isDraining()) return error
-  return Object.assign(failure('ERR_DISCONNECTED', `the connection is ${connection.isClosed() ? 'closed' : 'draining'}; nothing was sent`), { cause: error })
+  return Object.assign(
+    failure(
+      'ERR_DISCONNECTED',
+      `the connection is ${connection.isClosed() ? 'closed' : 'draining'}; nothing was sent`,
+    ),
+    { cause: error },
+  )
 }
 
 /** @param {any} error  of the client */
-const isTimeout = error => error?.name === 'TimeoutError'
+const isTimeout = (error) => error?.name === 'TimeoutError'
 
 /**
  * Settles when a stream has acknowledged the message. The client's own `retries` would not see what `isUnanswered` does.
@@ -107,9 +128,20 @@ const isTimeout = error => error?.name === 'TimeoutError'
  * @param {string | undefined} name  of the stream
  * @param {string | undefined} id
  */
-async function store ({ connection, link }, subject, { headers, payload, storage }, name, id = `${headers.get('Tensor-Seq')}:${subject}`) {
+async function store(
+  { connection, link },
+  subject,
+  { headers, payload, storage },
+  name,
+  id = `${headers.get('Tensor-Seq')}:${subject}`,
+) {
   link.jetstream ??= peer('jetstream').jetstream(connection)
-  const options = { headers, msgID: id, timeout: STREAM_MS, ...(name !== undefined && { expect: { streamName: name } }) }
+  const options = {
+    headers,
+    msgID: id,
+    timeout: STREAM_MS,
+    ...(name !== undefined && { expect: { streamName: name } }),
+  }
   let isOver = false // the payload is the caller's again
   /** of the last attempt, behind all before it @type {Promise<void> | undefined} */
   let flushed
@@ -141,14 +173,23 @@ async function store ({ connection, link }, subject, { headers, payload, storage
  * @param {string} subject
  * @param {any} error  of the client
  */
-function streamFailure (subject, error) {
+function streamFailure(subject, error) {
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error // ours
   const { name, message } = error
   let made
   if (isUnanswered(error)) made = failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
-  else if (isTimeout(error)) made = failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
-  else if (GONE.test(`${name}: ${message}`)) made = failure('ERR_DISCONNECTED', message)
-  else made = Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
+  else if (isTimeout(error)) {
+    made = failure(
+      'ERR_TIMEOUT',
+      `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`,
+    )
+  } else if (GONE.test(`${name}: ${message}`)) made = failure('ERR_DISCONNECTED', message)
+  else {
+    made = Object.assign(
+      failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`),
+      { remoteCode: error.code ?? name },
+    )
+  }
   return Object.assign(made, { cause: error })
 }
 

@@ -9,7 +9,7 @@ const MOST_REPLICAS = 256
 const MOST_SUBJECTS = 1024
 
 /** Subject on which all replicas answer at once with who they are; also the start of each replica's own. @param {string} subject */
-const callOf = subject => `${subject}.replica`
+const callOf = (subject) => `${subject}.replica`
 
 /** Subject of one replica. @param {string} subject @param {string} id */
 const subjectOfReplica = (subject, id) => `${callOf(subject)}.${id}`
@@ -23,32 +23,34 @@ class Steering {
   #next = 0
 
   /** @returns {string | undefined} a replica's id; undefined: any */
-  pick () {
+  pick() {
     if (this.until < now()) this.#live = []
     if (this.#live.length === 0) return undefined
     return this.#live[this.#next++ % this.#live.length]
   }
 
   /** @param {string} id  it answered */
-  learn (id) {
+  learn(id) {
     this.until = now() + STEER_MS
     if (!this.#live.includes(id) && this.#live.length < MOST_REPLICAS) this.#live.push(id)
   }
 
   /** @param {string} id  it did not answer */
-  forget (id) {
-    this.#live = this.#live.filter(each => each !== id)
+  forget(id) {
+    this.#live = this.#live.filter((each) => each !== id)
   }
 }
 
 /** @param {import('./bus').Core} core @param {string} subject @returns {Steering} of the bus, made if there is none */
-function steeringOf (core, subject) {
+function steeringOf(core, subject) {
   const all = (core.steerings ??= new Map())
   let found = all.get(subject)
   if (found !== undefined) return found
-  if (all.size >= MOST_SUBJECTS) for (const [each, { until }] of all) if (until < now()) all.delete(each)
+  if (all.size >= MOST_SUBJECTS) {
+    for (const [each, { until }] of all) if (until < now()) all.delete(each)
+  }
   if (all.size >= MOST_SUBJECTS) all.clear()
-  all.set(subject, found = new Steering())
+  all.set(subject, (found = new Steering()))
   return found
 }
 

@@ -46,13 +46,13 @@ const TEXTS = {
   ERR_TIMEOUT: 'no reply came in time',
   ERR_NO_RESPONDERS: 'no service listens there',
   ERR_BUSY_REMOTE: 'all replicas that were asked have full queues',
-  ERR_DISCONNECTED: 'the connection was lost'
+  ERR_DISCONNECTED: 'the connection was lost',
 }
 
 /** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again'} Event */
 
 /** @param {Event} event @returns {Why} */
-const whyOf = event => event in TEXTS ? /** @type {Why} */ (event) : 'ERR_DISCONNECTED'
+const whyOf = (event) => (event in TEXTS ? /** @type {Why} */ (event) : 'ERR_DISCONNECTED')
 
 /** One request, until it settles. */
 class Request {
@@ -86,7 +86,7 @@ class Request {
    * @param {Value} value
    * @param {ReturnType<typeof checkOptions>} options
    */
-  constructor (core, subject, value, options) {
+  constructor(core, subject, value, options) {
     this.#core = core
     this.#inbox = inboxOf(core)
     this.#subject = subject
@@ -104,7 +104,7 @@ class Request {
   }
 
   /** @returns {Promise<Value>} */
-  start () {
+  start() {
     const promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -112,15 +112,17 @@ class Request {
     for (const storage of this.#written) beginUse(storage, 1)
     this.#inbox.join(this)
     const { signal } = this.#options
-    if (signal !== undefined) this.#unfollow = signal.follow(() => this.#end(() => this.#reject(signal.reason), true))
+    if (signal !== undefined) {
+      this.#unfollow = signal.follow(() => this.#end(() => this.#reject(signal.reason), true))
+    }
     if (this.#isSettled) this.#unfollow()
-    this.#run().catch(error => this.failed(error))
+    this.#run().catch((error) => this.failed(error))
     return promise
   }
 
   // ---- Attempts ----
 
-  async #run () {
+  async #run() {
     const { attempts, deadline } = this.#options
     let pause = FIRST_PAUSE_MS
     /** @type {Why} */
@@ -146,11 +148,22 @@ class Request {
       await this.#wait(Math.min(pause, this.#left))
       pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
     }
-    this.#end(() => this.#reject(failure(why, `${this.#subject}: ${TEXTS[why]} (deadline: ${deadline} ms, attempts: ${attempts})`)), true)
+    this.#end(
+      () =>
+        this.#reject(
+          failure(
+            why,
+            `${this.#subject}: ${TEXTS[why]} (deadline: ${deadline} ms, attempts: ${attempts})`,
+          ),
+        ),
+      true,
+    )
   }
 
   /** Milliseconds. */
-  get #left () { return this.#endsAt - now() }
+  get #left() {
+    return this.#endsAt - now()
+  }
 
   /**
    * Waits until something happens.
@@ -158,11 +171,14 @@ class Request {
    * @param {number} ms  after which it hears ERR_TIMEOUT
    * @returns {Promise<Event>}
    */
-  #wait (ms) {
+  #wait(ms) {
     if (this.#isSettled) return Promise.resolve('ERR_TIMEOUT')
-    return new Promise(resolve => {
-      const timer = setTimeout(() => this.#wake?.('ERR_TIMEOUT'), Math.min(Math.max(ms, 1), LONGEST_MS))
-      this.#wake = why => {
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => this.#wake?.('ERR_TIMEOUT'),
+        Math.min(Math.max(ms, 1), LONGEST_MS),
+      )
+      this.#wake = (why) => {
         this.#wake = null
         clearTimeout(timer)
         resolve(why)
@@ -177,21 +193,26 @@ class Request {
    * @param {number} ms
    * @returns {Promise<Why>} why no answer came; as it likes once the request has settled
    */
-  async #attempt (replica, ms) {
+  async #attempt(replica, ms) {
     const until = now() + ms
     if (this.#offer?.isOpen && (replica === undefined || !this.#offer.fits)) {
       const why = await this.#attemptOnHost(this.#offer, until)
       if (why !== 'bytes') return why
     }
-    this.#send(replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica), this.#open())
+    this.#send(
+      replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica),
+      this.#open(),
+    )
     const why = await this.#wait(until - now())
-    if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) steeringOf(this.#core, this.#subject).forget(replica)
+    if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) {
+      steeringOf(this.#core, this.#subject).forget(replica)
+    }
     return whyOf(why)
   }
 
   /** @returns {string} subject of a new attempt's reply */
-  #open () {
-    const reply = this.#inbox.open(message => this.#arrived(message, reply))
+  #open() {
+    const reply = this.#inbox.open((message) => this.#arrived(message, reply))
     this.#replies.push(reply)
     return reply
   }
@@ -203,10 +224,13 @@ class Request {
    * @param {number} until
    * @returns {Promise<Why | 'bytes'>} 'bytes': nobody takes it
    */
-  async #attemptOnHost (offer, until) {
+  async #attemptOnHost(offer, until) {
     for (;;) {
       const reply = this.#open()
-      this.#send(offer.subject, reply, { headers: offer.headersFor(reply), payload: offer.isEmpty ? NO_BYTES : this.#bytes().payload })
+      this.#send(offer.subject, reply, {
+        headers: offer.headersFor(reply),
+        payload: offer.isEmpty ? NO_BYTES : this.#bytes().payload,
+      })
       const why = await this.#wait(until - now())
       if (this.#isSettled) return 'ERR_TIMEOUT'
       if (why === 'again') continue
@@ -216,10 +240,14 @@ class Request {
   }
 
   /** What is sent as bytes. */
-  #bytes () { return (this.#outgoing ??= /** @type {InstanceType<typeof host.Offer>} */ (this.#offer).outgoing()) }
+  #bytes() {
+    return (this.#outgoing ??= /** @type {InstanceType<typeof host.Offer>} */ (
+      this.#offer
+    ).outgoing())
+  }
 
   /** @param {string} to @param {string} reply @param {{ headers: InstanceType<typeof import('./headers').HeaderBlock>, payload: Uint8Array }} [message] */
-  #send (to, reply, { headers, payload } = this.#bytes()) {
+  #send(to, reply, { headers, payload } = this.#bytes()) {
     const { method } = this.#options
     this.#sent++
     headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
@@ -234,14 +262,16 @@ class Request {
    * @param {boolean} isLate  an attempt has timed out
    * @returns {Promise<string | undefined>} undefined: let the server choose
    */
-  async #replica (isLate) {
+  async #replica(isLate) {
     const known = this.#core.steerings?.get(this.#subject)?.pick()
     if (known !== undefined || !isLate) return known
     let isAsking = true
-    const reply = this.#inbox.open(message => {
+    const reply = this.#inbox.open((message) => {
       try {
         const id = readHeaders(message).get('tensor-replica')
-        if (id !== undefined && /^[\w-]{1,64}$/.test(id)) steeringOf(this.#core, this.#subject).learn(id)
+        if (id !== undefined && /^[\w-]{1,64}$/.test(id)) {
+          steeringOf(this.#core, this.#subject).learn(id)
+        }
       } catch {} // it says nothing that is understood
       if (isAsking) this.#wake?.('called')
     })
@@ -255,23 +285,31 @@ class Request {
   // ---- What happens meanwhile ----
 
   /** @param {any} message @param {string} reply */
-  #arrived (message, reply) {
+  #arrived(message, reply) {
     /** @param {Event} why  earlier attempts end no wait */
-    const lost = why => { if (this.#replies.at(-1) === reply) this.#wake?.(why) }
+    const lost = (why) => {
+      if (this.#replies.at(-1) === reply) this.#wake?.(why)
+    }
     try {
       const headers = readHeaders(message)
       const code = headers.get('nats-service-error-code')
       const next = this.#offer?.heard(reply, headers) ?? null
       if (next !== null) lost(next)
       else if (headers.get(STATUS) === '503') lost('ERR_NO_RESPONDERS')
-      else if (code === undefined) this.#end(() => this.#resolve(this.#valueOf(headers, message.data, reply)), this.#sent > 1)
-      else if (code === '503') lost('ERR_BUSY_REMOTE')
+      else if (code === undefined) {
+        this.#end(() => this.#resolve(this.#valueOf(headers, message.data, reply)), this.#sent > 1)
+      } else if (code === '503') lost('ERR_BUSY_REMOTE')
       else if (headers.get('tensor-error') === 'ERR_TIMEOUT') lost('ERR_TIMEOUT')
       else {
         const remoteCode = headers.get('tensor-error') ?? code
         const text = headers.get('nats-service-error') ?? remoteCode
         const replica = headers.get('tensor-replica')
-        this.failed(Object.assign(failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`), { remoteCode, replica }))
+        this.failed(
+          Object.assign(failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`), {
+            remoteCode,
+            replica,
+          }),
+        )
       }
     } catch (error) {
       this.failed(/** @type {Error} */ (error))
@@ -279,21 +317,29 @@ class Request {
   }
 
   /** What a reply gives. @param {Map<string, string>} headers @param {Uint8Array} data @param {string} reply */
-  #valueOf (headers, data, reply) {
+  #valueOf(headers, data, reply) {
     const { out, returned } = this.#options
-    const made = this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })
+    const made =
+      this.#offer?.result(reply, headers, data, out) ??
+      messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })
     return returned ?? made
   }
 
-  dropped () { this.#wake?.('ERR_DISCONNECTED') }
+  dropped() {
+    this.#wake?.('ERR_DISCONNECTED')
+  }
 
-  restored () { this.#wake?.('restored') }
+  restored() {
+    this.#wake?.('restored')
+  }
 
   /** @param {string} subject */
-  sendsTo (subject) { return subject === this.#subject || subject === this.#offer?.subject }
+  sendsTo(subject) {
+    return subject === this.#subject || subject === this.#offer?.subject
+  }
 
   /** @param {Error} error */
-  failed (error) {
+  failed(error) {
     if (this.#offer?.isBarred(error)) this.#wake?.('bytes')
     else this.#end(() => this.#reject(error), true)
   }
@@ -304,7 +350,7 @@ class Request {
    * @param {() => void} settle
    * @param {boolean} isUnsure  bytes may still be on their way to the server
    */
-  #end (settle, isUnsure) {
+  #end(settle, isUnsure) {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#unfollow()
@@ -313,8 +359,12 @@ class Request {
     for (const storage of this.#written) endUse(storage, 1)
     const outgoing = this.#outgoing
     const isSending = isUnsure && outgoing !== null && outgoing.storage !== null
-    if (isSending) this.#inbox.whenSent(() => { outgoing.release(); this.#offer?.end() })
-    else outgoing?.release()
+    if (isSending) {
+      this.#inbox.whenSent(() => {
+        outgoing.release()
+        this.#offer?.end()
+      })
+    } else outgoing?.release()
     this.#offer?.release()
     try {
       settle()
@@ -327,27 +377,56 @@ class Request {
 }
 
 /** @param {Value} value */
-const storagesOf = value => tensorsOf(value).map(t => Tensor.attachedOf(t).storage)
+const storagesOf = (value) => tensorsOf(value).map((t) => Tensor.attachedOf(t).storage)
 
 /** @param {string} name @param {unknown} value @param {number} least @returns {number} */
-function milliseconds (name, value, least) {
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; milliseconds were expected`)
-  if (!(value >= least && value <= LONGEST_MS)) throw failure('ERR_BOUNDS', `${name} is ${value}; ${least} to ${LONGEST_MS} milliseconds were expected`)
+function milliseconds(name, value, least) {
+  if (typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; milliseconds were expected`)
+  }
+  if (!(value >= least && value <= LONGEST_MS)) {
+    throw failure(
+      'ERR_BOUNDS',
+      `${name} is ${value}; ${least} to ${LONGEST_MS} milliseconds were expected`,
+    )
+  }
   return value
 }
 
 /** @param {unknown} given  RequestOptions */
-function checkOptions (given) {
-  const { deadline = DEADLINE_MS, attempts = 1, out: returned, method, signal } = optionsOf(given, ['deadline', 'attempts', 'out', 'method', 'signal'], 'bus.request')
+function checkOptions(given) {
+  const {
+    deadline = DEADLINE_MS,
+    attempts = 1,
+    out: returned,
+    method,
+    signal,
+  } = optionsOf(given, ['deadline', 'attempts', 'out', 'method', 'signal'], 'bus.request')
   const out = /** @type {Value | undefined} */ (ownValue(returned))
-  const limits = { deadline: milliseconds('deadline', deadline, 1), attempts: integerFrom('attempts', attempts, 1) }
-  if (out !== undefined && !isValue(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor or a record of tensors was expected`)
+  const limits = {
+    deadline: milliseconds('deadline', deadline, 1),
+    attempts: integerFrom('attempts', attempts, 1),
+  }
+  if (out !== undefined && !isValue(out)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `out is ${show(out)}; a tensor or a record of tensors was expected`,
+    )
+  }
   for (const t of tensorsOf(out ?? {})) {
     const layout = Tensor.attachedOf(t)
     if (t.isReadOnly) throw failure('ERR_READ_ONLY', 'out is read-only')
     if ((layout.storage.optional?.busy ?? 0) > 0) throw busy('tensor')
   }
-  if (method !== undefined && (typeof method !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(method))) throw failure('ERR_ARGUMENT', `method is ${show(method)}; a name of ASCII characters was expected`)
+  if (
+    method !== undefined &&
+    (typeof method !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(method))
+  ) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `method is ${show(method)}; a name of ASCII characters was expected`,
+    )
+  }
   return { ...limits, out, returned, method, signal: signalOf(signal) }
 }
 
@@ -360,12 +439,19 @@ function checkOptions (given) {
  * @param {unknown} given  RequestOptions
  * @returns {Promise<Value>}
  */
-async function request (core, subject, value, given) {
+async function request(core, subject, value, given) {
   const to = subjectOf(subject)
   const own = ownValue(value)
-  if (!isValue(own)) throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor or a record of tensors was expected`)
+  if (!isValue(own)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `value is ${show(value)}; a tensor or a record of tensors was expected`,
+    )
+  }
   const options = checkOptions(given)
-  for (const storage of storagesOf(own)) if ((storage.optional?.written ?? 0) > 0) throw busy('source')
+  for (const storage of storagesOf(own)) {
+    if ((storage.optional?.written ?? 0) > 0) throw busy('source')
+  }
   if (core.connection.isClosed()) throw closed()
   checkSignal(options.signal)
   return await new Request(core, to, own, options).start()

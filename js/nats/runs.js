@@ -3,7 +3,15 @@
 
 const { failure } = require('../base/errors')
 const { now, onNextTurn } = require('../runtime/host')
-const { Batches, batchFor, axisOf, checkResult, mapTensors, rowsOf, tensorsOf } = require('./batches')
+const {
+  Batches,
+  batchFor,
+  axisOf,
+  checkResult,
+  mapTensors,
+  rowsOf,
+  tensorsOf,
+} = require('./batches')
 
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 /** @typedef {import('./batches').Value} Value */
@@ -52,7 +60,7 @@ class Runs {
    * @param {() => Promise<void>} whenSent  resolves when results that were sent in place may change
    * @param {Stats} stats
    */
-  constructor (call, limits, whenSent, stats) {
+  constructor(call, limits, whenSent, stats) {
     this.#call = call
     this.#limits = limits
     this.#whenSent = whenSent
@@ -61,42 +69,49 @@ class Runs {
   }
 
   /** Requests that wait. */
-  get queued () { return this.#batches.size }
+  get queued() {
+    return this.#batches.size
+  }
 
   /** Is there no room for a request? */
-  get isFull () { return this.#batches.size >= this.#limits.maxQueued || this.#bytes >= this.#limits.maxBytes }
+  get isFull() {
+    return this.#batches.size >= this.#limits.maxQueued || this.#bytes >= this.#limits.maxBytes
+  }
 
   /** @param {Job} job  while there is room */
-  add (job) {
+  add(job) {
     this.#bytes += job.nbytes
     this.#batches.add(job, now())
     if (!this.#isRunning) this.#schedule()
   }
 
   /** Runs what waits without waiting for full batches; resolves when all is answered. @returns {Promise<void>} */
-  drain () {
+  drain() {
     this.#isDraining = true
-    return new Promise(resolve => {
+    return new Promise((resolve) => {
       this.#idle.push(resolve)
       this.#turn()
     })
   }
 
   /** Forgets what waits. */
-  drop () {
+  drop() {
     this.#isDraining = true
-    for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) for (const job of jobs) job.expire()
+    for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) {
+      for (const job of jobs) job.expire()
+    }
     this.#turn()
   }
 
   /** Has a run start in time. @returns {void} */
-  #schedule () {
+  #schedule() {
     const due = this.#batches.due
     if (due === -Infinity || this.#isDraining) return this.#turn()
     const ms = due - now()
     if (ms > 0) {
       this.#timer ??= setTimeout(() => this.#turn(), Math.ceil(ms))
-    } else if (!this.#isScheduled) { // what has arrived with it comes along
+    } else if (!this.#isScheduled) {
+      // what has arrived with it comes along
       this.#isScheduled = true
       onNextTurn(() => {
         this.#isScheduled = false
@@ -106,14 +121,14 @@ class Runs {
   }
 
   /** @returns {Job[] | null} */
-  #take () {
+  #take() {
     const jobs = this.#batches.take(this.#isDraining ? Infinity : now())
     for (const { nbytes } of jobs ?? []) this.#bytes -= nbytes
     return jobs
   }
 
   /** Starts the next run, if one can start. @returns {void} */
-  #turn () {
+  #turn() {
     if (this.#isRunning) return
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -125,16 +140,18 @@ class Runs {
         continue
       }
       const time = now()
-      const live = jobs.filter(job => job.expiresAt > time)
-      const late = jobs.filter(job => job.expiresAt <= time)
+      const live = jobs.filter((job) => job.expiresAt > time)
+      const late = jobs.filter((job) => job.expiresAt <= time)
       this.#stats.expired += late.length
       for (const job of late) job.expire()
       if (live.length === 0) continue
       this.#isRunning = true
-      this.#perform(live).catch(error => this.#fail(live, error)).then(() => {
-        this.#isRunning = false
-        this.#turn()
-      })
+      this.#perform(live)
+        .catch((error) => this.#fail(live, error))
+        .then(() => {
+          this.#isRunning = false
+          this.#turn()
+        })
       return
     }
     if (this.#batches.size > 0) return this.#schedule()
@@ -142,7 +159,7 @@ class Runs {
   }
 
   /** Runs requests together and answers them. @param {Job[]} jobs @returns {Promise<void>} throws nothing */
-  async #perform (jobs) {
+  async #perform(jobs) {
     const input = this.#inputOf(jobs)
     if (input === null) return
     const { good, value, rows } = input
@@ -160,7 +177,8 @@ class Runs {
       if (outcome === LATE) {
         isStuck = true
         this.#stuck++
-        const end = () => { // until then its memory is kept
+        const end = () => {
+          // until then its memory is kept
           this.#stuck--
           disposeAll(held)
           this.#turn()
@@ -182,7 +200,7 @@ class Runs {
    * @param {Job[]} jobs
    * @returns {{ good: Job[], value: Value, rows: number } | null} rows: -1 where they do not count; null: none can be read
    */
-  #inputOf (jobs) {
+  #inputOf(jobs) {
     const [{ key, rows: rowsOfOne }] = jobs
     if (jobs.length === 1) {
       const value = this.#orFail(jobs, () => jobs[0].read())
@@ -191,7 +209,10 @@ class Runs {
     const { axis } = this.#limits
     const batch = this.#orFail(jobs, () => {
       const n = jobs.reduce((sum, job) => sum + job.rows, 0)
-      const made = Object.entries(jobs[0].kinds).map(([name, { dtype, shape }]) => [name, batchFor(dtype, shape, axisOf(axis, shape.length), n)])
+      const made = Object.entries(jobs[0].kinds).map(([name, { dtype, shape }]) => [
+        name,
+        batchFor(dtype, shape, axisOf(axis, shape.length), n),
+      ])
       return made.length === 1 && made[0][0] === '' ? made[0][1] : Object.fromEntries(made)
     })
     if (batch === null) return null
@@ -207,13 +228,13 @@ class Runs {
     }
     if (good.length === jobs.length) return { good, value: batch, rows }
     const first = good.length === 0 ? null : rowsOf(batch, axis, 0, rows)
-    const value = first && mapTensors(first, t => t.isContiguous() ? t.view() : t.clone())
+    const value = first && mapTensors(first, (t) => (t.isContiguous() ? t.view() : t.clone()))
     for (const all of [first ?? {}, batch]) disposeAll(tensorsOf(all))
     return value && { good, value, rows }
   }
 
   /** @param {Job[]} jobs  which fail with what fn throws @param {() => Value} fn @returns {Value | null} */
-  #orFail (jobs, fn) {
+  #orFail(jobs, fn) {
     try {
       return fn()
     } catch (error) {
@@ -227,7 +248,7 @@ class Runs {
    * @param {unknown} outcome  what the function returned
    * @param {number} rows
    */
-  async #answer (jobs, outcome, rows) {
+  async #answer(jobs, outcome, rows) {
     const { axis } = this.#limits
     const result = checkResult(outcome, axis, rows)
     let at = 0
@@ -247,7 +268,7 @@ class Runs {
   }
 
   /** @param {Job[]} jobs @param {unknown} error */
-  #fail (jobs, error) {
+  #fail(jobs, error) {
     const told = toldBy(error)
     this.#stats.failed(jobs.length, told.message)
     for (const job of jobs) job.fail(told)
@@ -261,11 +282,13 @@ const LATE = Symbol('a run that takes too long')
  * @param {number} ms
  * @returns {Promise<unknown>} what it gives, or LATE
  */
-async function within (promise, ms) {
+async function within(promise, ms) {
   if (ms === Infinity) return await promise
   /** @type {NodeJS.Timeout | undefined} */
   let timer
-  const late = new Promise(resolve => { timer = setTimeout(() => resolve(LATE), ms) })
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve(LATE), ms)
+  })
   try {
     return await Promise.race([promise, late])
   } finally {
@@ -274,7 +297,7 @@ async function within (promise, ms) {
 }
 
 /** @param {AnyTensor[]} held */
-function disposeAll (held) {
+function disposeAll(held) {
   for (const t of held) t.dispose()
 }
 
@@ -284,7 +307,7 @@ function disposeAll (held) {
  * @param {unknown} error
  * @returns {{ code: unknown, message: string }}
  */
-function toldBy (error) {
+function toldBy(error) {
   try {
     const { code, message } = /** @type {any} */ (error ?? {})
     return { code, message: String(message ?? error) }
@@ -308,7 +331,7 @@ class Stats {
   lastError = ''
 
   /** @param {number} requests @param {string} text */
-  failed (requests, text) {
+  failed(requests, text) {
     this.errors += requests
     this.lastError = text
   }

@@ -78,7 +78,9 @@ class TensorService {
   /** @type {Promise<void> | null} */
   #ending = null
 
-  static { own = receiver('service', it => #core in it) }
+  static {
+    own = receiver('service', (it) => #core in it)
+  }
 
   /**
    * @param {symbol} key
@@ -88,12 +90,17 @@ class TensorService {
    * @param {ReturnType<typeof limitsOf>} limits
    * @private
    */
-  constructor (key, core, subject, call, limits) {
+  constructor(key, core, subject, call, limits) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'services are made by bus.serve()')
     this.#core = core
     this.#subject = subject
     this.#limits = limits
-    this.#runs = new Runs(call, { ...limits, maxBytes: core.maxPending }, () => new Promise(resolve => inboxOf(core).whenSent(resolve)), this.#stats)
+    this.#runs = new Runs(
+      call,
+      { ...limits, maxBytes: core.maxPending },
+      () => new Promise((resolve) => inboxOf(core).whenSent(resolve)),
+      this.#stats,
+    )
   }
 
   /**
@@ -106,24 +113,39 @@ class TensorService {
    * @returns {Promise<TensorService>}
    * @internal
    */
-  static async start (core, subject, call, limits) {
+  static async start(core, subject, call, limits) {
     const service = new TensorService(KEY, core, subject, call, limits)
     const { connection } = core
     const { name, version, queue, isBatched, max, wait, axis } = limits
     if (connection.isClosed()) throw closed()
     const { Svcm } = peer('services')
     try {
-      service.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => service.#report(endpoint) })
+      service.#framework = await new Svcm(connection).add({
+        name,
+        version,
+        queue,
+        metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {},
+        statsHandler: (/** @type {any} */ endpoint) => service.#report(endpoint),
+      })
       service.#framework.stopped.then(() => service.#ended())
-      service.#framework.addEndpoint('run', { subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) service.#take(message) } })
-      service.#subscribe(subjectOfReplica(subject, service.id), message => service.#take(message))
+      service.#framework.addEndpoint('run', {
+        subject,
+        queue,
+        handler: (/** @type {any} */ error, /** @type {any} */ message) => {
+          if (!error) service.#take(message)
+        },
+      })
+      service.#subscribe(subjectOfReplica(subject, service.id), (message) => service.#take(message))
       const ofHost = host.subjectOfHost(subject)
-      if (ofHost !== null) service.#subscribe(ofHost, message => service.#take(message), queue)
-      service.#subscribe(callOf(subject), message => service.#tell(message))
+      if (ofHost !== null) service.#subscribe(ofHost, (message) => service.#take(message), queue)
+      service.#subscribe(callOf(subject), (message) => service.#tell(message))
       await core.link.flush()
-      if (service.#framework.isStopped) { // the server refused one of its subscriptions
+      if (service.#framework.isStopped) {
+        // the server refused one of its subscriptions
         const cause = await service.#framework.stopped
-        throw cause instanceof Error && !connection.isClosed() ? refused(`allows no service of ${subject}`, cause) : closed(cause)
+        throw cause instanceof Error && !connection.isClosed()
+          ? refused(`allows no service of ${subject}`, cause)
+          : closed(cause)
       }
       return service
     } catch (error) {
@@ -134,29 +156,56 @@ class TensorService {
   }
 
   /** @param {string} subject @param {(message: any) => void} handler @param {string} [queue] */
-  #subscribe (subject, handler, queue) {
-    this.#subscriptions.push(this.#core.connection.subscribe(subject, { queue, callback: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) handler(message) } }))
+  #subscribe(subject, handler, queue) {
+    this.#subscriptions.push(
+      this.#core.connection.subscribe(subject, {
+        queue,
+        callback: (/** @type {any} */ error, /** @type {any} */ message) => {
+          if (!error) handler(message)
+        },
+      }),
+    )
   }
 
   // ---- Requests ----
 
   /** @param {any} message */
-  #take (message) {
+  #take(message) {
     const { reply, data } = message
     if (!takesAnswers(reply ?? '')) return // nobody waits for an answer
     this.#stats.requests++
     if (this.#runs.isFull) {
       this.#stats.busy++
-      return refuse(this.#core, reply, failure('ERR_BUSY_REMOTE', `the replica's queue is full: ${this.#runs.queued} requests wait`), this.id)
+      return refuse(
+        this.#core,
+        reply,
+        failure(
+          'ERR_BUSY_REMOTE',
+          `the replica's queue is full: ${this.#runs.queued} requests wait`,
+        ),
+        this.id,
+      )
     }
     try {
       const headers = readHeaders(message)
       const exported = host.isExported(headers) ? host.accept(headers, this.#core) : null
-      if (exported === null && host.isExported(headers)) { // the descriptor cannot be used
+      if (exported === null && host.isExported(headers)) {
+        // the descriptor cannot be used
         this.#stats.requests-- // it will come again
-        return post(this.#core, reply, undefined, new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }))
+        return post(
+          this.#core,
+          reply,
+          undefined,
+          new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }),
+        )
       }
-      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, exported }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }))
+      this.#runs.add(
+        new MessageJob(
+          this.#core,
+          { headers, data, reply, exported },
+          { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null },
+        ),
+      )
     } catch (/** @type {any} */ error) {
       this.#stats.failed(1, error.message)
       refuse(this.#core, reply, error, this.id)
@@ -164,7 +213,7 @@ class TensorService {
   }
 
   /** Answers who asks which replicas there are. @param {any} message */
-  #tell ({ reply }) {
+  #tell({ reply }) {
     if (!takesAnswers(reply ?? '') || this.#runs.isFull || this.#ending !== null) return
     try {
       post(this.#core, reply, undefined, new HeaderBlock({ 'Tensor-Replica': this.id }))
@@ -174,16 +223,24 @@ class TensorService {
   // ---- What it is ----
 
   /** Of this replica, in `$SRV.INFO`. @returns {string} @throws nothing */
-  get id () { return own(this).#framework.info().id }
+  get id() {
+    return own(this).#framework.info().id
+  }
 
   /** @returns {string} @throws nothing */
-  get name () { return own(this).#limits.name }
+  get name() {
+    return own(this).#limits.name
+  }
 
   /** @returns {string} @throws nothing */
-  get subject () { return own(this).#subject }
+  get subject() {
+    return own(this).#subject
+  }
 
   /** Does it take no more requests? @returns {boolean} @throws nothing */
-  get isStopped () { return own(this).#ending !== null }
+  get isStopped() {
+    return own(this).#ending !== null
+  }
 
   /**
    * Counts, as in `$SRV.STATS`.
@@ -193,17 +250,35 @@ class TensorService {
    * @example
    * const perRun = service => service.stats().rows / service.stats().batches
    */
-  stats () {
+  stats() {
     const { requests, errors, busy, expired, batches, rows, runTime, lastError } = own(this).#stats
-    return { requests, errors, busy, expired, batches, rows, queued: this.#runs.queued, runTime, lastError }
+    return {
+      requests,
+      errors,
+      busy,
+      expired,
+      batches,
+      rows,
+      queued: this.#runs.queued,
+      runTime,
+      lastError,
+    }
   }
 
   /** Puts true numbers in place of the framework's, which times the start of a run alone. @param {any} endpoint */
-  async #report (endpoint) {
+  async #report(endpoint) {
     const stats = this.stats()
     const { ran } = this.#stats
     const processing = Math.round(stats.runTime * 1e6)
-    if (endpoint.stats) Object.assign(endpoint.stats, { num_requests: stats.requests, num_errors: stats.errors, last_error: stats.lastError || undefined, processing_time: processing, average_processing_time: ran === 0 ? 0 : Math.round(processing / ran) })
+    if (endpoint.stats) {
+      Object.assign(endpoint.stats, {
+        num_requests: stats.requests,
+        num_errors: stats.errors,
+        last_error: stats.lastError || undefined,
+        processing_time: processing,
+        average_processing_time: ran === 0 ? 0 : Math.round(processing / ran),
+      })
+    }
     return stats
   }
 
@@ -218,16 +293,18 @@ class TensorService {
    * @example
    * const end = service => service.drain()
    */
-  drain () {
+  drain() {
     const service = own(this)
     service.#ending ??= service.#drain()
     return service.#ending
   }
 
-  async #drain () {
+  async #drain() {
     const { connection } = this.#core
     const leaving = [this.#framework.stop()]
-    if (!connection.isClosed()) leaving.push(...this.#subscriptions.map(subscription => subscription.drain()))
+    if (!connection.isClosed()) {
+      leaving.push(...this.#subscriptions.map((subscription) => subscription.drain()))
+    }
     await Promise.allSettled(leaving)
     await this.#runs.drain()
     try {
@@ -236,29 +313,44 @@ class TensorService {
   }
 
   /** The connection was closed, or the server allows no subscription. */
-  #ended () {
+  #ended() {
     if (this.#ending !== null) return
     this.#ending = Promise.resolve()
-    if (!this.#core.connection.isClosed()) for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    if (!this.#core.connection.isClosed()) {
+      for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    }
     this.#runs.drop()
   }
 
   /** What `await using` calls: drain(). */
-  async [ASYNC_DISPOSE] () { return own(this).drain() }
+  async [ASYNC_DISPOSE]() {
+    return own(this).drain()
+  }
 }
 
 // ---- Arguments ----
 
 /** @param {string} name @param {unknown} value */
-function word (name, value) {
+function word(name, value) {
   if (typeof value === 'string' && /^[-\w]{1,128}$/.test(value)) return value
   throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; letters, digits, - and _ were expected`)
 }
 
 /** @param {string} subject @param {unknown} given */
-function limitsOf (subject, given) {
-  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version'], 'bus.serve')
-  const { max, wait = 0, axis = 0 } = batch === undefined ? { max: 1 } : optionsOf(batch, ['max', 'wait', 'axis'], 'batch')
+function limitsOf(subject, given) {
+  const {
+    queue = 'q',
+    batch,
+    maxQueued = MAX_QUEUED,
+    timeout,
+    name = subject.replace(/[^-\w]+/g, '-'),
+    version = VERSION,
+  } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version'], 'bus.serve')
+  const {
+    max,
+    wait = 0,
+    axis = 0,
+  } = batch === undefined ? { max: 1 } : optionsOf(batch, ['max', 'wait', 'axis'], 'batch')
   const limits = {
     isBatched: batch !== undefined,
     max: integerFrom('batch.max', max, 1),
@@ -267,9 +359,11 @@ function limitsOf (subject, given) {
     queue: word('queue', queue),
     maxQueued: integerFrom('maxQueued', maxQueued, 1),
     timeout: timeout === undefined ? Infinity : milliseconds('timeout', timeout, 1),
-    name: word('name', name)
+    name: word('name', name),
   }
-  if (typeof version === 'string' && /^\d+\.\d+\.\d+(-[-.\w]+)?(\+[-.\w]+)?$/.test(version)) return { ...limits, version }
+  if (typeof version === 'string' && /^\d+\.\d+\.\d+(-[-.\w]+)?(\+[-.\w]+)?$/.test(version)) {
+    return { ...limits, version }
+  }
   throw failure('ERR_ARGUMENT', `version is ${show(version)}; one such as '1.0.0' was expected`)
 }
 
@@ -278,10 +372,16 @@ function limitsOf (subject, given) {
  * @returns {import('./runs').Call}
  * @throws {TypeError} ERR_ARGUMENT neither a function nor a Module
  */
-function callOfTarget (target) {
+function callOfTarget(target) {
   if (typeof target === 'function') return (value, context) => target(value, context)
-  if (!(target instanceof Module)) throw failure('ERR_ARGUMENT', `target is ${show(target)}; a function of tensors or a Module was expected`)
-  return async (value, { method }) => { // a tensor is the only input; the only output comes back as a tensor, several by name. Records have both by name
+  if (!(target instanceof Module)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `target is ${show(target)}; a function of tensors or a Module was expected`,
+    )
+  }
+  return async (value, { method }) => {
+    // a tensor is the only input; the only output comes back as a tensor, several by name. Records have both by name
     const isOne = Tensor.isTensor(value)
     const [input] = target.meta(method).inputs
     const results = await target.run(isOne ? { [input?.name]: value } : value, { method })
@@ -299,10 +399,15 @@ function callOfTarget (target) {
  * @param {unknown} given  ServeOptions
  * @returns {Promise<TensorService>}
  */
-async function serve (core, target, subject, given) {
+async function serve(core, target, subject, given) {
   const call = callOfTarget(target)
   const to = patternOf(subject)
-  if (to.endsWith('>')) throw failure('ERR_ARGUMENT', `subject is ${show(to)}; one that does not end with > was expected, because replicas have subjects below it`)
+  if (to.endsWith('>')) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `subject is ${show(to)}; one that does not end with > was expected, because replicas have subjects below it`,
+    )
+  }
   return await TensorService.start(core, to, call, limitsOf(to, given))
 }
 

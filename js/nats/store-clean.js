@@ -18,24 +18,38 @@ const { Reading } = require('./store-reading')
  * @param {Signal | undefined} signal
  * @returns {Promise<number>} chunks that are gone
  */
-async function cleanStore (store, age, signal) {
+async function cleanStore(store, age, signal) {
   const waits = new Waits(store.core, store.timeout, signal)
   try {
     const root = `$O.${store.bucket}.C.`
     /** of the last chunk, by nuid @type {Map<string, number>} */
     const times = new Map()
-    const reading = new Reading(store, waits, { filter: `${root}>`, isLastOnly: true, isHeadersOnly: true, take (data, seq, { subject, time }) { times.set(subject.slice(root.length), time) } })
+    const reading = new Reading(store, waits, {
+      filter: `${root}>`,
+      isLastOnly: true,
+      isHeadersOnly: true,
+      take(data, seq, { subject, time }) {
+        times.set(subject.slice(root.length), time)
+      },
+    })
     await reading.run()
-    const isOld = (/** @type {[nuid: string, time: number]} */ [nuid, time]) => !nuid.includes('.') && time <= reading.created - age // by the server's clock
+    const isOld = (/** @type {[nuid: string, time: number]} */ [nuid, time]) =>
+      !nuid.includes('.') && time <= reading.created - age // by the server's clock
     const found = new Set([...times].filter(isOld).map(([nuid]) => nuid))
     const named = new Reading(store, waits, {
       filter: `$O.${store.bucket}.M.>`,
       isLastOnly: true,
-      take (data, seq, { subject }) { // takes out what objects have
+      take(data, seq, { subject }) {
+        // takes out what objects have
         const nuid = nuidNamed(data)
-        if (nuid === null) throw failure('ERR_FORMAT', `what the store says under ${show(subject)} is not understood: nobody knows which chunks are its`)
+        if (nuid === null) {
+          throw failure(
+            'ERR_FORMAT',
+            `what the store says under ${show(subject)} is not understood: nobody knows which chunks are its`,
+          )
+        }
         found.delete(nuid)
-      }
+      },
     })
     if (found.size > 0) await named.run()
     let count = 0

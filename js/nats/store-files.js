@@ -34,7 +34,7 @@ const { EAGAIN } = os.constants.errno
 /** A new file beside the old one. */
 class NewFile {
   /** @param {string} file */
-  constructor (file) {
+  constructor(file) {
     this.temporary = new TemporaryFile(file, true)
     this.fd = this.temporary.fd
     /** @type {Progress} */
@@ -42,15 +42,17 @@ class NewFile {
   }
 
   /** @param {number} at @param {number} seq */
-  note (at, seq) {}
+  note(at, seq) {}
 
-  publish () {
+  publish() {
     this.temporary.publish(true)
     this.temporary.syncFolder()
     this.temporary.close()
   }
 
-  discard () { this.temporary.discard() }
+  discard() {
+    this.temporary.discard()
+  }
 }
 
 /**
@@ -61,15 +63,21 @@ class NewFile {
  * @returns {number} its descriptor
  * @throws ERR_BUSY another opening has it locked, of this process or another one
  */
-function lockedFile (target, flags = 0) {
+function lockedFile(target, flags = 0) {
   for (let tries = 0; tries < TRIES; tries++) {
-    const fd = unless('EEXIST', () => openSync(target, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0) | flags, 0o666))
+    const fd = unless('EEXIST', () =>
+      openSync(target, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0) | flags, 0o666),
+    )
     if (fd === undefined) break
     let isKept = false
     try {
       const errno = fileCalls.lockFile(fd, LOCKS.exclusive)
       if (errno === EAGAIN) break
-      if (errno !== 0) throw Object.assign(failure('ERR_IO', `${target} could not be locked (errno ${errno})`), { errno: -errno })
+      if (errno !== 0) {
+        throw Object.assign(failure('ERR_IO', `${target} could not be locked (errno ${errno})`), {
+          errno: -errno,
+        })
+      }
       const { dev, ino } = fs.fstatSync(fd, { bigint: true })
       const there = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false })
       isKept = there?.dev === dev && there.ino === ino // else whoever had it gave it another name, or removed it
@@ -88,7 +96,7 @@ function lockedFile (target, flags = 0) {
  * @param {string} target
  * @returns {number} locked; another one than fd, which is closed, unless that is empty
  */
-function renewed (fd, target) {
+function renewed(fd, target) {
   if (fs.fstatSync(fd).size === 0) return fd
   fs.unlinkSync(target)
   const made = lockedFile(target, O_EXCL)
@@ -99,12 +107,19 @@ function renewed (fd, target) {
 /** A file that another process may have begun, and a side file that tells how far it came. Both are locked while they are written. */
 class ResumedFile {
   /** @param {string} file @param {string} side @param {Meta} meta */
-  constructor (file, side, meta) {
+  constructor(file, side, meta) {
     this.file = file
     this.side = side
     this.part = `${file}.part`
-    if ([file, this.part].some(each => path.resolve(each) === path.resolve(side))) throw failure('ERR_ARGUMENT', `resume is ${show(side)}, where the object itself goes; a file beside it was expected`)
-    if (fs.existsSync(file) && !fs.statSync(file).isFile()) throw failure('ERR_IO', `${file} is no regular file`)
+    if ([file, this.part].some((each) => path.resolve(each) === path.resolve(side))) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `resume is ${show(side)}, where the object itself goes; a file beside it was expected`,
+      )
+    }
+    if (fs.existsSync(file) && !fs.statSync(file).isFile()) {
+      throw failure('ERR_IO', `${file} is no regular file`)
+    }
     this.line = `${JSON.stringify({ bucket: meta.bucket, name: meta.name, nuid: meta.nuid, size: meta.size, digest: meta.digest, part: path.basename(this.part) })}\n`
     this.fd = lockedFile(this.part)
     this.sideFd = -1
@@ -122,13 +137,15 @@ class ResumedFile {
   }
 
   /** How far another process came with the same object. @param {number} size @returns {Progress} */
-  found (size) {
+  found(size) {
     const none = { at: 0, seq: 0 }
     try {
       if (fs.fstatSync(this.sideFd).size > MOST_RECORD) return none
       const text = fs.readFileSync(this.side, 'latin1')
       const [, at, seq] = /^(\d{1,16}) (\d{1,16}) *\n$/.exec(text.slice(this.line.length)) ?? []
-      const isSame = text.startsWith(Buffer.from(this.line).toString('latin1')) && fs.fstatSync(this.fd).size === size
+      const isSame =
+        text.startsWith(Buffer.from(this.line).toString('latin1')) &&
+        fs.fstatSync(this.fd).size === size
       return isSame && Number(at) <= size ? { at: Number(at), seq: Number(seq) } : none
     } catch {
       return none
@@ -136,12 +153,16 @@ class ResumedFile {
   }
 
   /** All before is written. One call of the system, which is done or not. @param {number} at @param {number} seq */
-  note (at, seq) {
-    fs.writeSync(this.sideFd, `${`${at} ${seq}`.padEnd(COUNTS - 1)}\n`, Buffer.byteLength(this.line))
+  note(at, seq) {
+    fs.writeSync(
+      this.sideFd,
+      `${`${at} ${seq}`.padEnd(COUNTS - 1)}\n`,
+      Buffer.byteLength(this.line),
+    )
   }
 
   /** Unlocks both: the thread that computes digests may have the mapping, and so the lock, for a while. */
-  close () {
+  close() {
     for (const fd of [this.fd, this.sideFd]) {
       if (fd < 0) continue
       fileCalls.lockFile(fd, LOCKS.none)
@@ -150,14 +171,14 @@ class ResumedFile {
     this.fd = this.sideFd = -1
   }
 
-  publish () {
+  publish() {
     fs.renameSync(this.part, this.file)
     fs.rmSync(this.side, { force: true })
     this.close()
   }
 
   /** @param {any} error  what came stays, if it can be of use */
-  discard (error) {
+  discard(error) {
     if (error?.code === 'ERR_CHECKSUM' || error?.code === 'ERR_STALE') {
       fs.rmSync(this.part, { force: true })
       fs.rmSync(this.side, { force: true })
@@ -169,12 +190,24 @@ class ResumedFile {
 /** @implements {Target} */
 class FileTarget extends Arriving {
   /** @param {Meta} meta @param {string} filename @param {string | undefined} resume  the side file's path */
-  constructor (meta, filename, resume) {
-    if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'an object is written to a file through a mapping, which needs the native addon')
-    const file = withFileName(filename, () => resume === undefined ? new NewFile(filename) : new ResumedFile(filename, resume, meta))
+  constructor(meta, filename, resume) {
+    if (backend.isWasm) {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        'an object is written to a file through a mapping, which needs the native addon',
+      )
+    }
+    const file = withFileName(filename, () =>
+      resume === undefined ? new NewFile(filename) : new ResumedFile(filename, resume, meta),
+    )
     try {
       const errno = fileCalls.reserveFile(file.fd, meta.size)
-      if (errno !== 0) throw Object.assign(failure('ERR_IO', `${meta.size} bytes could not be reserved (errno ${errno})`), { errno: -errno })
+      if (errno !== 0) {
+        throw Object.assign(
+          failure('ERR_IO', `${meta.size} bytes could not be reserved (errno ${errno})`),
+          { errno: -errno },
+        )
+      }
       super(meta, tensorOver(fileCalls.mapFile(file.fd, meta.size, true, GUARDS.wanted)))
     } catch (error) {
       file.discard(error)
@@ -188,11 +221,15 @@ class FileTarget extends Arriving {
   }
 
   /** @override */
-  note () { this.file.note(this.at, this.seq) }
+  note() {
+    this.file.note(this.at, this.seq)
+  }
 
-  async finish () {
+  async finish() {
     try {
-      await callback(done => { fs.fdatasync(this.file.fd, done) })
+      await callback((done) => {
+        fs.fdatasync(this.file.fd, done)
+      })
       ffi.checkIntact(this.layout.storage)
       this.file.publish()
     } catch (error) {
@@ -204,7 +241,7 @@ class FileTarget extends Arriving {
   }
 
   /** @param {any} [error] @override */
-  discard (error) {
+  discard(error) {
     if (this.isDone) return
     super.discard()
     this.file.discard(error)
@@ -217,7 +254,7 @@ class FileTarget extends Arriving {
  * @param {string} file
  * @returns {{ bytes: import('../tensor/tensor').Tensor, source: MappedFile }}
  */
-function mappedBytes (file) {
+function mappedBytes(file) {
   const source = new MappedFile(file, { mode: 0, guard: GUARDS.wanted }, 'store.put')
   try {
     if (source.size === 0) throw failure('ERR_FORMAT', `${show(file)} is empty`)

@@ -37,12 +37,16 @@ const ATTEMPTS = 3 // where objects are replaced while they are read
  * @param {Getting} how
  * @param {Waits} waits
  */
-async function attempt (store, name, how, waits) {
+async function attempt(store, name, how, waits) {
   const { file, out, maxBytes, onProgress } = how
   const meta = await waits.orAborted(readMeta(store, name))
-  if (meta === null || meta.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
+  if (meta === null || meta.deleted) {
+    throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
+  }
   const { nuid, size } = meta
-  if (size > maxBytes) throw failure('ERR_TOO_LARGE', `${show(name)} has ${size} bytes; maxBytes is ${maxBytes}`)
+  if (size > maxBytes) {
+    throw failure('ERR_TOO_LARGE', `${show(name)} has ${size} bytes; maxBytes is ${maxBytes}`)
+  }
   if (size === 0) throw failure('ERR_FORMAT', `${show(name)} is empty`)
   waits.check()
   /** @type {Target} */
@@ -51,20 +55,41 @@ async function attempt (store, name, how, waits) {
   else target = out === undefined ? new BlockTarget(meta, how) : new TensorTarget(meta, how, out)
   try {
     const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
-      if (target.at + data.length > size) throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
+      if (target.at + data.length > size) {
+        throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
+      }
       target.write(data, seq)
       onProgress?.({ done: target.at, total: size })
     }
-    if (target.at < size) await new Reading(store, waits, { filter: chunkSubject(store.bucket, nuid), after: target.seq, take }).run()
+    if (target.at < size) {
+      await new Reading(store, waits, {
+        filter: chunkSubject(store.bucket, nuid),
+        after: target.seq,
+        take,
+      }).run()
+    }
     if (target.at < size) {
       const now = await waits.orAborted(readMeta(store, name))
       const isGone = now === null || now.deleted
-      if (isGone || now.nuid !== nuid) throw failure('ERR_STALE', `${show(name)} was ${isGone ? 'deleted' : 'replaced'} while it was read`)
-      throw failure('ERR_CHECKSUM', `${show(name)}: ${target.at} of its ${size} bytes are in the store`)
+      if (isGone || now.nuid !== nuid) {
+        throw failure(
+          'ERR_STALE',
+          `${show(name)} was ${isGone ? 'deleted' : 'replaced'} while it was read`,
+        )
+      }
+      throw failure(
+        'ERR_CHECKSUM',
+        `${show(name)}: ${target.at} of its ${size} bytes are in the store`,
+      )
     }
     const digest = await waits.orAborted(target.digest())
     waits.progress()
-    if (digest !== meta.digest) throw failure('ERR_CHECKSUM', `${show(name)} has the digest ${meta.digest}; its chunks have ${digest}`)
+    if (digest !== meta.digest) {
+      throw failure(
+        'ERR_CHECKSUM',
+        `${show(name)} has the digest ${meta.digest}; its chunks have ${digest}`,
+      )
+    }
     waits.check()
     return await target.finish()
   } catch (error) {
@@ -79,7 +104,7 @@ async function attempt (store, name, how, waits) {
  * @param {Getting} how
  * @returns {Promise<any>}
  */
-async function getObject (store, name, how) {
+async function getObject(store, name, how) {
   const waits = new Waits(store.core, store.timeout, how.signal)
   try {
     for (let i = 1; ; i++) {
@@ -101,7 +126,7 @@ async function getObject (store, name, how) {
  * @param {Signal | undefined} signal
  * @returns {Promise<import('./store-meta').ObjectInfo[]>}
  */
-async function listObjects (store, signal) {
+async function listObjects(store, signal) {
   const waits = new Waits(store.core, store.timeout, signal)
   /** @type {Map<string, Meta>} */
   const found = new Map()
@@ -112,11 +137,18 @@ async function listObjects (store, signal) {
     } catch {} // it is none of ours, such as a link, and left out
   }
   try {
-    await new Reading(store, waits, { filter: `$O.${store.bucket}.M.>`, isLastOnly: true, take }).run()
+    await new Reading(store, waits, {
+      filter: `$O.${store.bucket}.M.>`,
+      isLastOnly: true,
+      take,
+    }).run()
   } finally {
     waits.close()
   }
-  return [...found.values()].filter(meta => !meta.deleted).map(infoOf).sort((a, b) => a.name < b.name ? -1 : 1)
+  return [...found.values()]
+    .filter((meta) => !meta.deleted)
+    .map(infoOf)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 module.exports = { getObject, listObjects }

@@ -42,19 +42,35 @@ const WRONG_LAST_SEQUENCE = 10071
 const FULL = new Set([10023, 10047, 10054, 10077]) // no resources, no storage, message or stream too large
 
 /** @param {unknown} bucket @returns {string} the stream's name */
-function streamOf (bucket) {
-  if (typeof bucket !== 'string' || !BUCKET.test(bucket)) throw failure('ERR_ARGUMENT', `a store's name is ${show(bucket)}; letters, digits, _ and - were expected`)
+function streamOf(bucket) {
+  if (typeof bucket !== 'string' || !BUCKET.test(bucket)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `a store's name is ${show(bucket)}; letters, digits, _ and - were expected`,
+    )
+  }
   return `OBJ_${bucket}`
 }
 
 /** @param {unknown} name @returns {string} */
-function objectName (name) {
-  if (typeof name === 'string' && name !== '' && Buffer.byteLength(name) <= MOST_NAME && Buffer.from(name).toString() === name) return name
-  throw failure('ERR_ARGUMENT', `an object's name is ${show(name)}; a text of 1 to ${MOST_NAME} bytes was expected`)
+function objectName(name) {
+  if (
+    typeof name === 'string' &&
+    name !== '' &&
+    Buffer.byteLength(name) <= MOST_NAME &&
+    Buffer.from(name).toString() === name
+  ) {
+    return name
+  }
+  throw failure(
+    'ERR_ARGUMENT',
+    `an object's name is ${show(name)}; a text of 1 to ${MOST_NAME} bytes was expected`,
+  )
 }
 
 /** @param {string} bucket @param {string} name */
-const metaSubject = (bucket, name) => `$O.${bucket}.M.${Buffer.from(name).toString('base64').replaceAll('+', '-').replaceAll('/', '_')}`
+const metaSubject = (bucket, name) =>
+  `$O.${bucket}.M.${Buffer.from(name).toString('base64').replaceAll('+', '-').replaceAll('/', '_')}`
 
 /** @param {string} bucket @param {string} nuid */
 const chunkSubject = (bucket, nuid) => `$O.${bucket}.C.${nuid}`
@@ -66,24 +82,73 @@ const chunkSubject = (bucket, nuid) => `$O.${bucket}.C.${nuid}`
  * @returns {Meta}
  * @throws ERR_FORMAT · ERR_UNSUPPORTED a link, another digest
  */
-function parseMeta (data, revision, bucket) {
-  if (data.length > MOST_META) throw failure('ERR_FORMAT', `what the store says of an object has ${data.length} bytes; at most ${MOST_META} are read`)
+function parseMeta(data, revision, bucket) {
+  if (data.length > MOST_META) {
+    throw failure(
+      'ERR_FORMAT',
+      `what the store says of an object has ${data.length} bytes; at most ${MOST_META} are read`,
+    )
+  }
   let given
   try {
     given = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
   } catch (/** @type {any} */ error) {
     throw failure('ERR_FORMAT', `what the store says of an object is no JSON: ${error.message}`)
   }
-  if (given === null || typeof given !== 'object') throw failure('ERR_FORMAT', `what the store says of an object is ${show(given)}`)
-  const { name, nuid = '', size = 0, chunks = 0, digest = '', deleted = false, mtime, options } = given
-  const isCount = (/** @type {unknown} */ n) => Number.isSafeInteger(n) && /** @type {number} */ (n) >= 0
-  if (typeof name !== 'string') throw failure('ERR_FORMAT', `what the store says of an object has the name ${show(name)}`)
+  if (given === null || typeof given !== 'object') {
+    throw failure('ERR_FORMAT', `what the store says of an object is ${show(given)}`)
+  }
+  const {
+    name,
+    nuid = '',
+    size = 0,
+    chunks = 0,
+    digest = '',
+    deleted = false,
+    mtime,
+    options,
+  } = given
+  const isCount = (/** @type {unknown} */ n) =>
+    Number.isSafeInteger(n) && /** @type {number} */ (n) >= 0
+  if (typeof name !== 'string') {
+    throw failure('ERR_FORMAT', `what the store says of an object has the name ${show(name)}`)
+  }
   const base = { name, bucket, revision, mtime: typeof mtime === 'string' ? mtime : '' }
-  if (deleted === true) return { ...base, nuid: typeof nuid === 'string' && NUID.test(nuid) ? nuid : '', size: 0, chunks: 0, digest: '', deleted: true }
-  if (options?.link !== undefined && options.link !== null) throw failure('ERR_UNSUPPORTED', `${show(name)} is a link to another object, which is not followed`)
-  if (typeof nuid !== 'string' || !NUID.test(nuid) || !isCount(size) || !isCount(chunks) || chunks > size) throw failure('ERR_FORMAT', `what the store says of ${show(name)} is no object of its: ${size} bytes in ${chunks} chunks`)
+  if (deleted === true) {
+    return {
+      ...base,
+      nuid: typeof nuid === 'string' && NUID.test(nuid) ? nuid : '',
+      size: 0,
+      chunks: 0,
+      digest: '',
+      deleted: true,
+    }
+  }
+  if (options?.link !== undefined && options.link !== null) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${show(name)} is a link to another object, which is not followed`,
+    )
+  }
+  if (
+    typeof nuid !== 'string' ||
+    !NUID.test(nuid) ||
+    !isCount(size) ||
+    !isCount(chunks) ||
+    chunks > size
+  ) {
+    throw failure(
+      'ERR_FORMAT',
+      `what the store says of ${show(name)} is no object of its: ${size} bytes in ${chunks} chunks`,
+    )
+  }
   const found = DIGEST.exec(typeof digest === 'string' ? digest : '')
-  if (found === null) throw failure('ERR_UNSUPPORTED', `${show(name)} has the digest ${show(digest)}; SHA-256 was expected`)
+  if (found === null) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${show(name)} has the digest ${show(digest)}; SHA-256 was expected`,
+    )
+  }
   return { ...base, nuid, size, chunks, digest: found[1], deleted: false }
 }
 
@@ -93,10 +158,14 @@ function parseMeta (data, revision, bucket) {
  * @param {Uint8Array} data  of the message
  * @returns {string | null} '': nobody's, such as a link's or a deleted object's; null: that is not understood
  */
-function nuidNamed (data) {
+function nuidNamed(data) {
   if (data.length > MOST_META) return null
   try {
-    const { name, nuid = '', deleted = false } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
+    const {
+      name,
+      nuid = '',
+      deleted = false,
+    } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
     if (typeof name !== 'string' || typeof nuid !== 'string') return null
     return deleted === true ? '' : nuid
   } catch {
@@ -105,7 +174,14 @@ function nuidNamed (data) {
 }
 
 /** @param {Meta} meta @returns {ObjectInfo} */
-const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({ name, size, chunks, digest: `SHA-256=${digest}=`, modified: new Date(mtime), revision })
+const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({
+  name,
+  size,
+  chunks,
+  digest: `SHA-256=${digest}=`,
+  modified: new Date(mtime),
+  revision,
+})
 
 /**
  * An error of the client or the server, as one of ours; one of ours stays what it is.
@@ -113,7 +189,7 @@ const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({ name, siz
  * @param {any} error
  * @param {string} what  was done
  */
-function storeError (error, what) {
+function storeError(error, what) {
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error
   const number = error?.code
   /** @type {import('../base/errors').ErrorCode} */
@@ -123,15 +199,28 @@ function storeError (error, what) {
   else if (/Closed|Draining|Connection/.test(error?.name)) code = 'ERR_DISCONNECTED'
   else if (/Timeout/.test(error?.name)) code = 'ERR_TIMEOUT'
   else if (isUnanswered(error)) code = 'ERR_NO_RESPONDERS'
-  return Object.assign(failure(code, `${what}: ${error?.message ?? error}`), { cause: error }, code === 'ERR_REMOTE' && { remoteCode: number })
+  return Object.assign(
+    failure(code, `${what}: ${error?.message ?? error}`),
+    { cause: error },
+    code === 'ERR_REMOTE' && { remoteCode: number },
+  )
 }
 
 /** Does the server not allow it to this user? @param {any} error  of the client @returns {boolean} */
-const isRefusal = error => /permissions violation/i.test(error?.message) || (error?.cause instanceof Error && isRefusal(error.cause))
+const isRefusal = (error) =>
+  /permissions violation/i.test(error?.message) ||
+  (error?.cause instanceof Error && isRefusal(error.cause))
 
 /** May the same work a moment later? The server was restarted, or another one becomes the leader. @param {any} error */
-function isPassing (error) {
-  return !isRefusal(error) && (['TimeoutError', 'JetStreamNotEnabled', 'NoResponders', 'RequestError'].includes(error?.name) || error?.code === 10008 || error?.code === 503)
+function isPassing(error) {
+  return (
+    !isRefusal(error) &&
+    (['TimeoutError', 'JetStreamNotEnabled', 'NoResponders', 'RequestError'].includes(
+      error?.name,
+    ) ||
+      error?.code === 10008 ||
+      error?.code === 503)
+  )
 }
 
 /**
@@ -140,15 +229,27 @@ function isPassing (error) {
  * @param {boolean} [isAny]  also what is no object that can be read, such as a link, to be replaced or deleted
  * @returns {Promise<Meta | null>} null: there never was one; it may have been deleted
  */
-async function readMeta (store, name, isAny = false) {
+async function readMeta(store, name, isAny = false) {
   const { jsm, stream, bucket } = store
-  const message = await repeated(store, `${show(name)} in ${bucket}`, () => jsm.streams.getMessage(stream, { last_by_subj: metaSubject(bucket, name) }))
+  const message = await repeated(store, `${show(name)} in ${bucket}`, () =>
+    jsm.streams.getMessage(stream, { last_by_subj: metaSubject(bucket, name) }),
+  )
   if (message === null) return null
   try {
     return parseMeta(message.data, message.seq, bucket)
   } catch (error) {
     if (!isAny) throw error
-    return { name, bucket, nuid: '', size: 0, chunks: 0, digest: '', deleted: false, mtime: '', revision: message.seq }
+    return {
+      name,
+      bucket,
+      nuid: '',
+      size: 0,
+      chunks: 0,
+      digest: '',
+      deleted: false,
+      mtime: '',
+      revision: message.seq,
+    }
   }
 }
 
@@ -160,11 +261,15 @@ async function readMeta (store, name, isAny = false) {
  * @param {number} revision  of the message that it replaces; 0: none
  * @returns {Promise<number | null>} its revision; null: somebody was faster
  */
-async function publishMeta ({ js, bucket, timeout }, body, revision) {
+async function publishMeta({ js, bucket, timeout }, body, revision) {
   const headers = peer('transport-node').headers()
   headers.set('Nats-Rollup', 'sub')
   try {
-    const { seq } = await js.publish(metaSubject(bucket, body.name), JSON.stringify(body), { headers, timeout: Math.min(timeout, 5000), expect: { lastSubjectSequence: revision } })
+    const { seq } = await js.publish(metaSubject(bucket, body.name), JSON.stringify(body), {
+      headers,
+      timeout: Math.min(timeout, 5000),
+      expect: { lastSubjectSequence: revision },
+    })
     return seq
   } catch (/** @type {any} */ error) {
     if (error?.code === WRONG_LAST_SEQUENCE) return null
@@ -178,7 +283,7 @@ async function publishMeta ({ js, bucket, timeout }, body, revision) {
  * @param {StoreParts} store
  * @param {string} nuid
  */
-async function purgeChunks (store, nuid) {
+async function purgeChunks(store, nuid) {
   if (nuid === '') return
   try {
     await store.jsm.streams.purge(store.stream, { filter: chunkSubject(store.bucket, nuid) })
@@ -186,9 +291,11 @@ async function purgeChunks (store, nuid) {
 }
 
 /** Deletes chunks. @param {StoreParts} store @param {string} nuid @returns {Promise<number>} how many */
-async function purgeAll (store, nuid) {
+async function purgeAll(store, nuid) {
   const filter = chunkSubject(store.bucket, nuid)
-  const { purged } = await repeated(store, `the chunks of ${nuid} in ${store.bucket}`, () => store.jsm.streams.purge(store.stream, { filter }))
+  const { purged } = await repeated(store, `the chunks of ${nuid} in ${store.bucket}`, () =>
+    store.jsm.streams.purge(store.stream, { filter }),
+  )
   return purged
 }
 
@@ -197,10 +304,12 @@ async function purgeAll (store, nuid) {
  * @param {string} nuid
  * @returns {Promise<number>} chunks that are stored
  */
-async function countChunks (store, nuid) {
+async function countChunks(store, nuid) {
   const subject = chunkSubject(store.bucket, nuid)
   const { jsm, stream, bucket } = store
-  const { state } = await repeated(store, `the chunks of ${nuid} in ${bucket}`, () => jsm.streams.info(stream, { subjects_filter: subject }))
+  const { state } = await repeated(store, `the chunks of ${nuid} in ${bucket}`, () =>
+    jsm.streams.info(stream, { subjects_filter: subject }),
+  )
   return state.subjects?.[subject] ?? 0
 }
 
@@ -213,17 +322,35 @@ async function countChunks (store, nuid) {
  * @param {() => Promise<R>} act
  * @returns {Promise<R>}
  */
-async function repeated ({ core, timeout }, what, act) {
+async function repeated({ core, timeout }, what, act) {
   const until = Date.now() + timeout
   for (let pause = 50; ; pause = Math.min(2 * pause, 1000)) {
     try {
       return await act()
     } catch (error) {
-      if (core.connection.isClosed()) throw failure('ERR_DISCONNECTED', `${what}: the connection was closed`)
+      if (core.connection.isClosed()) {
+        throw failure('ERR_DISCONNECTED', `${what}: the connection was closed`)
+      }
       if (!isPassing(error) || Date.now() + pause > until) throw storeError(error, what)
     }
-    await new Promise(resolve => { setTimeout(resolve, pause) })
+    await new Promise((resolve) => {
+      setTimeout(resolve, pause)
+    })
   }
 }
 
-module.exports = { streamOf, objectName, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, purgeAll, countChunks }
+module.exports = {
+  streamOf,
+  objectName,
+  chunkSubject,
+  parseMeta,
+  nuidNamed,
+  infoOf,
+  storeError,
+  isPassing,
+  readMeta,
+  publishMeta,
+  purgeChunks,
+  purgeAll,
+  countChunks,
+}

@@ -10,7 +10,17 @@ const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require(
 const { Digest } = require('./digest')
 const { peer } = require('./peers')
 const { Waits } = require('./store-waits')
-const { isPassing, storeError, readMeta, publishMeta, purgeChunks, countChunks, chunkSubject, infoOf, parseMeta } = require('./store-meta')
+const {
+  isPassing,
+  storeError,
+  readMeta,
+  publishMeta,
+  purgeChunks,
+  countChunks,
+  chunkSubject,
+  infoOf,
+  parseMeta,
+} = require('./store-meta')
 
 const { backend } = ffi
 
@@ -36,7 +46,7 @@ const COUNTS = 10 // of chunks, before some are taken as lost
 const SUM_STEP = 2 ** 23 // bytes of a checksum in one turn of the event loop
 
 /** @param {Piece[]} pieces @param {number} most  bytes @returns {Chunk[]} */
-function chunksOf (pieces, most) {
+function chunksOf(pieces, most) {
   /** @type {Chunk[]} */
   const chunks = []
   let small = /** @type {Chunk | null} */ (null)
@@ -61,14 +71,16 @@ function chunksOf (pieces, most) {
 }
 
 /** A chunk's bytes: the tensor's own where it is of one. @param {Chunk} chunk @returns {Uint8Array} */
-function payloadOf ({ parts, nbytes }) {
+function payloadOf({ parts, nbytes }) {
   const [{ piece, at }] = parts
   const isStable = !(contentOf(piece) instanceof TensorPiece) || !backend.isWasm // WASM memory may grow meanwhile
-  if (parts.length === 1 && isStable) return withPart(piece, at, nbytes, bytes => bytes)
+  if (parts.length === 1 && isStable) return withPart(piece, at, nbytes, (bytes) => bytes)
   const joined = new Uint8Array(nbytes)
   let to = 0
   for (const { piece, at, nbytes } of parts) {
-    withPart(piece, at, nbytes, bytes => { joined.set(bytes, to) })
+    withPart(piece, at, nbytes, (bytes) => {
+      joined.set(bytes, to)
+    })
     to += nbytes
   }
   countStaged(nbytes)
@@ -76,27 +88,33 @@ function payloadOf ({ parts, nbytes }) {
 }
 
 /** Takes the checksums that a zip has before its arrays. @param {Piece[]} pieces @param {Waits} waits */
-async function checksum (pieces, waits) {
+async function checksum(pieces, waits) {
   for (const piece of pieces) {
     if (!(piece instanceof ChecksummedTensor)) continue
     const size = sizeOf(piece)
     for (let at = 0; at < size; at += SUM_STEP) {
-      withPart(piece, at, Math.min(SUM_STEP, size - at), bytes => piece.add(bytes))
-      await new Promise(resolve => { setImmediate(resolve) })
+      withPart(piece, at, Math.min(SUM_STEP, size - at), (bytes) => piece.add(bytes))
+      await new Promise((resolve) => {
+        setImmediate(resolve)
+      })
       waits.progress()
       waits.check()
     }
     let begin = 0
-    for (const each of pieces) { // one has the byte of the file at which the sum goes
+    for (const each of pieces) {
+      // one has the byte of the file at which the sum goes
       const end = begin + sizeOf(each)
-      if (piece.at >= begin && piece.at < end) /** @type {Uint8Array} */ (each).set(piece.sum(), piece.at - begin)
+      if (piece.at >= begin && piece.at < end) {
+        const bytes = /** @type {Uint8Array} */ (each)
+        bytes.set(piece.sum(), piece.at - begin)
+      }
       begin = end
     }
   }
 }
 
 /** What the server answers to a chunk. @param {Uint8Array} data @returns {number} its sequence @throws ERR_TOO_LARGE the bucket is full · ERR_REMOTE */
-function storedAs (data) {
+function storedAs(data) {
   let answer
   try {
     answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString()) ?? {}
@@ -104,8 +122,18 @@ function storedAs (data) {
     throw storeError(error, 'the answer to a chunk')
   }
   const { error, seq } = answer
-  if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
-  if (!Number.isSafeInteger(seq)) throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
+  if (error) {
+    throw storeError(
+      Object.assign(new Error(error.description), {
+        name: 'JetStreamApiError',
+        code: error.err_code,
+      }),
+      'a chunk was not stored',
+    )
+  }
+  if (!Number.isSafeInteger(seq)) {
+    throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
+  }
   return seq
 }
 
@@ -118,7 +146,7 @@ class Sending {
    * @param {Chunk[]} chunks
    * @param {(chunks: number) => void} acknowledged  called with each more: so many from the first on
    */
-  constructor (store, waits, subject, chunks, acknowledged) {
+  constructor(store, waits, subject, chunks, acknowledged) {
     this.store = store
     this.waits = waits
     this.subject = subject
@@ -135,21 +163,35 @@ class Sending {
     this.failed = null
   }
 
-  async run () {
+  async run() {
     while (this.done < this.chunks.length) {
       await this.waits.connected()
-      if (this.isBroken && !await this.recover()) continue
+      if (this.isBroken && !(await this.recover())) continue
       await this.attempt()
     }
   }
 
-  async attempt () {
-    const { waits, chunks, store: { core: { connection, link }, jsm } } = this
+  async attempt() {
+    const {
+      waits,
+      chunks,
+      store: {
+        core: { connection, link },
+        jsm,
+      },
+    } = this
     const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
-    const subscription = connection.subscribe(`${inbox}.*`, { callback: (/** @type {any} */ error, /** @type {any} */ message) => this.receive(error, message) })
+    const subscription = connection.subscribe(`${inbox}.*`, {
+      callback: (/** @type {any} */ error, /** @type {any} */ message) =>
+        this.receive(error, message),
+    })
     try {
       while (this.done < chunks.length && !this.isBroken) {
-        while (!this.isBroken && this.next < chunks.length && (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)) {
+        while (
+          !this.isBroken &&
+          this.next < chunks.length &&
+          (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)
+        ) {
           const payload = payloadOf(chunks[this.next])
           try {
             connection.publish(this.subject, payload, { reply: `${inbox}.${this.next}` })
@@ -171,7 +213,7 @@ class Sending {
   }
 
   /** @param {any} error @param {any} message */
-  receive (error, message) {
+  receive(error, message) {
     if (this.isBroken || this.failed !== null) return
     try {
       if (error !== null && error !== undefined) throw error
@@ -193,11 +235,16 @@ class Sending {
   }
 
   /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
-  async recover () {
-    const { waits, store: { jsm, stream } } = this
+  async recover() {
+    const {
+      waits,
+      store: { jsm, stream },
+    } = this
     try {
       for (;;) {
-        const message = await waits.orAborted(jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }))
+        const message = await waits.orAborted(
+          jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }),
+        )
         if (message === null) break
         await waits.orAborted(jsm.streams.deleteMessage(stream, message.seq, false))
       }
@@ -232,7 +279,7 @@ class Sending {
  * @returns {Promise<Meta>}
  * @throws ERR_EXISTS · ERR_STALE
  */
-async function install (store, waits, draft) {
+async function install(store, waits, draft) {
   const { body, replace } = draft
   for (;;) {
     waits.check()
@@ -266,17 +313,23 @@ async function install (store, waits, draft) {
  * @param {StoreParts} store @param {Waits} waits @param {Draft['body']} body
  * @throws ERR_STALE
  */
-async function checkStored (store, waits, { name, nuid, chunks }) {
+async function checkStored(store, waits, { name, nuid, chunks }) {
   for (let i = 1; ; i++) {
     const stored = await waits.orAborted(countChunks(store, nuid))
     if (stored === chunks) return
-    if (stored > chunks || i === COUNTS) throw failure('ERR_STALE', `${show(name)}: ${stored} chunks are in the store where ${chunks} were sent; chunks of a put that rests for long may be deleted`)
+    if (stored > chunks || i === COUNTS) {
+      throw failure(
+        'ERR_STALE',
+        `${show(name)}: ${stored} chunks are in the store where ${chunks} were sent; chunks of a put that rests for long may be deleted`,
+      )
+    }
     await waits.wait(PAUSE_MS)
   }
 }
 
 /** @param {StoreParts} store @param {string} name */
-const exists = ({ bucket }, name) => failure('ERR_EXISTS', `${bucket} has an object ${show(name)} already`)
+const exists = ({ bucket }, name) =>
+  failure('ERR_EXISTS', `${bucket} has an object ${show(name)} already`)
 
 /**
  * @param {StoreParts} store
@@ -285,8 +338,8 @@ const exists = ({ bucket }, name) => failure('ERR_EXISTS', `${bucket} has an obj
  * @param {Putting} how
  * @returns {Promise<import('./store-meta').ObjectInfo>}
  */
-async function putObject (store, name, pieces, how) {
-  const held = pieces.map(contentOf).filter(content => content instanceof TensorPiece)
+async function putObject(store, name, pieces, how) {
+  const held = pieces.map(contentOf).filter((content) => content instanceof TensorPiece)
   for (const content of held) content.check()
   const storages = held.map(({ layout }) => layout.storage)
   for (const storage of storages) beginUse(storage, 0)
@@ -298,7 +351,21 @@ async function putObject (store, name, pieces, how) {
     await checksum(pieces, waits)
     const size = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
     const nuid = peer('transport-node').nuid.next()
-    const draft = { body: { name, options: { max_chunk_size: how.chunk }, bucket: store.bucket, nuid, size, mtime: '', chunks: 0, digest: '', deleted: false }, replace: how.replace, isUncertain: false }
+    const draft = {
+      body: {
+        name,
+        options: { max_chunk_size: how.chunk },
+        bucket: store.bucket,
+        nuid,
+        size,
+        mtime: '',
+        chunks: 0,
+        digest: '',
+        deleted: false,
+      },
+      replace: how.replace,
+      isUncertain: false,
+    }
     try {
       const { chunks, digest } = await sendChunks(store, waits, nuid, pieces, size, how)
       for (const storage of storages) ffi.checkIntact(storage) // bytes of a mapped file are gone: zeros were sent
@@ -316,13 +383,15 @@ async function putObject (store, name, pieces, how) {
 }
 
 /** @param {StoreParts} store @param {Waits} waits @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how */
-async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgress }) {
+async function sendChunks(store, waits, nuid, pieces, total, { chunk, onProgress }) {
   const chunks = chunksOf(pieces, chunk)
   const contents = pieces.map(contentOf)
-  const digest = new Digest(contents.map(content => content instanceof TensorPiece ? content.tensor : content))
+  const digest = new Digest(
+    contents.map((content) => (content instanceof TensorPiece ? content.tensor : content)),
+  )
   let sent = 0
   try {
-    await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, done => {
+    await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, (done) => {
       sent += chunks[done - 1].nbytes
       digest.reach(sent)
       onProgress?.({ done: sent, total })
@@ -342,12 +411,26 @@ async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgres
  * @returns {Promise<void>}
  * @throws ERR_NOT_FOUND
  */
-async function deleteObject (store, name) {
+async function deleteObject(store, name) {
   for (;;) {
     const old = await readMeta(store, name, true)
-    if (old === null || old.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
-    const body = { name, options: {}, bucket: store.bucket, nuid: old.nuid, size: 0, mtime: new Date().toISOString(), chunks: 0, digest: '', deleted: true }
-    const revision = await publishMeta(store, body, old.revision).catch(error => { throw storeError(error, show(name)) })
+    if (old === null || old.deleted) {
+      throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
+    }
+    const body = {
+      name,
+      options: {},
+      bucket: store.bucket,
+      nuid: old.nuid,
+      size: 0,
+      mtime: new Date().toISOString(),
+      chunks: 0,
+      digest: '',
+      deleted: true,
+    }
+    const revision = await publishMeta(store, body, old.revision).catch((error) => {
+      throw storeError(error, show(name))
+    })
     if (revision !== null) return purgeChunks(store, old.nuid)
   }
 }

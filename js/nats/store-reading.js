@@ -19,7 +19,7 @@ const NANOS = 1000000
 const LONGEST_STATUS = 2048 // bytes of a message that tells of the consumer itself
 
 /** @param {string} reply  subject of a delivered message @returns {Delivery | null} */
-function deliveryOf (reply) {
+function deliveryOf(reply) {
   const parts = reply.split('.')
   if (parts[0] !== '$JS' || parts[1] !== 'ACK' || parts.length < 9) return null
   const [seq, count, nanos, pending] = parts.slice(parts.length === 9 ? 5 : 7).map(Number)
@@ -33,7 +33,7 @@ class Reading {
    * @param {{ filter: string, after?: number, isLastOnly?: boolean, isHeadersOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each
    * subject; isHeadersOnly: without data
    */
-  constructor (store, waits, options) {
+  constructor(store, waits, options) {
     this.store = store
     this.waits = waits
     this.options = options
@@ -54,7 +54,7 @@ class Reading {
   }
 
   /** Resolves when the server has no more. @throws what take throws · ERR_DISCONNECTED · ERR_NOT_FOUND the store is gone · the signal's reason */
-  async run () {
+  async run() {
     while (!this.isEnded) {
       await this.waits.connected()
       if (this.attempts++ > 1) await this.waits.wait(PAUSE_MS)
@@ -63,30 +63,55 @@ class Reading {
   }
 
   /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
-  async begin (inbox) {
-    const { waits, store: { jsm, stream } } = this
+  async begin(inbox) {
+    const {
+      waits,
+      store: { jsm, stream },
+    } = this
     const { filter, isLastOnly, isHeadersOnly = false } = this.options
-    const start = isLastOnly ? { deliver_policy: 'last_per_subject' } : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
-    const adding = jsm.consumers.add(stream, { ...start, headers_only: isHeadersOnly, deliver_subject: inbox, filter_subject: filter, ack_policy: 'none', flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOS, inactive_threshold: INACTIVE_MS * NANOS, mem_storage: true, num_replicas: 1 })
+    const start = isLastOnly
+      ? { deliver_policy: 'last_per_subject' }
+      : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
+    const adding = jsm.consumers.add(stream, {
+      ...start,
+      headers_only: isHeadersOnly,
+      deliver_subject: inbox,
+      filter_subject: filter,
+      ack_policy: 'none',
+      flow_control: true,
+      idle_heartbeat: HEARTBEAT_MS * NANOS,
+      inactive_threshold: INACTIVE_MS * NANOS,
+      mem_storage: true,
+      num_replicas: 1,
+    })
     try {
       const made = await waits.orAborted(adding)
       this.created = Date.parse(made.created)
       if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
       return made.name
     } catch (error) {
-      adding.then((/** @type {any} */ made) => jsm.consumers.delete(stream, made.name)).catch(() => {}) // it may come later
+      adding
+        .then((/** @type {any} */ made) => jsm.consumers.delete(stream, made.name))
+        .catch(() => {}) // it may come later
       waits.check()
       if (!isPassing(error)) throw storeError(error, filter)
       return ''
     }
   }
 
-  async attempt () {
-    const { core: { connection }, jsm, stream } = this.store
+  async attempt() {
+    const {
+      core: { connection },
+      jsm,
+      stream,
+    } = this.store
     this.count = 0
     this.isBroken = false
     const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
-    const subscription = connection.subscribe(inbox, { callback: (/** @type {any} */ error, /** @type {any} */ message) => this.receive(error, message) })
+    const subscription = connection.subscribe(inbox, {
+      callback: (/** @type {any} */ error, /** @type {any} */ message) =>
+        this.receive(error, message),
+    })
     let name = ''
     try {
       name = await this.begin(inbox)
@@ -100,7 +125,7 @@ class Reading {
   }
 
   /** Until all is there, or the consumer is of no use any more. @param {string} name */
-  async follow (name) {
+  async follow(name) {
     const { waits } = this
     let before = -1
     while (!this.isEnded && !this.isBroken && !waits.isLost) {
@@ -114,11 +139,17 @@ class Reading {
   }
 
   /** The consumer has nothing to send: is there nothing more? @param {string} name */
-  async checkIdle (name) {
+  async checkIdle(name) {
     this.isIdle = false
-    const { count, waits, store: { jsm, stream } } = this
+    const {
+      count,
+      waits,
+      store: { jsm, stream },
+    } = this
     try {
-      const { num_pending: pending, delivered } = await waits.orAborted(jsm.consumers.info(stream, name))
+      const { num_pending: pending, delivered } = await waits.orAborted(
+        jsm.consumers.info(stream, name),
+      )
       if (count !== this.count) return
       if (delivered.consumer_seq !== count) this.isBroken = true
       else if (pending === 0) this.isEnded = true
@@ -129,7 +160,7 @@ class Reading {
   }
 
   /** @param {any} error @param {any} message */
-  receive (error, message) {
+  receive(error, message) {
     if (this.isEnded || this.isBroken || this.failed !== null) return
     try {
       if (error !== null && error !== undefined) throw error
@@ -143,7 +174,7 @@ class Reading {
   }
 
   /** @param {any} message @param {Delivery} delivery */
-  accept (message, { seq, count, pending, time }) {
+  accept(message, { seq, count, pending, time }) {
     this.isBroken = count !== this.count + 1
     if (this.isBroken) return
     this.count = count
@@ -158,9 +189,11 @@ class Reading {
   }
 
   /** The consumer asks to be told that all before was taken, or says that it has nothing. @param {any} message */
-  status (message) {
+  status(message) {
     const { connection } = this.store.core
-    if (typeof message.reply === 'string' && message.reply.startsWith('$JS.FC.')) return connection.publish(message.reply)
+    if (typeof message.reply === 'string' && message.reply.startsWith('$JS.FC.')) {
+      return connection.publish(message.reply)
+    }
     if (message.data.length > 0 || message.size() > LONGEST_STATUS) return
     const stalled = message.headers?.get('Nats-Consumer-Stalled')
     if (stalled) connection.publish(stalled)

@@ -44,8 +44,19 @@ const { backend } = ffi
  * @param {Source['storageAt']} storageAt
  * @returns {Source}
  */
-function sourceOf (size, first, read, storageAt) {
-  return { size, first, flags: 0, reason: 'store.get', writes: false, owned: true, read, view: read, storageAt, close () {} }
+function sourceOf(size, first, read, storageAt) {
+  return {
+    size,
+    first,
+    flags: 0,
+    reason: 'store.get',
+    writes: false,
+    owned: true,
+    read,
+    view: read,
+    storageAt,
+    close() {},
+  }
 }
 
 /**
@@ -53,12 +64,19 @@ function sourceOf (size, first, read, storageAt) {
  * @param {Kind} kind
  * @returns {Promise<TensorOf | Record<string, TensorOf>>}
  */
-async function tensorsOf (source, { extension, dtype, maxBytes }) {
+async function tensorsOf(source, { extension, dtype, maxBytes }) {
   if (extension === '.npy') return npyTensor(source, dtype)
   const members = extension === '.npz' ? membersOf(source) : undefined
   let inflated = 0
-  for (const { method, unpacked } of members?.values() ?? []) if (method === DEFLATED) inflated += unpacked
-  if (inflated > maxBytes) throw failure('ERR_TOO_LARGE', `the arrays would be inflated to ${inflated} bytes; maxBytes is ${maxBytes}`)
+  for (const { method, unpacked } of members?.values() ?? []) {
+    if (method === DEFLATED) inflated += unpacked
+  }
+  if (inflated > maxBytes) {
+    throw failure(
+      'ERR_TOO_LARGE',
+      `the arrays would be inflated to ${inflated} bytes; maxBytes is ${maxBytes}`,
+    )
+  }
   const file = members === undefined ? safetensorsFile(source) : npzFile(source, dtype, members)
   /** @type {[string, TensorOf][]} */
   const made = []
@@ -74,7 +92,7 @@ async function tensorsOf (source, { extension, dtype, maxBytes }) {
 /** Bytes that all go to one block of memory. */
 class Arriving {
   /** @param {Meta} meta @param {TensorOf} bytes */
-  constructor (meta, bytes) {
+  constructor(meta, bytes) {
     this.meta = meta
     this.at = 0
     this.seq = 0
@@ -84,7 +102,7 @@ class Arriving {
   }
 
   /** @param {Uint8Array} bytes @param {number} seq */
-  write (bytes, seq) {
+  write(bytes, seq) {
     copyIn(this.layout, this.at, bytes)
     countStaged(bytes.length)
     this.at += bytes.length
@@ -94,11 +112,13 @@ class Arriving {
   }
 
   /** Bytes were written. */
-  note () {}
+  note() {}
 
-  digest () { return this.hash.end(this.meta.size) }
+  digest() {
+    return this.hash.end(this.meta.size)
+  }
 
-  discard () {
+  discard() {
     this.hash.drop()
     this.bytes.dispose()
   }
@@ -107,12 +127,12 @@ class Arriving {
 /** New memory, which the file's tensors then lie in. @implements {Target} */
 class BlockTarget extends Arriving {
   /** @param {Meta} meta @param {Kind} kind */
-  constructor (meta, kind) {
+  constructor(meta, kind) {
     super(meta, tensorOver(backend.allocateNative(meta.size, ffi.check)))
     this.kind = kind
   }
 
-  async finish () {
+  async finish() {
     const { layout } = this
     const read = (/** @type {number} */ from, /** @type {number} */ nbytes) => {
       const bytes = newBytes(nbytes, 'a header')
@@ -120,7 +140,10 @@ class BlockTarget extends Arriving {
       return bytes
     }
     const source = sourceOf(layout.size, 4096, read, (from, nbytes, alignment) =>
-      backend.isWasm || from % alignment !== 0 ? null : /** @type {any} */ (backend).partOf(layout.storage, from, nbytes))
+      backend.isWasm || from % alignment !== 0
+        ? null
+        : /** @type {any} */ (backend).partOf(layout.storage, from, nbytes),
+    )
     const result = await tensorsOf(source, this.kind)
     this.bytes.dispose()
     return result
@@ -136,7 +159,7 @@ class BlockTarget extends Arriving {
 /** Tensors that exist: the header's bytes are kept until they tell where all others go. @implements {Target} */
 class TensorTarget {
   /** @param {Meta} meta @param {Kind} kind @param {TensorOf | Record<string, TensorOf>} out */
-  constructor (meta, kind, out) {
+  constructor(meta, kind, out) {
     this.meta = meta
     this.kind = kind
     this.out = out
@@ -153,15 +176,17 @@ class TensorTarget {
     /** @type {Digest | null} */
     this.hash = null
     /** @type {Storage[]} */
-    this.held = Object.values(this.tensors()).map(t => Tensor.writableOf(t).storage)
+    this.held = Object.values(this.tensors()).map((t) => Tensor.writableOf(t).storage)
     for (const storage of this.held) beginUse(storage, 1)
   }
 
   /** @returns {Record<string, TensorOf>} */
-  tensors () { return Tensor.isTensor(this.out) ? { '': this.out } : this.out }
+  tensors() {
+    return Tensor.isTensor(this.out) ? { '': this.out } : this.out
+  }
 
   /** @param {Uint8Array} bytes @param {number} seq */
-  write (bytes, seq) {
+  write(bytes, seq) {
     this.seq = seq
     if (this.block === null && this.parts === null) this.begin(bytes, seq)
     else if (this.block !== null) this.block.write(bytes, seq)
@@ -171,10 +196,13 @@ class TensorTarget {
   }
 
   /** Keeps bytes of the header; writes all that came once it is whole. @param {Uint8Array} bytes @param {number} seq */
-  begin (bytes, seq) {
+  begin(bytes, seq) {
     const n = this.at + bytes.length
     if (n > this.head.length) {
-      const larger = newBytes(Math.min(this.meta.size, Math.max(n, 2 * this.head.length)), 'a header')
+      const larger = newBytes(
+        Math.min(this.meta.size, Math.max(n, 2 * this.head.length)),
+        'a header',
+      )
       larger.set(this.head)
       this.head = larger
     }
@@ -182,54 +210,92 @@ class TensorTarget {
     if (n < this.wanted) return
     const all = this.head.subarray(0, n)
     let wanted = 0 // bytes that the parser asks for and that did not come
-    const source = sourceOf(this.meta.size, Math.min(n, 4096), (from, nbytes) => {
-      if (from + nbytes <= n) return all.slice(from, from + nbytes)
-      wanted = from + nbytes
-      throw new Error('more of the file is needed')
-    }, () => null)
+    const source = sourceOf(
+      this.meta.size,
+      Math.min(n, 4096),
+      (from, nbytes) => {
+        if (from + nbytes <= n) return all.slice(from, from + nbytes)
+        wanted = from + nbytes
+        throw new Error('more of the file is needed')
+      },
+      () => null,
+    )
     try {
-      this.parts = this.kind.extension === '.npy' ? this.npyParts(source) : this.safetensorsParts(source)
+      this.parts =
+        this.kind.extension === '.npy' ? this.npyParts(source) : this.safetensorsParts(source)
     } catch (error) {
       if (wanted === 0) throw error
       this.wanted = wanted
       return
     }
-    if (this.parts === null) { // the tensors lie otherwise in the file
+    if (this.parts === null) {
+      // the tensors lie otherwise in the file
       this.block = new BlockTarget(this.meta, this.kind)
       this.block.write(all, seq)
     } else {
-      this.hash = new Digest([all.slice(0, this.parts[0].begin), ...this.parts.map(({ tensor }) => tensor)])
+      this.hash = new Digest([
+        all.slice(0, this.parts[0].begin),
+        ...this.parts.map(({ tensor }) => tensor),
+      ])
       this.scatter(all, 0)
     }
     this.head = new Uint8Array(0)
   }
 
   /** @param {Source} source */
-  npyParts (source) {
+  npyParts(source) {
     const out = /** @type {TensorOf} */ (this.out)
-    const { entry, how } = readArrayHeader(source, '', this.kind.dtype ?? (isRaw(out.dtype) ? out.dtype : undefined))
-    const part = partFor('out', out, dtypes[entry.dtype].name, entry.shape, entry.begin, entry.nbytes)
-    const isStraight = !how.swapped && (!how.fortran || entry.shape.length < 2) && ffi.isContiguous(part.layout)
+    const { entry, how } = readArrayHeader(
+      source,
+      '',
+      this.kind.dtype ?? (isRaw(out.dtype) ? out.dtype : undefined),
+    )
+    const part = partFor(
+      'out',
+      out,
+      dtypes[entry.dtype].name,
+      entry.shape,
+      entry.begin,
+      entry.nbytes,
+    )
+    const isStraight =
+      !how.swapped && (!how.fortran || entry.shape.length < 2) && ffi.isContiguous(part.layout)
     return isStraight && entry.begin + entry.nbytes === this.meta.size ? [part] : null
   }
 
   /** @param {Source} source */
-  safetensorsParts (source) {
+  safetensorsParts(source) {
     const file = safetensorsFile(source)
     const tensors = this.tensors()
-    for (const name of Object.keys(tensors)) if (!file.has(name)) throw failure('ERR_SHAPE', `out has a tensor ${show(name)}; the object has none of that name`)
-    const parts = [...file.keys()].map(name => {
-      const { dtype, shape, byteOffset, nbytes } = file.info(name)
-      if (!Object.hasOwn(tensors, name)) throw failure('ERR_SHAPE', `the object has a tensor ${show(name)}; out has none of that name`)
-      return partFor(`out[${show(name)}]`, tensors[name], dtype, shape, byteOffset, nbytes)
-    }).sort((a, b) => a.begin - b.begin || a.nbytes - b.nbytes)
+    for (const name of Object.keys(tensors)) {
+      if (!file.has(name)) {
+        throw failure(
+          'ERR_SHAPE',
+          `out has a tensor ${show(name)}; the object has none of that name`,
+        )
+      }
+    }
+    const parts = [...file.keys()]
+      .map((name) => {
+        const { dtype, shape, byteOffset, nbytes } = file.info(name)
+        if (!Object.hasOwn(tensors, name)) {
+          throw failure(
+            'ERR_SHAPE',
+            `the object has a tensor ${show(name)}; out has none of that name`,
+          )
+        }
+        return partFor(`out[${show(name)}]`, tensors[name], dtype, shape, byteOffset, nbytes)
+      })
+      .sort((a, b) => a.begin - b.begin || a.nbytes - b.nbytes)
     const ends = parts.map(({ begin, nbytes }) => begin + nbytes)
-    const isStraight = parts.every(({ begin, layout }, i) => (i === 0 || begin === ends[i - 1]) && ffi.isContiguous(layout))
+    const isStraight = parts.every(
+      ({ begin, layout }, i) => (i === 0 || begin === ends[i - 1]) && ffi.isContiguous(layout),
+    )
     return parts.length > 0 && isStraight && ends[ends.length - 1] === this.meta.size ? parts : null
   }
 
   /** Writes bytes to the tensors that have them. @param {Uint8Array} bytes @param {number} from  where they begin in the file */
-  scatter (bytes, from) {
+  scatter(bytes, from) {
     for (const { begin, nbytes, layout } of /** @type {Part[]} */ (this.parts)) {
       const low = Math.max(from, begin)
       const high = Math.min(from + bytes.length, begin + nbytes)
@@ -238,13 +304,15 @@ class TensorTarget {
     countStaged(bytes.length)
   }
 
-  async digest () {
+  async digest() {
     if (this.block !== null) return this.block.digest()
-    if (this.hash === null) throw failure('ERR_FORMAT', `the file ends in its header, at byte ${this.at}`)
+    if (this.hash === null) {
+      throw failure('ERR_FORMAT', `the file ends in its header, at byte ${this.at}`)
+    }
     return this.hash.end(this.meta.size)
   }
 
-  async finish () {
+  async finish() {
     const made = await this.block?.finish()
     this.release()
     if (made === undefined) return this.out
@@ -256,12 +324,12 @@ class TensorTarget {
     return this.out
   }
 
-  release () {
+  release() {
     for (const storage of this.held) endUse(storage, 1)
     this.held = []
   }
 
-  discard () {
+  discard() {
     this.hash?.drop()
     this.block?.discard()
     this.release()
@@ -269,7 +337,7 @@ class TensorTarget {
 }
 
 /** NumPy has no name for it. @param {string} dtype */
-const isRaw = dtype => dtype === 'bfloat16' || dtype.startsWith('float8')
+const isRaw = (dtype) => dtype === 'bfloat16' || dtype.startsWith('float8')
 
 /**
  * @param {string} title
@@ -278,10 +346,17 @@ const isRaw = dtype => dtype === 'bfloat16' || dtype.startsWith('float8')
  * @param {number} begin @param {number} nbytes
  * @returns {Part}
  */
-function partFor (title, tensor, dtype, shape, begin, nbytes) {
+function partFor(title, tensor, dtype, shape, begin, nbytes) {
   const layout = Tensor.attachedOf(tensor)
-  if (tensor.dtype !== dtype) throw failure('ERR_DTYPE', `${title} is of ${tensor.dtype}; the object is of ${dtype}`)
-  if (!isSameShape(layout.shape, shape)) throw failure('ERR_SHAPE', `${title} has shape [${layout.shape.join(', ')}]; the object has [${shape.join(', ')}]`)
+  if (tensor.dtype !== dtype) {
+    throw failure('ERR_DTYPE', `${title} is of ${tensor.dtype}; the object is of ${dtype}`)
+  }
+  if (!isSameShape(layout.shape, shape)) {
+    throw failure(
+      'ERR_SHAPE',
+      `${title} has shape [${layout.shape.join(', ')}]; the object has [${shape.join(', ')}]`,
+    )
+  }
   return { begin, nbytes, layout, tensor }
 }
 

@@ -9,7 +9,7 @@ const { checkSignal, unlessAborted } = require('../base/signals')
 /** Who waits here is woken by acknowledgements, messages, the signal, and when the connection is lost or back. */
 class Waits {
   /** @param {any} core  a bus's @param {number} timeout  milliseconds without progress @param {Signal | undefined} signal */
-  constructor (core, timeout, signal) {
+  constructor(core, timeout, signal) {
     this.core = core
     this.timeout = timeout
     this.signal = signal
@@ -19,7 +19,14 @@ class Waits {
     /** @type {(() => void) | null} */
     this.resolve = null
     const wake = () => this.wake()
-    const leaveLink = core.link.follow({ lost: () => { this.isLost = true; this.wake() }, restored: wake, closed: wake })
+    const leaveLink = core.link.follow({
+      lost: () => {
+        this.isLost = true
+        this.wake()
+      },
+      restored: wake,
+      closed: wake,
+    })
     const leaveSignal = signal?.follow(wake)
     this.close = () => {
       leaveLink()
@@ -27,13 +34,15 @@ class Waits {
     }
   }
 
-  wake () {
+  wake() {
     this.woken = true
     this.resolve?.()
   }
 
   /** Something was sent or received. */
-  progress () { this.progressed = Date.now() }
+  progress() {
+    this.progressed = Date.now()
+  }
 
   /**
    * Waits until woken, or for some time.
@@ -42,11 +51,11 @@ class Waits {
    * @returns {Promise<boolean>} woken?
    * @throws the signal's reason · ERR_DISCONNECTED closed, or without progress for too long
    */
-  async wait (ms) {
+  async wait(ms) {
     if (!this.woken) {
       /** @type {any} */
       let timer
-      await new Promise(resolve => {
+      await new Promise((resolve) => {
         this.resolve = () => resolve(undefined)
         timer = setTimeout(this.resolve, ms)
       })
@@ -60,14 +69,18 @@ class Waits {
   }
 
   /** @throws as wait */
-  check () {
+  check() {
     checkSignal(this.signal)
-    if (this.core.connection.isClosed()) throw failure('ERR_DISCONNECTED', 'the connection was closed')
-    if (Date.now() - this.progressed > this.timeout) throw failure('ERR_DISCONNECTED', `nothing came from the server for ${this.timeout} ms`)
+    if (this.core.connection.isClosed()) {
+      throw failure('ERR_DISCONNECTED', 'the connection was closed')
+    }
+    if (Date.now() - this.progressed > this.timeout) {
+      throw failure('ERR_DISCONNECTED', `nothing came from the server for ${this.timeout} ms`)
+    }
   }
 
   /** Waits until the server can be spoken to. */
-  async connected () {
+  async connected() {
     this.check()
     while (!this.core.isConnected()) await this.wait(1000)
     this.isLost = false
@@ -80,7 +93,9 @@ class Waits {
    * @param {Promise<R>} promise
    * @returns {Promise<R>}
    */
-  orAborted (promise) { return unlessAborted(this.signal, promise) }
+  orAborted(promise) {
+    return unlessAborted(this.signal, promise)
+  }
 }
 
 module.exports = { Waits }

@@ -76,19 +76,28 @@ const AGE_MS = 3600000
 const RESERVED = 1024 // bytes of the server's largest message that are not payload
 
 /** @param {string} name @param {unknown} value @param {number} least @param {number} usual */
-const countOf = (name, value, least, usual) => integerFrom(name, value === undefined ? usual : value, least)
+const countOf = (name, value, least, usual) =>
+  integerFrom(name, value === undefined ? usual : value, least)
 
 /** @param {any} core @param {number} chunk */
-const sendable = (core, chunk) => Math.max(LEAST_CHUNK, Math.min(chunk, (core.connection.info?.max_payload ?? 2 ** 20) - RESERVED))
+const sendable = (core, chunk) =>
+  Math.max(LEAST_CHUNK, Math.min(chunk, (core.connection.info?.max_payload ?? 2 ** 20) - RESERVED))
 
 /** @param {unknown} onProgress @returns {any} */
-function progressOf (onProgress) {
-  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+function progressOf(onProgress) {
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  }
   return onProgress
 }
 
 /** @param {unknown} value @returns {value is { file: string | URL }} */
-const isFile = value => value !== null && typeof value === 'object' && !Tensor.isTensor(value) && Object.keys(value).join() === 'file' && !Tensor.isTensor(/** @type {any} */ (value).file)
+const isFile = (value) =>
+  value !== null &&
+  typeof value === 'object' &&
+  !Tensor.isTensor(value) &&
+  Object.keys(value).join() === 'file' &&
+  !Tensor.isTensor(/** @type {any} */ (value).file)
 
 /** what a store's method was called on @type {(it: any) => TensorStore} */
 let own
@@ -102,15 +111,19 @@ class TensorStore {
   #parts
 
   /** @param {symbol} key @param {StoreParts} parts @private */
-  constructor (key, parts) {
+  constructor(key, parts) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'stores are made by bus.store()')
     this.#parts = parts
   }
 
-  static { own = receiver('store', it => #parts in it, 'store') }
+  static {
+    own = receiver('store', (it) => #parts in it, 'store')
+  }
 
   /** The bucket's name. @returns {string} */
-  get name () { return own(this).#parts.bucket }
+  get name() {
+    return own(this).#parts.bucket
+  }
 
   /**
    * Writes an object. Chunks are sent from where a contiguous tensor's bytes lie; others are sent of one copy. The tensors are busy until the
@@ -128,24 +141,39 @@ class TensorStore {
    * @example
    * const putLayer = (store, weight) => store.put('layer.safetensors', { weight }, { signal: AbortSignal.timeout(60000) })
    */
-  async put (name, value, options) {
+  async put(name, value, options) {
     const parts = own(this).#parts
     objectName(name)
     const extension = extensionOf(name, EXTENSIONS)
-    const { chunk, ifExists, signal, onProgress } = optionsOf(options, ['chunk', 'ifExists', 'signal', 'onProgress'], 'store.put')
+    const { chunk, ifExists, signal, onProgress } = optionsOf(
+      options,
+      ['chunk', 'ifExists', 'signal', 'onProgress'],
+      'store.put',
+    )
     const how = {
       chunk: sendable(parts.core, countOf('chunk', chunk, LEAST_CHUNK, parts.chunk)),
-      replace: ifExists === undefined || oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,
+      replace:
+        ifExists === undefined ||
+        oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,
       signal: signalOf(signal),
-      onProgress: progressOf(onProgress)
+      onProgress: progressOf(onProgress),
     }
     if (!isFile(value)) {
-      if (extension === '.npy') return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value')), how)
-      if (extension === '.npz') return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value)), how)
+      if (extension === '.npy') {
+        return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value')), how)
+      }
+      if (extension === '.npz') {
+        return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value)), how)
+      }
       return putObject(parts, name, writers.safetensorsPieces(writers.entriesOf(value), []), how)
     }
     const file = pathOf(value.file)
-    if (extensionOf(file, EXTENSIONS) !== extension) throw failure('ERR_ARGUMENT', `${file} does not end in ${extension}, as the object's name does`)
+    if (extensionOf(file, EXTENSIONS) !== extension) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${file} does not end in ${extension}, as the object's name does`,
+      )
+    }
     const looked = new ReadFile(file)
     try {
       if (extension === '.npy') readHeader(looked, '', undefined)
@@ -184,18 +212,34 @@ class TensorStore {
    * @example
    * const weight = async store => (await store.get('layer.safetensors')).weight
    */
-  async get (name, options) {
+  async get(name, options) {
     const parts = own(this).#parts
     objectName(name)
-    const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(options, ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress'], 'store.get')
+    const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(
+      options,
+      ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress'],
+      'store.get',
+    )
     const file = isFile(out) ? pathOf(out.file) : undefined
-    if (resume !== undefined && file === undefined) throw failure('ERR_ARGUMENT', 'resume is for files: out: { file } was expected')
+    if (resume !== undefined && file === undefined) {
+      throw failure('ERR_ARGUMENT', 'resume is for files: out: { file } was expected')
+    }
     const extension = file === undefined ? extensionOf(name, EXTENSIONS) : ''
     const isInto = file === undefined && out !== undefined
-    if (isInto && extension === '.npz') throw failure('ERR_UNSUPPORTED', 'the arrays of an .npz cannot be written to tensors that exist; get without out gives new ones')
+    if (isInto && extension === '.npz') {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        'the arrays of an .npz cannot be written to tensors that exist; get without out gives new ones',
+      )
+    }
     /** @type {any} */
     let targets
-    if (isInto) targets = extension === '.npy' ? writers.tensorGiven(out, 'out') : Object.fromEntries(writers.entriesOf(/** @type {any} */ (out)))
+    if (isInto) {
+      targets =
+        extension === '.npy'
+          ? writers.tensorGiven(out, 'out')
+          : Object.fromEntries(writers.entriesOf(/** @type {any} */ (out)))
+    }
     const got = await getObject(parts, name, {
       extension,
       out: targets,
@@ -204,7 +248,7 @@ class TensorStore {
       dtype,
       maxBytes: countOf('maxBytes', maxBytes, 0, parts.maxBytes),
       signal: signalOf(signal),
-      onProgress: progressOf(onProgress)
+      onProgress: progressOf(onProgress),
     })
     return /** @type {any} */ (isInto ? out : got)
   }
@@ -218,7 +262,7 @@ class TensorStore {
    * @example
    * const names = async store => (await store.list()).map(({ name }) => name)
    */
-  async list (options) {
+  async list(options) {
     const { signal } = optionsOf(options, ['signal'], 'store.list')
     return listObjects(own(this).#parts, signalOf(signal))
   }
@@ -230,10 +274,12 @@ class TensorStore {
    * @example
    * const size = async (store, name) => (await store.info(name)).size
    */
-  async info (name) {
+  async info(name) {
     const parts = own(this).#parts
     const meta = await readMeta(parts, objectName(name))
-    if (meta === null || meta.deleted) throw failure('ERR_NOT_FOUND', `${parts.bucket} has no object ${show(name)}`)
+    if (meta === null || meta.deleted) {
+      throw failure('ERR_NOT_FOUND', `${parts.bucket} has no object ${show(name)}`)
+    }
     return infoOf(meta)
   }
 
@@ -246,7 +292,7 @@ class TensorStore {
    * @example
    * const forget = (store, name) => store.delete(name)
    */
-  async delete (name) {
+  async delete(name) {
     await deleteObject(own(this).#parts, objectName(name))
   }
 
@@ -262,7 +308,7 @@ class TensorStore {
    * @example
    * const clean = store => store.clean({ age: 86400000 })
    */
-  async clean (options) {
+  async clean(options) {
     const parts = own(this).#parts
     const { age, signal } = optionsOf(options, ['age', 'signal'], 'store.clean')
     return cleanStore(parts, countOf('age', age, 0, AGE_MS), signalOf(signal))
@@ -279,15 +325,26 @@ class TensorStore {
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no
  * JetStream · ERR_UNSUPPORTED the package `@nats-io/jetstream` is not installed
  */
-async function openStore (core, name, options) {
+async function openStore(core, name, options) {
   const stream = streamOf(name)
-  const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(options, ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'], 'bus.store')
+  const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(
+    options,
+    ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'],
+    'bus.store',
+  )
   const wanted = {
-    storage: storage === undefined ? 'file' : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))],
-    num_replicas: countOf('replicas', replicas, 1, 1)
+    storage:
+      storage === undefined
+        ? 'file'
+        : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))],
+    num_replicas: countOf('replicas', replicas, 1, 1),
   }
   const isNew = create === undefined || boolean('create', create)
-  const limits = { chunk: countOf('chunk', chunk, LEAST_CHUNK, CHUNK), maxBytes: countOf('maxBytes', maxBytes, 0, MOST_OBJECT), timeout: countOf('timeout', timeout, 1, TIMEOUT_MS) }
+  const limits = {
+    chunk: countOf('chunk', chunk, LEAST_CHUNK, CHUNK),
+    maxBytes: countOf('maxBytes', maxBytes, 0, MOST_OBJECT),
+    timeout: countOf('timeout', timeout, 1, TIMEOUT_MS),
+  }
   const { jetstream } = peer('jetstream')
   try {
     const js = jetstream(core.connection)
@@ -296,7 +353,14 @@ async function openStore (core, name, options) {
       await jsm.streams.info(stream)
     } catch (/** @type {any} */ error) {
       if (error?.name !== 'StreamNotFoundError' || !isNew) throw error
-      await jsm.streams.add({ name: stream, subjects: [`$O.${name}.C.>`, `$O.${name}.M.>`], ...wanted, allow_direct: true, allow_rollup_hdrs: true, discard: 'new' })
+      await jsm.streams.add({
+        name: stream,
+        subjects: [`$O.${name}.C.>`, `$O.${name}.M.>`],
+        ...wanted,
+        allow_direct: true,
+        allow_rollup_hdrs: true,
+        discard: 'new',
+      })
     }
     // @ts-expect-error The constructor is private to everybody else.
     return new TensorStore(KEY, { core, js, jsm, bucket: name, stream, ...limits })

@@ -11,9 +11,11 @@ const MOST_BYTES = 1024 // of a subject; a server closes the connection of who s
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function subjectOf (subject) {
+function subjectOf(subject) {
   const text = patternOf(subject)
-  if (text.split('.').some(token => token === '*' || token === '>')) throw failure('ERR_ARGUMENT', `subject is ${show(text)}; one without wildcards was expected`)
+  if (text.split('.').some((token) => token === '*' || token === '>')) {
+    throw failure('ERR_ARGUMENT', `subject is ${show(text)}; one without wildcards was expected`)
+  }
   return text
 }
 
@@ -22,11 +24,20 @@ function subjectOf (subject) {
  * @returns {string}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function patternOf (subject) {
+function patternOf(subject) {
   const tokens = typeof subject === 'string' ? subject.split('.') : ['']
-  const isName = (/** @type {string} */ token, /** @type {number} */ i) => token !== '' && (token !== '>' || i === tokens.length - 1)
-  if (typeof subject !== 'string' || /[\s\0]/.test(subject) || Buffer.byteLength(subject) > MOST_BYTES || !tokens.every(isName)) {
-    throw failure('ERR_ARGUMENT', `subject is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
+  const isName = (/** @type {string} */ token, /** @type {number} */ i) =>
+    token !== '' && (token !== '>' || i === tokens.length - 1)
+  if (
+    typeof subject !== 'string' ||
+    /[\s\0]/.test(subject) ||
+    Buffer.byteLength(subject) > MOST_BYTES ||
+    !tokens.every(isName)
+  ) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `subject is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`,
+    )
   }
   return subject
 }
@@ -37,6 +48,7 @@ function patternOf (subject) {
  *
  * @param {string} subject
  */
-const takesAnswers = subject => subject !== '' && !subject.startsWith('$') && Buffer.byteLength(subject) <= MOST_BYTES
+const takesAnswers = (subject) =>
+  subject !== '' && !subject.startsWith('$') && Buffer.byteLength(subject) <= MOST_BYTES
 
 module.exports = { subjectOf, patternOf, takesAnswers }

@@ -82,22 +82,27 @@ class Expected {
   /** messages without a count, which are counted here */
   #uncounted = 0
 
-  count () { return ++this.#uncounted }
+  count() {
+    return ++this.#uncounted
+  }
 
   /** @param {string} publisher @param {number} seq */
-  arrived (publisher, seq) {
+  arrived(publisher, seq) {
     if (!this.#courses.has(publisher)) this.#remember(publisher, { next: seq, missing: [] })
   }
 
   /** @param {string} publisher @param {number} seq @returns {number} messages that were lost before it; -1: it was counted as lost and comes late */
-  delivered (publisher, seq) {
+  delivered(publisher, seq) {
     const course = this.#courses.get(publisher) ?? { next: seq, missing: [] }
     const { next, missing } = course
     if (seq < next) {
       const i = missing.findIndex(([from, to]) => seq >= from && seq < to)
       if (i < 0) return 0
       const [from, to] = missing[i]
-      const rest = /** @type {[number, number][]} */ ([[from, seq], [seq + 1, to]]).filter(range => range[0] < range[1])
+      const rest = /** @type {[number, number][]} */ ([
+        [from, seq],
+        [seq + 1, to],
+      ]).filter((range) => range[0] < range[1])
       missing.splice(i, 1, ...rest)
       return -1
     }
@@ -109,10 +114,12 @@ class Expected {
   }
 
   /** @param {string} publisher @param {Course} course */
-  #remember (publisher, course) {
+  #remember(publisher, course) {
     this.#courses.delete(publisher)
     this.#courses.set(publisher, course)
-    if (this.#courses.size > MOST_PUBLISHERS) this.#courses.delete(/** @type {string} */ (this.#courses.keys().next().value))
+    if (this.#courses.size > MOST_PUBLISHERS) {
+      this.#courses.delete(/** @type {string} */ (this.#courses.keys().next().value))
+    }
   }
 }
 
@@ -123,16 +130,18 @@ class Queue {
   #first = 0
   bytes = 0
 
-  get length () { return this.#items.length - this.#first }
+  get length() {
+    return this.#items.length - this.#first
+  }
 
   /** @param {Item} item */
-  push (item) {
+  push(item) {
     this.#items.push(item)
     this.bytes += item.held
   }
 
   /** @returns {Item | undefined} */
-  shift () {
+  shift() {
     if (this.length === 0) return undefined
     const item = /** @type {Item} */ (this.#items[this.#first])
     this.#items[this.#first++] = undefined
@@ -179,29 +188,43 @@ class TensorSubscription {
    * @param {Checked} options
    * @private
    */
-  constructor (key, core, subject, options) {
+  constructor(key, core, subject, options) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'subscriptions are made by bus.subscribe()')
     this.#options = options
     try {
-      this.#source = core.connection.subscribe(subject, { ...(options.queue !== undefined && { queue: options.queue }), callback: (/** @type {any} */ error, /** @type {any} */ message) => this.#arrived(error, message) })
+      this.#source = core.connection.subscribe(subject, {
+        ...(options.queue !== undefined && { queue: options.queue }),
+        callback: (/** @type {any} */ error, /** @type {any} */ message) =>
+          this.#arrived(error, message),
+      })
     } catch (error) {
       throw refusal(core.connection, error)
     }
-    this.#source.closed.then((/** @type {any} */ error) => this.#stop(Object.assign(disconnected('the connection was closed'), error instanceof Error && { cause: error })))
-    if (options.signal !== undefined) this.#leave = options.signal.follow(() => this.#abandon(options.signal?.reason))
+    this.#source.closed.then((/** @type {any} */ error) =>
+      this.#stop(
+        Object.assign(
+          disconnected('the connection was closed'),
+          error instanceof Error && { cause: error },
+        ),
+      ),
+    )
+    if (options.signal !== undefined) {
+      this.#leave = options.signal.follow(() => this.#abandon(options.signal?.reason))
+    }
   }
 
   // ---- Messages that arrive: nothing here throws ----
 
   /** @param {any} error  the server's @param {any} message */
-  #arrived (error, message) {
+  #arrived(error, message) {
     if (this.#end !== undefined) return
     if (error) return this.#stop(refused('refuses the subscription', error))
     const item = this.#itemOf(message)
     this.#expected.arrived(item.publisher, item.seq)
     const { data } = item
     const waits = this.#wake === null || this.#queue.length > 0
-    if (waits && data.length < SMALL && data.buffer.byteLength > 2 * data.length) { // else it would keep what the client read from the socket at once
+    if (waits && data.length < SMALL && data.buffer.byteLength > 2 * data.length) {
+      // else it would keep what the client read from the socket at once
       item.data = new Uint8Array(data) // a copy
       item.held = heldBy(item)
       if (data.length > 0) countCopy('nats', data.length)
@@ -211,12 +234,28 @@ class TensorSubscription {
   }
 
   /** @param {any} message @returns {Item} */
-  #itemOf (message) {
+  #itemOf(message) {
     const { subject, reply, data } = message
-    const item = { subject, reply, fields: new Map(), data, error: null, publisher: '', seq: 0, isCounted: false, overhead: 0, held: 0 }
+    const item = {
+      subject,
+      reply,
+      fields: new Map(),
+      data,
+      error: null,
+      publisher: '',
+      seq: 0,
+      isCounted: false,
+      overhead: 0,
+      held: 0,
+    }
     try {
       item.fields = readHeaders(message)
-      if (data.length > this.#options.maxBytes) throw failure('ERR_TOO_LARGE', `a message has ${data.length} bytes; maxBytes is ${this.#options.maxBytes}`)
+      if (data.length > this.#options.maxBytes) {
+        throw failure(
+          'ERR_TOO_LARGE',
+          `a message has ${data.length} bytes; maxBytes is ${this.#options.maxBytes}`,
+        )
+      }
     } catch (/** @type {any} */ error) {
       item.error = error
       item.data = NONE
@@ -232,12 +271,17 @@ class TensorSubscription {
   }
 
   /** @param {Item} item @returns {boolean} false: the item is dropped */
-  #makeRoom (item) {
+  #makeRoom(item) {
     const { maxPending, overflow } = this.#options
     while (this.#queue.length > 0 && this.#queue.bytes + item.held > maxPending) {
       if (overflow === 'drop-newest') return false
       if (overflow === 'error') {
-        this.#stop(failure('ERR_TOO_LARGE', `the queue of a subscription has no room for another message: ${this.#queue.length} messages hold ${this.#queue.bytes} bytes, maxPending is ${maxPending}`))
+        this.#stop(
+          failure(
+            'ERR_TOO_LARGE',
+            `the queue of a subscription has no room for another message: ${this.#queue.length} messages hold ${this.#queue.bytes} bytes, maxPending is ${maxPending}`,
+          ),
+        )
         return false
       }
       this.#queue.shift()
@@ -252,7 +296,7 @@ class TensorSubscription {
    *
    * @param {unknown} error  null: none
    */
-  #stop (error) {
+  #stop(error) {
     if (this.#end !== undefined) return
     this.#end = { error }
     this.#leave()
@@ -265,7 +309,7 @@ class TensorSubscription {
    *
    * @param {unknown} error  null: none
    */
-  #abandon (error) {
+  #abandon(error) {
     this.#stop(error)
     this.#end = { error }
     this.#queue = new Queue()
@@ -282,22 +326,28 @@ class TensorSubscription {
    * @example
    * const next = async subscription => (await subscription.next()).value?.tensor
    */
-  next () {
+  next() {
     const taken = this.#last.then(() => this.#take())
     this.#last = taken.catch(() => {})
     return taken
   }
 
   /** @returns {Promise<IteratorResult<Received<T>, undefined>>} */
-  async #take () {
+  async #take() {
     for (;;) {
-      if (++this.#taken % ITEMS_PER_TURN === 0) await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
+      if (++this.#taken % ITEMS_PER_TURN === 0) {
+        await new Promise((resolve) => {
+          onNextTurn(() => resolve(undefined))
+        })
+      }
       const item = this.#queue.shift()
       const value = item === undefined ? undefined : this.#valueOf(item)
       if (value !== undefined) return { value, done: false }
       if (item !== undefined) continue
       if (this.#end === undefined) {
-        await new Promise(resolve => { this.#wake = () => resolve(undefined) })
+        await new Promise((resolve) => {
+          this.#wake = () => resolve(undefined)
+        })
         this.#wake = null
         this.#taken = 0
         continue
@@ -310,7 +360,7 @@ class TensorSubscription {
   }
 
   /** @param {Item} item @returns {Received<T> | undefined} undefined: it is no tensor */
-  #valueOf (item) {
+  #valueOf(item) {
     const { subject, reply, fields, data, publisher, seq, isCounted } = item
     let decoded
     try {
@@ -331,9 +381,11 @@ class TensorSubscription {
       ...(Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }),
       subject,
       lost,
-      seq: isCounted ? Number(/** @type {string} */ (fields.get('tensor-seq')).split(':')[1]) : undefined,
+      seq: isCounted
+        ? Number(/** @type {string} */ (fields.get('tensor-seq')).split(':')[1])
+        : undefined,
       headers: fields,
-      ...(reply !== '' && { reply })
+      ...(reply !== '' && { reply }),
     })
   }
 
@@ -346,15 +398,19 @@ class TensorSubscription {
    * @example
    * const endSoon = subscription => setTimeout(() => subscription.return(), 1000)
    */
-  async return (value) {
+  async return(value) {
     this.#abandon(null)
     return { value, done: true }
   }
 
   /** What `await using` calls. */
-  async [ASYNC_DISPOSE] () { await this.return() }
+  async [ASYNC_DISPOSE]() {
+    await this.return()
+  }
 
-  [Symbol.asyncIterator] () { return this }
+  [Symbol.asyncIterator]() {
+    return this
+  }
 }
 
 /** @param {Item} item */
@@ -367,11 +423,34 @@ const heldBy = ({ data, overhead }) => overhead + (data === NONE ? 0 : data.buff
  * @param {SubscribeOptions<T>} [options]
  * @returns {TensorSubscription<T>}
  */
-function subscribe (core, subject, options) {
-  const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options, ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'], 'bus.subscribe')
-  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
-  if (onError !== undefined && typeof onError !== 'function') throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
-  const checked = { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending: integerFrom('maxPending', maxPending, 1), maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }
+function subscribe(core, subject, options) {
+  const {
+    queue,
+    overflow = 'drop-oldest',
+    maxPending = core.maxPending,
+    out,
+    onError,
+    signal,
+  } = optionsOf(
+    options,
+    ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'],
+    'bus.subscribe',
+  )
+  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) {
+    throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
+  }
+  if (onError !== undefined && typeof onError !== 'function') {
+    throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
+  }
+  const checked = {
+    queue,
+    overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)],
+    maxPending: integerFrom('maxPending', maxPending, 1),
+    maxBytes: core.maxBytes,
+    out,
+    onError,
+    signal: signalOf(signal),
+  }
   checkSignal(checked.signal)
   return new /** @type {any} */ (TensorSubscription)(KEY, core, subject, checked)
 }

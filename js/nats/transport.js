@@ -19,7 +19,19 @@ const SETTLE_MS = 250 // that a connection which is given up has to send what is
 const NEEDED = {
   protocol: ['prepare', 'dialLoop', 'flushPending', 'sendCommand', 'resetOutbound'],
   outbound: ['fill', 'size', 'length', 'drain', 'reset'],
-  transport: ['connect', 'dial', 'peekInfo', 'setupHandlers', 'iterate', 'send', '_send', '_closed', 'disconnect', 'discard', 'closed']
+  transport: [
+    'connect',
+    'dial',
+    'peekInfo',
+    'setupHandlers',
+    'iterate',
+    'send',
+    '_send',
+    '_closed',
+    'disconnect',
+    'discard',
+    'closed',
+  ],
 }
 
 /** The client's insides, if they are as known. @typedef {{ Connection: any, Protocol: any, NodeTransport: any, INFO: RegExp, deferred: () => any, useStock: () => void }} Insides */
@@ -29,7 +41,7 @@ const NEEDED = {
 /** What is to be sent next, in parts. */
 class Parcel {
   /** @param {Uint8Array[]} parts @param {number} nbytes */
-  constructor (parts, nbytes) {
+  constructor(parts, nbytes) {
     this.parts = parts
     this.nbytes = nbytes
   }
@@ -42,7 +54,7 @@ class Outbound {
   #nbytes = 0
 
   /** @param {...Uint8Array} parts */
-  fill (...parts) {
+  fill(...parts) {
     for (const part of parts) {
       if (part.length === 0) continue
       this.#parts.push(part)
@@ -50,15 +62,19 @@ class Outbound {
     }
   }
 
-  size () { return this.#nbytes }
-  length () { return this.#parts.length }
+  size() {
+    return this.#nbytes
+  }
+  length() {
+    return this.#parts.length
+  }
 
-  reset () {
+  reset() {
     this.#parts = []
     this.#nbytes = 0
   }
 
-  drain () {
+  drain() {
     const parcel = new Parcel(this.#parts, this.#nbytes)
     this.reset()
     return parcel
@@ -66,7 +82,7 @@ class Outbound {
 }
 
 /** @param {Uint8Array[]} parts @returns {Uint8Array} */
-const packed = parts => parts.length === 1 ? parts[0] : new Uint8Array(Buffer.concat(parts))
+const packed = (parts) => (parts.length === 1 ? parts[0] : new Uint8Array(Buffer.concat(parts)))
 
 /**
  * Parts as they are written: large ones that stay as they are alone, all others packed.
@@ -74,7 +90,7 @@ const packed = parts => parts.length === 1 ? parts[0] : new Uint8Array(Buffer.co
  * @param {Parcel} parcel
  * @returns {Uint8Array[]}
  */
-function writes ({ parts }) {
+function writes({ parts }) {
   const out = []
   /** @type {Uint8Array[]} */
   let run = []
@@ -96,7 +112,7 @@ function writes ({ parts }) {
 // ---- Receiving ----
 
 /** @param {Insides} insides */
-function makeTransport ({ NodeTransport, INFO, deferred }) {
+function makeTransport({ NodeTransport, INFO, deferred }) {
   return class InPlaceTransport extends NodeTransport {
     /** false: as the client's own, for TLS */
     isInPlace = true
@@ -110,34 +126,42 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
     host
 
     /** @param {number} maxBytes  of a message's payload */
-    constructor (maxBytes) {
+    constructor(maxBytes) {
       super()
       this.greeted.catch(() => {})
-      this.frames = new Frames(frame => {
+      this.frames = new Frames((frame) => {
         this.yields.push(frame)
         this.signal.resolve()
       }, maxBytes)
     }
 
     /** @param {any} host @param {any} options */
-    async connect (host, options) {
+    async connect(host, options) {
       this.host = host
       this.isInPlace = !options.tls
       await super.connect(host, options)
     }
 
     /** @param {any} host */
-    dial (host) {
+    dial(host) {
       if (!this.isInPlace) return super.dial(host)
       const dialled = deferred()
       /** @type {unknown} */
       let reason
-      const onread = { buffer: () => this.frames.target(), callback: (/** @type {number} */ n) => this.took(n) }
-      const socket = net.connect(/** @type {any} */ ({ port: host.port, host: host.hostname, onread }), () => {
-        socket.removeAllListeners()
-        dialled.resolve(socket)
+      const onread = {
+        buffer: () => this.frames.target(),
+        callback: (/** @type {number} */ n) => this.took(n),
+      }
+      const socket = net.connect(
+        /** @type {any} */ ({ port: host.port, host: host.hostname, onread }),
+        () => {
+          socket.removeAllListeners()
+          dialled.resolve(socket)
+        },
+      )
+      socket.on('error', (error) => {
+        reason = error
       })
-      socket.on('error', error => { reason = error })
       socket.on('close', () => {
         socket.removeAllListeners()
         dialled.reject(reason)
@@ -147,7 +171,7 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
     }
 
     /** @param {number} n  bytes that were read @returns {boolean} go on */
-    took (n) {
+    took(n) {
       if (this.done || !this.isInPlace) return true
       if (this.greeting !== null) this.greet(this.frames.target().subarray(0, n))
       this.frames.took(n)
@@ -155,25 +179,31 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
     }
 
     /** @param {Uint8Array} bytes */
-    greet (bytes) {
+    greet(bytes) {
       const text = this.greeting + Buffer.from(bytes).toString('latin1')
       this.greeting = text
       if (!text.includes('\r\n') && text.length < MOST_GREETING) return
       this.greeting = null
       try {
-        this.greeted.resolve(JSON.parse(Buffer.from(/** @type {any} */ (INFO.exec(text))[1], 'latin1').toString()))
+        this.greeted.resolve(
+          JSON.parse(Buffer.from(/** @type {any} */ (INFO.exec(text))[1], 'latin1').toString()),
+        )
       } catch {
         this.greeted.reject(new Error('unexpected response from server'))
       }
     }
 
     /** What the server says of itself; by TLS it is asked again over a socket of the client's own. */
-    async peekInfo () {
+    async peekInfo() {
       if (!this.isInPlace) return super.peekInfo()
       /** @type {unknown} */
       let reason
-      this.socket.on('error', (/** @type {unknown} */ error) => { reason = error })
-      this.socket.on('close', () => { this.greeted.reject(reason) })
+      this.socket.on('error', (/** @type {unknown} */ error) => {
+        reason = error
+      })
+      this.socket.on('close', () => {
+        this.greeted.reject(reason)
+      })
       const info = await this.greeted
       this.socket.removeAllListeners()
       if (!info.tls_required && !(info.tls_available && this.options.tls !== null)) return info
@@ -184,23 +214,25 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
       return super.peekInfo()
     }
 
-    setupHandlers () {
+    setupHandlers() {
       super.setupHandlers()
       if (this.isInPlace) this.socket.removeAllListeners('data')
     }
 
     /** What the client's loop reads. It leaves the loop early where its parser refuses what the server sent: then the connection is made again. */
-    [Symbol.asyncIterator] () {
+    [Symbol.asyncIterator]() {
       const pieces = super.iterate()
       const leave = async () => {
-        onNextTurn(() => this._closed(new Error('the server sent what the client does not understand'), false)) // the client may still be about to note that it is connected
+        onNextTurn(() =>
+          this._closed(new Error('the server sent what the client does not understand'), false),
+        ) // the client may still be about to note that it is connected
         return pieces.return()
       }
       return { next: () => pieces.next(), return: leave }
     }
 
     /** @param {any} frame */
-    send (frame) {
+    send(frame) {
       if (!(frame instanceof Parcel)) return super.send(frame)
       if (!this.isInPlace) return super.send(packed(frame.parts))
       const parts = writes(frame)
@@ -212,10 +244,13 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
     }
 
     /** Gives the connection up. The client's own waits until all is sent, for ever where the server is frozen. */
-    disconnect () {
+    disconnect() {
       const { socket } = this
-      const settled = new Promise(resolve => { // when what is queued was sent, or after a while
-        if (socket === undefined || socket.destroyed || socket.writableLength === 0) return resolve(undefined)
+      const settled = new Promise((resolve) => {
+        // when what is queued was sent, or after a while
+        if (socket === undefined || socket.destroyed || socket.writableLength === 0) {
+          return resolve(undefined)
+        }
         const timer = setTimeout(resolve, SETTLE_MS)
         socket.write(new Uint8Array(0), () => {
           clearTimeout(timer)
@@ -236,25 +271,49 @@ const ignore = () => {}
 let known
 
 /** @returns {Insides | null} null: the client is another than is known here */
-function insides () {
+function insides() {
   if (known !== undefined) return known
   known = null
   try {
     const client = peer('transport-node')
     const { NodeTransport, VERSION, nodeResolveHost } = peer('transport-node/lib/node_transport.js')
-    const { NatsConnectionImpl: Connection, ProtocolHandler: Protocol, INFO, deferred, setTransportFactory } = client
+    const {
+      NatsConnectionImpl: Connection,
+      ProtocolHandler: Protocol,
+      INFO,
+      deferred,
+      setTransportFactory,
+    } = client
     const protocol = new Protocol({ servers: ['127.0.0.1'] }, {})
     const transport = new NodeTransport()
-    const isKnown = KNOWN.test(VERSION) && INFO instanceof RegExp && typeof nodeResolveHost === 'function' && has(protocol, NEEDED.protocol) && has(protocol.outbound, NEEDED.outbound) &&
-      has(transport, NEEDED.transport) && Array.isArray(transport.yields) && typeof transport.signal.resolve === 'function' && typeof transport.closedNotification.resolve === 'function' && has(new Connection({}), ['publish', 'flush'])
+    const isKnown =
+      KNOWN.test(VERSION) &&
+      INFO instanceof RegExp &&
+      typeof nodeResolveHost === 'function' &&
+      has(protocol, NEEDED.protocol) &&
+      has(protocol.outbound, NEEDED.outbound) &&
+      has(transport, NEEDED.transport) &&
+      Array.isArray(transport.yields) &&
+      typeof transport.signal.resolve === 'function' &&
+      typeof transport.closedNotification.resolve === 'function' &&
+      has(new Connection({}), ['publish', 'flush'])
     const stock = { factory: () => new NodeTransport(), dnsResolveFn: nodeResolveHost }
-    if (isKnown) known = { Connection, Protocol, NodeTransport, INFO, deferred, useStock: () => setTransportFactory(stock) }
+    if (isKnown) {
+      known = {
+        Connection,
+        Protocol,
+        NodeTransport,
+        INFO,
+        deferred,
+        useStock: () => setTransportFactory(stock),
+      }
+    }
   } catch {} // another version, whose insides are elsewhere
   return known
 }
 
 /** @param {any} it @param {string[]} names */
-const has = (it, names) => names.every(name => typeof it[name] === 'function')
+const has = (it, names) => names.every((name) => typeof it[name] === 'function')
 
 /** @type {ReturnType<typeof makeTransport> | undefined} */
 let InPlaceTransport
@@ -271,19 +330,22 @@ let InPlaceTransport
  * @example
  * const busOf = async servers => tensors(await transport.connect({ servers }))
  */
-async function connect (options) {
+async function connect(options) {
   const { maxBytes = MOST_BYTES, ...rest } = optionsOf(options)
-  if (integer('maxBytes', maxBytes) < 1 || maxBytes > MOST_BYTES) throw failure('ERR_BOUNDS', `maxBytes is ${maxBytes}; 1 to ${MOST_BYTES} were expected`)
+  if (integer('maxBytes', maxBytes) < 1 || maxBytes > MOST_BYTES) {
+    throw failure('ERR_BOUNDS', `maxBytes is ${maxBytes}; 1 to ${MOST_BYTES} were expected`)
+  }
   const client = peer('transport-node')
   const parts = insides()
   if (parts === null || client.hasWsProtocol(rest)) return client.connect(rest)
-  const Transport = InPlaceTransport ??= makeTransport(parts)
+  const Transport = (InPlaceTransport ??= makeTransport(parts))
   parts.useStock() // the client's global choice of a transport is as its own `connect` leaves it
   const connection = new parts.Connection(rest)
   const protocol = new parts.Protocol(connection.options, connection)
   const { prepare } = protocol
   protocol.outbound = new Outbound()
-  protocol.prepare = function () { // also when the connection is made again
+  protocol.prepare = function () {
+    // also when the connection is made again
     const pong = prepare.call(protocol)
     const transport = /** @type {any} */ (new Transport(maxBytes))
     transport.closedNotification = protocol.transport.closedNotification // which the protocol waits for
@@ -304,7 +366,7 @@ async function connect (options) {
  * @example
  * const isFast = connection => transport.isInPlace(connection)
  */
-const isInPlace = connection => connection?.protocol?.transport?.isInPlace === true
+const isInPlace = (connection) => connection?.protocol?.transport?.isInPlace === true
 
 /**
  * Which transport a connection has now, and of which client.
@@ -312,9 +374,12 @@ const isInPlace = connection => connection?.protocol?.transport?.isInPlace === t
  * @param {any} connection
  * @returns {import('./bus').BusStats} a copy
  */
-function statsOf (connection) {
+function statsOf(connection) {
   const version = connection.protocol?.transport?.version
-  return { transport: isInPlace(connection) ? 'in-place' : 'client', clientVersion: typeof version === 'string' ? version : undefined }
+  return {
+    transport: isInPlace(connection) ? 'in-place' : 'client',
+    clientVersion: typeof version === 'string' ? version : undefined,
+  }
 }
 
 /**

@@ -7,7 +7,14 @@ const { countCopy } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { canInflateBeginning, inflateAsync } = require('../files/inflate')
-const { DEFLATED, membersOf, npzFile, packedBytes, memberEntry, memberTensor } = require('../files/npz')
+const {
+  DEFLATED,
+  membersOf,
+  npzFile,
+  packedBytes,
+  memberEntry,
+  memberTensor,
+} = require('../files/npz')
 const { wantedOfArray } = require('./remote-source')
 const { SAME_KIND, checkCast, checkOut } = require('./targets')
 
@@ -27,33 +34,44 @@ const { SAME_KIND, checkCast, checkOut } = require('./targets')
  * @param {Opening} opening
  * @returns {Promise<Plan>}
  */
-async function npzPlan (source, { dtype: given, signal }) {
+async function npzPlan(source, { dtype: given, signal }) {
   const members = await source.parsed(membersOf, signal)
   const file = npzFile(source.known, given, members)
   const memberOf = (/** @type {string} */ name) => /** @type {Member} */ (members.get(name))
   const info = async (/** @type {string} */ name) => {
     const member = memberOf(name)
-    if (member.method === DEFLATED && member.bytes === null && !canInflateBeginning) member.bytes = await inflated(source, member)
-    return using(source, added => source.parsed(() => file.info(name), undefined, added))
+    if (member.method === DEFLATED && member.bytes === null && !canInflateBeginning) {
+      member.bytes = await inflated(source, member)
+    }
+    return using(source, (added) => source.parsed(() => file.info(name), undefined, added))
   }
   return {
     entries: members,
     hasRows: false,
     metadata: () => ({}),
     info,
-    async nbytesOf (name) {
+    async nbytesOf(name) {
       const { method, packed } = memberOf(name)
       return method === DEFLATED ? packed : (await info(name)).nbytes
     },
-    async load (name, loading) {
+    async load(name, loading) {
       const member = memberOf(name)
       if (member.method !== DEFLATED) {
-        return using(source, async added => {
-          const wanted = await source.parsed(known => {
-            const bytes = packedBytes(known, member)
-            const { entry, how = { fortran: false, swapped: false } } = memberEntry(known, bytes, member, given)
-            return wantedOfArray(entry, how, bytes.at)
-          }, loading.signal, added)
+        return using(source, async (added) => {
+          const wanted = await source.parsed(
+            (known) => {
+              const bytes = packedBytes(known, member)
+              const { entry, how = { fortran: false, swapped: false } } = memberEntry(
+                known,
+                bytes,
+                member,
+                given,
+              )
+              return wantedOfArray(entry, how, bytes.at)
+            },
+            loading.signal,
+            added,
+          )
           return source.load(wanted, loading)
         })
       }
@@ -67,7 +85,7 @@ async function npzPlan (source, { dtype: given, signal }) {
         t.dispose()
       }
     },
-    close: () => source.close()
+    close: () => source.close(),
   }
 }
 
@@ -79,7 +97,7 @@ async function npzPlan (source, { dtype: given, signal }) {
  * @param {(added: Part[]) => Promise<R>} work
  * @returns {Promise<R>}
  */
-async function using ({ known }, work) {
+async function using({ known }, work) {
   /** @type {Part[]} */
   const added = []
   try {
@@ -90,23 +108,38 @@ async function using ({ known }, work) {
 }
 
 /** @param {RemoteSource} source @param {Member} member @param {Signal} [signal] @param {Loading['onProgress']} [onProgress] */
-function inflated (source, member, signal, onProgress) {
-  return using(source, async added => {
-    const { at, size: total } = await source.parsed(known => packedBytes(known, member), signal, added)
+function inflated(source, member, signal, onProgress) {
+  return using(source, async (added) => {
+    const { at, size: total } = await source.parsed(
+      (known) => packedBytes(known, member),
+      signal,
+      added,
+    )
     const pieces = new Pieces()
     let done = 0
     const stop = new Stop()
-    const coming = source.loads.add(at, total, {
-      write: piece => pieces.give(piece),
-      came (n) {
-        done += n
-        onProgress?.({ done, total })
-      }
-    }, stop)
-    coming.then(() => pieces.end(null), error => pieces.end({ error }))
+    const coming = source.loads.add(
+      at,
+      total,
+      {
+        write: (piece) => pieces.give(piece),
+        came(n) {
+          done += n
+          onProgress?.({ done, total })
+        },
+      },
+      stop,
+    )
+    coming.then(
+      () => pieces.end(null),
+      (error) => pieces.end({ error }),
+    )
     const leave = signal?.follow(() => stop.abort(signal.reason))
     try {
-      const [bytes] = await Promise.all([inflateAsync(source.known, member, pieces.taken(), signal), coming])
+      const [bytes] = await Promise.all([
+        inflateAsync(source.known, member, pieces.taken(), signal),
+        coming,
+      ])
       return bytes
     } catch (error) {
       stop.abort(error)
@@ -119,7 +152,7 @@ function inflated (source, member, signal, onProgress) {
 
 /** Pieces that come from one side, and are taken by the other. */
 class Pieces {
-  constructor () {
+  constructor() {
     /** @type {Uint8Array<ArrayBuffer> | null} */
     this.piece = null
     /** @type {{ error: unknown } | null} */
@@ -131,9 +164,9 @@ class Pieces {
   }
 
   /** @param {Uint8Array} piece @returns {Promise<void>} settles once it was used */
-  give (piece) {
+  give(piece) {
     if (this.isOver) return Promise.resolve()
-    return new Promise(resolve => {
+    return new Promise((resolve) => {
       this.piece = /** @type {Uint8Array<ArrayBuffer>} */ (piece)
       this.used = resolve
       this.changed()
@@ -141,15 +174,19 @@ class Pieces {
   }
 
   /** @param {{ error: unknown } | null} failed  null: all came */
-  end (failed) {
+  end(failed) {
     this.ended = failed ?? { error: null }
     this.changed()
   }
 
-  async * taken () {
+  async *taken() {
     try {
       for (;;) {
-        while (this.piece === null && this.ended === null) await new Promise(resolve => { this.changed = () => resolve(undefined) })
+        while (this.piece === null && this.ended === null) {
+          await new Promise((resolve) => {
+            this.changed = () => resolve(undefined)
+          })
+        }
         if (this.ended !== null && this.ended.error !== null) throw this.ended.error
         if (this.piece === null) return
         yield this.piece
@@ -169,12 +206,15 @@ class Pieces {
  * @param {Loading['dtype']} dtype
  * @returns {TensorOf}
  */
-function converted (t, out, dtype) {
+function converted(t, out, dtype) {
   if (out === undefined) return t.astype(/** @type {any} */ (dtype).name)
   const layout = Tensor.attachedOf(out)
   checkOut(layout, t.shape, dtype)
   const from = Tensor.layoutOf(t)
-  checkCast({ name: 'the array', dtype: dtypes[from.dtype], isForeign: false, type: t.dtype }, dtypes[layout.dtype])
+  checkCast(
+    { name: 'the array', dtype: dtypes[from.dtype], isForeign: false, type: t.dtype },
+    dtypes[layout.dtype],
+  )
   ffi.copy(layout, from, SAME_KIND)
   countCopy('load', layout.size * dtypes[layout.dtype].itemsize)
   return out

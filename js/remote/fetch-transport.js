@@ -32,7 +32,7 @@ const PIECE = 2 ** 18 // bytes of one at most
  * @param {() => R} ask
  * @returns {R}
  */
-function asked (shownUrl, ask) {
+function asked(shownUrl, ask) {
   try {
     return ask()
   } catch (error) {
@@ -43,7 +43,7 @@ function asked (shownUrl, ask) {
 /** @implements {Answer} */
 class FetchAnswer {
   /** @param {Pick<Response, 'status' | 'headers' | 'body'>} response @param {string} url @param {string} shownUrl @param {AbortSignal} stop */
-  constructor ({ status, headers, body }, url, shownUrl, stop) {
+  constructor({ status, headers, body }, url, shownUrl, stop) {
     this.url = url // not the response's: what a caller's fetch adds is for this host
     this.shownUrl = shownUrl
     this.stop = stop
@@ -54,30 +54,47 @@ class FetchAnswer {
     this.source = this.body
     /** ends the read that is waited for */
     this.interrupt = () => {}
-    stop.addEventListener('abort', () => { // a read does not always end by it, and a body that nobody reads does not either
+    stop.addEventListener('abort', () => {
+      // a read does not always end by it, and a body that nobody reads does not either
       cancelled(this.source)
       this.interrupt()
     })
   }
 
   /** @param {string} name */
-  header (name) {
+  header(name) {
     const value = asked(this.shownUrl, () => this.headers.get(name))
-    if (value !== null && typeof value !== 'string') throw failure('ERR_ARGUMENT', `fetch gave a response whose header ${name} is ${show(value)}; a string or null was expected`)
+    if (value !== null && typeof value !== 'string') {
+      throw failure(
+        'ERR_ARGUMENT',
+        `fetch gave a response whose header ${name} is ${show(value)}; a string or null was expected`,
+      )
+    }
     return value
   }
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
-  async pump (take) {
+  async pump(take) {
     const { body, shownUrl } = this
     if (body === null || body === undefined) return
-    if (asked(shownUrl, () => typeof body.getReader) !== 'function') throw failure('ERR_ARGUMENT', `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`)
-    if (asked(shownUrl, () => body.locked)) throw failure('ERR_ARGUMENT', 'fetch gave a response whose body somebody else reads, or has read')
-    const reader = this.source = asked(shownUrl, () => readerOf(body))
+    if (asked(shownUrl, () => typeof body.getReader) !== 'function') {
+      throw failure(
+        'ERR_ARGUMENT',
+        `fetch gave a response whose body is ${show(body)}; a ReadableStream was expected`,
+      )
+    }
+    if (asked(shownUrl, () => body.locked)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'fetch gave a response whose body somebody else reads, or has read',
+      )
+    }
+    const reader = (this.source = asked(shownUrl, () => readerOf(body)))
     try {
       for (;;) {
         let result
-        try { // gets what the reader gives, or a rejection once the request is stopped
+        try {
+          // gets what the reader gives, or a rejection once the request is stopped
           result = await new Promise((resolve, reject) => {
             this.interrupt = () => reject(this.stop.reason)
             if (this.stop.aborted) this.interrupt()
@@ -86,14 +103,25 @@ class FetchAnswer {
         } catch (error) {
           throw networkTrouble(shownUrl, error)
         }
-        if (typeof result !== 'object' || result === null) throw failure('ERR_ARGUMENT', `fetch gave a body whose read gives ${show(result)}; { done, value } was expected`)
+        if (typeof result !== 'object' || result === null) {
+          throw failure(
+            'ERR_ARGUMENT',
+            `fetch gave a body whose read gives ${show(result)}; { done, value } was expected`,
+          )
+        }
         const { done, value } = asked(shownUrl, () => ({ done: result.done, value: result.value }))
         if (done) return
-        if (tagOf(value) !== 'Uint8Array') throw failure('ERR_FORMAT', `${shownUrl}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`)
+        if (tagOf(value) !== 'Uint8Array') {
+          throw failure(
+            'ERR_FORMAT',
+            `${shownUrl}: fetch gave a piece that is ${show(value)}; a Uint8Array was expected`,
+          )
+        }
         const n = nbytesOf(value) // whatever its class says of itself
-        const piece = n === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf(value), byteOffsetOf(value), n)
+        const piece =
+          n === 0 ? new Uint8Array(0) : new Uint8Array(bufferOf(value), byteOffsetOf(value), n)
         if (piece.length > 0) await take(piece)
-        else await new Promise(resolve => onNextTurn(() => resolve(undefined))) // pieces without an end leave the idle limit its turns
+        else await new Promise((resolve) => onNextTurn(() => resolve(undefined))) // pieces without an end leave the idle limit its turns
       }
     } catch (error) {
       cancelled(reader)
@@ -103,7 +131,7 @@ class FetchAnswer {
 }
 
 /** Ends a stream, whatever it says to that. @param {{ cancel?: () => unknown } | null | undefined} stream */
-async function cancelled (stream) {
+async function cancelled(stream) {
   try {
     await stream?.cancel?.()
   } catch {}
@@ -117,7 +145,7 @@ async function cancelled (stream) {
  * @param {ReadableStream<Uint8Array>} body
  * @returns {Reader}
  */
-function readerOf (body) {
+function readerOf(body) {
   /** @type {ReadableStreamBYOBReader} */
   let reader
   try {
@@ -127,39 +155,54 @@ function readerOf (body) {
   }
   let buffer = new ArrayBuffer(PIECE)
   return {
-    async read () {
+    async read() {
       const result = await reader.read(new Uint8Array(buffer))
       if (result?.value !== undefined) buffer = result.value.buffer
       return result
     },
-    cancel: () => reader.cancel()
+    cancel: () => reader.cancel(),
   }
 }
 
 /** Is it of another host than the page? @param {URL} url */
-const isElsewhere = url => typeof location === 'object' && location !== null && url.origin !== location.origin
+const isElsewhere = (url) =>
+  typeof location === 'object' && location !== null && url.origin !== location.origin
 
 /** @param {(url: string, options: RequestInit) => Promise<Response>} fetch @returns {Transport} */
-const fetchTransport = fetch => async (url, headers, stop, shownUrl) => {
+const fetchTransport = (fetch) => async (url, headers, stop, shownUrl) => {
   let response
   try {
-    response = await new Promise((resolve, reject) => { // rejected once the request is stopped: a caller's fetch need not know signals
+    response = await new Promise((resolve, reject) => {
+      // rejected once the request is stopped: a caller's fetch need not know signals
       stop.addEventListener('abort', () => reject(stop.reason))
       const ask = async () => fetch(url, { headers, signal: stop, cache: 'no-store' }) // Chromium's cache has one request of a URL wait for the other
-      ask().then(response => {
+      ask().then((response) => {
         if (stop.aborted) cancelled(response?.body) // nobody waits for it
         resolve(response)
       }, reject)
     })
   } catch (error) {
-    throw networkTrouble(shownUrl, error, isElsewhere(new URL(url)) ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin' : '')
+    throw networkTrouble(
+      shownUrl,
+      error,
+      isElsewhere(new URL(url))
+        ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin'
+        : '',
+    )
   }
   const given = asked(shownUrl, () => {
     const { status, headers, body, type } = response ?? Object(null) // each is asked once
     return { status, headers, body, type, hasHeaders: typeof headers?.get === 'function' }
   })
-  if (typeof given.status !== 'number' || !given.hasHeaders) throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
-  if (given.status === 0) throw failure('ERR_UNSUPPORTED', `${shownUrl}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`)
+  if (typeof given.status !== 'number' || !given.hasHeaders) {
+    throw failure('ERR_ARGUMENT', `fetch gave ${show(response)}; a Response was expected`)
+  }
+  if (given.status === 0) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${shownUrl}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`,
+    )
+  }
   return new FetchAnswer(given, url, shownUrl, stop)
 }
 

@@ -27,7 +27,7 @@ const { isIndex } = require('./shards')
  * @example
  * const shape = async url => (await fetchNpy(url)).shape
  */
-async function fetchNpy (url, opts) {
+async function fetchNpy(url, opts) {
   const from = urlOf(url, 'openNpy')
   const opening = openingOf(opts, [...OF_FETCHING, 'dtype', 'out', 'onProgress'], 'fetchNpy')
   const loading = loadingOf({ ...optionsOf(opts), dtype: undefined })
@@ -52,9 +52,11 @@ async function fetchNpy (url, opts) {
  * @example
  * const names = async url => [...(await fetchNpz(url)).keys()]
  */
-async function fetchNpz (url, opts) {
+async function fetchNpz(url, opts) {
   const from = urlOf(url, 'openNpz')
-  return remoteFile(await planAt(from, openingOf(opts, [...OF_FETCHING, 'dtype'], 'fetchNpz'), 'npz'))
+  return remoteFile(
+    await planAt(from, openingOf(opts, [...OF_FETCHING, 'dtype'], 'fetchNpz'), 'npz'),
+  )
 }
 
 /**
@@ -69,10 +71,12 @@ async function fetchNpz (url, opts) {
  * @example
  * const weight = async url => (await fetchSafetensors(url)).load('weight')
  */
-async function fetchSafetensors (url, opts) {
+async function fetchSafetensors(url, opts) {
   const from = urlOf(url, 'openSafetensors')
   const opening = openingOf(opts, OF_FETCHING, 'fetchSafetensors')
-  return remoteFile(await (isIndex(from) ? indexPlan(from, opening) : planAt(from, opening, 'safetensors')))
+  return remoteFile(
+    await (isIndex(from) ? indexPlan(from, opening) : planAt(from, opening, 'safetensors')),
+  )
 }
 
 /**
@@ -86,7 +90,7 @@ async function fetchSafetensors (url, opts) {
  * @example
  * const architecture = async url => (await fetchGguf(url)).metadata['general.architecture']
  */
-async function fetchGguf (url, opts) {
+async function fetchGguf(url, opts) {
   const from = urlOf(url, 'openGguf')
   return remoteFile(await planAt(from, openingOf(opts, OF_FETCHING, 'fetchGguf'), 'gguf'))
 }

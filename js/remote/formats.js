@@ -29,7 +29,7 @@ const { RemoteSource, rowsOf, wantedOf, wantedOfArray } = require('./remote-sour
  * @param {(source: RemoteSource) => Promise<R>} use
  * @returns {Promise<R>}
  */
-async function opened (url, opening, fromEnd, use) {
+async function opened(url, opening, fromEnd, use) {
   const source = await RemoteSource.open(url, opening, fromEnd)
   try {
     return await use(source)
@@ -45,19 +45,22 @@ async function opened (url, opening, fromEnd, use) {
  * @param {(source: Source) => TensorFile} parse
  * @returns {MakePlan}
  */
-const plainPlan = parse => async (source, { signal }) => {
-  const header = await source.parsed(parse, signal)
-  source.known.forget(FIRST)
-  return {
-    entries: new Map([...header.keys()].map(name => [name, null])),
-    hasRows: true,
-    metadata: () => header.metadata,
-    info: async name => header.info(name),
-    load: (name, loading) => source.load(rowsOf(wantedOf(header.info(name)), loading.rows), loading),
-    forget: () => source.known.forget(0),
-    close: () => source.close()
+const plainPlan =
+  (parse) =>
+  async (source, { signal }) => {
+    const header = await source.parsed(parse, signal)
+    source.known.forget(FIRST)
+    return {
+      entries: new Map([...header.keys()].map((name) => [name, null])),
+      hasRows: true,
+      metadata: () => header.metadata,
+      info: async (name) => header.info(name),
+      load: (name, loading) =>
+        source.load(rowsOf(wantedOf(header.info(name)), loading.rows), loading),
+      forget: () => source.known.forget(0),
+      close: () => source.close(),
+    }
   }
-}
 
 /** A file with one array, which has no name. @param {RemoteSource} source @param {TensorInfo} info @param {Wanted} wanted @returns {Plan} */
 const arrayPlan = (source, info, wanted) => ({
@@ -66,29 +69,46 @@ const arrayPlan = (source, info, wanted) => ({
   metadata: () => ({}),
   info: async () => info,
   load: (name, loading) => source.load(rowsOf(wanted, loading.rows), loading),
-  close: () => source.close()
+  close: () => source.close(),
 })
 
 /** @type {MakePlan} */
-async function npyPlan (source, { dtype, signal }) {
-  const { entry, how } = await source.parsed(known => readArrayHeader(known, '', dtype), signal)
+async function npyPlan(source, { dtype, signal }) {
+  const { entry, how } = await source.parsed((known) => readArrayHeader(known, '', dtype), signal)
   return arrayPlan(source, infoOf(entry), wantedOfArray(entry, how))
 }
 
 /** A file of one dtype and nothing else. @type {MakePlan} */
-async function rawPlan (source, { dtype }) {
+async function rawPlan(source, { dtype }) {
   const { name: type, itemsize } = dtypeOf(dtype)
   const shape = [Math.floor(source.size / itemsize)]
-  const info = { name: '', dtype: type, shape, type, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
+  const info = {
+    name: '',
+    dtype: type,
+    shape,
+    type,
+    fileShape: shape,
+    block: { elements: 1, bytes: itemsize },
+    byteOffset: 0,
+    nbytes: shape[0] * itemsize,
+  }
   return arrayPlan(source, info, wantedOf(info))
 }
 
-const plans = { safetensors: plainPlan(safetensorsFile), gguf: plainPlan(ggufFile), npz: npzPlan, npy: npyPlan, raw: rawPlan }
+const plans = {
+  safetensors: plainPlan(safetensorsFile),
+  gguf: plainPlan(ggufFile),
+  npz: npzPlan,
+  npy: npyPlan,
+  raw: rawPlan,
+}
 
 /** @param {URL} url @param {Opening} opening */
-const indexPlan = (url, opening) => shardsPlan(url, opening, (shard, each) => planAt(shard, each, 'safetensors'))
+const indexPlan = (url, opening) =>
+  shardsPlan(url, opening, (shard, each) => planAt(shard, each, 'safetensors'))
 
 /** @param {URL} url @param {Opening} opening @param {keyof typeof plans} format @returns {Promise<Plan>} */
-const planAt = (url, opening, format) => opened(url, opening, format === 'npz', source => plans[format](source, opening))
+const planAt = (url, opening, format) =>
+  opened(url, opening, format === 'npz', (source) => plans[format](source, opening))
 
 module.exports = { plans, planAt, indexPlan, opened }

@@ -11,7 +11,7 @@ const LEAST_READ = 2 ** 14 // bytes: asking for fewer takes as long
 /** Bytes of the file are needed that did not come yet. */
 class Missing extends Error {
   /** @param {number} from @param {number} end */
-  constructor (from, end) {
+  constructor(from, end) {
     super('more of the file is needed')
     this.from = from
     this.end = end
@@ -23,7 +23,7 @@ class Missing extends Error {
 /** @implements {Source} */
 class KnownBytes {
   /** @param {number} size  of the file */
-  constructor (size) {
+  constructor(size) {
     this.size = size
     this.reason = 'load'
     this.first = 4096
@@ -34,7 +34,7 @@ class KnownBytes {
   }
 
   /** @param {number} from @param {Uint8Array<ArrayBuffer>} bytes @returns {Part} */
-  add (from, bytes) {
+  add(from, bytes) {
     const part = { from, bytes }
     this.parts.push(part)
     return part
@@ -46,20 +46,25 @@ class KnownBytes {
    * @param {number} from
    * @returns {Uint8Array<ArrayBuffer> | null} at least one; null: that one is not known
    */
-  knownFrom (from) {
-    const part = this.parts.find(each => each.from <= from && from < each.from + each.bytes.length)
+  knownFrom(from) {
+    const part = this.parts.find(
+      (each) => each.from <= from && from < each.from + each.bytes.length,
+    )
     return part === undefined ? null : part.bytes.subarray(from - part.from)
   }
 
   /** @param {number} from @param {number} nbytes @throws {Missing} */
-  read (from, nbytes) {
+  read(from, nbytes) {
     /** @type {Uint8Array[]} */
     const found = []
     for (let at = from; at < from + nbytes;) {
       const known = this.knownFrom(at)
       if (known === null) {
-        const behind = this.parts.filter(part => part.from > at).map(part => part.from)
-        throw new Missing(at, Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...behind))
+        const behind = this.parts.filter((part) => part.from > at).map((part) => part.from)
+        throw new Missing(
+          at,
+          Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...behind),
+        )
       }
       found.push(known.subarray(0, from + nbytes - at))
       at += found[found.length - 1].length
@@ -74,22 +79,28 @@ class KnownBytes {
   }
 
   /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
+  view(from, nbytes) {
+    return this.read(from, nbytes)
+  }
 
   /** @param {number} from @param {number} nbytes @returns {Storage | null} */
-  storageAt (from, nbytes) { return null }
+  storageAt(from, nbytes) {
+    return null
+  }
 
   /** Forgets all but what is short. @param {number} most  bytes */
-  forget (most) {
-    this.parts = this.parts.filter(part => part.bytes.length <= most)
+  forget(most) {
+    this.parts = this.parts.filter((part) => part.bytes.length <= most)
   }
 
   /** @param {Part[]} parts */
-  drop (parts) {
-    if (parts.length > 0) this.parts = this.parts.filter(part => !parts.includes(part))
+  drop(parts) {
+    if (parts.length > 0) this.parts = this.parts.filter((part) => !parts.includes(part))
   }
 
-  close () { this.parts = [] }
+  close() {
+    this.parts = []
+  }
 }
 
 module.exports = { KnownBytes, Missing }

@@ -28,7 +28,7 @@ class Job {
    * @param {Receiver} receiver
    * @param {Signal | undefined} signal
    */
-  constructor (from, end, receiver, signal) {
+  constructor(from, end, receiver, signal) {
     this.at = from
     this.end = end
     this.receiver = receiver
@@ -46,7 +46,7 @@ class Job {
   }
 
   /** @param {() => void} tell */
-  settle (tell) {
+  settle(tell) {
     if (this.isSettled) return
     this.isSettled = true
     this.leave?.()
@@ -54,9 +54,9 @@ class Job {
   }
 
   /** @param {unknown} error */
-  fail (error) {
+  fail(error) {
     this.settle(() => {
-      /** @type {any} */ (this).reject(error)
+      ;/** @type {any} */ (this).reject(error)
       this.failed()
     })
   }
@@ -68,14 +68,19 @@ class Job {
    * @param {number} at  byte of the file
    * @returns {Promise<void> | void}
    */
-  take (piece, at) {
+  take(piece, at) {
     const end = Math.min(at + piece.length, this.end)
     if (this.isSettled || end <= this.at) return
     const part = piece.subarray(this.at - at, end - at)
     this.at = end
     try {
       const wait = this.receiver.write(part)
-      if (wait !== undefined) return wait.then(() => this.came(part.length), error => this.fail(error))
+      if (wait !== undefined) {
+        return wait.then(
+          () => this.came(part.length),
+          (error) => this.fail(error),
+        )
+      }
       this.came(part.length)
     } catch (error) {
       this.fail(error)
@@ -83,7 +88,7 @@ class Job {
   }
 
   /** @param {number} n */
-  came (n) {
+  came(n) {
     try {
       this.receiver.came?.(n)
       if (this.at === this.end) this.settle(() => /** @type {any} */ (this).resolve())
@@ -95,7 +100,7 @@ class Job {
 
 /** So many requests at once, of all files that are read as one; the others wait for their turn. */
 class Turns {
-  constructor () {
+  constructor() {
     this.free = MOST
     /** @type {(() => void)[]} */
     this.waiting = []
@@ -106,9 +111,9 @@ class Turns {
    * @param {() => Promise<R>} work
    * @returns {Promise<R>}
    */
-  async run (work) {
+  async run(work) {
     if (this.free > 0) this.free--
-    else await new Promise(resolve => this.waiting.push(() => resolve(undefined)))
+    else await new Promise((resolve) => this.waiting.push(() => resolve(undefined)))
     try {
       return await work()
     } finally {
@@ -121,7 +126,7 @@ class Turns {
 
 class Loads {
   /** @param {RangeReader} reader @param {KnownBytes} known @param {Turns} turns */
-  constructor (reader, known, turns) {
+  constructor(reader, known, turns) {
     this.reader = reader
     this.known = known
     this.turns = turns
@@ -141,10 +146,14 @@ class Loads {
    * @param {Signal | undefined} signal
    * @returns {Promise<void>}
    */
-  async add (from, nbytes, receiver, signal) {
+  async add(from, nbytes, receiver, signal) {
     if (this.isClosed) throw closed()
     const job = new Job(from, from + nbytes, receiver, signal)
-    for (let known = this.known.knownFrom(job.at); known !== null && !job.isSettled && job.at < job.end; known = this.known.knownFrom(job.at)) {
+    for (
+      let known = this.known.knownFrom(job.at);
+      known !== null && !job.isSettled && job.at < job.end;
+      known = this.known.knownFrom(job.at)
+    ) {
       await job.take(known, job.at)
     }
     if (job.at === job.end && !job.isSettled) job.came(0)
@@ -154,15 +163,19 @@ class Loads {
   }
 
   /** Groups what waits, and starts it. */
-  plan () {
-    const jobs = this.waiting.filter(job => !job.isSettled).sort((a, b) => a.at - b.at || a.end - b.end)
+  plan() {
+    const jobs = this.waiting
+      .filter((job) => !job.isSettled)
+      .sort((a, b) => a.at - b.at || a.end - b.end)
     this.waiting = []
     /** @type {Job[][]} */
     const groups = []
     let end = -Infinity
     for (const job of jobs) {
       const group = groups[groups.length - 1]
-      const isNear = end > -Infinity && (!this.reader.hasRanges || (job.at - end <= GAP && end - group[0].at < LONGEST))
+      const isNear =
+        end > -Infinity &&
+        (!this.reader.hasRanges || (job.at - end <= GAP && end - group[0].at < LONGEST))
       if (isNear) group.push(job)
       else groups.push([job])
       end = isNear ? Math.max(end, job.end) : job.end
@@ -172,8 +185,8 @@ class Loads {
   }
 
   /** Reads what the first group waits for. */
-  async next () {
-    const jobs = (this.groups.shift() ?? []).filter(job => !job.isSettled)
+  async next() {
+    const jobs = (this.groups.shift() ?? []).filter((job) => !job.isSettled)
     if (jobs.length === 0) return
     const run = new Run(jobs[0].at, endOf(jobs), (piece, at) => {
       while (jobs.length > 0 && jobs[0].isSettled) jobs.shift()
@@ -198,7 +211,7 @@ class Loads {
     }
   }
 
-  close () {
+  close() {
     this.isClosed = true
     for (const job of [...this.waiting, ...this.groups.flat()]) job.fail(closed())
     this.reader.cancel(closed())
@@ -206,7 +219,7 @@ class Loads {
 }
 
 /** @param {Job[]} jobs @returns {number} behind the last byte that is waited for; 0: none is */
-const endOf = jobs => jobs.reduce((end, job) => job.isSettled ? end : Math.max(end, job.end), 0)
+const endOf = (jobs) => jobs.reduce((end, job) => (job.isSettled ? end : Math.max(end, job.end)), 0)
 
 /** Nobody waits for the run any more. */
 const ENDED = new Error('ended')

@@ -44,13 +44,26 @@ const MOST_MS = 2 ** 31 - 1 // that timers take
  * @returns {URL}
  * @throws {TypeError} ERR_ARGUMENT
  */
-function urlOf (given, opening) {
-  const text = typeof given === 'string' || Object.prototype.toString.call(given) === '[object URL]' ? String(given) : null
+function urlOf(given, opening) {
+  const text =
+    typeof given === 'string' || Object.prototype.toString.call(given) === '[object URL]'
+      ? String(given)
+      : null
   const { document, location } = /** @type {any} */ (globalThis)
   const base = document?.baseURI ?? location?.href // in pages as `fetch` resolves relative URLs; elsewhere there is nothing
   const url = text !== null && URL.canParse(text, base) ? new URL(text, base) : null
-  if (url === null || !/^https?:$/.test(url.protocol)) throw failure('ERR_ARGUMENT', `url is ${url === null ? show(given) : `one of ${url.protocol}`}; a URL of http: or https: was expected${opening === undefined ? '' : `, ${opening} takes a path`}`)
-  if (url.username !== '' || url.password !== '') throw failure('ERR_ARGUMENT', 'the URL has a user or a password; { fetch } was expected to send them')
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `url is ${url === null ? show(given) : `one of ${url.protocol}`}; a URL of http: or https: was expected${opening === undefined ? '' : `, ${opening} takes a path`}`,
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw failure(
+      'ERR_ARGUMENT',
+      'the URL has a user or a password; { fetch } was expected to send them',
+    )
+  }
   url.hash = ''
   return url
 }
@@ -68,9 +81,11 @@ const OF_LOADING = ['out', 'dtype', 'signal', 'onProgress']
  * @param {string} [where]  the function
  * @returns {Opening}
  */
-function openingOf (opts, names, where) {
+function openingOf(opts, names, where) {
   const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts, names, where)
-  if (fetch !== undefined && typeof fetch !== 'function') throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
+  if (fetch !== undefined && typeof fetch !== 'function') {
+    throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
+  }
   const keeps = boolean('caches', caches)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
@@ -82,7 +97,7 @@ function openingOf (opts, names, where) {
     dtype,
     signal: signalOf(signal),
     headers: new Turns(),
-    tensors: new Turns()
+    tensors: new Turns(),
   }
 }
 
@@ -94,15 +109,28 @@ function openingOf (opts, names, where) {
  * @param {string} [where]  the function, of which these are all options
  * @returns {Loading}
  */
-function loadingOf (opts, where) {
-  const { out, dtype, signal, onProgress } = optionsOf(opts, where === undefined ? undefined : OF_LOADING, where)
-  if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
-  return { out, dtype: dtype === undefined ? undefined : dtypeOf(dtype), signal: signalOf(signal), onProgress: progressOf(onProgress) }
+function loadingOf(opts, where) {
+  const { out, dtype, signal, onProgress } = optionsOf(
+    opts,
+    where === undefined ? undefined : OF_LOADING,
+    where,
+  )
+  if (out !== undefined && !Tensor.isTensor(out)) {
+    throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
+  }
+  return {
+    out,
+    dtype: dtype === undefined ? undefined : dtypeOf(dtype),
+    signal: signalOf(signal),
+    onProgress: progressOf(onProgress),
+  }
 }
 
 /** @param {unknown} onProgress @returns {((progress: { done: number, total: number }) => void) | undefined} */
-function progressOf (onProgress) {
-  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+function progressOf(onProgress) {
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  }
   return /** @type {any} */ (onProgress)
 }
 

@@ -17,17 +17,23 @@ const { bodyOf } = require('./answers')
 const NAME = 'samebytes'
 const CHUNK = 2 ** 20 // bytes of an entry at most
 
-function hasCaches () {
+function hasCaches() {
   try {
     return typeof caches === 'object'
-  } catch { // the getter throws in a sandboxed frame
+  } catch {
+    // the getter throws in a sandboxed frame
     return false
   }
 }
 
 /** @param {Transport} transport @returns {Transport} for one file */
-function keptTransport (transport) {
-  if (!hasCaches()) throw failure('ERR_UNSUPPORTED', 'caches needs the Cache API, which pages have at https: and on localhost alone, and sandboxed frames with allow-same-origin')
+function keptTransport(transport) {
+  if (!hasCaches()) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'caches needs the Cache API, which pages have at https: and on localhost alone, and sandboxed frames with allow-same-origin',
+    )
+  }
   /** null: nothing is kept @type {Ranges | null} */
   let ranges = null
   let isFirst = true
@@ -39,7 +45,14 @@ function keptTransport (transport) {
     const known = kept === null ? null : await kept.read(from, end, url)
     if (known !== null) return known
     const limit = kept === null ? end : kept.gapFrom(from, end)
-    const answer = await transport(url, kept === null || limit === end ? headers : { ...headers, range: `bytes=${from}-${limit - 1}` }, stop, shownUrl)
+    const answer = await transport(
+      url,
+      kept === null || limit === end
+        ? headers
+        : { ...headers, range: `bytes=${from}-${limit - 1}` },
+      stop,
+      shownUrl,
+    )
     if (answer.status !== 206) return answer
     const body = bodyOf(answer, shownUrl)
     if (isFirst) {
@@ -53,7 +66,7 @@ function keptTransport (transport) {
 
 class Ranges {
   /** @param {Cache} cache @param {string} prefix  of keys @param {Version} version @param {Entry[]} entries */
-  constructor (cache, prefix, version, entries) {
+  constructor(cache, prefix, version, entries) {
     this.cache = cache
     this.prefix = prefix
     this.version = version
@@ -66,7 +79,7 @@ class Ranges {
    * @param {Version} version
    * @returns {Promise<Ranges | null>} null: nothing can be kept
    */
-  static async open (url, version) {
+  static async open(url, version) {
     const { size, etag, modified } = version
     if (etag === null && modified === null) return null // nothing tells whether the file is still the same
     const mark = `${url}${url.includes('?') ? '&' : '?'}samebytes=`
@@ -76,19 +89,25 @@ class Ranges {
       /** @type {Entry[]} */
       const entries = []
       for (const { url: key } of await cache.keys(url, { ignoreSearch: true })) {
-        const [, from, end] = key.startsWith(prefix) ? /^(\d+)-(\d+)$/.exec(key.slice(prefix.length)) ?? [] : []
+        const [, from, end] = key.startsWith(prefix)
+          ? (/^(\d+)-(\d+)$/.exec(key.slice(prefix.length)) ?? [])
+          : []
         if (end !== undefined) entries.push({ from: Number(from), end: Number(end), key })
         else if (key.startsWith(mark)) await cache.delete(key)
       }
       return new Ranges(cache, prefix, version, entries)
-    } catch { // the browser refuses it: storage is full, or switched off
+    } catch {
+      // the browser refuses it: storage is full, or switched off
       return null
     }
   }
 
   /** @param {number} from @param {number} end @returns {number} end, or the first byte that is kept before it */
-  gapFrom (from, end) {
-    return this.entries.reduce((least, entry) => entry.from > from ? Math.min(least, entry.from) : least, end)
+  gapFrom(from, end) {
+    return this.entries.reduce(
+      (least, entry) => (entry.from > from ? Math.min(least, entry.from) : least),
+      end,
+    )
   }
 
   /**
@@ -99,19 +118,32 @@ class Ranges {
    * @param {string} url
    * @returns {Promise<Answer | null>}
    */
-  async read (from, end, url) {
-    const entry = this.entries.find(each => each.from <= from && from < each.end)
+  async read(from, end, url) {
+    const entry = this.entries.find((each) => each.from <= from && from < each.end)
     if (entry === undefined) return null
     const { size, etag, modified } = this.version
     const to = Math.min(end, entry.end)
-    const kept = await this.cache.match(entry.key).then(response => response?.arrayBuffer()).catch(() => {})
-    if (kept?.byteLength !== entry.end - entry.from) { // the browser dropped it
-      this.entries = this.entries.filter(each => each !== entry)
+    const kept = await this.cache
+      .match(entry.key)
+      .then((response) => response?.arrayBuffer())
+      .catch(() => {})
+    if (kept?.byteLength !== entry.end - entry.from) {
+      // the browser dropped it
+      this.entries = this.entries.filter((each) => each !== entry)
       return this.read(from, end, url)
     }
     const bytes = new Uint8Array(kept, from - entry.from, to - from)
-    const headers = new Map([['content-range', `bytes ${from}-${to - 1}/${size}`], ['etag', etag], ['last-modified', modified]])
-    return { status: 206, url, header: name => headers.get(name) ?? null, pump: async take => take(bytes) }
+    const headers = new Map([
+      ['content-range', `bytes ${from}-${to - 1}/${size}`],
+      ['etag', etag],
+      ['last-modified', modified],
+    ])
+    return {
+      status: 206,
+      url,
+      header: (name) => headers.get(name) ?? null,
+      pump: async (take) => take(bytes),
+    }
   }
 
   /**
@@ -121,14 +153,20 @@ class Ranges {
    * @param {Body} body
    * @returns {Answer}
    */
-  keeping (answer, { from, end, version }) {
-    if (version.size !== this.version.size || version.etag !== this.version.etag || version.modified !== this.version.modified) return answer
+  keeping(answer, { from, end, version }) {
+    if (
+      version.size !== this.version.size ||
+      version.etag !== this.version.etag ||
+      version.modified !== this.version.modified
+    ) {
+      return answer
+    }
     const { status, url } = answer
     return {
       status,
       url,
-      header: name => answer.header(name),
-      pump: async take => {
+      header: (name) => answer.header(name),
+      pump: async (take) => {
         const chunk = newBytes(Math.min(CHUNK, end - from), 'a range')
         let n = 0
         const flush = async () => {
@@ -137,7 +175,7 @@ class Ranges {
           n = 0
         }
         try {
-          await answer.pump(async piece => {
+          await answer.pump(async (piece) => {
             for (let at = 0; at < piece.length && from + n < end && !this.isFull;) {
               const part = piece.subarray(at, at + Math.min(chunk.length, end - from) - n)
               chunk.set(part, n)
@@ -150,12 +188,12 @@ class Ranges {
         } finally {
           await flush()
         }
-      }
+      },
     }
   }
 
   /** @param {number} from @param {Uint8Array<ArrayBuffer>} bytes  that are copied */
-  async keep (from, bytes) {
+  async keep(from, bytes) {
     if (bytes.length === 0 || this.isFull) return
     const end = from + bytes.length
     const key = `${this.prefix}${from}-${end}`
@@ -163,7 +201,8 @@ class Ranges {
       countCopy('caches', bytes.length)
       await this.cache.put(key, new Response(bytes))
       this.entries.push({ from, end, key })
-    } catch { // storage is full
+    } catch {
+      // storage is full
       this.isFull = true
     }
   }

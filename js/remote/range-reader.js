@@ -24,7 +24,7 @@ const MOST_UNTOLD = 2 ** 30 // bytes of a file of which the server does not say 
 /** Bytes of a file that are being read. */
 class Run {
   /** @param {number} from @param {number} end @param {Take} take */
-  constructor (from, end, take) {
+  constructor(from, end, take) {
     /** the next byte that is needed */
     this.at = from
     this.end = end
@@ -37,23 +37,23 @@ class Run {
   }
 
   /** @param {unknown} reason  that it is rejected with */
-  cancel (reason) {
+  cancel(reason) {
     if (this.isCancelled) return
     this.isCancelled = true
     this.reason = reason
     this.interrupt()
   }
 
-  check () {
+  check() {
     if (this.isCancelled) throw this.reason
   }
 
   /** @param {number} ms */
-  async pause (ms) {
+  async pause(ms) {
     this.check()
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
-    await new Promise(resolve => {
+    await new Promise((resolve) => {
       this.interrupt = () => resolve(undefined)
       timer = setTimeout(resolve, ms)
     })
@@ -70,7 +70,7 @@ class RangeReader {
    * @param {URL} url
    * @param {{ transport: Transport, retries: number, idleTimeout: number }} options
    */
-  constructor (url, { transport, retries, idleTimeout }) {
+  constructor(url, { transport, retries, idleTimeout }) {
     this.url = url.href
     /** where the last request ended up */
     this.current = url.href
@@ -94,7 +94,9 @@ class RangeReader {
     this.ended = null
   }
 
-  get size () { return /** @type {number} */ (this.version?.size) }
+  get size() {
+    return /** @type {number} */ (this.version?.size)
+  }
 
   /**
    * Reads the first bytes, or the last ones; all of them where those would be the last ones, and the server has no ranges.
@@ -103,11 +105,13 @@ class RangeReader {
    * @param {import('../base/signals').Signal | undefined} signal
    * @returns {Promise<{ from: number, bytes: Uint8Array<ArrayBuffer> }>}
    */
-  async open (fromEnd, signal) {
+  async open(fromEnd, signal) {
     const isSuffix = fromEnd && !this.isElsewhere
     let from = 0
     let bytes = new Uint8Array(0)
-    const run = new Run(0, FIRST, (piece, at) => { bytes.set(piece, at - from) })
+    const run = new Run(0, FIRST, (piece, at) => {
+      bytes.set(piece, at - from)
+    })
     const began = () => {
       run.at = from = isSuffix && this.hasRanges ? Math.max(0, this.size - FIRST) : 0
       run.end = isSuffix || (fromEnd && !this.hasRanges) ? this.size : Math.min(this.size, FIRST)
@@ -116,7 +120,9 @@ class RangeReader {
     const range = () => {
       const { told } = this
       if (told === null) return isSuffix ? `bytes=-${FIRST}` : `bytes=0-${FIRST - 1}`
-      return isSuffix ? `bytes=${Math.max(0, told - FIRST)}-${told - 1}` : `bytes=0-${Math.min(told, FIRST) - 1}`
+      return isSuffix
+        ? `bytes=${Math.max(0, told - FIRST)}-${told - 1}`
+        : `bytes=0-${Math.min(told, FIRST) - 1}`
     }
     await this.finish(run, signal, { range, began })
     return { from, bytes }
@@ -130,9 +136,14 @@ class RangeReader {
    * @param {import('../base/signals').Signal | undefined} signal
    * @returns {Promise<Uint8Array<ArrayBuffer>>}
    */
-  async read (from, end, signal) {
+  async read(from, end, signal) {
     const bytes = newBytes(end - from, 'a header')
-    await this.finish(new Run(from, end, (piece, at) => { bytes.set(piece, at - from) }), signal)
+    await this.finish(
+      new Run(from, end, (piece, at) => {
+        bytes.set(piece, at - from)
+      }),
+      signal,
+    )
     return bytes
   }
 
@@ -143,7 +154,7 @@ class RangeReader {
    * @param {import('../base/signals').Signal | undefined} [signal]
    * @param {First} [first]  of the first request to this file
    */
-  async finish (run, signal, first) {
+  async finish(run, signal, first) {
     const leave = signal?.follow(() => run.cancel(signal.reason))
     if (signal?.look()) run.cancel(signal.reason)
     if (this.ended !== null) run.cancel(this.ended.reason)
@@ -155,14 +166,26 @@ class RangeReader {
         const from = run.at
         try {
           const isOver = await this.attempt(run, watch, first)
-          if (isOver && run.at === from && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.shownUrl}: the answers have none of the bytes that were asked for`))
+          if (isOver && run.at === from && run.at < run.end) {
+            throw new Trouble(
+              failure(
+                'ERR_IO',
+                `${this.shownUrl}: the answers have none of the bytes that were asked for`,
+              ),
+            )
+          }
         } catch (error) {
           if (!(error instanceof Trouble)) throw error
           if (run.at - mark >= PROGRESS) failures = 0
           if (failures++ >= this.retries) throw startAtCaller(error.error)
           this.current = this.url // where it was redirected to may be gone
           watch.end()
-          await run.pause(Math.max(error.wait, Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY) * (0.5 + Math.random() / 2)))
+          await run.pause(
+            Math.max(
+              error.wait,
+              Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY) * (0.5 + Math.random() / 2),
+            ),
+          )
           watch = new Watch(this.idleTimeout)
         }
         if (run.at - mark >= PROGRESS) mark = run.at
@@ -183,7 +206,7 @@ class RangeReader {
    * @param {First | undefined} first
    * @returns {Promise<boolean>} false: it has to be asked for in another way
    */
-  async attempt (run, watch, first) {
+  async attempt(run, watch, first) {
     const controller = new AbortController()
     run.interrupt = watch.stop = () => controller.abort()
     const from = run.at
@@ -192,8 +215,12 @@ class RangeReader {
       /** @type {Record<string, string>} */
       const headers = {}
       if (this.asksRanges) {
-        headers.range = first !== undefined && this.version === null ? first.range() : `bytes=${run.at}-${run.end - 1}`
-        const condition = this.version === null || this.isElsewhere ? null : conditionOf(this.version)
+        headers.range =
+          first !== undefined && this.version === null
+            ? first.range()
+            : `bytes=${run.at}-${run.end - 1}`
+        const condition =
+          this.version === null || this.isElsewhere ? null : conditionOf(this.version)
         if (condition !== null) headers['if-range'] = condition
       }
       const answer = await this.transport(this.current, headers, controller.signal, this.shownUrl)
@@ -209,11 +236,25 @@ class RangeReader {
         this.version = body.version
         first?.began()
       }
-      if (body.isPart && body.from !== run.at) throw failure('ERR_FORMAT', `${this.shownUrl}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`)
+      if (body.isPart && body.from !== run.at) {
+        throw failure(
+          'ERR_FORMAT',
+          `${this.shownUrl}: the answer begins at byte ${body.from} of the file; ${run.at} was asked for`,
+        )
+      }
       if (body.from === body.end) return true // what there is says why
-      await answer.pump(piece => watch.around(piece.length, () => accept(run, body, piece, this.shownUrl)))
+      await answer.pump((piece) =>
+        watch.around(piece.length, () => accept(run, body, piece, this.shownUrl)),
+      )
       isDone = true
-      if (body.next < body.end && run.at < run.end) throw new Trouble(failure('ERR_IO', `${this.shownUrl}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`))
+      if (body.next < body.end && run.at < run.end) {
+        throw new Trouble(
+          failure(
+            'ERR_IO',
+            `${this.shownUrl}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`,
+          ),
+        )
+      }
     } catch (error) {
       run.check()
       if (error === ENOUGH) return true
@@ -224,7 +265,14 @@ class RangeReader {
         run.at = from
         return false
       }
-      if (watch.isOver) throw new Trouble(failure('ERR_IO', `${this.shownUrl}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`))
+      if (watch.isOver) {
+        throw new Trouble(
+          failure(
+            'ERR_IO',
+            `${this.shownUrl}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`,
+          ),
+        )
+      }
       throw error
     } finally {
       run.interrupt = watch.stop = () => {}
@@ -239,7 +287,7 @@ class RangeReader {
    * @param {import('./fetch-transport').Answer} answer
    * @returns {boolean} false: that was tried, or the file is empty
    */
-  asksOtherwise (answer) {
+  asksOtherwise(answer) {
     const [, size] = /^bytes \*\/(\d{1,15})$/.exec(answer.header('content-range') ?? '') ?? []
     if (Number(size) === 0 || !this.asksRanges) return false
     if (size === undefined || this.told !== null) this.asksRanges = false
@@ -256,15 +304,22 @@ class RangeReader {
    * @param {Watch} watch
    * @param {First} first
    */
-  async measure (answer, version, run, watch, first) {
+  async measure(answer, version, run, watch, first) {
     const head = newBytes(FIRST, 'the file')
     let size = 0
-    await answer.pump(piece => watch.around(piece.length, () => {
-      run.check()
-      if (size < FIRST) head.set(piece.subarray(0, FIRST - size), size)
-      size += piece.length
-      if (size > MOST_UNTOLD) throw failure('ERR_UNSUPPORTED', `${this.shownUrl}: the server neither sends ranges nor says how long the file is, which has more than ${MOST_UNTOLD} bytes`)
-    }))
+    await answer.pump((piece) =>
+      watch.around(piece.length, () => {
+        run.check()
+        if (size < FIRST) head.set(piece.subarray(0, FIRST - size), size)
+        size += piece.length
+        if (size > MOST_UNTOLD) {
+          throw failure(
+            'ERR_UNSUPPORTED',
+            `${this.shownUrl}: the server neither sends ranges nor says how long the file is, which has more than ${MOST_UNTOLD} bytes`,
+          )
+        }
+      }),
+    )
     this.version = { ...version, size }
     first.began()
     const end = Math.min(run.end, size, FIRST)
@@ -278,21 +333,33 @@ class RangeReader {
    * @param {import('./fetch-transport').Answer} answer
    * @returns {Coming}
    */
-  bodyFor (answer) {
+  bodyFor(answer) {
     const { shownUrl } = this
     if (this.current !== this.url && answer.status >= 400) {
       this.current = this.url // where it was redirected to may be valid for a while only
-      throw new Trouble(failure('ERR_IO', `${shownUrl}: the server that it was redirected to answered with status ${answer.status}`))
+      throw new Trouble(
+        failure(
+          'ERR_IO',
+          `${shownUrl}: the server that it was redirected to answered with status ${answer.status}`,
+        ),
+      )
     }
     const body = bodyOf(answer, shownUrl)
     this.current = answer.url
     if (!body.isPart) this.hasRanges = false
-    if (this.version !== null && !isSame(this.version, body.version)) throw failure('ERR_STALE', `${shownUrl} was changed while it was read`)
-    return { ...body, end: Math.min(body.end, this.version?.size ?? Infinity), isTold: body.end < Infinity, next: body.from }
+    if (this.version !== null && !isSame(this.version, body.version)) {
+      throw failure('ERR_STALE', `${shownUrl} was changed while it was read`)
+    }
+    return {
+      ...body,
+      end: Math.min(body.end, this.version?.size ?? Infinity),
+      isTold: body.end < Infinity,
+      next: body.from,
+    }
   }
 
   /** Ends all runs, those that come as well. @param {unknown} reason */
-  cancel (reason) {
+  cancel(reason) {
     this.ended ??= { reason }
     for (const run of this.runs) run.cancel(reason)
   }
@@ -307,11 +374,15 @@ class RangeReader {
  * @param {string} shownUrl
  * @returns {Promise<void> | void}
  */
-function accept (run, body, piece, shownUrl) {
+function accept(run, body, piece, shownUrl) {
   run.check()
   const begin = body.next
   body.next += piece.length
-  if (body.next > body.end) throw body.isTold ? new Excess(shownUrl, body) : failure('ERR_STALE', `${shownUrl} was changed while it was read`)
+  if (body.next > body.end) {
+    throw body.isTold
+      ? new Excess(shownUrl, body)
+      : failure('ERR_STALE', `${shownUrl} was changed while it was read`)
+  }
   const end = Math.min(body.next, run.end)
   const from = Math.max(begin, run.at)
   const wait = from < end ? run.take(piece.subarray(from - begin, end - begin), from) : undefined
@@ -319,13 +390,15 @@ function accept (run, body, piece, shownUrl) {
   const isEnough = run.at >= run.end && body.next < body.end
   if (!isEnough) return wait
   if (wait === undefined) throw ENOUGH
-  return wait.then(() => { throw ENOUGH })
+  return wait.then(() => {
+    throw ENOUGH
+  })
 }
 
 /** Ends requests that bring too little, each or one after the other. While we are not done with a piece, no time passes. */
 class Watch {
   /** @param {number} ms */
-  constructor (ms) {
+  constructor(ms) {
     this.stop = () => {}
     this.isOver = false
     this.isWaiting = false
@@ -341,7 +414,7 @@ class Watch {
   }
 
   /** @param {number} n  bytes that came @param {() => Promise<void> | void} use */
-  around (n, use) {
+  around(n, use) {
     this.came += n
     const wait = use()
     if (wait === undefined) return
@@ -352,7 +425,9 @@ class Watch {
     })
   }
 
-  end () { clearInterval(this.timer) }
+  end() {
+    clearInterval(this.timer)
+  }
 }
 
 module.exports = { FIRST, Run, RangeReader }

@@ -54,22 +54,29 @@ class RemoteFile {
    * @param {Plan} plan
    * @private
    */
-  constructor (key, plan) {
-    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by fetchSafetensors(), fetchNpz() and fetchGguf()')
+  constructor(key, plan) {
+    if (key !== KEY) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'file objects are made by fetchSafetensors(), fetchNpz() and fetchGguf()',
+      )
+    }
     this.#plan = plan
   }
 
-  static { own = receiver('file', it => #plan in it) }
+  static {
+    own = receiver('file', (it) => #plan in it)
+  }
 
   /** @param {unknown} it  what a method was called on */
-  static #open (it) {
+  static #open(it) {
     const plan = own(it).#plan
     if (plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
     return plan
   }
 
   /** @param {unknown} it @param {unknown} name @returns {Plan} that has it */
-  static #with (it, name) {
+  static #with(it, name) {
     const plan = RemoteFile.#open(it)
     if (typeof name !== 'string' || !plan.entries.has(name)) throw missingTensor(plan.entries, name)
     return plan
@@ -81,7 +88,9 @@ class RemoteFile {
    * @returns {number}
    * @throws ERR_DISPOSED the file was closed
    */
-  get size () { return RemoteFile.#open(this).entries.size }
+  get size() {
+    return RemoteFile.#open(this).entries.size
+  }
 
   /**
    * What the file says of itself, as `metadata` of a file on a disk; of an index of several files what the index says.
@@ -89,7 +98,7 @@ class RemoteFile {
    * @returns {Record<string, any>} the same object each time
    * @throws ERR_DISPOSED the file was closed
    */
-  get metadata () {
+  get metadata() {
     const plan = RemoteFile.#open(this)
     return (this.#metadata ??= plan.metadata())
   }
@@ -100,7 +109,9 @@ class RemoteFile {
    * @returns {IterableIterator<string>} the names, in the order of the file
    * @throws ERR_DISPOSED the file was closed
    */
-  keys () { return RemoteFile.#open(this).entries.keys() }
+  keys() {
+    return RemoteFile.#open(this).entries.keys()
+  }
 
   /**
    * Is there a tensor of this name?
@@ -109,7 +120,9 @@ class RemoteFile {
    * @returns {boolean}
    * @throws ERR_DISPOSED the file was closed
    */
-  has (name) { return RemoteFile.#open(this).entries.has(name) }
+  has(name) {
+    return RemoteFile.#open(this).entries.has(name)
+  }
 
   /**
    * What the file says of a tensor. Nothing is read for it, but in an .npz the header of that array, and in an index the header of the file that
@@ -120,7 +133,9 @@ class RemoteFile {
    * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT · ERR_IO · ERR_STALE the file was changed meanwhile · ERR_DISPOSED the file was
    * closed · {TypeError} ERR_ARGUMENT · as rejections
    */
-  async info (name) { return RemoteFile.#with(this, name).info(name) }
+  async info(name) {
+    return RemoteFile.#with(this, name).info(name)
+  }
 
   /**
    * Reads a tensor. Several at once share requests where they are neighbours in the file. Types that are none of ours come as uint8; `info` says
@@ -137,7 +152,7 @@ class RemoteFile {
    * @example
    * const bias = async url => (await fetchSafetensors(url)).load('bias', { dtype: 'float32' })
    */
-  async load (name, opts) {
+  async load(name, opts) {
     const plan = RemoteFile.#with(this, name)
     const loading = loadingOf(opts, 'load')
     return whileBusy(loading.out, () => plan.load(name, loading))
@@ -154,17 +169,26 @@ class RemoteFile {
    * @example
    * const weights = async url => (await fetchSafetensors(url)).loadAll()
    */
-  async loadAll (opts) {
+  async loadAll(opts) {
     const plan = RemoteFile.#open(this)
     const { out, dtype, signal, onProgress } = optionsOf(opts, OF_LOADING, 'loadAll')
-    if (out !== undefined && (out === null || typeof out !== 'object' || Array.isArray(out) || Tensor.isTensor(out))) {
-      throw failure('ERR_ARGUMENT', `out is ${show(out)}; an object of tensors by name was expected`)
+    if (
+      out !== undefined &&
+      (out === null || typeof out !== 'object' || Array.isArray(out) || Tensor.isTensor(out))
+    ) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `out is ${show(out)}; an object of tensors by name was expected`,
+      )
     }
     /** null: new tensors are made @type {Map<string, any> | null} */
     const outs = out === undefined ? null : new Map(Object.entries(out))
     const names = [...(outs ?? plan.entries).keys()]
     for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)
-    checkHeap(names.length * (LOAD + (onProgress === undefined ? 0 : SIZE)), () => `${names.length} loads at once; load reads one tensor, { out } some of them`)
+    checkHeap(
+      names.length * (LOAD + (onProgress === undefined ? 0 : SIZE)),
+      () => `${names.length} loads at once; load reads one tensor, { out } some of them`,
+    )
     const given = signalOf(signal)
     const tell = progressOf(onProgress)
     const stop = new Stop() // all end when one fails
@@ -181,25 +205,32 @@ class RemoteFile {
       told = done
       tell?.({ done, total })
     }
-    const loads = names.map(async name => {
-      const cameOf = tell && ((/** @type {{ done: number }} */ { done: n }) => {
-        done += n - (came.get(name) ?? 0)
-        came.set(name, n)
-        if (done > 0) tellMore()
-      })
+    const loads = names.map(async (name) => {
+      const cameOf =
+        tell &&
+        ((/** @type {{ done: number }} */ { done: n }) => {
+          done += n - (came.get(name) ?? 0)
+          came.set(name, n)
+          if (done > 0) tellMore()
+        })
       const loading = loadingOf({ out: outs?.get(name), dtype, onProgress: cameOf })
       return whileBusy(loading.out, () => plan.load(name, { ...loading, signal: stop }))
     })
     try {
-      const sizeOf = async (/** @type {string} */ name) => plan.nbytesOf === undefined ? (await plan.info(name)).nbytes : plan.nbytesOf(name)
+      const sizeOf = async (/** @type {string} */ name) =>
+        plan.nbytesOf === undefined ? (await plan.info(name)).nbytes : plan.nbytesOf(name)
       const sizes = tell === undefined ? [] : names.map(sizeOf)
-      const sized = Promise.all(sizes).then(all => { total = all.reduce((sum, n) => sum + n, 0) })
+      const sized = Promise.all(sizes).then((all) => {
+        total = all.reduce((sum, n) => sum + n, 0)
+      })
       const [, ...made] = await Promise.all([sized, ...loads])
       tellMore() // where all came before all headers were known
       return Object.fromEntries(names.map((name, i) => [name, made[i]]))
     } catch (error) {
       stop.abort(error)
-      for (const result of await Promise.allSettled(loads)) if (outs === null && result.status === 'fulfilled') result.value.dispose()
+      for (const result of await Promise.allSettled(loads)) {
+        if (outs === null && result.status === 'fulfilled') result.value.dispose()
+      }
       throw error
     } finally {
       leave?.()
@@ -211,7 +242,7 @@ class RemoteFile {
    *
    * @returns {string}
    */
-  [INSPECT] () {
+  [INSPECT]() {
     let plan
     try {
       plan = own(this).#plan
@@ -220,23 +251,33 @@ class RemoteFile {
     }
     if (plan === null) return 'RemoteFile(closed)'
     const { size } = plan.entries
-    const names = [...plan.entries.keys()].slice(0, MOST_SHOWN).map(name => plain(JSON.stringify(name)))
+    const names = [...plan.entries.keys()]
+      .slice(0, MOST_SHOWN)
+      .map((name) => plain(JSON.stringify(name)))
     return `RemoteFile(${size}) { ${names.join(', ')}${size > MOST_SHOWN ? `, ... ${size - MOST_SHOWN} more` : ''} }`
   }
 
   /** Loads that are under way are ended, as ERR_DISPOSED; tensors that were read stay as they are. Closing twice does nothing. */
-  close () {
+  close() {
     own(this).#plan?.close()
     this.#plan = null
   }
 
   /** The same as close, as of tensors. @throws nothing */
-  dispose () { own(this).close() }
+  dispose() {
+    own(this).close()
+  }
 }
-if (Symbol.dispose !== undefined) Object.defineProperty(RemoteFile.prototype, Symbol.dispose, { value: RemoteFile.prototype.close, configurable: true, writable: true })
+if (Symbol.dispose !== undefined) {
+  Object.defineProperty(RemoteFile.prototype, Symbol.dispose, {
+    value: RemoteFile.prototype.close,
+    configurable: true,
+    writable: true,
+  })
+}
 
 /** @param {Plan} plan @returns {RemoteFile} */
 // @ts-expect-error The constructor is private to everybody else.
-const remoteFile = plan => new RemoteFile(KEY, plan)
+const remoteFile = (plan) => new RemoteFile(KEY, plan)
 
 module.exports = { RemoteFile, remoteFile }

@@ -27,14 +27,16 @@ const OURS = ['U8', '|u1', 'bytes'] // what formats call uint8; other types come
 
 class RemoteSource {
   /** @param {RangeReader} reader @param {KnownBytes} known @param {Opening} opening */
-  constructor (reader, known, { headers, tensors }) {
+  constructor(reader, known, { headers, tensors }) {
     this.reader = reader
     this.known = known
     this.headers = headers
     this.loads = new Loads(reader, known, tensors)
   }
 
-  get size () { return this.known.size }
+  get size() {
+    return this.known.size
+  }
 
   /**
    * @param {URL} url
@@ -42,9 +44,12 @@ class RemoteSource {
    * @param {boolean} fromEnd  the header is there
    * @returns {Promise<RemoteSource>}
    */
-  static async open (url, opening, fromEnd) {
+  static async open(url, opening, fromEnd) {
     checkSignal(opening.signal)
-    const reader = new RangeReader(url, opening.caches ? { ...opening, transport: keptTransport(opening.transport) } : opening)
+    const reader = new RangeReader(
+      url,
+      opening.caches ? { ...opening, transport: keptTransport(opening.transport) } : opening,
+    )
     const { from, bytes } = await opening.headers.run(() => reader.open(fromEnd, opening.signal))
     const known = new KnownBytes(reader.size)
     known.add(from, bytes)
@@ -61,14 +66,17 @@ class RemoteSource {
    * @param {Part[]} [added]  gets what came for it
    * @returns {Promise<R>}
    */
-  async parsed (parse, signal, added = []) {
+  async parsed(parse, signal, added = []) {
     for (;;) {
       try {
         return parse(this.known)
       } catch (error) {
         if (!(error instanceof Missing)) throw error
         const { from, end } = error
-        const bytes = await unlessAborted(signal, this.headers.run(() => this.reader.read(from, end, signal)))
+        const bytes = await unlessAborted(
+          signal,
+          this.headers.run(() => this.reader.read(from, end, signal)),
+        )
         added.push(this.known.add(from, bytes))
       }
     }
@@ -81,26 +89,31 @@ class RemoteSource {
    * @param {Loading} loading
    * @returns {Promise<TensorOf>}
    */
-  async load (wanted, loading) {
+  async load(wanted, loading) {
     const { signal, onProgress } = loading
     const { begin, nbytes: total } = wanted
     const target = targetFor(wanted, loading)
     let done = 0
     try {
-      await this.loads.add(begin, total, {
-        write: bytes => target.write(bytes),
-        came (n) {
-          done += n
-          onProgress?.({ done, total })
-        }
-      }, signal)
+      await this.loads.add(
+        begin,
+        total,
+        {
+          write: (bytes) => target.write(bytes),
+          came(n) {
+            done += n
+            onProgress?.({ done, total })
+          },
+        },
+        signal,
+      )
       return target.finish()
     } finally {
       target.discard()
     }
   }
 
-  close () {
+  close() {
     this.loads.close()
     this.known.close()
   }
@@ -110,9 +123,19 @@ class RemoteSource {
  * @param {TensorInfo} info
  * @returns {Wanted}
  */
-function wantedOf ({ name, dtype, shape, type, block, byteOffset: begin, nbytes }) {
+function wantedOf({ name, dtype, shape, type, block, byteOffset: begin, nbytes }) {
   const isForeign = block.elements > 1 || (dtype === 'uint8' && !OURS.includes(type))
-  return { name, dtype: dtypeOf(dtype), isForeign, type, shape, fortran: false, swapped: false, begin, nbytes }
+  return {
+    name,
+    dtype: dtypeOf(dtype),
+    isForeign,
+    type,
+    shape,
+    fortran: false,
+    swapped: false,
+    begin,
+    nbytes,
+  }
 }
 
 /**
@@ -121,8 +144,17 @@ function wantedOf ({ name, dtype, shape, type, block, byteOffset: begin, nbytes 
  * @param {number} [at]  byte of the file where that of the array begins
  * @returns {Wanted}
  */
-function wantedOfArray ({ name, dtype, type, shape, begin, nbytes }, how, at = 0) {
-  return { name, dtype: dtypes[dtype], isForeign: false, type, shape, ...how, begin: at + begin, nbytes }
+function wantedOfArray({ name, dtype, type, shape, begin, nbytes }, how, at = 0) {
+  return {
+    name,
+    dtype: dtypes[dtype],
+    isForeign: false,
+    type,
+    shape,
+    ...how,
+    begin: at + begin,
+    nbytes,
+  }
 }
 
 /**
@@ -130,12 +162,17 @@ function wantedOfArray ({ name, dtype, type, shape, begin, nbytes }, how, at = 0
  * @param {[number, number] | undefined} rows
  * @returns {Wanted} of these rows alone
  */
-function rowsOf (wanted, rows) {
+function rowsOf(wanted, rows) {
   if (rows === undefined) return wanted
   const [from, end] = rows
   const [n, ...rest] = wanted.shape
   const row = wanted.nbytes / n // bytes
-  return { ...wanted, shape: [end - from, ...rest], begin: wanted.begin + from * row, nbytes: (end - from) * row }
+  return {
+    ...wanted,
+    shape: [end - from, ...rest],
+    begin: wanted.begin + from * row,
+    nbytes: (end - from) * row,
+  }
 }
 
 /** Bytes of storages that loads write, [low, high] each @type {WeakMap<Storage, [number, number][]>} */
@@ -149,7 +186,7 @@ const written = new WeakMap()
  * @param {() => Promise<R>} work
  * @returns {Promise<R>}
  */
-async function whileBusy (out, work) {
+async function whileBusy(out, work) {
   if (out === undefined) return work()
   const layout = Tensor.attachedOf(out)
   const { storage, offset } = layout
@@ -158,7 +195,10 @@ async function whileBusy (out, work) {
   /** from the first byte that out has to the one behind its last @type {[number, number]} */
   const bytes = [(offset + low) * itemsize, (offset + high + 1) * itemsize]
   const parts = written.get(storage) ?? []
-  Tensor.writableOf(out, parts.some(([low, high]) => low < bytes[1] && bytes[0] < high) ? 0 : parts.length)
+  Tensor.writableOf(
+    out,
+    parts.some(([low, high]) => low < bytes[1] && bytes[0] < high) ? 0 : parts.length,
+  )
   written.set(storage, parts)
   parts.push(bytes)
   beginUse(storage, 1)

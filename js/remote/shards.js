@@ -19,7 +19,7 @@ const STRUCTURE = new Uint8Array(256)
 for (const sign of ',:[{') STRUCTURE[sign.charCodeAt(0)] = 1
 
 /** @param {URL} url */
-const isIndex = url => url.pathname.endsWith('.index.json')
+const isIndex = (url) => url.pathname.endsWith('.index.json')
 
 /**
  * @param {URL} url
@@ -28,7 +28,7 @@ const isIndex = url => url.pathname.endsWith('.index.json')
  * @returns {Promise<Plan>}
  * @throws ERR_FORMAT · as RangeReader
  */
-async function shardsPlan (url, opening, openShard) {
+async function shardsPlan(url, opening, openShard) {
   const { metadata, fileNames } = await indexAt(url, opening)
   /** @type {Map<string, Promise<Plan>>} */
   const shards = new Map()
@@ -42,23 +42,38 @@ async function shardsPlan (url, opening, openShard) {
     if (shard === undefined) {
       shard = openShard(fileUrl, each)
       shards.set(file, shard)
-      shard.then(plan => onNextTurn(() => plan.forget?.()), () => { shards.delete(file) }) // the next one tries again
+      shard.then(
+        (plan) => onNextTurn(() => plan.forget?.()),
+        () => {
+          shards.delete(file)
+        },
+      ) // the next one tries again
     }
     const plan = await unlessAborted(signal, shard)
     checkSignal(stop)
-    if (!plan.entries.has(name)) throw failure('ERR_FORMAT', `the index says that ${show(name)} is in ${fileUrl.origin}${fileUrl.pathname}, which has none of that name`)
+    if (!plan.entries.has(name)) {
+      throw failure(
+        'ERR_FORMAT',
+        `the index says that ${show(name)} is in ${fileUrl.origin}${fileUrl.pathname}, which has none of that name`,
+      )
+    }
     return plan
   }
   return {
     entries: fileNames,
     hasRows: true,
     metadata: () => metadata,
-    info: async name => (await shardOf(name, undefined)).info(name),
+    info: async (name) => (await shardOf(name, undefined)).info(name),
     load: async (name, loading) => (await shardOf(name, loading.signal)).load(name, loading),
-    close () {
+    close() {
       stop.abort(failure('ERR_DISPOSED', 'the file was closed'))
-      for (const shard of shards.values()) shard.then(plan => plan.close(), () => {})
-    }
+      for (const shard of shards.values()) {
+        shard.then(
+          (plan) => plan.close(),
+          () => {},
+        )
+      }
+    },
   }
 }
 
@@ -67,14 +82,19 @@ async function shardsPlan (url, opening, openShard) {
  * @param {Opening} opening
  * @returns {Promise<{ metadata: Record<string, any>, fileNames: Map<string, string> }>} places: files by tensors' names; tensors of a file share its name
  */
-async function indexAt (url, opening) {
+async function indexAt(url, opening) {
   const source = await RemoteSource.open(url, opening, false)
   let text
   try {
     const { size } = source
-    if (size > MOST) throw failure('ERR_FORMAT', `${url.pathname} has ${size} bytes; an index has ${MOST} at most`)
-    const bytes = await source.parsed(known => known.read(0, size), opening.signal)
-    checkHeap(WIDEST * size + VALUE * bytes.reduce((n, byte) => n + STRUCTURE[byte], 0), () => `an index of ${size} bytes; each of its files can be read without it`)
+    if (size > MOST) {
+      throw failure('ERR_FORMAT', `${url.pathname} has ${size} bytes; an index has ${MOST} at most`)
+    }
+    const bytes = await source.parsed((known) => known.read(0, size), opening.signal)
+    checkHeap(
+      WIDEST * size + VALUE * bytes.reduce((n, byte) => n + STRUCTURE[byte], 0),
+      () => `an index of ${size} bytes; each of its files can be read without it`,
+    )
     text = exactTextOf(bytes)
     if (text === null) throw failure('ERR_FORMAT', `${url.pathname} is no UTF-8`)
   } finally {
@@ -84,15 +104,21 @@ async function indexAt (url, opening) {
   try {
     index = JSON.parse(text)
   } catch (error) {
-    throw failure('ERR_FORMAT', `${url.pathname} is no JSON: ${/** @type {Error} */ (error).message}`)
+    throw failure(
+      'ERR_FORMAT',
+      `${url.pathname} is no JSON: ${/** @type {Error} */ (error).message}`,
+    )
   }
   const { weight_map: map, metadata = {} } = index ?? {}
-  if (!isObject(map) || !isObject(metadata)) throw failure('ERR_FORMAT', `${url.pathname} has no weight_map, which says where tensors are`)
+  if (!isObject(map) || !isObject(metadata)) {
+    throw failure('ERR_FORMAT', `${url.pathname} has no weight_map, which says where tensors are`)
+  }
   /** @type {Map<unknown, string>} */
   const files = new Map()
   /** @type {Map<string, string>} */
   const fileNames = new Map()
-  for (const name of Object.keys(map)) { // no entries: that would take more heap
+  for (const name of Object.keys(map)) {
+    // no entries: that would take more heap
     const file = map[name]
     if (!files.has(file)) {
       fileUrlOf(file, url)
@@ -104,7 +130,7 @@ async function indexAt (url, opening) {
 }
 
 /** @param {unknown} value */
-const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * A file beside the index or below: an index cannot send anybody elsewhere.
@@ -112,10 +138,15 @@ const isObject = value => typeof value === 'object' && value !== null && !Array.
  * @param {unknown} file
  * @param {URL} url  of the index
  */
-function fileUrlOf (file, url) {
+function fileUrlOf(file, url) {
   const beside = new URL('.', url).href
   const fileUrl = typeof file === 'string' && URL.canParse(file, url) ? new URL(file, url) : null
-  if (fileUrl === null || !fileUrl.href.startsWith(beside)) throw failure('ERR_FORMAT', `${url.pathname} names the file ${show(file)}; one beside it was expected`)
+  if (fileUrl === null || !fileUrl.href.startsWith(beside)) {
+    throw failure(
+      'ERR_FORMAT',
+      `${url.pathname} names the file ${show(file)}; one beside it was expected`,
+    )
+  }
   fileUrl.search = url.search // a token or a signature of a folder
   fileUrl.hash = ''
   return fileUrl

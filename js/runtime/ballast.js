@@ -20,7 +20,7 @@ const MOST_SPARE_BYTES = 2 ** 29
  * @param {number} longest  times its tensor's length, at most
  * @param {(length: number) => ArrayBuffer} make  a buffer that has no bytes before it is touched
  */
-function ballasts (least, longest, make) {
+function ballasts(least, longest, make) {
   /** Of tensors that were disposed, for the next ones of their size: else each would be one more for the collector. @type {ArrayBuffer[]} */
   const spare = []
   let spareCount = 0
@@ -28,7 +28,7 @@ function ballasts (least, longest, make) {
   let owed = 0
 
   /** @param {number} length @returns {ArrayBuffer | null} null: no room */
-  function newBallast (length) {
+  function newBallast(length) {
     try {
       return make(length)
     } catch {
@@ -43,7 +43,7 @@ function ballasts (least, longest, make) {
      * @param {number} [most]  bytes that there may be of them
      * @returns {ArrayBuffer | null} to be held as long as the tensor's bytes; null: the tensor needs none, or there is no room for it
      */
-    ballastOf (nbytes, inUse, most = Infinity) {
+    ballastOf(nbytes, inUse, most = Infinity) {
       owed += nbytes
       if (owed < least) return null
       const seen = owed
@@ -58,7 +58,10 @@ function ballasts (least, longest, make) {
       }
       const used = seen < LEAST_LONGER ? 0 : inUse()
       const left = Math.max(0, most - used)
-      const times = seen < LEAST_LONGER ? 1 : Math.max(1, Math.min(longest, Math.max(LONG / used, 2 * used / left, WAITED / left)))
+      const times =
+        seen < LEAST_LONGER
+          ? 1
+          : Math.max(1, Math.min(longest, Math.max(LONG / used, (2 * used) / left, WAITED / left)))
       return newBallast(Math.floor(seen * times)) ?? newBallast(seen)
     },
 
@@ -67,12 +70,12 @@ function ballasts (least, longest, make) {
      *
      * @param {ArrayBuffer} ballast
      */
-    keepSpare (ballast) {
+    keepSpare(ballast) {
       const length = byteLengthOf(ballast)
       if (spareCount === MOST_SPARE || spareBytes + length > MOST_SPARE_BYTES) return
       spare[spareCount++] = ballast
       spareBytes += length
-    }
+    },
   }
 }
 

@@ -22,10 +22,15 @@ const TENSOR = 304 // with its layout, shape and strides, without their entries
  * @param {() => string} what  the objects, and how to do without, for the message
  * @throws {RangeError} ERR_MEMORY there is no room for them
  */
-function checkHeap (nbytes, what) {
+function checkHeap(nbytes, what) {
   if (nbytes <= FEW) return
   const available = heapAvailable(nbytes) ?? UNTOLD
-  if (nbytes > available) throw failure('ERR_MEMORY', `${nbytes} bytes of the runtime's heap are needed and ${available} are available: ${what()}`)
+  if (nbytes > available) {
+    throw failure(
+      'ERR_MEMORY',
+      `${nbytes} bytes of the runtime's heap are needed and ${available} are available: ${what()}`,
+    )
+  }
 }
 
 module.exports = { checkHeap, LIST, ENTRY, NUMBER, BIGINT, PAIR, TEXT, TENSOR }

@@ -10,7 +10,7 @@ const { UNCLONEABLE } = require('./uncloneable.browser')
  *
  * @param {() => void} fn
  */
-function onNextTurn (fn) {
+function onNextTurn(fn) {
   if (typeof MessageChannel !== 'function') {
     Promise.resolve().then(fn)
     return
@@ -26,23 +26,28 @@ function onNextTurn (fn) {
 /** Browsers have no NODE_DEBUG. */
 const isLogged = false
 
-function log () {}
+function log() {}
 
 const isEager = false
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that is not shared; invalid sequences become U+FFFD */
-const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : escaped(bytes).replace(SEQUENCE, unescaped)
+const textOf = (bytes) =>
+  typeof TextDecoder === 'function'
+    ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+    : escaped(bytes).replace(SEQUENCE, unescaped)
 
 /** @param {string} text  @returns {Uint8Array<ArrayBuffer>} UTF-8; half a surrogate pair becomes U+FFFD */
-const bytesOf = text => new TextEncoder().encode(text)
+const bytesOf = (text) => new TextEncoder().encode(text)
 
 /**
  * @param {Uint8Array} bytes  of memory that is not shared
  * @returns {string | null} null: they are not UTF-8
  */
-function exactTextOf (bytes) {
+function exactTextOf(bytes) {
   try {
-    return typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes) : decodeURIComponent(escaped(bytes))
+    return typeof TextDecoder === 'function'
+      ? new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
+      : decodeURIComponent(escaped(bytes))
   } catch {
     return null
   }
@@ -52,10 +57,11 @@ function exactTextOf (bytes) {
 const SEQUENCE = /(?:%[0-7].)+|%[cd].%[89ab].|%e.(?:%[89ab].){2}|%f.(?:%[89ab].){3}|%../g
 
 /** @param {Uint8Array} bytes */
-const escaped = bytes => Array.from(bytes, byte => `%${byte.toString(16).padStart(2, '0')}`).join('')
+const escaped = (bytes) =>
+  Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
 /** @param {string} sequence */
-function unescaped (sequence) {
+function unescaped(sequence) {
   try {
     return decodeURIComponent(sequence)
   } catch {
@@ -79,7 +85,7 @@ const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 /**
  * @param {string} text  for the developer; nothing failed
  */
-function warn (text) {
+function warn(text) {
   console.warn(`samebytes: ${text}`)
 }
 
@@ -90,16 +96,40 @@ const memoryOfMachine = () => Infinity
 const heapAvailable = () => null
 
 /** Browsers have no native code that buffers are pinned for. */
-function keepAttached () {}
+function keepAttached() {}
 
 /** They have no such mark. */
 const isUntransferable = () => false
 
-const { ballastOf, keepSpare } = ballasts(2 ** 14, 8, length => new ArrayBuffer(length))
+const { ballastOf, keepSpare } = ballasts(2 ** 14, 8, (length) => new ArrayBuffer(length))
 
 const pythonPath = null
 
 /** What pages load is a part of the bundle. @template R @param {() => R} load @returns {R} */
-const loaded = load => load()
+const loaded = (load) => load()
 
-module.exports = { retried: loaded, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, heapAvailable, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = {
+  retried: loaded,
+  loaded,
+  UNCLONEABLE,
+  isEager,
+  isLogged,
+  log,
+  onNextTurn,
+  textOf,
+  bytesOf,
+  exactTextOf,
+  inflate,
+  inflateSome,
+  findCrc32,
+  now,
+  newName,
+  warn,
+  memoryOfMachine,
+  heapAvailable,
+  keepAttached,
+  isUntransferable,
+  ballastOf,
+  keepSpare,
+  pythonPath,
+}

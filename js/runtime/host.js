@@ -4,7 +4,8 @@
 
 const { failure } = require('../base/errors')
 
-const LEAVE_OUT = 'leave it out of the bundle (--external:samebytes, serverExternalPackages), or import samebytes/inline'
+const LEAVE_OUT =
+  'leave it out of the bundle (--external:samebytes, serverExternalPackages), or import samebytes/inline'
 const fs = fileSystem()
 const { createRequire } = require('node:module')
 const os = require('node:os')
@@ -12,11 +13,17 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers') // test tools replace or remove the global one
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 
-function fileSystem () {
+function fileSystem() {
   try {
     return require('node:fs')
   } catch (cause) {
-    throw Object.assign(failure('ERR_UNSUPPORTED', `samebytes was bundled into an ES module, which has no require; ${LEAVE_OUT}`), { cause })
+    throw Object.assign(
+      failure(
+        'ERR_UNSUPPORTED',
+        `samebytes was bundled into an ES module, which has no require; ${LEAVE_OUT}`,
+      ),
+      { cause },
+    )
   }
 }
 
@@ -26,16 +33,21 @@ const isPackage = fs.existsSync(path.join(__dirname, '..', 'runtime', 'host.js')
 /** The package's folder. Of a bundled program it is what the program's folder finds, as where Next.js renders client components. */
 const root = isPackage ? path.join(__dirname, '..', '..') : rootFolder()
 
-function rootFolder () {
+function rootFolder() {
   try {
-    return path.dirname(createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'))
+    return path.dirname(
+      createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'),
+    )
   } catch {
     return __dirname
   }
 }
 
 /** What a file that is missing means; '': nothing more than that. */
-const bundled = isPackage || root !== __dirname ? '' : `samebytes was bundled into the program without its files; ${LEAVE_OUT}`
+const bundled =
+  isPackage || root !== __dirname
+    ? ''
+    : `samebytes was bundled into the program without its files; ${LEAVE_OUT}`
 
 /** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
@@ -46,7 +58,7 @@ let worker
  *
  * @param {() => void} fn
  */
-async function onNextTurn (fn) {
+async function onNextTurn(fn) {
   await undefined
   setImmediate(fn)
 }
@@ -63,25 +75,25 @@ const isEager = process.env.JEST_WORKER_ID !== undefined
  * @param {string} text  as util.format takes it
  * @param {...unknown} values
  */
-function log (text, ...values) {
+function log(text, ...values) {
   if (isLogged) require('../base/log').log(text, values)
 }
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // a byte order mark may be part of a name
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that is not shared; invalid sequences become U+FFFD */
-const textOf = bytes => utf8.decode(bytes)
+const textOf = (bytes) => utf8.decode(bytes)
 
 const encoder = new TextEncoder()
 
 /** @param {string} text  @returns {Uint8Array<ArrayBuffer>} UTF-8; half a surrogate pair becomes U+FFFD */
-const bytesOf = text => /** @type {Uint8Array<ArrayBuffer>} */ (encoder.encode(text))
+const bytesOf = (text) => /** @type {Uint8Array<ArrayBuffer>} */ (encoder.encode(text))
 
 /**
  * @param {Uint8Array} bytes  of memory that is not shared
  * @returns {string | null} null: they are not UTF-8
  */
-function exactTextOf (bytes) {
+function exactTextOf(bytes) {
   const text = textOf(bytes)
   return text.includes('\ufffd') && !Buffer.from(text).equals(bytes) ? null : text // without ICU no decoder is fatal
 }
@@ -92,8 +104,11 @@ function exactTextOf (bytes) {
  * @returns {Uint8Array}
  * @throws zlib's error
  */
-function inflate (bytes, nbytes) {
-  return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
+function inflate(bytes, nbytes) {
+  return require('node:zlib').inflateRawSync(bytes, {
+    maxOutputLength: Math.max(nbytes, 1),
+    chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)),
+  })
 }
 
 /**
@@ -103,7 +118,7 @@ function inflate (bytes, nbytes) {
  * @returns {Uint8Array<ArrayBuffer>} as much as they give
  * @throws zlib's error
  */
-function inflateSome (bytes) {
+function inflateSome(bytes) {
   const zlib = require('node:zlib')
   return zlib.inflateRawSync(bytes, { finishFlush: zlib.constants.Z_SYNC_FLUSH })
 }
@@ -120,12 +135,12 @@ const newName = () => require('node:crypto').randomUUID()
 /**
  * @param {string} text  for the developer; nothing failed
  */
-function warn (text) {
+function warn(text) {
   process.emitWarning(text, 'SamebytesWarning')
 }
 
 /** @returns {number} bytes that this process may use: its container's limit, else the machine's memory */
-function memoryOfMachine () {
+function memoryOfMachine() {
   const all = os.totalmem()
   const allowed = typeof process.constrainedMemory === 'function' ? process.constrainedMemory() : 0
   return allowed > 0 ? Math.min(allowed, all) : all
@@ -145,16 +160,24 @@ let collect
  *
  * @throws where the runtime has nothing that does
  */
-function collectGarbage () {
+function collectGarbage() {
   collect ??= collector()
   collect()
 }
 
 /** @returns {() => void} what --expose-gc gives, without that flag */
-function collector () {
+function collector() {
   const { Bun, gc } = /** @type {any} */ (globalThis)
-  if (Bun !== undefined) return () => { Bun.gc(true) }
-  if (typeof gc === 'function') return () => { gc() }
+  if (Bun !== undefined) {
+    return () => {
+      Bun.gc(true)
+    }
+  }
+  if (typeof gc === 'function') {
+    return () => {
+      gc()
+    }
+  }
   require('node:v8').setFlagsFromString('--expose-gc')
   return require('node:vm').runInNewContext('gc')
 }
@@ -171,7 +194,7 @@ let availableCollected = Infinity
  * @param {number} wanted
  * @returns {number | null} null: the runtime does not tell
  */
-function heapAvailable (wanted) {
+function heapAvailable(wanted) {
   v8 ??= require('node:v8')
   const free = availableNow()
   if (free === null || free >= wanted) return free
@@ -184,8 +207,12 @@ function heapAvailable (wanted) {
   return availableCollected
 }
 
-function availableNow () {
-  const { heap_size_limit: limit, used_heap_size: used, total_available_size: available } = v8.getHeapStatistics()
+function availableNow() {
+  const {
+    heap_size_limit: limit,
+    used_heap_size: used,
+    total_available_size: available,
+  } = v8.getHeapStatistics()
   if (!(limit > 0)) return null
   if (process.versions.bun !== undefined) return available // its limit is what it happens to use
   return Math.max(0, Math.floor(oldLimit(limit) * USABLE - used))
@@ -196,28 +223,35 @@ function availableNow () {
  *
  * @param {number} limit  that
  */
-function oldLimit (limit) {
+function oldLimit(limit) {
   const flags = `${process.env.NODE_OPTIONS} ${process.env.DENO_V8_FLAGS} ${process.execArgv.join(' ')}`
   const old = mibOf(/.*--max[-_]old[-_]space[-_]size[= ](\d+)/s.exec(flags))
   if (old > 0) return Math.min(old * MIB, limit)
   worker ??= require('node:worker_threads')
   // In a worker V8's defaults, unless it was given others. Flags that are not seen here may be in force, so the sum counts as well.
-  const { maxOldGenerationSizeMb = Infinity, maxYoungGenerationSizeMb = YOUNG } = worker.resourceLimits ?? {}
-  const young = 3 * mibOf(/.*--max[-_]semi[-_]space[-_]size[= ](\d+)/s.exec(flags)) || maxYoungGenerationSizeMb
+  const { maxOldGenerationSizeMb = Infinity, maxYoungGenerationSizeMb = YOUNG } =
+    worker.resourceLimits ?? {}
+  const young =
+    3 * mibOf(/.*--max[-_]semi[-_]space[-_]size[= ](\d+)/s.exec(flags)) || maxYoungGenerationSizeMb
   // V8 divides what it takes of a machine's memory (half, up to 2 or 4 GiB) or --max-heap-size: an eighth or less is for young objects.
-  const isDivided = /--max[-_]heap[-_]size/.test(flags) || (limit >= Math.min(memoryOfMachine() / 2, 2 ** 31) && !flags.includes('size-percentage'))
-  return Math.min(maxOldGenerationSizeMb * MIB, limit - Math.min(young * MIB, limit * (isDivided ? 1 / 8 : 3 / 4)))
+  const isDivided =
+    /--max[-_]heap[-_]size/.test(flags) ||
+    (limit >= Math.min(memoryOfMachine() / 2, 2 ** 31) && !flags.includes('size-percentage'))
+  return Math.min(
+    maxOldGenerationSizeMb * MIB,
+    limit - Math.min(young * MIB, limit * (isDivided ? 1 / 8 : 3 / 4)),
+  )
 }
 
 /** @param {RegExpExecArray | null} flag  the last one of its name @returns {number} 0: there is none */
-const mibOf = flag => flag === null ? 0 : Number(flag[1])
+const mibOf = (flag) => (flag === null ? 0 : Number(flag[1]))
 
 /**
  * @param {string} name  of a file beside the package's modules
  * @returns {Uint8Array}
  * @throws what reading it throws
  */
-const readModule = name => fs.readFileSync(path.join(root, 'dist', name))
+const readModule = (name) => fs.readFileSync(path.join(root, 'dist', name))
 
 /** Does markAsUntransferable stop ArrayBuffer.prototype.transfer, as from Node 24 on? undefined: not tried yet @type {boolean | undefined} */
 let isMarkEnough
@@ -229,7 +263,7 @@ let isMarkEnough
  *
  * @param {ArrayBuffer} buffer
  */
-function keepAttached (buffer) {
+function keepAttached(buffer) {
   const isMarked = isUntransferable(buffer)
   const { markAsUntransferable } = worker
   if (!isMarked) markAsUntransferable(buffer)
@@ -245,14 +279,14 @@ function keepAttached (buffer) {
  * @param {ArrayBuffer} buffer
  * @returns {boolean} false where the runtime does not tell, as Node 20, which has no such method
  */
-function isUntransferable (buffer) {
+function isUntransferable(buffer) {
   worker ??= require('node:worker_threads')
   const { isMarkedAsUntransferable } = worker
   return isMarkedAsUntransferable !== undefined && isMarkedAsUntransferable(buffer)
 }
 
 /** @param {(buffer: ArrayBuffer) => void} mark */
-function keepsMarked (mark) {
+function keepsMarked(mark) {
   const { transfer } = /** @type {any} */ (ArrayBuffer.prototype)
   const buffer = new ArrayBuffer(1)
   if (typeof transfer !== 'function') return true // as in Node 20
@@ -263,8 +297,11 @@ function keepsMarked (mark) {
   return buffer.byteLength > 0
 }
 
-function refuseTransfer () {
-  throw failure('ERR_UNSUPPORTED', 'the buffer stays where it is: native code was given the address of its bytes; slice() copies')
+function refuseTransfer() {
+  throw failure(
+    'ERR_UNSUPPORTED',
+    'the buffer stays where it is: native code was given the address of its bytes; slice() copies',
+  )
 }
 
 // Node's other ArrayBuffers are cleared by writing, and V8 maps each of these apart: the system allows 65,530 mappings.
@@ -273,16 +310,21 @@ let ballasts = isEager ? require('./ballast').ballasts : undefined
 /** made when WebAssembly's first tensor asks @type {ReturnType<typeof import('./ballast').ballasts> | undefined} */
 let ballast
 
-function ballastsNow () {
+function ballastsNow() {
   ballasts ??= require('./ballast').ballasts
-  ballast ??= ballasts(2 ** 18, 64, (/** @type {number} */ length) => new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }))
+  ballast ??= ballasts(
+    2 ** 18,
+    64,
+    (/** @type {number} */ length) =>
+      new /** @type {any} */ (ArrayBuffer)(length, { maxByteLength: length }),
+  )
   return ballast
 }
 
 /** @type {ReturnType<typeof import('./ballast').ballasts>['ballastOf']} */
 const ballastOf = (nbytes, inUse, most) => ballastsNow().ballastOf(nbytes, inUse, most)
 /** @type {ReturnType<typeof import('./ballast').ballasts>['keepSpare']} */
-const keepSpare = ballast => ballastsNow().keepSpare(ballast)
+const keepSpare = (ballast) => ballastsNow().keepSpare(ballast)
 
 /** @type {string | null} */
 const pythonPath = path.join(root, 'python')
@@ -298,10 +340,14 @@ const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
 let release = () => {}
 
 /** @param {() => void} fn */
-function onShortage (fn) { release = fn }
+function onShortage(fn) {
+  release = fn
+}
 
 /** @param {any} error */
-const isShortage = ({ errno, code, message }) => [-EMFILE, -ENFILE, -ENOMEM, -ENOSPC].includes(errno) || (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
+const isShortage = ({ errno, code, message }) =>
+  [-EMFILE, -ENFILE, -ENOMEM, -ENOSPC].includes(errno) ||
+  (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
 
 /**
  * Calls fn. Where there are too many open files or mappings, or too little shared memory, what nobody holds any more is collected, and fn called again.
@@ -310,7 +356,7 @@ const isShortage = ({ errno, code, message }) => [-EMFILE, -ENFILE, -ENOMEM, -EN
  * @param {() => R} fn  does nothing where it fails
  * @returns {R}
  */
-function retried (fn) {
+function retried(fn) {
   try {
     return fn()
   } catch (error) {
@@ -334,13 +380,46 @@ const openSync = (file, flags, mode) => retried(() => fs.openSync(file, flags, m
  * @returns {R}
  * @throws ERR_IO there are too many open files
  */
-function loaded (load) {
+function loaded(load) {
   try {
     return retried(load)
   } catch (/** @type {any} */ error) {
     if (!isShortage(error) || error.syscall === undefined) throw error
-    throw Object.assign(failure('ERR_IO', `a part of samebytes could not be loaded: ${error.message}`), { errno: error.errno, path: error.path, cause: error })
+    throw Object.assign(
+      failure('ERR_IO', `a part of samebytes could not be loaded: ${error.message}`),
+      { errno: error.errno, path: error.path, cause: error },
+    )
   }
 }
 
-module.exports = { onShortage, retried, openSync, loaded, UNCLONEABLE, isEager, isLogged, log, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, collectGarbage, heapAvailable, root, bundled, readModule, keepAttached, isUntransferable, ballastOf, keepSpare, pythonPath }
+module.exports = {
+  onShortage,
+  retried,
+  openSync,
+  loaded,
+  UNCLONEABLE,
+  isEager,
+  isLogged,
+  log,
+  onNextTurn,
+  textOf,
+  bytesOf,
+  exactTextOf,
+  inflate,
+  inflateSome,
+  findCrc32,
+  now,
+  newName,
+  warn,
+  memoryOfMachine,
+  collectGarbage,
+  heapAvailable,
+  root,
+  bundled,
+  readModule,
+  keepAttached,
+  isUntransferable,
+  ballastOf,
+  keepSpare,
+  pythonPath,
+}

@@ -14,7 +14,7 @@ let waiting = isEager ? [] : null
  * @param {() => M} load
  * @returns {() => M}
  */
-function lazyFile (load) {
+function lazyFile(load) {
   /** @type {M | undefined} */
   let exported
   const read = () => (exported ??= loaded(load))
@@ -29,14 +29,18 @@ function lazyFile (load) {
  * @param {() => M} load
  * @returns {M} of which functions are taken
  */
-function functionsOf (load) {
+function functionsOf(load) {
   const read = lazyFile(load)
-  const get = (/** @type {unknown} */ _, /** @type {string} */ name) => ({ [name]: (/** @type {any[]} */ ...args) => Reflect.apply(/** @type {any} */ (read())[name], undefined, args) })[name]
+  const get = (/** @type {unknown} */ _, /** @type {string} */ name) =>
+    ({
+      [name]: (/** @type {any[]} */ ...args) =>
+        Reflect.apply(/** @type {any} */ (read())[name], undefined, args),
+    })[name]
   return /** @type {any} */ (new Proxy({}, { get }))
 }
 
 /** Reads all files that were declared, under Jest (host.js: isEager); elsewhere it does nothing. */
-function readAll () {
+function readAll() {
   const reads = waiting ?? []
   for (let i = 0; i < reads.length; i++) reads[i]() // files that are read may declare more
   if (waiting !== null) waiting = []

@@ -17,7 +17,7 @@ const MUSL = { x64: '/lib/ld-musl-x86_64.so.1', arm64: '/lib/ld-musl-aarch64.so.
  *
  * @returns {boolean} whether it is musl, as on Alpine
  */
-function isMusl () {
+function isMusl() {
   if (process.platform !== 'linux' || process.versions.deno !== undefined) return false // there is no Deno for musl
   if (!isThere(MUSL[process.arch])) return false
   const loader = loaderOf('/proc/self/exe')
@@ -27,7 +27,7 @@ function isMusl () {
 }
 
 /** @param {string | undefined} file  @returns {boolean}  true as well if access is denied */
-function isThere (file) {
+function isThere(file) {
   if (file === undefined) return false
   try {
     return fs.statSync(file, { throwIfNoEntry: false }) !== undefined
@@ -40,13 +40,17 @@ function isThere (file) {
  * @param {string} file  an ELF file for this machine, of 64 bits
  * @returns {string | null}  null: the file may not be read, or has none
  */
-function loaderOf (file) {
+function loaderOf(file) {
   const bytes = Buffer.alloc(4096)
   let fd
   try {
     fd = fs.openSync(file, 'r')
     const length = fs.readSync(fd, bytes, 0, bytes.length, 0)
-    const [from, size, count] = [Number(bytes.readBigUInt64LE(32)), bytes.readUInt16LE(54), bytes.readUInt16LE(56)]
+    const [from, size, count] = [
+      Number(bytes.readBigUInt64LE(32)),
+      bytes.readUInt16LE(54),
+      bytes.readUInt16LE(56),
+    ]
     for (let at = from; at < from + count * size && at + size <= length; at += size) {
       if (bytes.readUInt32LE(at) !== PT_INTERP) continue
       const n = fs.readSync(fd, bytes, 0, 256, Number(bytes.readBigUInt64LE(at + 8)))
@@ -65,13 +69,16 @@ function loaderOf (file) {
 let name
 
 /** @returns {string} such as 'linux-x64' or 'linux-x64-musl' */
-function platformName () {
+function platformName() {
   name ??= `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`
   return name
 }
 
 /** Loads an addon by its absolute path; such a bundler's own `require` would find none. @type {(file: string) => any} */
-const requireAddon = root === path.join(__dirname, '..', '..') ? require : createRequire(path.join(root, 'package.json'))
+const requireAddon =
+  root === path.join(__dirname, '..', '..')
+    ? require
+    : createRequire(path.join(root, 'package.json'))
 
 /** @returns {string} the folder that has binaries for this machine, if the package has them; absolute */
 const prebuilt = () => path.join(root, 'prebuilds', platformName())
@@ -82,7 +89,7 @@ const prebuilt = () => path.join(root, 'prebuilds', platformName())
  * were built.
  */
 // eslint-disable-next-line no-unused-vars
-function traced () {
+function traced() {
   fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64/samebytes.node'))
   fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64/samebytes_math.node'))
   fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64/libsamebytes.so.1'))
@@ -92,8 +99,12 @@ function traced () {
   fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64-musl/samebytes.node'))
   fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64-musl/samebytes_math.node'))
   fs.readFileSync(path.join(__dirname, '../../prebuilds/linux-x64-musl/libsamebytes.so.1'))
-  fs.readFileSync(path.join(__dirname, `../../prebuilds/${process.platform}-${process.arch}/samebytes.node`))
-  fs.readFileSync(path.join(__dirname, `../../prebuilds/${process.platform}-${process.arch}/samebytes_math.node`))
+  fs.readFileSync(
+    path.join(__dirname, `../../prebuilds/${process.platform}-${process.arch}/samebytes.node`),
+  )
+  fs.readFileSync(
+    path.join(__dirname, `../../prebuilds/${process.platform}-${process.arch}/samebytes_math.node`),
+  )
   fs.readFileSync(path.join(__dirname, '../../dist/samebytes.wasm'))
   fs.readFileSync(path.join(__dirname, '../../dist/samebytes-shared.wasm'))
   fs.readFileSync(path.join(__dirname, '../../dist/samebytes-parsers.wasm'))

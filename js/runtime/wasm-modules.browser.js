@@ -11,13 +11,16 @@ const PARSERS = /** @type {any} */ (globalThis).SAMEBYTES_PARSERS
  * @returns {WebAssembly.Module}
  * @throws ERR_UNSUPPORTED WebAssembly is not allowed here
  */
-function compile () {
+function compile() {
   const bytes = new Uint8Array(PARSERS.length / 2)
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(PARSERS.slice(2 * i, 2 * i + 2), 16)
   try {
     return new WebAssembly.Module(bytes)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the WASM module of the parsers cannot be compiled here; where a Content-Security-Policy has script-src, it has to list 'wasm-unsafe-eval': ${/** @type {Error} */ (error).message}`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the WASM module of the parsers cannot be compiled here; where a Content-Security-Policy has script-src, it has to list 'wasm-unsafe-eval': ${/** @type {Error} */ (error).message}`,
+    )
   }
 }
 

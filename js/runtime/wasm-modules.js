@@ -11,13 +11,21 @@ const { bundled, readModule, root } = require('./host')
  * @returns {WebAssembly.Module}
  * @throws ERR_UNSUPPORTED it cannot be read, or there is no WebAssembly
  */
-function compile (name) {
-  if (typeof WebAssembly !== 'object') throw failure('ERR_UNSUPPORTED', 'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works')
+function compile(name) {
+  if (typeof WebAssembly !== 'object') {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works',
+    )
+  }
   let bytes
   try {
     bytes = readModule(name)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${reasonOf(/** @type {any} */ (error), name)}`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the WASM module could not be read: ${reasonOf(/** @type {any} */ (error), name)}`,
+    )
   }
   return new WebAssembly.Module(/** @type {Uint8Array<ArrayBuffer>} */ (bytes))
 }
@@ -26,8 +34,10 @@ function compile (name) {
  * @param {Error & { code?: string }} error
  * @param {string} name  of a file
  */
-function reasonOf ({ code, message }, name) {
-  if (code === 'ENOENT') return `${message}; ${bundled === '' ? 'the package was packed, or is a checkout, before it was built' : bundled}`
+function reasonOf({ code, message }, name) {
+  if (code === 'ENOENT') {
+    return `${message}; ${bundled === '' ? 'the package was packed, or is a checkout, before it was built' : bundled}`
+  }
   if (code !== 'ERR_ACCESS_DENIED') return message
   return `the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', name)} allows it`
 }

@@ -19,8 +19,10 @@ const { addon } = /** @type {any} */ (backend) // undefined on WASM
 
 const VERSION = 1
 
-function checkNative () {
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'CUDA needs the native addon; this is the WASM back end')
+function checkNative() {
+  if (backend.isWasm) {
+    throw failure('ERR_UNSUPPORTED', 'CUDA needs the native addon; this is the WASM back end')
+  }
 }
 
 /**
@@ -66,7 +68,7 @@ function checkNative () {
  * const d = cuda.isAvailable() && await cuda.share(zeros([2], { device: 'cuda:0', shared: true }))
  * if (d) console.log((await cuda.open(d)).shape)
  */
-async function share (t, opts) {
+async function share(t, opts) {
   checkNative()
   tensorOf(t)
   const { uses: given } = optionsOf(opts, ['uses'], 'cuda.share')
@@ -75,12 +77,23 @@ async function share (t, opts) {
   const layout = Tensor.attachedOf(t)
   const { storage, shape, strides, offset, flags, dtype, size } = layout
   const { optional } = storage
-  if (optional === null || optional.device < 0) throw failure('ERR_DEVICE', 'the tensor is on the CPU; SharedTensor makes memory for other processes there')
+  if (optional === null || optional.device < 0) {
+    throw failure(
+      'ERR_DEVICE',
+      'the tensor is on the CPU; SharedTensor makes memory for other processes there',
+    )
+  }
   const { name, itemsize } = dtypes[dtype]
   const { low: lowest, high: highest } = size === 0 ? { low: 0, high: -1 } : ffi.extent(layout)
   const readOnly = (flags & READ_ONLY) !== 0
   const nbytes = (highest - lowest + 1) * itemsize
-  const made = addon.vramShare(optional.handle, size === 0 ? 0 : (offset + lowest) * itemsize, nbytes, uses, readOnly)
+  const made = addon.vramShare(
+    optional.handle,
+    size === 0 ? 0 : (offset + lowest) * itemsize,
+    nbytes,
+    uses,
+    readOnly,
+  )
   ffi.check()
   optional.stays = true // resize must not move it away from the other processes
   return {
@@ -96,7 +109,7 @@ async function share (t, opts) {
     shape: shape.slice(),
     strides: strides.slice(),
     readOnly,
-    lease: made.lease
+    lease: made.lease,
   }
 }
 
@@ -116,7 +129,7 @@ async function share (t, opts) {
  * const t = cuda.isAvailable() && zeros([2], { device: 'cuda:0', shared: true })
  * if (t) console.log((await cuda.open(JSON.stringify(await cuda.share(t)))).device)
  */
-async function open (d) {
+async function open(d) {
   checkNative()
   const given = partsOf(d)
   const { dtype, shape, strides, offset, nbytes } = given
@@ -139,7 +152,7 @@ async function open (d) {
 }
 
 /** The storage that C left in the frame for an opened descriptor. */
-function openedStorage () {
+function openedStorage() {
   const [handle, address, nbytes, readOnly] = [0, 1, 2, 4].map(ffi.result)
   const storage = /** @type {any} */ (backend).hold(handle, address, nbytes)
   storage.optional.stays = true
@@ -155,7 +168,7 @@ function openedStorage () {
  * const d = cuda.isAvailable() && await cuda.share(zeros([2], { device: 'cuda:0' }))
  * if (d) cuda.unshare(d)
  */
-function unshare (d) {
+function unshare(d) {
   checkNative()
   const { socket, token } = partsOf(d)
   addon.vramUnshare(socket, token)
@@ -167,13 +180,41 @@ function unshare (d) {
  *
  * @param {unknown} d
  */
-function partsOf (d) {
-  const { samebytes, version, socket, token, uuid, generation, offset, nbytes, dtype, shape, strides } = /** @type {VramDescriptor} */ (typeof d === 'string' ? parsed(d) : d ?? {})
-  if (samebytes !== 'vram') throw failure('ERR_ARGUMENT', `d is ${show(d)}; what cuda.share() gave was expected`)
-  if (version !== VERSION) throw failure('ERR_UNSUPPORTED', `the descriptor has version ${show(version)}; this is ${VERSION}`)
+function partsOf(d) {
+  const {
+    samebytes,
+    version,
+    socket,
+    token,
+    uuid,
+    generation,
+    offset,
+    nbytes,
+    dtype,
+    shape,
+    strides,
+  } = /** @type {VramDescriptor} */ (typeof d === 'string' ? parsed(d) : (d ?? {}))
+  if (samebytes !== 'vram') {
+    throw failure('ERR_ARGUMENT', `d is ${show(d)}; what cuda.share() gave was expected`)
+  }
+  if (version !== VERSION) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the descriptor has version ${show(version)}; this is ${VERSION}`,
+    )
+  }
   const digits = typeof uuid === 'string' ? uuid.replaceAll('-', '') : ''
-  if (typeof socket !== 'string' || !/^@[ -~]{1,60}$/.test(socket) || typeof token !== 'string' || !/^[0-9a-f]{32}$/.test(token) || !/^[0-9a-f]{32}$/.test(digits)) {
-    throw failure('ERR_ARGUMENT', 'the descriptor has no socket, no token, or no uuid; what cuda.share() gave was expected')
+  if (
+    typeof socket !== 'string' ||
+    !/^@[ -~]{1,60}$/.test(socket) ||
+    typeof token !== 'string' ||
+    !/^[0-9a-f]{32}$/.test(token) ||
+    !/^[0-9a-f]{32}$/.test(digits)
+  ) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'the descriptor has no socket, no token, or no uuid; what cuda.share() gave was expected',
+    )
   }
   const parts = {
     socket,
@@ -184,14 +225,19 @@ function partsOf (d) {
     nbytes: notNegative('nbytes', nbytes),
     dtype: dtypeOf(dtype),
     shape: shapeOf(shape),
-    strides: integers('strides', strides)
+    strides: integers('strides', strides),
   }
-  if (parts.shape.length !== parts.strides.length) throw failure('ERR_SHAPE', `the descriptor has ${parts.shape.length} extents and ${parts.strides.length} strides`)
+  if (parts.shape.length !== parts.strides.length) {
+    throw failure(
+      'ERR_SHAPE',
+      `the descriptor has ${parts.shape.length} extents and ${parts.strides.length} strides`,
+    )
+  }
   return parts
 }
 
 /** @param {string} text */
-function parsed (text) {
+function parsed(text) {
   try {
     return JSON.parse(text) ?? {}
   } catch {
@@ -204,7 +250,7 @@ function parsed (text) {
  * @param {unknown} value
  * @returns {number}
  */
-function notNegative (name, value) {
+function notNegative(name, value) {
   const n = integer(name, value)
   if (n < 0) throw failure('ERR_BOUNDS', `${name} is ${n}; it is at least 0`)
   return n
@@ -216,7 +262,7 @@ function notNegative (name, value) {
  * @param {number[]} shape
  * @param {number[]} strides
  */
-function lowestOf (shape, strides) {
+function lowestOf(shape, strides) {
   if (shape.includes(0)) return 0
   return strides.reduce((sum, stride, d) => sum + Math.min(0, stride * (shape[d] - 1)), 0)
 }

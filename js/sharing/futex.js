@@ -21,7 +21,7 @@ const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = tables.frame
  * @param {(how: number, error: Error | null) => void} done  called on a later turn if the wait is pending
  * @returns {{ how: number, id: number }} how: outcome, by C's sb__wait_result; the last one means pending, with an id for endWait
  */
-function startWait (storage, at, expected, ms, done) {
+function startWait(storage, at, expected, ms, done) {
   putWord(storage, at, expected)
   const { addon } = /** @type {any} */ (backend)
   addon.wait(ms, (/** @type {number} */ how) => {
@@ -38,7 +38,7 @@ function startWait (storage, at, expected, ms, done) {
 }
 
 /** @param {number} id  of a wait, pending or not */
-function endWait (id) {
+function endWait(id) {
   const { addon } = /** @type {any} */ (backend)
   addon.endWait(id)
 }
@@ -49,7 +49,7 @@ function endWait (id) {
  * @param {number} count  to wake at most
  * @returns {number} threads woken
  */
-function wake (storage, at, count) {
+function wake(storage, at, count) {
   putWord(storage, at, count)
   invoke(opcodes.wake)
   return frame.f64[RESULTS]
@@ -60,7 +60,7 @@ function wake (storage, at, count) {
  * @param {number} at
  * @param {number} value
  */
-function putWord (storage, at, value) {
+function putWord(storage, at, value) {
   putStorage(frame.f64, OPERANDS, storage)
   frame.f64[ARGS] = at
   frame.f64[ARGS + 1] = value
@@ -73,7 +73,7 @@ function putWord (storage, at, value) {
  * @param {number} at  its first byte
  * @throws ERR_IO
  */
-function checkWord (storage, at) {
+function checkWord(storage, at) {
   putWord(storage, at, 0)
   invoke(opcodes.wait_check)
 }
@@ -84,8 +84,10 @@ function checkWord (storage, at) {
  * @param {string} name
  * @param {any} error
  */
-function ofRing (name, error) {
-  return error?.code === 'ERR_IO' && !error.message.startsWith('the ring ') ? Object.assign(failure('ERR_IO', `the ring ${show(name)}: ${error.message}`), { cause: error }) : error
+function ofRing(name, error) {
+  return error?.code === 'ERR_IO' && !error.message.startsWith('the ring ')
+    ? Object.assign(failure('ERR_IO', `the ring ${show(name)}: ${error.message}`), { cause: error })
+    : error
 }
 
 /** A reader's place in a ring; mine: its word. @typedef {{ role: Storage, next: number, place: number, mine: [number, number] }} Seat */
@@ -98,7 +100,7 @@ class RingWords {
    * @param {number} slots
    * @param {Storage} [frames]  the frames' storage, with a handle
    */
-  constructor (name, control, slots, frames = control) {
+  constructor(name, control, slots, frames = control) {
     this.name = name
     this.control = control
     this.slots = slots
@@ -110,7 +112,7 @@ class RingWords {
    * @param {number} row
    * @param {number[]} numbers
    */
-  call (row, ...numbers) {
+  call(row, ...numbers) {
     const { f64 } = frame
     putStorage(f64, OPERANDS, this.control)
     f64[ARGS] = this.slots
@@ -123,13 +125,13 @@ class RingWords {
   }
 
   /** @param {number} frameBytes @param {number} readers */
-  make (frameBytes, readers) {
+  make(frameBytes, readers) {
     this.call(opcodes.ring_make, frameBytes, readers)
     this.readers = readers
   }
 
   /** @param {number} frameBytes */
-  judge (frameBytes) {
+  judge(frameBytes) {
     this.call(opcodes.ring_judge, frameBytes)
     this.readers = frame.f64[RESULTS]
   }
@@ -138,7 +140,7 @@ class RingWords {
    * @param {number} index  of a control word before those of the slots
    * @returns {[number, number]} upper and lower 32 bits
    */
-  word (index) {
+  word(index) {
     this.call(opcodes.ring_word, index)
     return [frame.f64[RESULTS], frame.f64[RESULTS + 1]]
   }
@@ -149,7 +151,7 @@ class RingWords {
    * @returns {{ role: Storage, count: number, mine: [number, number] }} count: frames committed; mine: the writer's word
    * @throws ERR_BUSY there is another
    */
-  claim () {
+  claim() {
     this.call(opcodes.ring_claim)
     const { f64 } = frame
     const count = f64[RESULTS + 2]
@@ -159,7 +161,7 @@ class RingWords {
   }
 
   /** Drops what a writer left half-written whose process has ended. */
-  recover () {
+  recover() {
     this.call(opcodes.ring_recover)
   }
 
@@ -167,12 +169,12 @@ class RingWords {
    * @param {number} n  index of the frame
    * @param {[number, number]} mine
    */
-  begin (n, mine) {
+  begin(n, mine) {
     this.call(opcodes.ring_begin, n, mine[0], mine[1])
   }
 
   /** @param {number} n @param {bigint} tag */
-  commit (n, tag) {
+  commit(n, tag) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
     this.call(opcodes.ring_commit, n, Number(tag >> 32n), Number(tag & 0xffffffffn))
   }
@@ -181,12 +183,14 @@ class RingWords {
    * @param {number} n
    * @returns {bigint | null} the frame's tag; null: it is not in its slot, committed and not overwritten
    */
-  tagOf (n) {
+  tagOf(n) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
     this.call(opcodes.ring_has, n)
     const { f64 } = frame
     if (f64[RESULTS] === 0) return null
-    return f64[RESULTS + 1] === 0 && f64[RESULTS + 2] === 0 ? 0n : BigInt(f64[RESULTS + 1]) << 32n | BigInt(f64[RESULTS + 2])
+    return f64[RESULTS + 1] === 0 && f64[RESULTS + 2] === 0
+      ? 0n
+      : (BigInt(f64[RESULTS + 1]) << 32n) | BigInt(f64[RESULTS + 2])
   }
 
   /**
@@ -196,7 +200,7 @@ class RingWords {
    * @returns {Seat} next: the first frame that the writer keeps for it
    * @throws ERR_BUSY all places are taken
    */
-  join (from) {
+  join(from) {
     this.call(opcodes.ring_join, this.readers, from)
     const { f64 } = frame
     const next = f64[RESULTS + 2]
@@ -212,7 +216,7 @@ class RingWords {
    * @param {Seat} seat
    * @param {number} next
    */
-  advance (seat, next) {
+  advance(seat, next) {
     this.call(opcodes.ring_advance, this.readers, next, seat.place, seat.mine[0], seat.mine[1])
   }
 
@@ -222,10 +226,15 @@ class RingWords {
    * @param {number} n
    * @returns {{ isFree: boolean, moves: number, reader: number, behind: number }} moves: what to sleep on; reader: the slowest one's process
    */
-  room (n) {
+  room(n) {
     this.call(opcodes.ring_room, this.readers, n)
     const { f64 } = frame
-    return { isFree: f64[RESULTS] === 1, moves: f64[RESULTS + 1], reader: f64[RESULTS + 2], behind: f64[RESULTS + 3] }
+    return {
+      isFree: f64[RESULTS] === 1,
+      moves: f64[RESULTS + 1],
+      reader: f64[RESULTS + 2],
+      behind: f64[RESULTS + 3],
+    }
   }
 }
 

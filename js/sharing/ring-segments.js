@@ -22,7 +22,7 @@ const words = lazyFile(() => require('./futex'))
  * @param {number} slots
  * @param {SharedTensor<any>} [frames]
  */
-function newWords (name, control, slots, frames) {
+function newWords(name, control, slots, frames) {
   const { RingWords } = words()
   return new RingWords(name, storageOf(control), slots, frames && storageOf(frames))
 }
@@ -31,7 +31,7 @@ function newWords (name, control, slots, frames) {
 const storageOf = ({ tensor }) => TensorClass.attachedOf(tensor).storage
 
 /** @param {string} name */
-const controlOf = name => `${name}.control`
+const controlOf = (name) => `${name}.control`
 
 /**
  * @template R
@@ -51,9 +51,12 @@ const controlOf = name => `${name}.control`
  * @param {Build<R>} build
  * @returns {R}
  */
-function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
+function makeRing(name, dtype, shape, readers, { ifExists, ...how }, build) {
   const { complete, controlWords, removeHalf, sweep } = segments()
-  const opts = { ...how, ifExists: ifExists === 'replace' ? ifExists : /** @type {const} */ ('error') }
+  const opts = {
+    ...how,
+    ifExists: ifExists === 'replace' ? ifExists : /** @type {const} */ ('error'),
+  }
   if (ifExists === 'replace') {
     unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
   } else {
@@ -61,8 +64,13 @@ function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
     if (isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
     removeHalf(name)
   }
-  const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [controlWords(shape[0], readers)], { ...opts, dtype: 'uint64', ...{ [PART]: true } })
+  const frameBytes =
+    denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
+  const control = SharedTensor.create(controlOf(name), [controlWords(shape[0], readers)], {
+    ...opts,
+    dtype: 'uint64',
+    ...{ [PART]: true },
+  })
   try {
     newWords(name, control, shape[0]).make(frameBytes, readers)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
@@ -86,7 +94,7 @@ function makeRing (name, dtype, shape, readers, { ifExists, ...how }, build) {
  *
  * @param {SharedTensor<any>} shared
  */
-function close (shared) {
+function close(shared) {
   try {
     shared.tensor.dispose()
   } catch {} // there may be no memory to make it
@@ -94,7 +102,7 @@ function close (shared) {
 }
 
 /** @param {string} name */
-function isThere (name) {
+function isThere(name) {
   const { pathOf, systemError } = segments()
   const path = pathOf(name)
   try {
@@ -114,10 +122,15 @@ function isThere (name) {
  * @param {boolean} [owns]  as `ifExists: 'open'`
  * @returns {R}
  */
-function openRing (name, dtype, build, owns = false) {
-  const open = owns ? openOwned : (/** @type {string} */ part, /** @type {DtypeName | undefined} */ wanted) => SharedTensor.open(part, { dtype: wanted })
+function openRing(name, dtype, build, owns = false) {
+  const open = owns
+    ? openOwned
+    : (/** @type {string} */ part, /** @type {DtypeName | undefined} */ wanted) =>
+        SharedTensor.open(part, { dtype: wanted })
   for (let tries = 0; ; tries++) {
-    if (owns && !isThere(controlOf(name))) throw failure('ERR_NOT_FOUND', `there is no ring ${show(name)}`) // frames alone stay whose they are
+    if (owns && !isThere(controlOf(name))) {
+      throw failure('ERR_NOT_FOUND', `there is no ring ${show(name)}`)
+    } // frames alone stay whose they are
     const frames = partOfRing(name, () => open(name, dtype))
     try {
       const control = partOfRing(name, () => open(controlOf(name), undefined))
@@ -142,13 +155,16 @@ function openRing (name, dtype, build, owns = false) {
  * @returns {R}
  * @throws ERR_NOT_FOUND there is no such ring
  */
-function partOfRing (name, open) {
+function partOfRing(name, open) {
   try {
     return open()
   } catch (/** @type {any} */ error) {
     if (codeOf(error) !== 'ERR_NOT_FOUND') throw error
     const { errno, path } = error
-    throw Object.assign(failure('ERR_NOT_FOUND', `there is no ring ${show(name)}: ${path} is not there`), { errno, path, cause: error })
+    throw Object.assign(
+      failure('ERR_NOT_FOUND', `there is no ring ${show(name)}: ${path} is not there`),
+      { errno, path, cause: error },
+    )
   }
 }
 
@@ -162,18 +178,27 @@ function partOfRing (name, open) {
  * @param {Build<R>} build
  * @returns {R}
  */
-function validated (name, frames, control, build) {
+function validated(name, frames, control, build) {
   const { controlWords } = segments()
   const { shape, dtype } = frames.descriptor
   const words = control.descriptor
   const [slots = 0, ...rest] = shape
-  const isRing = slots >= 1 && words.dtype === 'uint64' && words.shape.length === 1 && words.shape[0] >= controlWords(0, 0)
+  const isRing =
+    slots >= 1 &&
+    words.dtype === 'uint64' &&
+    words.shape.length === 1 &&
+    words.shape[0] >= controlWords(0, 0)
   const judged = newWords(name, control, slots)
-  if (isRing) judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
+  if (isRing) {
+    judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
+  }
   const { readers } = judged
   const expected = controlWords(slots, readers)
   if (!isRing || words.shape[0] !== expected) {
-    throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${expected} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
+    throw failure(
+      'ERR_FORMAT',
+      `byte 0: ${name} is no ring: ${expected} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`,
+    )
   }
   return build(name, frames, control, readers)
 }

@@ -37,41 +37,61 @@ const CONTROL = '.control' // the end of the name of a ring's control words
  * @param {unknown} given
  * @returns {string}
  */
-function nameOf (given) {
-  if (typeof given !== 'string') throw failure('ERR_ARGUMENT', `name is ${show(given)}; a string was expected`)
+function nameOf(given) {
+  if (typeof given !== 'string') {
+    throw failure('ERR_ARGUMENT', `name is ${show(given)}; a string was expected`)
+  }
   const name = given.startsWith('/') ? given.slice(1) : given
   const why = faultOf(name)
-  if (why !== null) throw failure('ERR_ARGUMENT', `name is ${show(given.length > 300 ? given.slice(0, 300) + '...' : given)}: ${why}`)
+  if (why !== null) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `name is ${show(given.length > 300 ? given.slice(0, 300) + '...' : given)}: ${why}`,
+    )
+  }
   return name
 }
 
 /** What is wrong with a name; null: nothing. @param {string} name @returns {string | null} */
-function faultOf (name) {
+function faultOf(name) {
   const bytes = Buffer.from(name)
-  if (name === '' || name === '.' || name === '..') return 'a name of at least one character was expected, other than . and ..'
+  if (name === '' || name === '.' || name === '..') {
+    return 'a name of at least one character was expected, other than . and ..'
+  }
   if (/[/\0]/.test(name)) return 'a name has no slash but the first, and no character 0'
-  if (bytes.length > MOST_NAME_BYTES) return `a name has at most ${MOST_NAME_BYTES} bytes; this one has ${bytes.length}`
+  if (bytes.length > MOST_NAME_BYTES) {
+    return `a name has at most ${MOST_NAME_BYTES} bytes; this one has ${bytes.length}`
+  }
   if (name.startsWith(MARK)) return `names that begin with ${MARK} are samebytes' own`
   return bytes.toString() === name ? null : 'it has half a surrogate pair'
 }
 
 /** @param {string} name */
-const pathOf = name => `${FOLDER}/${name}`
+const pathOf = (name) => `${FOLDER}/${name}`
 
 /**
  * @param {string} path
  * @returns {string | null} the segment's name; null: a path elsewhere
  */
-function nameOfPath (path) {
+function nameOfPath(path) {
   const name = /^\/+dev\/+shm\/+([^/]+)$/.exec(path)?.[1]
   return name === undefined || faultOf(name) !== null ? null : name
 }
 
 /** @throws ERR_UNSUPPORTED without the addon, outside Linux, in Deno */
-function checkPlatform () {
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
-  if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
-  if (process.versions.deno !== undefined) throw failure('ERR_UNSUPPORTED', 'SharedTensor needs Node or Bun; Deno refuses file descriptors that it has not opened')
+function checkPlatform() {
+  if (backend.isWasm) {
+    throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
+  }
+  if (process.platform !== 'linux') {
+    throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
+  }
+  if (process.versions.deno !== undefined) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'SharedTensor needs Node or Bun; Deno refuses file descriptors that it has not opened',
+    )
+  }
 }
 
 // ---- Segments ----
@@ -85,9 +105,14 @@ class Segment extends MappedFile {
    * @param {string} label  its path, for errors
    * @param {How} how
    */
-  constructor ({ holder, fd }, label, { mode, guard }) {
+  constructor({ holder, fd }, label, { mode, guard }) {
     try {
-      super(label, { mode, guard: guard === GUARDS.wanted && fileCalls.isSealed(fd) ? GUARDS.none : guard }, 'SharedTensor', fd)
+      super(
+        label,
+        { mode, guard: guard === GUARDS.wanted && fileCalls.isSealed(fd) ? GUARDS.none : guard },
+        'SharedTensor',
+        fd,
+      )
     } catch (error) {
       backend.release(holder)
       throw error
@@ -98,19 +123,21 @@ class Segment extends MappedFile {
   }
 
   /** Keeps the descriptor open, because it can be passed to other processes. @override */
-  closeDescriptor () {}
+  closeDescriptor() {}
 
   /** @override */
-  close () {
+  close() {
     super.close()
     backend.release(this.holder)
     this.fd = -1
-    if (this.tag !== null && statOf(this.tag.path)?.ino !== this.tag.inode) remove(tagOf(this.tag.inode)) // another process removed or replaced the name
+    if (this.tag !== null && statOf(this.tag.path)?.ino !== this.tag.inode) {
+      remove(tagOf(this.tag.inode))
+    } // another process removed or replaced the name
     this.tag = null
   }
 
   /** Device and inode. */
-  get id () {
+  get id() {
     const { dev, ino } = fs.fstatSync(this.fd, { bigint: true })
     return `${dev}-${ino}`
   }
@@ -127,7 +154,7 @@ class Segment extends MappedFile {
  * @param {number} guard  one of GUARDS
  * @returns {Segment}
  */
-function newSegment (sealed, mode, header, total, label, guard) {
+function newSegment(sealed, mode, header, total, label, guard) {
   grant(total, backend.inUse)
   let file
   try {
@@ -138,7 +165,9 @@ function newSegment (sealed, mode, header, total, label, guard) {
   addon().account(/** @type {any} */ (file.holder.optional).watch, total)
   const segment = new Segment(file, label, { mode: 1, guard })
   try {
-    if (header !== null) withFileName(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
+    if (header !== null) {
+      withFileName(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
+    }
   } catch (error) {
     segment.close()
     throw error
@@ -153,7 +182,7 @@ const made = new Set()
 let pruneAt = 64
 
 /** @param {Segment} segment */
-function note (segment) {
+function note(segment) {
   made.add(addon().watch(segment, 0)) // -1 without memory
   if (made.size < pruneAt) return
   for (const id of made) if (segmentOf(id) === null) made.delete(id)
@@ -163,7 +192,7 @@ function note (segment) {
 const addon = () => /** @type {any} */ (backend).addon
 
 /** @param {number} id @returns {Segment | null} null: it is closed, or was collected, and its number may be another object's */
-function segmentOf (id) {
+function segmentOf(id) {
   const found = addon().watched(id)
   return found instanceof Segment && found.fd >= 0 ? found : null
 }
@@ -175,7 +204,7 @@ function segmentOf (id) {
  * @param {number} nbytes
  * @returns {{ segment: Segment, at: number } | null} at: of the first byte in the segment
  */
-function sealedAround (address, nbytes) {
+function sealedAround(address, nbytes) {
   for (const id of made) {
     const segment = segmentOf(id)
     if (segment === null || segment.storage === null) continue
@@ -189,7 +218,7 @@ function sealedAround (address, nbytes) {
  * @param {any} error
  * @param {number} total
  */
-function noSegment (error, total) {
+function noSegment(error, total) {
   if (error.errno !== -ENOSPC && error.errno !== -ENOMEM) return error
   const text = `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`
   return Object.assign(failure('ERR_MEMORY', text), { errno: error.errno })
@@ -203,8 +232,10 @@ function noSegment (error, total) {
  * @param {boolean} follow  symbolic links
  * @returns {Segment}
  */
-function openSegment (path, how, follow) {
-  const fd = withFileName(path, () => openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
+function openSegment(path, how, follow) {
+  const fd = withFileName(path, () =>
+    openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)),
+  )
   let file
   try {
     file = withFileName(path, () => fileCalls.holdFile(fd)) // C closes it with the environment, also if a worker is terminated
@@ -223,7 +254,7 @@ function openSegment (path, how, follow) {
  * @returns {Segment}
  * @throws ERR_NOT_FOUND also where it is being made or removed
  */
-function openOwned (name, how) {
+function openOwned(name, how) {
   const segment = openSegment(pathOf(name), how, false)
   try {
     own(segment, name)
@@ -239,9 +270,13 @@ function openOwned (name, how) {
  * @param {How} how
  * @returns {Segment}
  */
-function segmentOfDescriptor (fd, how) {
+function segmentOfDescriptor(fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(withFileName(label, () => fileCalls.holdFile(fd)), label, how)
+  return new Segment(
+    withFileName(label, () => fileCalls.holdFile(fd)),
+    label,
+    how,
+  )
 }
 
 // ---- Owners ----
@@ -249,21 +284,33 @@ function segmentOfDescriptor (fd, how) {
 /** @typedef {{ pid: number, start: string, namespace: string, persist: boolean, name: string }} Owner */
 
 /** This process' id, start and namespace; '': unknown. */
-function identity () {
+function identity() {
   const { pid, start, namespace } = fileCalls.thisProcess()
-  return { pid, start: start === 0 ? '' : String(start), namespace: namespace === 0 ? '' : String(namespace) }
+  return {
+    pid,
+    start: start === 0 ? '' : String(start),
+    namespace: namespace === 0 ? '' : String(namespace),
+  }
 }
 
 /** The text of the owner's link. @param {{ name: string, persist: boolean }} of @returns {string} */
-function ownerText ({ name, persist }) {
+function ownerText({ name, persist }) {
   const { pid, start, namespace } = identity()
   return [pid, start, namespace, persist ? 1 : 0, name].join(':')
 }
 
 /** @param {string} text @returns {Owner | null} */
-function ownerOf (text) {
+function ownerOf(text) {
   const parts = /^(\d{1,15}):(\d*):(\d*):([01]):([^/]+)$/.exec(text)
-  return parts === null ? null : { pid: Number(parts[1]), start: parts[2], namespace: parts[3], persist: parts[4] === '1', name: parts[5] }
+  return parts === null
+    ? null
+    : {
+        pid: Number(parts[1]),
+        start: parts[2],
+        namespace: parts[3],
+        persist: parts[4] === '1',
+        name: parts[5],
+      }
 }
 
 /**
@@ -273,10 +320,14 @@ function ownerOf (text) {
  * @param {string} name
  * @throws ERR_NOT_FOUND the name is another file's by now, or is being made or removed
  */
-function own (segment, name) {
+function own(segment, name) {
   const path = pathOf(name)
   const { ino } = fs.fstatSync(segment.fd, { bigint: true })
-  if (fileCalls.lockFile(segment.fd, LOCKS.shared) === EAGAIN || statOf(path)?.ino !== ino) throw Object.assign(failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`), { path })
+  if (fileCalls.lockFile(segment.fd, LOCKS.shared) === EAGAIN || statOf(path)?.ino !== ino) {
+    throw Object.assign(failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`), {
+      path,
+    })
+  }
   const before = recordOf(ino)
   if (before === null || !before.isOurs || !isDead(before.owner)) return
   const draft = pathOf(draftOf(ino))
@@ -296,15 +347,16 @@ function own (segment, name) {
  *
  * @param {Pick<Owner, 'pid' | 'start' | 'namespace'>} owner
  */
-const isDead = ({ pid, start, namespace }) => fileCalls.hasEnded(pid, numberOf(start), numberOf(namespace))
+const isDead = ({ pid, start, namespace }) =>
+  fileCalls.hasEnded(pid, numberOf(start), numberOf(namespace))
 
 /** @param {string} digits */
-const numberOf = digits => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
+const numberOf = (digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 
 // ---- Names ----
 
 /** @param {string} path @returns {fs.BigIntStats | null} */
-function statOf (path) {
+function statOf(path) {
   try {
     return fs.lstatSync(path, { bigint: true })
   } catch {
@@ -313,12 +365,12 @@ function statOf (path) {
 }
 
 /** @param {bigint} inode */
-const tagOf = inode => `${FOLDER}/${MARK}${inode}`
+const tagOf = (inode) => `${FOLDER}/${MARK}${inode}`
 /** @param {bigint} inode */
-const draftOf = inode => `${MARK}draft-${inode}`
+const draftOf = (inode) => `${MARK}draft-${inode}`
 
 /** @param {string} path */
-function remove (path) {
+function remove(path) {
   try {
     fs.unlinkSync(path)
   } catch {}
@@ -332,7 +384,7 @@ function remove (path) {
  * @param {{ replace: boolean, persist: boolean, isPart?: boolean }} how  isPart: nobody may become an owner until complete() is called
  * @throws ERR_EXISTS · ERR_IO
  */
-function publish (segment, name, { replace, persist, isPart = false }) {
+function publish(segment, name, { replace, persist, isPart = false }) {
   fileCalls.lockFile(segment.fd, isPart ? LOCKS.exclusive : LOCKS.shared) // without one the record is all there is
   const path = pathOf(name)
   const { ino } = fs.fstatSync(segment.fd, { bigint: true })
@@ -342,7 +394,9 @@ function publish (segment, name, { replace, persist, isPart = false }) {
   try {
     fs.symlinkSync(text, tag)
   } catch (/** @type {any} */ error) {
-    throw error.code === 'ERR_ACCESS_DENIED' ? systemError(error, path) : Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
+    throw error.code === 'ERR_ACCESS_DENIED'
+      ? systemError(error, path)
+      : Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
   }
   try {
     if (replace) {
@@ -363,7 +417,7 @@ function publish (segment, name, { replace, persist, isPart = false }) {
 }
 
 /** The other part of what the segment belongs to is there as well. @param {number} fd */
-function complete (fd) {
+function complete(fd) {
   fileCalls.lockFile(fd, LOCKS.shared)
 }
 
@@ -372,21 +426,27 @@ function complete (fd) {
  * @param {string} name
  * @param {string} path  for errors
  */
-function link (fd, name, path) {
+function link(fd, name, path) {
   const errno = fileCalls.linkFile(fd, pathOf(name))
   if (errno === 0) return
   if (errno === EEXIST) throw taken(name)
-  throw Object.assign(failure('ERR_IO', `${show(name)} could not be made (${getSystemErrorName(-errno)})`), { errno: -errno, path })
+  throw Object.assign(
+    failure('ERR_IO', `${show(name)} could not be made (${getSystemErrorName(-errno)})`),
+    { errno: -errno, path },
+  )
 }
 
 /** @param {string} name @throws ERR_EXISTS */
-function checkFree (name) {
+function checkFree(name) {
   if (statOf(pathOf(name)) !== null) throw taken(name)
 }
 
 /** @param {string} name */
-function taken (name) {
-  return Object.assign(failure('ERR_EXISTS', `there is a segment ${show(name)}`), { errno: -EEXIST, path: pathOf(name) })
+function taken(name) {
+  return Object.assign(failure('ERR_EXISTS', `there is a segment ${show(name)}`), {
+    errno: -EEXIST,
+    path: pathOf(name),
+  })
 }
 
 /**
@@ -395,7 +455,7 @@ function taken (name) {
  * @param {string} name
  * @throws ERR_NOT_FOUND · ERR_IO
  */
-function unlink (name) {
+function unlink(name) {
   const path = pathOf(name)
   const before = statOf(path)
   withFileName(path, () => fs.unlinkSync(path))
@@ -409,7 +469,7 @@ function unlink (name) {
  * @returns {{ inode: bigint, owner: Owner, stat: fs.BigIntStats | null, isOurs: boolean }[]} stat: null if the name is gone or another file's;
  *   isOurs: the link belongs to this user
  */
-function taggedSegments () {
+function taggedSegments() {
   const found = []
   for (const entry of withFileName(FOLDER, () => fs.readdirSync(FOLDER))) {
     const digits = /^\.samebytes-(\d{1,20})$/.exec(entry)?.[1]
@@ -425,14 +485,18 @@ function taggedSegments () {
 }
 
 /** @param {bigint} inode @returns {{ owner: Owner, uid: bigint, isOurs: boolean } | null} isOurs: this user's */
-function recordOf (inode) {
+function recordOf(inode) {
   const tag = statOf(tagOf(inode))
   let owner = null
   try {
     owner = ownerOf(fs.readlinkSync(tagOf(inode)))
   } catch {} // removed meanwhile, or not a link
   if (owner === null || tag === null) return null
-  return { owner, uid: tag.uid, isOurs: tag.uid === BigInt(/** @type {() => number} */ (process.geteuid)()) }
+  return {
+    owner,
+    uid: tag.uid,
+    isOurs: tag.uid === BigInt(/** @type {() => number} */ (process.geteuid)()),
+  }
 }
 
 /**
@@ -445,7 +509,7 @@ function recordOf (inode) {
  * @param {(fd: number) => R} fn
  * @returns {R | undefined} undefined: it is another file, or this process may not open it
  */
-function withFile (name, inode, flags, fn) {
+function withFile(name, inode, flags, fn) {
   let fd = -1
   try {
     fd = fs.openSync(pathOf(name), flags | O_NONBLOCK | O_NOFOLLOW)
@@ -458,7 +522,9 @@ function withFile (name, inode, flags, fn) {
 }
 
 /** Has an owner the segment open or mapped, or is it part of a ring that somebody writes or reads? @param {string} name @param {bigint} inode */
-const isHeld = (name, inode) => withFile(name, inode, O_RDONLY, fd => fileCalls.lockFile(fd, LOCKS.asked)) === EAGAIN || isRingInUse(name)
+const isHeld = (name, inode) =>
+  withFile(name, inode, O_RDONLY, (fd) => fileCalls.lockFile(fd, LOCKS.asked)) === EAGAIN ||
+  isRingInUse(name)
 
 // ---- Rings: docs/ring-protocol.md ----
 
@@ -470,19 +536,19 @@ const MOST_READERS = 1024
 const controlWords = (slots, readers) => FIRST + SLOT * slots + PLACE * readers
 
 /** Is a name that of a ring, or of its control words, which a living process writes, or from which it reads frames that the writer keeps? @param {string} name */
-function isRingInUse (name) {
+function isRingInUse(name) {
   try {
-    return ringUsers(controlNameOf(name)).some(owner => !isDead(owner))
+    return ringUsers(controlNameOf(name)).some((owner) => !isDead(owner))
   } catch {
     return false // it is no ring
   }
 }
 
 /** @param {string} name */
-const controlNameOf = name => name.endsWith(CONTROL) ? name : name + CONTROL
+const controlNameOf = (name) => (name.endsWith(CONTROL) ? name : name + CONTROL)
 
 /** Are there control words of a ring of that name? @param {string} name */
-function isRing (name) {
+function isRing(name) {
   try {
     ringUsers(name + CONTROL)
     return true
@@ -498,7 +564,7 @@ function isRing (name) {
  * @returns {{ pid: number, start: string, namespace: string }[]}
  * @throws these are no control words
  */
-function ringUsers (control) {
+function ringUsers(control) {
   const fd = fs.openSync(pathOf(control), O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
   try {
     const read = (/** @type {number} */ at, /** @type {number} */ nbytes) => {
@@ -508,12 +574,27 @@ function ringUsers (control) {
     }
     const begin = 10 + read(8, 2).readUInt16LE() // of a .npy
     const words = read(begin, 8 * FIRST)
-    if (!words.subarray(0, MAGIC.length).equals(MAGIC)) throw failure('ERR_FORMAT', 'byte 0: these are no control words')
+    if (!words.subarray(0, MAGIC.length).equals(MAGIC)) {
+      throw failure('ERR_FORMAT', 'byte 0: these are no control words')
+    }
     const slots = Number(words.readBigUInt64LE(8 * SLOTS))
-    const places = read(begin + 8 * controlWords(slots, 0), 8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS))
-    const users = [words.subarray(8 * WRITER), ...Array.from({ length: places.length / 8 / PLACE }, (_, i) => places.subarray(8 * PLACE * i))]
-    return users.filter(user => user.readBigUInt64LE() !== 0n)
-      .map(user => ({ pid: user.readUInt32LE(4), start: String(user.readUInt32LE()), namespace: String(user.readBigUInt64LE(8)) }))
+    const places = read(
+      begin + 8 * controlWords(slots, 0),
+      8 * PLACE * Math.min(Number(words.readBigUInt64LE(8 * READERS)), MOST_READERS),
+    )
+    const users = [
+      words.subarray(8 * WRITER),
+      ...Array.from({ length: places.length / 8 / PLACE }, (_, i) =>
+        places.subarray(8 * PLACE * i),
+      ),
+    ]
+    return users
+      .filter((user) => user.readBigUInt64LE() !== 0n)
+      .map((user) => ({
+        pid: user.readUInt32LE(4),
+        start: String(user.readUInt32LE()),
+        namespace: String(user.readBigUInt64LE(8)),
+      }))
   } finally {
     fs.closeSync(fd)
   }
@@ -523,7 +604,7 @@ const PAUSE_MS = 0.2 // times the tries: a second together after a hundred
 const still = new Int32Array(new SharedArrayBuffer(4))
 
 /** Waits a little while another process makes or removes a segment. @param {number} tries  so far */
-function pause (tries) {
+function pause(tries) {
   Atomics.wait(still, 0, 0, tries * PAUSE_MS)
 }
 
@@ -537,7 +618,7 @@ function pause (tries) {
  * @param {bigint} inode
  * @returns {boolean} whether it was removed
  */
-function removeNamed (name, inode) {
+function removeNamed(name, inode) {
   const [path, aside] = [pathOf(name), pathOf(draftOf(inode))]
   if (statOf(path)?.ino !== inode) return false // moved aside, it would be missing for those who have it
   try {
@@ -560,13 +641,13 @@ function removeNamed (name, inode) {
  * @param {bigint} inode
  * @returns {boolean | undefined} whether it was removed; undefined: it is held
  */
-function removeUnheld (name, inode) {
+function removeUnheld(name, inode) {
   let isLeft = isRingInUse(name)
-  const removed = withFile(name, inode, O_RDWR, fd => {
+  const removed = withFile(name, inode, O_RDWR, (fd) => {
     isLeft ||= fileCalls.lockFile(fd, LOCKS.exclusive) === EAGAIN
     return !isLeft && removeNamed(name, inode)
   })
-  return isLeft ? undefined : removed ?? removeNamed(name, inode)
+  return isLeft ? undefined : (removed ?? removeNamed(name, inode))
 }
 
 /**
@@ -575,12 +656,18 @@ function removeUnheld (name, inode) {
  *
  * @param {string} name  of the ring
  */
-function removeHalf (name) {
+function removeHalf(name) {
   const control = name + CONTROL
   const there = statOf(pathOf(control))
   if (there === null || statOf(pathOf(name)) !== null) return
-  withFile(control, there.ino, O_RDWR, fd => {
-    if (fileCalls.lockFile(fd, LOCKS.shared) === 0 && statOf(pathOf(name)) === null && removeNamed(control, there.ino)) remove(tagOf(there.ino))
+  withFile(control, there.ino, O_RDWR, (fd) => {
+    if (
+      fileCalls.lockFile(fd, LOCKS.shared) === 0 &&
+      statOf(pathOf(name)) === null &&
+      removeNamed(control, there.ino)
+    ) {
+      remove(tagOf(there.ino))
+    }
   })
 }
 
@@ -590,10 +677,17 @@ function removeHalf (name) {
  * @param {string} [only]  this name alone
  * @returns {string[]} the removed names
  */
-function sweep (only) {
+function sweep(only) {
   const names = []
   for (const { inode, owner, stat, isOurs } of taggedSegments()) {
-    if (!isOurs || !isDead(owner) || (owner.persist && stat !== null) || (only !== undefined && owner.name !== only)) continue
+    if (
+      !isOurs ||
+      !isDead(owner) ||
+      (owner.persist && stat !== null) ||
+      (only !== undefined && owner.name !== only)
+    ) {
+      continue
+    }
     const isRemoved = stat !== null && removeUnheld(owner.name, inode)
     if (isRemoved === undefined) continue
     if (isRemoved) {
@@ -617,12 +711,47 @@ function sweep (only) {
  */
 
 /** @returns {SegmentInfo[]} */
-function list () {
+function list() {
   const found = []
-  for (const { owner: { name, pid, persist }, owner, stat } of taggedSegments()) {
-    if (stat !== null) found.push({ name, path: pathOf(name), nbytes: Number(stat.size), pid, isAlive: !isDead(owner) || isHeld(name, stat.ino), persist })
+  for (const {
+    owner: { name, pid, persist },
+    owner,
+    stat,
+  } of taggedSegments()) {
+    if (stat !== null) {
+      found.push({
+        name,
+        path: pathOf(name),
+        nbytes: Number(stat.size),
+        pid,
+        isAlive: !isDead(owner) || isHeld(name, stat.ino),
+        persist,
+      })
+    }
   }
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, openOwned, publish, complete, controlWords, unlink, isRing, pause, removeHalf, list, sweep, systemError }
+module.exports = {
+  nameOf,
+  pathOf,
+  nameOfPath,
+  checkFree,
+  checkPlatform,
+  Segment,
+  newSegment,
+  sealedAround,
+  openSegment,
+  segmentOfDescriptor,
+  openOwned,
+  publish,
+  complete,
+  controlWords,
+  unlink,
+  isRing,
+  pause,
+  removeHalf,
+  list,
+  sweep,
+  systemError,
+}

@@ -4,10 +4,18 @@
 const { failure } = require('../base/errors')
 
 class SharedRing {
-  constructor () { throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()') }
+  constructor() {
+    throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
+  }
 }
 for (const name of ['create', 'open', 'unlink']) {
-  Object.defineProperty(SharedRing, name, { value: () => { throw failure('ERR_UNSUPPORTED', `SharedRing.${name} needs Node on Linux`) }, configurable: true, writable: true })
+  Object.defineProperty(SharedRing, name, {
+    value: () => {
+      throw failure('ERR_UNSUPPORTED', `SharedRing.${name} needs Node on Linux`)
+    },
+    configurable: true,
+    writable: true,
+  })
 }
 
 module.exports = { SharedRing }

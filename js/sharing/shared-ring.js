@@ -101,7 +101,9 @@ class SharedRing {
   /** places of loops over read() @type {Set<Seat>} */
   #seats = new Set()
 
-  static { own = receiver('ring', it => #words in it) }
+  static {
+    own = receiver('ring', (it) => #words in it)
+  }
 
   /**
    * @param {symbol} key  that only samebytes has
@@ -111,8 +113,10 @@ class SharedRing {
    * @param {number} readers
    * @private
    */
-  constructor (key, name, frames, control, readers) {
-    if (key !== KEY) throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
+  constructor(key, name, frames, control, readers) {
+    if (key !== KEY) {
+      throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
+    }
     const { Waits } = waits()
     const [slots, ...shape] = frames.tensor.shape
     this.#name = name
@@ -139,15 +143,30 @@ class SharedRing {
    * @example
    * const ring = () => SharedRing.create('levels', [2], { slots: 64, ifExists: 'replace' })
    */
-  static create (name, shape, opts) {
-    const { slots: given, dtype: dtypeName = 'float32', readers: most = 0, mode: permissions, ifExists, persist: stays } = optionsOf(opts, ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'], 'SharedRing.create')
+  static create(name, shape, opts) {
+    const {
+      slots: given,
+      dtype: dtypeName = 'float32',
+      readers: most = 0,
+      mode: permissions,
+      ifExists,
+      persist: stays,
+    } = optionsOf(
+      opts,
+      ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'],
+      'SharedRing.create',
+    )
     const { nameOf, checkPlatform, pause } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
-    if (slots < 1 || slots > MOST_SLOTS) throw failure('ERR_BOUNDS', `slots is ${slots}; 1 to 2^51 were expected`)
+    if (slots < 1 || slots > MOST_SLOTS) {
+      throw failure('ERR_BOUNDS', `slots is ${slots}; 1 to 2^51 were expected`)
+    }
     const readers = integer('readers', most)
-    if (readers < 0 || readers > MOST_READERS) throw failure('ERR_BOUNDS', `readers is ${readers}; 0 to ${MOST_READERS} were expected`)
+    if (readers < 0 || readers > MOST_READERS) {
+      throw failure('ERR_BOUNDS', `readers is ${readers}; 0 to ${MOST_READERS} were expected`)
+    }
     const dtype = dtypeOf(dtypeName)
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
@@ -160,7 +179,14 @@ class SharedRing {
         if (there !== undefined) return checkMatches(there, dtype.name, whole, readers)
       }
       try {
-        return makeRing(called, dtype.name, whole, readers, { mode, persist, ifExists: IF_EXISTS[which] }, build)
+        return makeRing(
+          called,
+          dtype.name,
+          whole,
+          readers,
+          { mode, persist, ifExists: IF_EXISTS[which] },
+          build,
+        )
       } catch (error) {
         if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
         pause(tries)
@@ -179,7 +205,7 @@ class SharedRing {
    * @example
    * const newest = () => SharedRing.open('levels').count - 1
    */
-  static open (name, opts) {
+  static open(name, opts) {
     const { dtype } = optionsOf(opts, ['dtype'], 'SharedRing.open')
     const wanted = dtype === undefined ? undefined : dtypeOf(dtype).name
     const { nameOf, checkPlatform } = segments()
@@ -197,40 +223,56 @@ class SharedRing {
    * @example
    * const gone = () => SharedRing.unlink('levels')
    */
-  static unlink (name) {
+  static unlink(name) {
     const { nameOf } = segments()
     const called = nameOf(name)
-    const found = [called, controlOf(called)].map(each => unless('ERR_NOT_FOUND', () => SharedTensor.unlink(each) === undefined))
+    const found = [called, controlOf(called)].map((each) =>
+      unless('ERR_NOT_FOUND', () => SharedTensor.unlink(each) === undefined),
+    )
     if (!found.includes(true)) SharedTensor.unlink(called) // throws ERR_NOT_FOUND
   }
 
   /** @param {unknown} it  what a method was called on */
-  static #live (it) {
+  static #live(it) {
     const ring = own(it)
     if (!ring.#isOpen) throw failure('ERR_DISPOSED', 'the ring was disposed')
     return ring.#words
   }
 
   /** The name. @returns {string} @throws nothing */
-  get name () { return own(this).#name }
+  get name() {
+    return own(this).#name
+  }
 
   /** Path of the frames' file: .npy of shape `[slots, ...shape]`. @returns {string} @throws nothing */
-  get path () { return own(this).#frames.path }
+  get path() {
+    return own(this).#frames.path
+  }
 
   /** Path of the control words' file: .npy of uint64. @returns {string} @throws nothing */
-  get controlPath () { return own(this).#control.path }
+  get controlPath() {
+    return own(this).#control.path
+  }
 
   /** Frames that the ring keeps at a time. @returns {number} @throws nothing */
-  get slots () { return own(this).#slots }
+  get slots() {
+    return own(this).#slots
+  }
 
   /** Loops over `read()` at a time that the writer waits for; 0: for none. @returns {number} @throws nothing */
-  get readers () { return own(this).#words.readers }
+  get readers() {
+    return own(this).#words.readers
+  }
 
   /** Shape of a frame, in elements. @returns {ReadonlyArray<number>} @throws nothing */
-  get shape () { return own(this).#shape }
+  get shape() {
+    return own(this).#shape
+  }
 
   /** Dtype of the frames. @returns {D} @throws nothing */
-  get dtype () { return /** @type {D} */ (own(this).#frames.descriptor.dtype) }
+  get dtype() {
+    return /** @type {D} */ (own(this).#frames.descriptor.dtype)
+  }
 
   /**
    * Number of committed frames; also the index of the next one.
@@ -240,7 +282,9 @@ class SharedRing {
    * @example
    * const newest = ring => ring.count - 1
    */
-  get count () { return countOf(SharedRing.#live(this).word(COUNT)) }
+  get count() {
+    return countOf(SharedRing.#live(this).word(COUNT))
+  }
 
   /**
    * Begins the next frame. Readers see it after commit(), from when on the view must not be written. A second call before commit()
@@ -255,7 +299,7 @@ class SharedRing {
    *   return ring.commit()
    * }
    */
-  next () {
+  next() {
     const words = SharedRing.#live(this)
     const room = this.#room()
     if (room !== null) throw this.#full(room)
@@ -277,16 +321,18 @@ class SharedRing {
    *   return ring.commit({ tag: process.hrtime.bigint() })
    * }
    */
-  commit (opts) {
+  commit(opts) {
     own(this)
     const { tag } = optionsOf(opts, ['tag'], 'commit')
     return this.#commit(tagOf(tag))
   }
 
   /** @param {bigint} tag */
-  #commit (tag) {
+  #commit(tag) {
     const words = SharedRing.#live(this)
-    if (!this.#isBegun) throw failure('ERR_STALE', 'no frame was begun: next() comes before commit()')
+    if (!this.#isBegun) {
+      throw failure('ERR_STALE', 'no frame was begun: next() comes before commit()')
+    }
     words.commit(this.#written, tag)
     this.#isBegun = false
     return this.#written++
@@ -302,14 +348,14 @@ class SharedRing {
    * @example
    * const put = (ring, samples) => ring.write(samples, { scale: 0.5, tag: Date.now() })
    */
-  write (src, opts) {
+  write(src, opts) {
     own(this)
     const { tag, ...how } = optionsOf(opts, [...COPY_OPTIONS, 'tag'], 'write')
     return this.#write(src, how, tagOf(tag))
   }
 
   /** @param {any} src @param {any} opts  of copyFrom @param {bigint} tag */
-  #write (src, opts, tag) {
+  #write(src, opts, tag) {
     const t = this.next()
     try {
       t.copyFrom(src, opts)
@@ -335,8 +381,10 @@ class SharedRing {
    *   return ring.commit()
    * }
    */
-  nextAsync (opts) {
-    return own(this).#awaited(optionsOf(opts, ['timeout', 'signal'], 'nextAsync'), () => this.next())
+  nextAsync(opts) {
+    return own(this).#awaited(optionsOf(opts, ['timeout', 'signal'], 'nextAsync'), () =>
+      this.next(),
+    )
   }
 
   /**
@@ -349,9 +397,14 @@ class SharedRing {
    * @example
    * const put = (ring, job) => ring.writeAsync(job, { timeout: 1000 })
    */
-  writeAsync (src, opts) {
+  writeAsync(src, opts) {
     own(this)
-    const { timeout, signal, tag: given, ...how } = optionsOf(opts, [...COPY_OPTIONS, 'timeout', 'signal', 'tag'], 'writeAsync')
+    const {
+      timeout,
+      signal,
+      tag: given,
+      ...how
+    } = optionsOf(opts, [...COPY_OPTIONS, 'timeout', 'signal', 'tag'], 'writeAsync')
     const tag = tagOf(given)
     return this.#awaited({ timeout, signal }, () => this.#write(src, how, tag))
   }
@@ -362,7 +415,7 @@ class SharedRing {
    * @param {() => R} act  called in the turn in which there is room
    * @returns {Promise<R>}
    */
-  #awaited (opts, act) {
+  #awaited(opts, act) {
     const { timeout, signal: given } = opts
     const ms = waits().timeoutOf(timeout)
     return this.#acting(ms, signalOf(given), act)
@@ -375,9 +428,11 @@ class SharedRing {
    * @param {() => R} act
    * @returns {Promise<R>}
    */
-  async #acting (ms, signal, act) {
+  async #acting(ms, signal, act) {
     const end = performance.now() + ms
-    if (this.#isWaiting) throw failure('ERR_BUSY', 'another nextAsync() or writeAsync() of this ring is pending')
+    if (this.#isWaiting) {
+      throw failure('ERR_BUSY', 'another nextAsync() or writeAsync() of this ring is pending')
+    }
     this.#isWaiting = true
     try {
       for (;;) {
@@ -399,7 +454,7 @@ class SharedRing {
   }
 
   /** Makes this ring the writer, and says who still needs the next frame's slot; null: nobody. */
-  #room () {
+  #room() {
     if (this.#role === null) this.#claim()
     if (this.#isBegun || this.#words.readers === 0) return null
     const room = this.#words.room(this.#written)
@@ -407,8 +462,11 @@ class SharedRing {
   }
 
   /** @param {{ reader: number, behind: number }} room */
-  #full ({ reader, behind }) {
-    return failure('ERR_BUSY', `process ${reader} still reads frame ${this.#written - behind}; the ring has no slot for frame ${this.#written} until then`)
+  #full({ reader, behind }) {
+    return failure(
+      'ERR_BUSY',
+      `process ${reader} still reads frame ${this.#written - behind}; the ring has no slot for frame ${this.#written} until then`,
+    )
   }
 
   /**
@@ -429,11 +487,13 @@ class SharedRing {
    *   for await (const { tensor, lost } of ring.read({ from: ring.count })) see(tensor.get(0), lost)
    * }
    */
-  read (opts) {
+  read(opts) {
     own(this)
     const { from, signal: given } = optionsOf(opts, ['from', 'signal'], 'read')
     const first = from === undefined ? null : integer('from', from)
-    if (first !== null && first < 0) throw failure('ERR_BOUNDS', `from is ${first}; frames count from 0`)
+    if (first !== null && first < 0) {
+      throw failure('ERR_BOUNDS', `from is ${first}; frames count from 0`)
+    }
     const signal = signalOf(given)
     SharedRing.#live(this)
     return this.#reading(first, signal)
@@ -444,7 +504,7 @@ class SharedRing {
    * @param {import('../base/signals').Signal | undefined} signal
    * @returns {AsyncGenerator<Frame<D>, void, void>}
    */
-  async * #reading (from, signal) {
+  async *#reading(from, signal) {
     checkSignal(signal)
     if (!this.#isOpen) return
     const seat = this.#words.readers > 0 ? this.#words.join(from ?? -1) : null
@@ -466,7 +526,9 @@ class SharedRing {
           if (await this.#changed(word[1], signal)) continue
           return
         }
-        if (stretch % FRAMES_PER_TURN === 0) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+        if (stretch % FRAMES_PER_TURN === 0) {
+          await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
+        }
         if (!this.#isOpen) return
         if (at < count - this.#slots) {
           const next = count - (isStarted ? Math.max(1, this.#slots >> 1) : this.#slots)
@@ -497,7 +559,7 @@ class SharedRing {
    * @param {import('../base/signals').Signal | undefined} signal
    * @returns {Promise<boolean>} false: the ring was disposed
    */
-  async #changed (seen, signal) {
+  async #changed(seen, signal) {
     try {
       await this.#waits.waitFor(this.#words.control, COUNT * 8, seen, Infinity, signal)
     } catch (error) {
@@ -511,8 +573,13 @@ class SharedRing {
    * @param {number} index
    * @returns {Tensor<D>} read-only
    */
-  #view (index) {
-    const layout = ffi.viewByNumbers(opcodes.select, TensorClass.attachedOf(this.#frames.tensor), 0, index % this.#slots)
+  #view(index) {
+    const layout = ffi.viewByNumbers(
+      opcodes.select,
+      TensorClass.attachedOf(this.#frames.tensor),
+      0,
+      index % this.#slots,
+    )
     layout.flags |= READ_ONLY
     return wrap(layout)
   }
@@ -530,21 +597,21 @@ class SharedRing {
    *   return ring.intact(index) ? copy : null
    * }
    */
-  intact (index) {
+  intact(index) {
     const ring = own(this)
     const n = integer('index', index)
     if (n < 0) throw failure('ERR_BOUNDS', `index is ${n}; frames count from 0`)
     return SharedRing.#live(ring).tagOf(n) !== null
   }
 
-  #claim () {
+  #claim() {
     const { role, count, mine } = this.#words.claim()
     this.#role = role
     this.#mine = mine
     this.#written = count
   }
 
-  #releaseRole () {
+  #releaseRole() {
     if (this.#role !== null) backend.release(this.#role)
     this.#role = null
     this.#isBegun = false
@@ -562,7 +629,9 @@ class SharedRing {
    *   ring.dispose()
    * }
    */
-  dispose () { own(this).close() }
+  dispose() {
+    own(this).close()
+  }
 
   /**
    * The same as dispose, as of files and buses, and of rings in Python.
@@ -571,7 +640,7 @@ class SharedRing {
    * @example
    * const forget = ring => ring.close()
    */
-  close () {
+  close() {
     if (!own(this).#isOpen) return
     this.#isOpen = false
     this.#releaseRole()
@@ -582,10 +651,16 @@ class SharedRing {
     close(this.#control)
   }
 }
-if (Symbol.dispose !== undefined) Object.defineProperty(SharedRing.prototype, Symbol.dispose, { value: SharedRing.prototype.dispose, configurable: true, writable: true })
+if (Symbol.dispose !== undefined) {
+  Object.defineProperty(SharedRing.prototype, Symbol.dispose, {
+    value: SharedRing.prototype.dispose,
+    configurable: true,
+    writable: true,
+  })
+}
 
 /** @type {import('./ring-segments').Build<SharedRing<any>>} */
-function build (name, frames, control, readers) {
+function build(name, frames, control, readers) {
   // @ts-expect-error The constructor is private to everybody else.
   return new SharedRing(KEY, name, frames, control, readers)
 }
@@ -594,17 +669,23 @@ function build (name, frames, control, readers) {
  * @param {unknown} value
  * @returns {bigint}
  */
-function tagOf (value = 0n) {
-  if (typeof value === 'number' && value > Number.MAX_SAFE_INTEGER) throw failure('ERR_BOUNDS', `tag is ${value}; from 2^53 on a bigint was expected`)
+function tagOf(value = 0n) {
+  if (typeof value === 'number' && value > Number.MAX_SAFE_INTEGER) {
+    throw failure('ERR_BOUNDS', `tag is ${value}; from 2^53 on a bigint was expected`)
+  }
   const tag = typeof value === 'bigint' ? value : BigInt(integer('tag', value))
-  if (BigInt.asUintN(64, tag) !== tag) throw failure('ERR_BOUNDS', `tag is ${show(value)}; 0 to 2^64 - 1 were expected`)
+  if (BigInt.asUintN(64, tag) !== tag) {
+    throw failure('ERR_BOUNDS', `tag is ${show(value)}; 0 to 2^64 - 1 were expected`)
+  }
   return tag
 }
 
 /** @param {Halves} word */
-function countOf ([high, low]) {
+function countOf([high, low]) {
   const count = high * 2 ** 32 + low
-  if (count > Number.MAX_SAFE_INTEGER) throw failure('ERR_FORMAT', `byte ${8 * COUNT}: the count of frames is ${count}`)
+  if (count > Number.MAX_SAFE_INTEGER) {
+    throw failure('ERR_FORMAT', `byte ${8 * COUNT}: the count of frames is ${count}`)
+  }
   return count
 }
 
@@ -616,12 +697,22 @@ function countOf ([high, low]) {
  * @param {number[]} shape  of all frames
  * @param {number} readers
  */
-function checkMatches (ring, dtype, shape, readers) {
+function checkMatches(ring, dtype, shape, readers) {
   const there = [ring.slots, ...ring.shape]
-  if (ring.dtype === dtype && String(there) === String(shape) && ring.readers === readers) return ring
+  if (ring.dtype === dtype && String(there) === String(shape) && ring.readers === readers) {
+    return ring
+  }
   ring.dispose()
-  if (ring.dtype === dtype && String(there) === String(shape)) throw failure('ERR_ARGUMENT', `the ring that is there has ${ring.readers} readers; ${readers} were expected`)
-  throw failure(ring.dtype === dtype ? 'ERR_SHAPE' : 'ERR_DTYPE', `the ring that is there has ${there[0]} slots of ${ring.dtype} [${there.slice(1).join(', ')}]; ${shape[0]} of ${dtype} [${shape.slice(1).join(', ')}] were expected`)
+  if (ring.dtype === dtype && String(there) === String(shape)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `the ring that is there has ${ring.readers} readers; ${readers} were expected`,
+    )
+  }
+  throw failure(
+    ring.dtype === dtype ? 'ERR_SHAPE' : 'ERR_DTYPE',
+    `the ring that is there has ${there[0]} slots of ${ring.dtype} [${there.slice(1).join(', ')}]; ${shape[0]} of ${dtype} [${shape.slice(1).join(', ')}] were expected`,
+  )
 }
 
 module.exports = { SharedRing }

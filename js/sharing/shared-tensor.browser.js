@@ -4,10 +4,21 @@
 const { failure } = require('../base/errors')
 
 class SharedTensor {
-  constructor () { throw failure('ERR_ARGUMENT', 'shared tensors are made by SharedTensor.create() and SharedTensor.open()') }
+  constructor() {
+    throw failure(
+      'ERR_ARGUMENT',
+      'shared tensors are made by SharedTensor.create() and SharedTensor.open()',
+    )
+  }
 }
 for (const name of ['create', 'open', 'unlink', 'list', 'sweep']) {
-  Object.defineProperty(SharedTensor, name, { value: () => { throw failure('ERR_UNSUPPORTED', `SharedTensor.${name} needs Node on Linux`) }, configurable: true, writable: true })
+  Object.defineProperty(SharedTensor, name, {
+    value: () => {
+      throw failure('ERR_UNSUPPORTED', `SharedTensor.${name} needs Node on Linux`)
+    },
+    configurable: true,
+    writable: true,
+  })
 }
 
 module.exports = { SharedTensor }

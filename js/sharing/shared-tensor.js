@@ -127,16 +127,23 @@ class SharedTensor {
    * @param {Plan} plan
    * @private
    */
-  constructor (key, plan) {
-    if (key !== KEY) throw failure('ERR_ARGUMENT', 'shared tensors are made by SharedTensor.create() and SharedTensor.open()')
+  constructor(key, plan) {
+    if (key !== KEY) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'shared tensors are made by SharedTensor.create() and SharedTensor.open()',
+      )
+    }
     this.#plan = plan
     this.#known = plan
   }
 
-  static { own = receiver('shared tensor', it => #plan in it, 'shared') }
+  static {
+    own = receiver('shared tensor', (it) => #plan in it, 'shared')
+  }
 
   /** @param {unknown} it  what a method was called on */
-  static #open (it) {
+  static #open(it) {
     const plan = own(it).#plan
     if (plan === null) throw failure('ERR_DISPOSED', 'the shared tensor was disposed')
     return plan
@@ -158,35 +165,64 @@ class SharedTensor {
    * @example
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
-  static create (name, shape, opts) {
-    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard, [/** @type {any} */ (PART)]: isPart } = optionsOf(opts, ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'], 'SharedTensor.create')
+  static create(name, shape, opts) {
+    const {
+      dtype: type = 'float32',
+      format,
+      sealed,
+      mode,
+      ifExists,
+      persist,
+      guard,
+      [/** @type {any} */ (PART)]: isPart,
+    } = optionsOf(
+      opts,
+      ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'],
+      'SharedTensor.create',
+    )
     const dtype = dtypeOf(type)
     const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = permissionsOf(mode)
     const stays = boolean('persist', persist)
-    const { nameOf, pathOf, pause, checkPlatform, checkFree, newSegment, publish, openOwned } = segments()
+    const { nameOf, pathOf, pause, checkPlatform, checkFree, newSegment, publish, openOwned } =
+      segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) {
-      throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
+      throw failure(
+        'ERR_ARGUMENT',
+        isSealed
+          ? 'a sealed segment has no name: name is null'
+          : 'a segment without a name is sealed',
+      )
     }
     const bare = denseLayout(dtype.index, wanted.shape ?? [])
     const header = wanted.format === 0 ? writers().npyHeader(dtype.name, bare.shape, false) : null
     const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
-    if (total === 0) throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
+    if (total === 0) {
+      throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
+    }
     checkPlatform()
     const label = called === null ? '/dev/shm' : pathOf(called)
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
-    for (let tries = 0; ; tries++) { // other processes may make and remove it meanwhile
+    for (let tries = 0; ; tries++) {
+      // other processes may make and remove it meanwhile
       if (which === 1 && called !== null) {
         const there = unless('ERR_NOT_FOUND', () => openOwned(called, wanted))
         if (there !== undefined) return finished(there, called, label, wanted)
       }
       const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
-      const plan = planned(segment, called, called === null ? pathOfDescriptor(segment) : label, wanted)
+      const plan = planned(
+        segment,
+        called,
+        called === null ? pathOfDescriptor(segment) : label,
+        wanted,
+      )
       try {
-        if (called !== null) publish(segment, called, { replace: which === 2, persist: stays, isPart })
+        if (called !== null) {
+          publish(segment, called, { replace: which === 2, persist: stays, isPart })
+        }
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
@@ -212,18 +248,31 @@ class SharedTensor {
    * @example
    * const samples = () => SharedTensor.open('samples', { format: 'raw', dtype: 'int32' }).tensor
    */
-  static open (where, opts) {
+  static open(where, opts) {
     const location = locationOf(where)
     const given = optionsOf(opts, PARTS, 'SharedTensor.open')
-    const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
-      const value = given[key]
-      return [key, value === undefined ? location.known[key] : value]
-    })), location.known.id)
+    const wanted = wantedOf(
+      Object.fromEntries(
+        PARTS.map((key) => {
+          const value = given[key]
+          return [key, value === undefined ? location.known[key] : value]
+        }),
+      ),
+      location.known.id,
+    )
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
-    const segment = location.fd === null ? openSegment(location.path, wanted, location.name === null) : segmentOfDescriptor(location.fd, wanted)
+    const segment =
+      location.fd === null
+        ? openSegment(location.path, wanted, location.name === null)
+        : segmentOfDescriptor(location.fd, wanted)
     const isOfProcess = location.fd !== null || /^\/(proc|dev\/fd)\//.test(location.path) // that process may end before this one
-    return finished(segment, location.name, isOfProcess ? pathOfDescriptor(segment) : location.path, wanted)
+    return finished(
+      segment,
+      location.name,
+      isOfProcess ? pathOfDescriptor(segment) : location.path,
+      wanted,
+    )
   }
 
   /**
@@ -235,7 +284,7 @@ class SharedTensor {
    * @example
    * const gone = () => SharedTensor.unlink('frames')
    */
-  static unlink (name) {
+  static unlink(name) {
     const { nameOf, checkPlatform, unlink } = segments()
     const called = nameOf(name)
     checkPlatform()
@@ -250,7 +299,7 @@ class SharedTensor {
    * @example
    * const bytes = () => SharedTensor.list().reduce((sum, { nbytes }) => sum + nbytes, 0)
    */
-  static list () {
+  static list() {
     const { checkPlatform, list } = segments()
     checkPlatform()
     return list()
@@ -266,7 +315,7 @@ class SharedTensor {
    * @example
    * const left = () => SharedTensor.sweep()
    */
-  static sweep () {
+  static sweep() {
     const { checkPlatform, sweep } = segments()
     checkPlatform()
     return sweep()
@@ -280,7 +329,9 @@ class SharedTensor {
    * @example
    * const isAnonymous = s => s.name === null
    */
-  get name () { return own(this).#known.name }
+  get name() {
+    return own(this).#known.name
+  }
 
   /**
    * A path by which other processes of this machine open it, for example with np.load; of a sealed segment `/proc/PID/fd/N`, valid until this is disposed.
@@ -290,7 +341,9 @@ class SharedTensor {
    * @example
    * const command = s => `python3 -c "import numpy as np; print(np.load('${s.path}', mmap_mode='r+'))"`
    */
-  get path () { return own(this).#known.path }
+  get path() {
+    return own(this).#known.path
+  }
 
   /**
    * The file descriptor, for `stdio` of a child process; closed when this is disposed.
@@ -300,7 +353,9 @@ class SharedTensor {
    * @example
    * const options = s => ({ stdio: ['inherit', 'inherit', 'inherit', s.fd] }) // the child's descriptor 3
    */
-  get fd () { return SharedTensor.#open(this).segment.fd }
+  get fd() {
+    return SharedTensor.#open(this).segment.fd
+  }
 
   /**
    * Is it sealed, so that nobody can make it shorter? Memory of large pages (hugetlbfs) is not, whatever its seals: the system may have
@@ -311,7 +366,9 @@ class SharedTensor {
    * @example
    * const trusted = fd => SharedTensor.open({ fd }).isSealed
    */
-  get isSealed () { return fileCalls.isSealed(SharedTensor.#open(this).segment.fd) }
+  get isSealed() {
+    return fileCalls.isSealed(SharedTensor.#open(this).segment.fd)
+  }
 
   /**
    * Plain data with which `open` in another process finds the same segment; may be sent as JSON.
@@ -321,7 +378,7 @@ class SharedTensor {
    * @example
    * const send = (child, s) => child.send(s.descriptor)
    */
-  get descriptor () {
+  get descriptor() {
     const { descriptor } = own(this).#known
     return { ...descriptor, shape: descriptor.shape.slice() }
   }
@@ -334,7 +391,7 @@ class SharedTensor {
    * @example
    * const sum = name => SharedTensor.open(name).tensor.data.reduce((a, b) => a + b, 0)
    */
-  get tensor () {
+  get tensor() {
     const { make } = SharedTensor.#open(this)
     if (this.#tensor === null || this.#tensor.isDisposed) this.#tensor = make()
     return this.#tensor
@@ -346,8 +403,13 @@ class SharedTensor {
    * @param {SharedTensor} shared  what a method was called on
    * @throws ERR_READ_ONLY
    */
-  static #words (shared) {
-    if (!SharedTensor.#open(shared).segment.writes) throw failure('ERR_READ_ONLY', 'the segment was not opened in mode \'r+\': a word may be a private copy, and nobody can wait on it')
+  static #words(shared) {
+    if (!SharedTensor.#open(shared).segment.writes) {
+      throw failure(
+        'ERR_READ_ONLY',
+        "the segment was not opened in mode 'r+': a word may be a private copy, and nobody can wait on it",
+      )
+    }
     return TensorClass.attachedOf(shared.tensor)
   }
 
@@ -372,7 +434,7 @@ class SharedTensor {
    *   while (shared.tensor.get(0) === last) await shared.wait(0, last)
    * }
    */
-  async wait (index, expected, opts) {
+  async wait(index, expected, opts) {
     const layout = SharedTensor.#words(this)
     this.#waits ??= new (waits().Waits)()
     return this.#waits.wait(layout, index, expected, opts)
@@ -393,7 +455,7 @@ class SharedTensor {
    *   return shared.notify(0)
    * }
    */
-  notify (index, n) {
+  notify(index, n) {
     return waits().notify(SharedTensor.#words(this), index, n)
   }
 
@@ -405,7 +467,9 @@ class SharedTensor {
    * @example
    * const text = s => JSON.stringify(s)
    */
-  toJSON () { return own(this).descriptor }
+  toJSON() {
+    return own(this).descriptor
+  }
 
   /**
    * Closes the file descriptor and ends waits. Tensors that were taken stay mapped, and a name stays. A second dispose does nothing.
@@ -419,14 +483,20 @@ class SharedTensor {
    *   return t
    * }
    */
-  dispose () {
+  dispose() {
     own(this).#waits?.end()
     this.#plan?.segment.close()
     this.#plan = null
     this.#tensor = null
   }
 }
-if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, Symbol.dispose, { value: SharedTensor.prototype.dispose, configurable: true, writable: true })
+if (Symbol.dispose !== undefined) {
+  Object.defineProperty(SharedTensor.prototype, Symbol.dispose, {
+    value: SharedTensor.prototype.dispose,
+    configurable: true,
+    writable: true,
+  })
+}
 
 /**
  * Opens a segment as `ifExists: 'open'` does, of any shape.
@@ -435,7 +505,7 @@ if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, 
  * @param {DtypeName | undefined} dtype
  * @returns {SharedTensor<any>}
  */
-function openOwned (name, dtype) {
+function openOwned(name, dtype) {
   const wanted = wantedOf({ dtype })
   return finished(segments().openOwned(name, wanted), name, segments().pathOf(name), wanted)
 }
@@ -445,18 +515,26 @@ function openOwned (name, dtype) {
  * @param {string} [id]
  * @returns {Wanted}
  */
-function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
+function wantedOf({ mode, guard, dtype, shape, format, offset }, id) {
   const wanted = {
     mode: mode === undefined ? 1 : oneOf('mode', mode, MODES),
-    guard: guard === undefined ? GUARDS.wanted : boolean('guard', guard) ? GUARDS.needed : GUARDS.none,
+    guard:
+      guard === undefined ? GUARDS.wanted : boolean('guard', guard) ? GUARDS.needed : GUARDS.none,
     format: format === undefined ? 0 : oneOf('format', format, FORMATS),
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
     shape: shape === undefined ? undefined : shapeOf(shape),
     offset: offset === undefined ? undefined : integer('offset', offset),
-    id
+    id,
   }
-  if (wanted.format === 0 && offset !== undefined && offset !== 0) throw failure('ERR_ARGUMENT', `offset is ${show(offset)}; a .npy says itself where its data begins`)
-  if (wanted.format === 1 && dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: raw bytes do not tell what they are')
+  if (wanted.format === 0 && offset !== undefined && offset !== 0) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `offset is ${show(offset)}; a .npy says itself where its data begins`,
+    )
+  }
+  if (wanted.format === 1 && dtype === undefined) {
+    throw failure('ERR_DTYPE', 'dtype is needed: raw bytes do not tell what they are')
+  }
   if (wanted.shape !== undefined) denseLayout(dtypeOf(wanted.dtype ?? 'uint8').index, wanted.shape) // checks the shape before anything is opened
   return wanted
 }
@@ -465,35 +543,46 @@ function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
  * @param {unknown} where
  * @returns {{ path: string, name: string | null, fd: number | null, known: Record<string, any> }}
  */
-function locationOf (where) {
+function locationOf(where) {
   const { nameOf, nameOfPath, pathOf } = segments()
   if (typeof where === 'string') {
-    if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
-    if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
+    if (where.indexOf('/', 1) < 0) {
+      return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
+    }
+    if (where.includes('\0')) {
+      throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
+    }
     const location = where.startsWith('/') ? where : `${process.cwd()}/${where}` // the descriptor is for processes with other working directories
     return { path: location, name: nameOfPath(location), fd: null, known: {} }
   }
   if (where === null || typeof where !== 'object') throw wrongLocation(where)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
   if (fd !== undefined) {
-    if (integer('fd', fd) < 0 || fd > 2 ** 31 - 1) throw failure('ERR_BOUNDS', `fd is ${fd}; an open file was expected`)
+    if (integer('fd', fd) < 0 || fd > 2 ** 31 - 1) {
+      throw failure('ERR_BOUNDS', `fd is ${fd}; an open file was expected`)
+    }
     return { path: '', name: null, fd, known: {} }
   }
   if (typeof path !== 'string' || typeof id !== 'string') throw wrongLocation(where)
   const known = { id, format, dtype, shape, offset }
-  return name === null || name === undefined ? { ...locationOf(path), known } : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
+  return name === null || name === undefined
+    ? { ...locationOf(path), known }
+    : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
 }
 
 /** @param {unknown} where */
-function wrongLocation (where) {
-  return failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
+function wrongLocation(where) {
+  return failure(
+    'ERR_ARGUMENT',
+    `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`,
+  )
 }
 
 /** @param {Segment} segment */
-const pathOfDescriptor = segment => `/proc/${process.pid}/fd/${segment.fd}`
+const pathOfDescriptor = (segment) => `/proc/${process.pid}/fd/${segment.fd}`
 
 /** @param {unknown} error @returns {string | undefined} */
-const codeOf = error => /** @type {any} */ (error)?.code
+const codeOf = (error) => /** @type {any} */ (error)?.code
 
 /**
  * Calls fn. Returns undefined where it throws an error with this code.
@@ -503,7 +592,7 @@ const codeOf = error => /** @type {any} */ (error)?.code
  * @param {() => R} fn
  * @returns {R | undefined}
  */
-function unless (code, fn) {
+function unless(code, fn) {
   try {
     return fn()
   } catch (error) {
@@ -518,7 +607,7 @@ function unless (code, fn) {
  * @param {Wanted} wanted
  * @returns {SharedTensor}
  */
-function finished (segment, name, path, wanted) {
+function finished(segment, name, path, wanted) {
   // @ts-expect-error The constructor is private to everybody else.
   return new SharedTensor(KEY, planned(segment, name, path, wanted))
 }
@@ -530,14 +619,26 @@ function finished (segment, name, path, wanted) {
  * @param {Wanted} wanted
  * @returns {Plan}
  */
-function planned (segment, name, path, wanted) {
+function planned(segment, name, path, wanted) {
   try {
     const { id } = segment
     if (wanted.id !== undefined && wanted.id !== id) {
-      throw failure('ERR_STALE', `${path} is another segment than the descriptor's: that one was removed or replaced`)
+      throw failure(
+        'ERR_STALE',
+        `${path} is another segment than the descriptor's: that one was removed or replaced`,
+      )
     }
-    const { dtype, shape, make } = wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
-    const descriptor = { path, name, id, format: FORMATS[wanted.format], dtype, shape, offset: wanted.offset ?? 0 }
+    const { dtype, shape, make } =
+      wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
+    const descriptor = {
+      path,
+      name,
+      id,
+      format: FORMATS[wanted.format],
+      dtype,
+      shape,
+      offset: wanted.offset ?? 0,
+    }
     return { segment, name, path, descriptor, make }
   } catch (error) {
     segment.close()
@@ -550,15 +651,22 @@ function planned (segment, name, path, wanted) {
  * @param {Wanted} wanted
  * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
  */
-function npyPlan (segment, wanted) {
+function npyPlan(segment, wanted) {
   const { readArrayHeader } = npy()
   const { tensorOf, tensorFromEntry } = entries()
   const { entry, how } = readArrayHeader(segment, '', wanted.dtype)
   const { dtype, shape } = tensorOf(entry)
   if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
-    throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
+    throw failure(
+      'ERR_SHAPE',
+      `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`,
+    )
   }
-  return { dtype: dtype.name, shape: shape.slice(), make: () => tensorFromEntry(segment, entry, how) }
+  return {
+    dtype: dtype.name,
+    shape: shape.slice(),
+    make: () => tensorFromEntry(segment, entry, how),
+  }
 }
 
 /**
@@ -566,27 +674,55 @@ function npyPlan (segment, wanted) {
  * @param {Wanted} wanted
  * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
  */
-function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
+function rawPlan(segment, { dtype: name, shape, offset = 0 }) {
   const { index, itemsize, kind } = dtypeOf(name)
   const at = offset * itemsize
-  if (segment.size === 0) throw failure('ERR_FORMAT', 'the segment has no bytes: who makes it has not given it a length yet')
-  if (at < 0 || at > segment.size) throw failure('ERR_BOUNDS', `offset is ${offset} of ${itemsize} bytes; the segment has ${segment.size} bytes`)
+  if (segment.size === 0) {
+    throw failure(
+      'ERR_FORMAT',
+      'the segment has no bytes: who makes it has not given it a length yet',
+    )
+  }
+  if (at < 0 || at > segment.size) {
+    throw failure(
+      'ERR_BOUNDS',
+      `offset is ${offset} of ${itemsize} bytes; the segment has ${segment.size} bytes`,
+    )
+  }
   const bare = denseLayout(index, shape ?? [Math.floor((segment.size - at) / itemsize)])
   const nbytes = bare.size * itemsize
   if (nbytes > segment.size - at) {
-    throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+    throw failure(
+      'ERR_BOUNDS',
+      `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`,
+    )
   }
   const make = () => {
-    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.storageAt(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
-    return wrap(new Layout(/** @type {any} */ (storage), index, bare.shape, bare.strides, 0, bare.size, bare.flags | segment.flags))
+    const storage =
+      nbytes === 0
+        ? backend.allocate(0, ffi.check)
+        : segment.storageAt(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
+    return wrap(
+      new Layout(
+        /** @type {any} */ (storage),
+        index,
+        bare.shape,
+        bare.strides,
+        0,
+        bare.size,
+        bare.flags | segment.flags,
+      ),
+    )
   }
   return { dtype: /** @type {DtypeName} */ (name), shape: bare.shape.slice(), make }
 }
 
 /** @param {unknown} mode */
-function permissionsOf (mode) {
+function permissionsOf(mode) {
   const permissions = mode === undefined ? 0o600 : integer('mode', mode)
-  if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
+  if (permissions < 0 || permissions > 0o777) {
+    throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
+  }
   return permissions
 }
 

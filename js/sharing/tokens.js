@@ -4,7 +4,14 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
-const { byteLengthOf, dtypeOfArray, isArrayBuffer, isGone, isSharedArrayBuffer, partsOfArray } = require('../base/buffers')
+const {
+  byteLengthOf,
+  dtypeOfArray,
+  isArrayBuffer,
+  isGone,
+  isSharedArrayBuffer,
+  partsOfArray,
+} = require('../base/buffers')
 const { Storage, countCopy, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
 const { denseLayout, layoutOverBytes, layoutWithin } = require('../layout/layouts')
@@ -61,21 +68,35 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  * fromShared(token).set(1, 0)
  * there.toArray() // [1, 0]
  */
-function share (t, opts) {
+function share(t, opts) {
   tensorOf(t)
   const { uses: given, copy = false } = optionsOf(opts, ['uses', 'copy'], 'share')
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
-  if (typeof copy !== 'boolean') throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
+  if (typeof copy !== 'boolean') {
+    throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
+  }
   const layout = Tensor.attachedOf(t)
   if (copy) return copyOf(layout)
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend
   /** @type {Token} one literal: spreads took a third of the time */
-  const token = { samebytes: version, isCopy: false, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: shape.slice(), strides: strides.slice(), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
+  const token = {
+    samebytes: version,
+    isCopy: false,
+    kind: 'parcel',
+    home: 0,
+    key: 0,
+    dtype: dtypes[dtype].name,
+    shape: shape.slice(),
+    strides: strides.slice(),
+    byteOffset: at,
+    flags: flags & (READ_ONLY | STATIC | UNBOUND),
+  }
   if (group !== null) token.group = group
-  if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) { // native memory is sent by key, even if this thread has a SharedArrayBuffer over it
+  if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) {
+    // native memory is sent by key, even if this thread has a SharedArrayBuffer over it
     token.kind = 'buffer'
     token.byteOffset = at + storage.byteOffset
     token.buffer = /** @type {SharedArrayBuffer} */ (storage.buffer)
@@ -96,7 +117,7 @@ function share (t, opts) {
  * @param {InstanceType<typeof ffi.Layout>} layout
  * @returns {Token}
  */
-function copyOf (layout) {
+function copyOf(layout) {
   const { dtype, flags } = layout
   const { itemsize, name } = dtypes[dtype]
   const shape = layout.shape.slice()
@@ -105,11 +126,23 @@ function copyOf (layout) {
   ffi.copy(layoutOverBytes({ buffer, byteOffset: 0, byteLength: nbytes }, dtype, shape), layout, 0)
   countCopy('share', nbytes)
   const { strides } = denseLayout(dtype, shape)
-  return { samebytes: version, isCopy: true, kind: 'copy', home: 0, key: 0, buffer, dtype: name, shape, strides: strides.slice(), byteOffset: 0, flags: flags & (STATIC | UNBOUND) }
+  return {
+    samebytes: version,
+    isCopy: true,
+    kind: 'copy',
+    home: 0,
+    key: 0,
+    buffer,
+    dtype: name,
+    shape,
+    strides: strides.slice(),
+    byteOffset: 0,
+    flags: flags & (STATIC | UNBOUND),
+  }
 }
 
 /** @param {number} nbytes */
-function newBuffer (nbytes) {
+function newBuffer(nbytes) {
   try {
     return new ArrayBuffer(nbytes)
   } catch {
@@ -124,7 +157,7 @@ let processId
  * @param {number} uses
  * @returns {Int32Array} one counter in shared memory, common to all clones of a token
  */
-function newUseCounter (uses) {
+function newUseCounter(uses) {
   const left = new Int32Array(new SharedArrayBuffer(4))
   left[0] = Math.min(uses, 2 ** 31 - 1)
   return left
@@ -137,14 +170,20 @@ function newUseCounter (uses) {
  * @returns {Stored} with a handle
  * @throws ERR_UNSUPPORTED the memory belongs to one thread
  */
-function sharableStorage (storage) {
+function sharableStorage(storage) {
   let holder = storage
   while (holder.optional !== null && holder.optional.base !== null) holder = holder.optional.base
   if (holder.kind === 'wasm' && backend.name === 'wasm') {
-    throw failure('ERR_UNSUPPORTED', 'this WASM memory belongs to one thread: init({ shared: true }) in a cross-origin isolated page makes one that workers can have as well; shareMemory() copies one tensor into a SharedArrayBuffer, where the page has them, and share(t, { copy: true }) sends a copy anywhere')
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'this WASM memory belongs to one thread: init({ shared: true }) in a cross-origin isolated page makes one that workers can have as well; shareMemory() copies one tensor into a SharedArrayBuffer, where the page has them, and share(t, { copy: true }) sends a copy anywhere',
+    )
   }
   if (holder.optional === null || holder.optional.handle === 0) {
-    throw failure('ERR_UNSUPPORTED', "the tensor's memory belongs to this thread; shareMemory() copies it into memory that can be shared, and share(t, { copy: true }) sends a copy")
+    throw failure(
+      'ERR_UNSUPPORTED',
+      "the tensor's memory belongs to this thread; shareMemory() copies it into memory that can be shared, and share(t, { copy: true }) sends a copy",
+    )
   }
   return holder
 }
@@ -168,13 +207,27 @@ function sharableStorage (storage) {
  * const t = zeros([2], { shared: 'sab' })
  * sharesMemory(t, fromShared(share(t))) // true
  */
-function fromShared (token, opts) {
-  const { shared } = typeof opts === 'number' ? optionsOf(undefined) : optionsOf(opts, ['shared'], 'fromShared')
-  if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
+function fromShared(token, opts) {
+  const { shared } =
+    typeof opts === 'number' ? optionsOf(undefined) : optionsOf(opts, ['shared'], 'fromShared')
+  if (shared !== undefined && shared !== 'sab') {
+    throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
+  }
   const given = partsOf(token)
-  const nbytes = given.kind === 'parcel' ? ffi.sentBytes(given.key) : byteLengthOf(/** @type {ArrayBufferLike} */ (given.buffer))
-  const layout = layoutWithin(new Storage(passing, null, null, 0, nbytes), given, given.byteOffset, given.flags) // checks the token before it is used
-  layout.storage = given.kind === 'parcel' ? ffi.receiveStorage(given.key, shared === 'sab') : receivedBuffer(given)
+  const nbytes =
+    given.kind === 'parcel'
+      ? ffi.sentBytes(given.key)
+      : byteLengthOf(/** @type {ArrayBufferLike} */ (given.buffer))
+  const layout = layoutWithin(
+    new Storage(passing, null, null, 0, nbytes),
+    given,
+    given.byteOffset,
+    given.flags,
+  ) // checks the token before it is used
+  layout.storage =
+    given.kind === 'parcel'
+      ? ffi.receiveStorage(given.key, shared === 'sab')
+      : receivedBuffer(given)
   return wrap(layout)
 }
 
@@ -187,7 +240,7 @@ function fromShared (token, opts) {
  * const token = share(zeros([2], { shared: 'sab' }))
  * unshare(token)
  */
-function unshare (token) {
+function unshare(token) {
   const { kind, key, left } = partsOf(token)
   if (kind === 'copy') return
   if (kind === 'parcel') ffi.takeBackStorage(key)
@@ -199,12 +252,25 @@ function unshare (token) {
  *
  * @param {unknown} token
  */
-function partsOf (token) {
-  if (token === null || typeof token !== 'object') throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
+function partsOf(token) {
+  if (token === null || typeof token !== 'object') {
+    throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
+  }
   const { samebytes, kind } = /** @type {Token} */ (token)
-  if (typeof samebytes !== 'string' || (kind !== 'parcel' && kind !== 'buffer' && kind !== 'copy')) throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
-  const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } = /** @type {Token} */ (token)
-  if (samebytes !== version) throw failure('ERR_UNSUPPORTED', `the token is from samebytes ${samebytes}; this is ${version}, and both have to be the same`)
+  if (
+    typeof samebytes !== 'string' ||
+    (kind !== 'parcel' && kind !== 'buffer' && kind !== 'copy')
+  ) {
+    throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
+  }
+  const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } =
+    /** @type {Token} */ (token)
+  if (samebytes !== version) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the token is from samebytes ${samebytes}; this is ${version}, and both have to be the same`,
+    )
+  }
   const parts = {
     kind,
     key: integer('key', key),
@@ -214,12 +280,21 @@ function partsOf (token) {
     shape: shapeOf(shape),
     strides: integers('strides', strides),
     byteOffset: integer('byteOffset', byteOffset),
-    flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND)
+    flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND),
   }
   if (kind === 'parcel') checkOrigin(home)
   else if (kind === 'copy') checkCopy(buffer)
-  else if (!isSharedArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
-  else if (!isCounter(left, buffer)) throw failure('ERR_ARGUMENT', 'the token has no count of its uses that all its clones have; what share() gave was expected')
+  else if (!isSharedArrayBuffer(buffer)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'the token has no SharedArrayBuffer; what share() gave was expected',
+    )
+  } else if (!isCounter(left, buffer)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'the token has no count of its uses that all its clones have; what share() gave was expected',
+    )
+  }
   return parts
 }
 
@@ -229,40 +304,58 @@ function partsOf (token) {
  * @param {unknown} left
  * @param {SharedArrayBuffer} bytes  the tensor's
  */
-function isCounter (left, bytes) {
+function isCounter(left, bytes) {
   if (dtypeOfArray(left) !== 'int32') return false
   const { buffer, length } = partsOfArray(left)
-  return length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
+  return (
+    length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
+  )
 }
 
 /** @param {unknown} buffer */
-function checkCopy (buffer) {
-  if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'the token has no ArrayBuffer with its copy; what share() gave was expected')
-  if (isGone(buffer)) throw failure('ERR_STALE', "the token's copy was transferred to another thread")
+function checkCopy(buffer) {
+  if (!isArrayBuffer(buffer)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'the token has no ArrayBuffer with its copy; what share() gave was expected',
+    )
+  }
+  if (isGone(buffer)) {
+    throw failure('ERR_STALE', "the token's copy was transferred to another thread")
+  }
 }
 
 /** @param {unknown} given */
-function checkOrigin (given) {
+function checkOrigin(given) {
   if (backend.group !== null) {
-    if (given !== backend.group.name) throw failure('ERR_UNSUPPORTED', 'the token is of memory that this thread has not joined; a worker calls init({ from: token }) first')
+    if (given !== backend.group.name) {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        'the token is of memory that this thread has not joined; a worker calls init({ from: token }) first',
+      )
+    }
   } else if (backend.isWasm) {
-    throw failure('ERR_UNSUPPORTED', 'the token is of shared memory, and this thread has one of its own; a worker calls init({ from: token }) first')
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'the token is of shared memory, and this thread has one of its own; a worker calls init({ from: token }) first',
+    )
   } else if (given !== (processId ??= ffi.home())) {
     throw failure('ERR_STALE', 'the token was made by another process')
   }
 }
 
 /** @param {{ kind: string, buffer?: ArrayBufferLike, left?: Int32Array }} parts */
-function receivedBuffer ({ kind, buffer, left }) {
+function receivedBuffer({ kind, buffer, left }) {
   const whole = /** @type {ArrayBufferLike} */ (buffer)
   if (kind === 'buffer') takeOneUse(left)
   return backend.adopt(whole, 0, byteLengthOf(whole), whole)
 }
 
 /** @param {Int32Array | undefined} left */
-function takeOneUse (left) {
+function takeOneUse(left) {
   const uses = /** @type {Int32Array} */ (left)
-  for (let now = Atomics.load(uses, 0); ;) { // takes one use
+  for (let now = Atomics.load(uses, 0); ;) {
+    // takes one use
     if (now <= 0) throw usedUp()
     const before = Atomics.compareExchange(uses, 0, now, now - 1)
     if (before === now) break

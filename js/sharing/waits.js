@@ -28,12 +28,21 @@ const OUTCOMES = /** @type {const} */ (['ok', 'not-equal', 'timed-out'])
  * @param {unknown} index  of an element, as in `data`
  * @returns {number} its first byte in the storage
  */
-function wordAt (layout, index) {
+function wordAt(layout, index) {
   const { name, itemsize } = dtypes[layout.dtype]
-  if (!WORDS.includes(name)) throw failure('ERR_DTYPE', `a ${name} is no word to wait on; ${WORDS.join(', ')} are`)
-  if ((layout.flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', 'the bytes are read-only, and may be a private copy: nobody can wait on them')
+  if (!WORDS.includes(name)) {
+    throw failure('ERR_DTYPE', `a ${name} is no word to wait on; ${WORDS.join(', ')} are`)
+  }
+  if ((layout.flags & READ_ONLY) !== 0) {
+    throw failure(
+      'ERR_READ_ONLY',
+      'the bytes are read-only, and may be a private copy: nobody can wait on them',
+    )
+  }
   const i = integer('index', index)
-  if (i < 0 || i >= layout.size) throw failure('ERR_BOUNDS', `index is ${i}; there are ${layout.size} elements`)
+  if (i < 0 || i >= layout.size) {
+    throw failure('ERR_BOUNDS', `index is ${i}; there are ${layout.size} elements`)
+  }
   return (layout.offset + i) * itemsize // of 64 bits the lower word: all supported systems with futexes are little-endian
 }
 
@@ -44,31 +53,44 @@ function wordAt (layout, index) {
  * @param {unknown} expected
  * @returns {number} unsigned
  */
-function bitsOf (layout, expected) {
+function bitsOf(layout, expected) {
   const { name, itemsize } = dtypes[layout.dtype]
-  if (typeof expected === 'number' && (expected >>> 0 === expected || (expected | 0) === expected)) { // fast path without bigints
-    if (name.startsWith('u') ? expected >= 0 : itemsize === 8 || (expected | 0) === expected) return expected >>> 0
+  if (
+    typeof expected === 'number' &&
+    (expected >>> 0 === expected || (expected | 0) === expected)
+  ) {
+    // fast path without bigints
+    if (name.startsWith('u') ? expected >= 0 : itemsize === 8 || (expected | 0) === expected) {
+      return expected >>> 0
+    }
   }
   if (typeof expected !== 'bigint' && !Number.isSafeInteger(expected)) {
-    throw failure(typeof expected === 'number' ? 'ERR_CAST' : 'ERR_ARGUMENT', `expected is ${show(expected)}; an integer was expected`)
+    throw failure(
+      typeof expected === 'number' ? 'ERR_CAST' : 'ERR_ARGUMENT',
+      `expected is ${show(expected)}; an integer was expected`,
+    )
   }
   const value = BigInt(/** @type {number | bigint} */ (expected))
-  const fits = name.startsWith('u') ? BigInt.asUintN(8 * itemsize, value) : BigInt.asIntN(8 * itemsize, value)
+  const fits = name.startsWith('u')
+    ? BigInt.asUintN(8 * itemsize, value)
+    : BigInt.asIntN(8 * itemsize, value)
   if (fits !== value) throw failure('ERR_CAST', `expected is ${value}; it is none of ${name}`)
   return Number(BigInt.asUintN(32, value))
 }
 
 /** @param {unknown} timeout */
-function timeoutOf (timeout) {
+function timeoutOf(timeout) {
   if (timeout === undefined) return Infinity
-  if (typeof timeout !== 'number') throw failure('ERR_ARGUMENT', `timeout is ${show(timeout)}; milliseconds were expected`)
+  if (typeof timeout !== 'number') {
+    throw failure('ERR_ARGUMENT', `timeout is ${show(timeout)}; milliseconds were expected`)
+  }
   if (!(timeout >= 0)) throw failure('ERR_BOUNDS', `timeout is ${timeout}; 0 or more was expected`)
   return timeout
 }
 
 /** The pending waits of one object, which end when it is disposed. */
 class Waits {
-  constructor () {
+  constructor() {
     /** of each pending wait, the function that ends it and the one that checks its word @type {Map<() => void, () => void>} */
     this.pending = new Map()
     this.ended = false
@@ -80,15 +102,19 @@ class Waits {
    * @param {() => void} stop
    * @param {() => void} look  checks that the word is still mapped: the kernel wakes nobody when the memory is made shorter
    */
-  add (stop, look) {
+  add(stop, look) {
     this.pending.set(stop, look)
     if (this.timer !== null) return
-    this.timer = setInterval(() => { this.pending.forEach(each => { each() }) }, CHECK_INTERVAL)
+    this.timer = setInterval(() => {
+      this.pending.forEach((each) => {
+        each()
+      })
+    }, CHECK_INTERVAL)
     this.timer.unref?.() // the wait itself keeps the process alive
   }
 
   /** @param {() => void} stop */
-  remove (stop) {
+  remove(stop) {
     this.pending.delete(stop)
     if (this.pending.size > 0) return
     clearInterval(this.timer)
@@ -105,7 +131,7 @@ class Waits {
    * @returns {Promise<Woken>}
    * @throws for wrong arguments
    */
-  wait (layout, index, expected, opts) {
+  wait(layout, index, expected, opts) {
     const { timeout, signal: given } = optionsOf(opts, ['timeout', 'signal'], 'wait')
     const ms = timeoutOf(timeout)
     const signal = signalOf(given)
@@ -125,7 +151,7 @@ class Waits {
    * @param {import('../base/signals').Signal | undefined} signal
    * @returns {Promise<Woken>}
    */
-  waitFor (storage, at, bits, ms, signal) {
+  waitFor(storage, at, bits, ms, signal) {
     return new Promise((resolve, reject) => {
       if (this.ended || storage.released) throw gone() // code of the signal may have disposed it
       let leave = () => {}
@@ -137,9 +163,11 @@ class Waits {
         unclaim(storage, backend)
         if (error !== null) reject(error)
         else if (how !== PENDING) resolve(OUTCOMES[how])
-        else reject(this.ended ? gone() : lost ?? signal?.reason)
+        else reject(this.ended ? gone() : (lost ?? signal?.reason))
       })
-      const stop = () => { futex.endWait(id) }
+      const stop = () => {
+        futex.endWait(id)
+      }
       const look = () => {
         try {
           futex.checkWord(storage, at)
@@ -159,9 +187,11 @@ class Waits {
   }
 
   /** Rejects pending and later waits with ERR_DISPOSED. */
-  end () {
+  end() {
     this.ended = true
-    this.pending.forEach((_, stop) => { stop() })
+    this.pending.forEach((_, stop) => {
+      stop()
+    })
   }
 }
 
@@ -177,7 +207,7 @@ const gone = () => failure('ERR_DISPOSED', 'what was waited on was disposed')
  * @param {unknown} [n]  at most; all unless told
  * @returns {number} threads woken
  */
-function notify (layout, index, n) {
+function notify(layout, index, n) {
   const at = wordAt(layout, index)
   const count = n === undefined || n === Infinity ? 2 ** 31 : integer('n', n)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)

@@ -27,7 +27,7 @@ class Access {
    * @param {Layout} layout  of the tensor
    * @param {LayoutOf} layoutOf
    */
-  constructor (tensor, layout, layoutOf) {
+  constructor(tensor, layout, layoutOf) {
     this.tensor = tensor
     this.layout = layout
     this.layoutOf = layoutOf
@@ -44,28 +44,43 @@ class Access {
   }
 
   /** Makes the window again where memory moved. */
-  check () {
+  check() {
     // Typed arrays over a transferred or shrunk buffer, or over WebAssembly memory that grew, have no elements.
-    const isCurrent = this.probe[0] !== undefined && this.storage.block === this.block && this.layoutOf(this.tensor) === this.layout
+    const isCurrent =
+      this.probe[0] !== undefined &&
+      this.storage.block === this.block &&
+      this.layoutOf(this.tensor) === this.layout
     if (!isCurrent) this.renew()
   }
 
-  renew () {
+  renew() {
     const { storage, layout } = this
     const now = this.layoutOf(this.tensor)
     if (now === null) throw failure('ERR_DISPOSED', 'the tensor was disposed')
-    if (now !== layout) throw failure('ERR_STALE', 'the tensor was resized, or got other bytes, after the accessor was made')
+    if (now !== layout) {
+      throw failure(
+        'ERR_STALE',
+        'the tensor was resized, or got other bytes, after the accessor was made',
+      )
+    }
     ffi.checkAttached(storage)
     const { Type, itemsize } = dtypes[layout.dtype]
     const window = backend.canView(storage, Type) ? windowFor(storage, layout.dtype) : null
     this.window = window
-    this.probe = window === null || lengthOf(window) === 0 ? NONE : new Uint8Array(/** @type {ArrayBuffer} */ (bufferOf(window)), byteOffsetOf(window) + nbytesOf(window) - 1, 1)
+    this.probe =
+      window === null || lengthOf(window) === 0
+        ? NONE
+        : new Uint8Array(
+            /** @type {ArrayBuffer} */ (bufferOf(window)),
+            byteOffsetOf(window) + nbytesOf(window) - 1,
+            1,
+          )
     this.block = storage.block
     this.start = layout.offset + (window === null ? 0 : backend.windowOffset(storage) / itemsize)
   }
 
   /** check() before a write. */
-  checkWritable () {
+  checkWritable() {
     this.check()
     if (this.layout.flags & READ_ONLY) throw readOnly(this.storage)
     const { optional } = this.storage
@@ -76,7 +91,7 @@ class Access {
    * @param {number} at
    * @returns {any}
    */
-  load (at) {
+  load(at) {
     return this.window !== null ? load(this.window, at, this.codec) : read(this.layout, at)
   }
 
@@ -84,9 +99,13 @@ class Access {
    * @param {number} at
    * @param {any} value  a primitive, or a pair as scalarFor gives it
    */
-  store (at, value) {
+  store(at, value) {
     if (this.window !== null && store(this.window, at, this.codec, value)) return
-    write(this.layout, at - this.start + this.layout.offset, scalarFor(value, dtypes[this.layout.dtype]))
+    write(
+      this.layout,
+      at - this.start + this.layout.offset,
+      scalarFor(value, dtypes[this.layout.dtype]),
+    )
   }
 
   /**
@@ -94,7 +113,7 @@ class Access {
    *
    * @param {any} value
    */
-  scalar (value) {
+  scalar(value) {
     return typeof value === 'object' ? scalarFor(value, dtypes[this.layout.dtype]) : value
   }
 }
@@ -104,14 +123,14 @@ rootless(Access)
 /** Access over a guarded mapping, whose file may get shorter: checks after each access. */
 class GuardedAccess extends Access {
   /** @param {number} at @override */
-  load (at) {
+  load(at) {
     const value = super.load(at)
     ffi.checkIntact(this.storage)
     return value
   }
 
   /** @param {number} at @param {any} value @override */
-  store (at, value) {
+  store(at, value) {
     super.store(at, value)
     ffi.checkIntact(this.storage)
   }
@@ -121,22 +140,27 @@ class GuardedAccess extends Access {
  * @param {number} given
  * @param {number} ndim
  */
-function checkCount (given, ndim) {
+function checkCount(given, ndim) {
   if (given !== ndim) throw wrongCount(given, ndim)
 }
 
 /** @param {string} name  of a method called without its object, as after `const { get } = t.accessor()`, or on another one */
-function withoutAccessor (name) {
-  return failure('ERR_ARGUMENT', `${name} was called without its accessor; accessor.${name}(...) was expected`)
+function withoutAccessor(name) {
+  return failure(
+    'ERR_ARGUMENT',
+    `${name} was called without its accessor; accessor.${name}(...) was expected`,
+  )
 }
 
 // One class for each number of axes, so that V8 compiles a fixed number of arguments instead of a rest array.
 
 class Accessor1 {
-  #access; #n; #s
+  #access
+  #n
+  #s
 
   /** @param {Access} access */
-  constructor (access) {
+  constructor(access) {
     const { shape, strides } = access.layout
     this.#access = access
     this.#n = shape[0]
@@ -144,8 +168,10 @@ class Accessor1 {
   }
 
   /** @param {number} i */
-  get (i) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
+  get(i) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('get')
+    }
     if (arguments.length !== 1) checkCount(arguments.length, 1)
     const access = this.#access
     access.check()
@@ -153,8 +179,10 @@ class Accessor1 {
   }
 
   /** @param {Value} value @param {number} i */
-  set (value, i) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
+  set(value, i) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('set')
+    }
     if (arguments.length !== 2) checkCount(arguments.length - 1, 1)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -164,10 +192,14 @@ class Accessor1 {
 }
 
 class Accessor2 {
-  #access; #n0; #n1; #s0; #s1
+  #access
+  #n0
+  #n1
+  #s0
+  #s1
 
   /** @param {Access} access */
-  constructor (access) {
+  constructor(access) {
     const { shape, strides } = access.layout
     this.#access = access
     this.#n0 = shape[0]
@@ -177,13 +209,17 @@ class Accessor2 {
   }
 
   /** @param {number} i @param {number} j */
-  #at (i, j) {
-    return this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1
+  #at(i, j) {
+    return (
+      this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1
+    )
   }
 
   /** @param {number} i @param {number} j */
-  get (i, j) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
+  get(i, j) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('get')
+    }
     if (arguments.length !== 2) checkCount(arguments.length, 2)
     const access = this.#access
     access.check()
@@ -191,8 +227,10 @@ class Accessor2 {
   }
 
   /** @param {Value} value @param {number} i @param {number} j */
-  set (value, i, j) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
+  set(value, i, j) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('set')
+    }
     if (arguments.length !== 3) checkCount(arguments.length - 1, 2)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -202,10 +240,16 @@ class Accessor2 {
 }
 
 class Accessor3 {
-  #access; #n0; #n1; #n2; #s0; #s1; #s2
+  #access
+  #n0
+  #n1
+  #n2
+  #s0
+  #s1
+  #s2
 
   /** @param {Access} access */
-  constructor (access) {
+  constructor(access) {
     const { shape, strides } = access.layout
     this.#access = access
     this.#n0 = shape[0]
@@ -217,13 +261,20 @@ class Accessor3 {
   }
 
   /** @param {number} i @param {number} j @param {number} k */
-  #at (i, j, k) {
-    return this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 + inside(k, this.#n2, 2) * this.#s2
+  #at(i, j, k) {
+    return (
+      this.#access.start +
+      inside(i, this.#n0, 0) * this.#s0 +
+      inside(j, this.#n1, 1) * this.#s1 +
+      inside(k, this.#n2, 2) * this.#s2
+    )
   }
 
   /** @param {number} i @param {number} j @param {number} k */
-  get (i, j, k) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
+  get(i, j, k) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('get')
+    }
     if (arguments.length !== 3) checkCount(arguments.length, 3)
     const access = this.#access
     access.check()
@@ -231,8 +282,10 @@ class Accessor3 {
   }
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k */
-  set (value, i, j, k) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
+  set(value, i, j, k) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('set')
+    }
     if (arguments.length !== 4) checkCount(arguments.length - 1, 3)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -242,10 +295,18 @@ class Accessor3 {
 }
 
 class Accessor4 {
-  #access; #n0; #n1; #n2; #n3; #s0; #s1; #s2; #s3
+  #access
+  #n0
+  #n1
+  #n2
+  #n3
+  #s0
+  #s1
+  #s2
+  #s3
 
   /** @param {Access} access */
-  constructor (access) {
+  constructor(access) {
     const { shape, strides } = access.layout
     this.#access = access
     this.#n0 = shape[0]
@@ -259,14 +320,21 @@ class Accessor4 {
   }
 
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
-  #at (i, j, k, l) {
-    return this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 +
-      inside(k, this.#n2, 2) * this.#s2 + inside(l, this.#n3, 3) * this.#s3
+  #at(i, j, k, l) {
+    return (
+      this.#access.start +
+      inside(i, this.#n0, 0) * this.#s0 +
+      inside(j, this.#n1, 1) * this.#s1 +
+      inside(k, this.#n2, 2) * this.#s2 +
+      inside(l, this.#n3, 3) * this.#s3
+    )
   }
 
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
-  get (i, j, k, l) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
+  get(i, j, k, l) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('get')
+    }
     if (arguments.length !== 4) checkCount(arguments.length, 4)
     const access = this.#access
     access.check()
@@ -274,8 +342,10 @@ class Accessor4 {
   }
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k @param {number} l */
-  set (value, i, j, k, l) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
+  set(value, i, j, k, l) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('set')
+    }
     if (arguments.length !== 5) checkCount(arguments.length - 1, 4)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -288,13 +358,16 @@ class AccessorN {
   #access
 
   /** @param {Access} access */
-  constructor (access) {
+  constructor(access) {
     this.#access = access
   }
 
   /** @param {number[]} index */
-  #at (index) {
-    const { layout: { shape, strides }, start } = this.#access
+  #at(index) {
+    const {
+      layout: { shape, strides },
+      start,
+    } = this.#access
     checkCount(index.length, shape.length)
     let at = start
     for (let d = 0; d < shape.length; d++) at += inside(index[d], shape[d], d) * strides[d]
@@ -302,16 +375,20 @@ class AccessorN {
   }
 
   /** @param {...number} index */
-  get (...index) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
+  get(...index) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('get')
+    }
     const access = this.#access
     access.check()
     return access.load(this.#at(index))
   }
 
   /** @param {Value} value @param {...number} index */
-  set (value, ...index) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
+  set(value, ...index) {
+    if (typeof this !== 'object' || this === null || !(#access in this)) {
+      throw withoutAccessor('set')
+    }
     const access = this.#access
     const scalar = access.scalar(value)
     access.checkWritable()
@@ -328,13 +405,19 @@ const CLASSES = [AccessorN, Accessor1, Accessor2, Accessor3, Accessor4]
  * @param {{ dtype?: unknown, ndim?: unknown }} wanted  what the caller relies on
  * @returns {Accessor}
  */
-function accessorOf (tensor, layout, layoutOf, { dtype, ndim }) {
+function accessorOf(tensor, layout, layoutOf, { dtype, ndim }) {
   const { name } = dtypes[layout.dtype]
   const { length } = layout.shape
-  if (dtype !== undefined && dtypeOf(dtype).name !== name) throw failure('ERR_DTYPE', `dtype is ${show(dtype)}; the tensor's is ${name}`)
-  if (ndim !== undefined && integer('ndim', ndim, 'ERR_SHAPE') !== length) throw failure('ERR_SHAPE', `ndim is ${show(ndim)}; the tensor has ${length} axes`)
+  if (dtype !== undefined && dtypeOf(dtype).name !== name) {
+    throw failure('ERR_DTYPE', `dtype is ${show(dtype)}; the tensor's is ${name}`)
+  }
+  if (ndim !== undefined && integer('ndim', ndim, 'ERR_SHAPE') !== length) {
+    throw failure('ERR_SHAPE', `ndim is ${show(ndim)}; the tensor has ${length} axes`)
+  }
   const Class = CLASSES[length] ?? AccessorN
-  return new Class(new (ffi.isGuarded(layout.storage) ? GuardedAccess : Access)(tensor, layout, layoutOf))
+  return new Class(
+    new (ffi.isGuarded(layout.storage) ? GuardedAccess : Access)(tensor, layout, layoutOf),
+  )
 }
 
 module.exports = { accessorOf }

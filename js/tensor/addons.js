@@ -21,7 +21,7 @@ const given = []
  * @param {Wrap} wrap
  * @returns {unknown} the external; null on WebAssembly
  */
-function offer (Tensor, wrap) {
+function offer(Tensor, wrap) {
   if (backend.isWasm) return null
 
   /**
@@ -31,13 +31,18 @@ function offer (Tensor, wrap) {
    * @param {boolean} [readOnly]  the addon will only read
    * @returns {number | undefined} the pin's number; below 0: minus the status of an error
    */
-  function pin (value, readOnly) {
+  function pin(value, readOnly) {
     try {
       if (readOnly === undefined) {
         pins.unpin(/** @type {number} */ (value))
         return undefined
       }
-      if (!Tensor.isTensor(value)) throw failure('ERR_ARGUMENT', `${show(value)} was given; a tensor of this copy of samebytes was expected`)
+      if (!Tensor.isTensor(value)) {
+        throw failure(
+          'ERR_ARGUMENT',
+          `${show(value)} was given; a tensor of this copy of samebytes was expected`,
+        )
+      }
       return pins.pin(Tensor.attachedOf(value), readOnly)
     } catch (error) {
       return -ffi.leave(error)
@@ -52,7 +57,7 @@ function offer (Tensor, wrap) {
    * @param {number} flags  READ_ONLY or 0
    * @returns {import('./tensor').Tensor | number} below 0: minus the status of an error
    */
-  function make (number, dynamism, flags) {
+  function make(number, dynamism, flags) {
     try {
       const layout = ffi.received(number < 0 ? null : pins.pinned()[number], flags & READ_ONLY)
       layout.flags |= dynamism === 0 ? STATIC : dynamism === 2 ? UNBOUND : 0

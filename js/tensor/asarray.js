@@ -8,7 +8,16 @@ const { countCopy, deviceOfStorage, nameOfDevice } = require('../backend/storage
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('../base/buffers')
 const { placementOf } = require('../layout/placement')
-const { dynamismOf, nameOfDynamism, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('../layout/layouts')
+const {
+  dynamismOf,
+  nameOfDynamism,
+  emptyLayout,
+  likeLayout,
+  axesOfOrder,
+  written,
+  layoutOverBytes,
+  bytesOf,
+} = require('../layout/layouts')
 const { Tensor, wrap } = require('./tensor')
 const { copyOf } = require('./creation')
 const { fromBlob } = require('./blob')
@@ -35,23 +44,49 @@ const OF_ASARRAY = ['dtype', 'device', 'order', 'copy', 'casting', 'dynamism', '
  * asarray(t) === t // true
  * asarray(new Float64Array(2), { copy: false }).dtype // 'float64'
  */
-function asarray (x, opts) {
-  const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts, OF_ASARRAY, 'asarray')
+function asarray(x, opts) {
+  const {
+    dtype: name,
+    device,
+    order,
+    copy,
+    casting,
+    dynamism,
+    pinMemory,
+  } = optionsOf(opts, OF_ASARRAY, 'asarray')
   const placement = placementOf(device, pinMemory)
   const isNear = Tensor.isTensor(x) && device === undefined
-  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism, pinMemory, device: isNear ? nameOfDevice(deviceOfStorage(Tensor.layoutOf(x).storage)) : placement === undefined ? undefined : nameOfDevice(placement.device) }
+  const options = {
+    dtype: name === undefined ? undefined : dtypeOf(name).name,
+    order,
+    casting,
+    dynamism,
+    pinMemory,
+    device: isNear
+      ? nameOfDevice(deviceOfStorage(Tensor.layoutOf(x).storage))
+      : placement === undefined
+        ? undefined
+        : nameOfDevice(placement.device),
+  }
   const rule = copy === undefined ? undefined : boolean('copy', copy)
   castingOf(casting)
   dynamismOf(dynamism)
   axesOfOrder(order, 0)
   const need = whyCopy(x, options)
-  if (rule === false && need !== null) throw failure('ERR_UNSUPPORTED', `copy is false, but ${need} would have to be copied`)
+  if (rule === false && need !== null) {
+    throw failure('ERR_UNSUPPORTED', `copy is false, but ${need} would have to be copied`)
+  }
   if (rule === true || need !== null) {
     const made = copied(x, options)
     countCopy('asarray', made.nbytes)
     return made
   }
-  return Tensor.isTensor(x) ? x : fromBlob(/** @type {any} */ (x), dtypeOfArray(x) === undefined ? { dtype: options.dtype, dynamism } : { dynamism })
+  return Tensor.isTensor(x)
+    ? x
+    : fromBlob(
+        /** @type {any} */ (x),
+        dtypeOfArray(x) === undefined ? { dtype: options.dtype, dynamism } : { dynamism },
+      )
 }
 
 /**
@@ -61,21 +96,33 @@ function asarray (x, opts) {
  * @param {AsarrayOptions} options
  * @returns {string | null}
  */
-function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
+function whyCopy(x, { dtype, order, device = 'cpu', pinMemory = false }) {
   if (Tensor.isTensor(x)) {
     const layout = Tensor.layoutOf(x)
     const there = nameOfDevice(deviceOfStorage(layout.storage))
     const { name } = dtypes[layout.dtype]
     if (there !== device) return `a tensor on ${there} that is wanted on ${device}`
     if (pinMemory && !isPinned(layout.storage)) return 'a tensor that is to be in pinned memory'
-    if (dtype !== undefined && dtype !== name) return `a tensor of ${name} that is wanted as ${dtype}`
+    if (dtype !== undefined && dtype !== name) {
+      return `a tensor of ${name} that is wanted as ${dtype}`
+    }
     const axes = axesOfOrder(order, layout.shape.length)
-    return axes === null || ffi.isContiguousIn(layout, axes) ? null : `a tensor that does not lie in order '${order}'`
+    return axes === null || ffi.isContiguousIn(layout, axes)
+      ? null
+      : `a tensor that does not lie in order '${order}'`
   }
   const found = dtypeOfArray(x)
-  if (device !== 'cpu' && (found !== undefined || isBuffer(x))) return `a buffer that is wanted on ${device}`
-  if (pinMemory && (found !== undefined || isBuffer(x))) return 'a buffer that is to be in pinned memory'
-  if (found !== undefined) return dtype === undefined || dtype === found ? null : `a typed array of ${found} that is wanted as ${dtype}`
+  if (device !== 'cpu' && (found !== undefined || isBuffer(x))) {
+    return `a buffer that is wanted on ${device}`
+  }
+  if (pinMemory && (found !== undefined || isBuffer(x))) {
+    return 'a buffer that is to be in pinned memory'
+  }
+  if (found !== undefined) {
+    return dtype === undefined || dtype === found
+      ? null
+      : `a typed array of ${found} that is wanted as ${dtype}`
+  }
   if (isBuffer(x)) {
     const isAligned = dtype === undefined || bytesOf(x).byteOffset % dtypeOf(dtype).itemsize === 0
     return isAligned ? null : `a view that is not aligned for ${dtype}`
@@ -88,19 +135,31 @@ function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
  *
  * @param {unknown} x
  */
-const isBuffer = x => ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
+const isBuffer = (x) => ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
 
 /**
  * @param {any} x
  * @param {AsarrayOptions} options
  * @returns {Tensor} with bytes of its own
  */
-function copied (x, options) {
+function copied(x, options) {
   if (dtypeOfArray(x) === undefined && isBuffer(x)) return copiedBytes(x, options)
   if (!Tensor.isTensor(x)) return copyOf(x, null, options)
   const source = Tensor.layoutOf(x)
-  const { dtype, order, casting, dynamism = nameOfDynamism(source.flags), device, pinMemory } = options
-  const made = likeLayout(dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype), source, { order, dynamism, device, pinMemory }, false)
+  const {
+    dtype,
+    order,
+    casting,
+    dynamism = nameOfDynamism(source.flags),
+    device,
+    pinMemory,
+  } = options
+  const made = likeLayout(
+    dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype),
+    source,
+    { order, dynamism, device, pinMemory },
+    false,
+  )
   return wrap(written(made, () => ffi.copy(made, source, castingOf(casting))))
 }
 
@@ -109,12 +168,21 @@ function copied (x, options) {
  * @param {AsarrayOptions} options
  * @returns {Tensor} 1-D
  */
-function copiedBytes (x, { dtype: name, dynamism, device, pinMemory }) {
+function copiedBytes(x, { dtype: name, dynamism, device, pinMemory }) {
   const dtype = dtypeOf(name)
   const { buffer, byteOffset, byteLength } = bytesOf(x)
   const length = Math.floor(byteLength / dtype.itemsize)
-  const source = layoutOverBytes({ buffer, byteOffset, byteLength: length * dtype.itemsize }, dtype.index, [length])
-  return wrap(written(emptyLayout(dtype, [length], ownFields({ dynamism, device, pinMemory }), false), made => ffi.copy(made, source, 0)))
+  const source = layoutOverBytes(
+    { buffer, byteOffset, byteLength: length * dtype.itemsize },
+    dtype.index,
+    [length],
+  )
+  return wrap(
+    written(
+      emptyLayout(dtype, [length], ownFields({ dynamism, device, pinMemory }), false),
+      (made) => ffi.copy(made, source, 0),
+    ),
+  )
 }
 
 module.exports = { asarray }

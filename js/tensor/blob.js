@@ -4,12 +4,37 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { isUntransferable } = require('../runtime/host')
-const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOptions, ownFields } = require('../base/validate')
+const {
+  show,
+  receiver,
+  boolean,
+  integer,
+  integers,
+  shapeOf,
+  optionsOf,
+  isOptions,
+  ownFields,
+} = require('../base/validate')
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf, isView, transferred } = require('../base/buffers')
+const {
+  dtypeOfArray,
+  dtypeOfType,
+  isArrayBuffer,
+  isSharedArrayBuffer,
+  byteLengthOf,
+  isView,
+  transferred,
+} = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { deviceOf, placementOf } = require('../layout/placement')
-const { axesOfOrder, dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
+const {
+  axesOfOrder,
+  dynamismOf,
+  bytesOf,
+  adoptArray,
+  viewed,
+  inherit,
+} = require('../layout/layouts')
 const records = require('../layout/data')
 const { Tensor, wrap } = require('./tensor')
 
@@ -18,23 +43,38 @@ const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 const EXPECTED = 'a typed array, ArrayBuffer, SharedArrayBuffer, DataView or address'
 
 /** PyTorch's names of dtypes, which records may use @type {Map<unknown, string>} */
-const TORCH_NAMES = new Map(Object.entries({
-  byte: 'uint8',
-  char: 'int8',
-  short: 'int16',
-  int: 'int32',
-  long: 'int64',
-  half: 'float16',
-  float: 'float32',
-  double: 'float64',
-  cfloat: 'complex64',
-  cdouble: 'complex128'
-}))
+const TORCH_NAMES = new Map(
+  Object.entries({
+    byte: 'uint8',
+    char: 'int8',
+    short: 'int16',
+    int: 'int32',
+    long: 'int64',
+    half: 'float16',
+    float: 'float32',
+    double: 'float64',
+    cfloat: 'complex64',
+    cdouble: 'complex128',
+  }),
+)
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, BufferOf, DtypeOfSource } from '../base/types' */
 
-const OF_BLOB = ['dtype', 'strides', 'dimOrder', 'offset', 'nbytes', 'owner', 'deleter', 'borrowed', 'transfer', 'readOnly', 'dynamism', 'device']
+const OF_BLOB = [
+  'dtype',
+  'strides',
+  'dimOrder',
+  'offset',
+  'nbytes',
+  'owner',
+  'deleter',
+  'borrowed',
+  'transfer',
+  'readOnly',
+  'dynamism',
+  'device',
+]
 
 /**
  * fromBlob's options, read and checked. No code of the caller's runs after this.
@@ -62,11 +102,19 @@ const OF_BLOB = ['dtype', 'strides', 'dimOrder', 'offset', 'nbytes', 'owner', 'd
  * @param {string | undefined} asked  the option dtype
  * @returns {import('../layout/layouts').Bytes & { dtype: string | undefined }}
  */
-function bytesOfSource (source, asked) {
+function bytesOfSource(source, asked) {
   const dtype = dtypeOfArray(source)
   // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
-  if (dtype !== undefined && asked !== undefined && dtype !== 'uint8' && dtypeOfType(dtypeOf(asked).Type) !== dtype) {
-    throw failure('ERR_DTYPE', `the source is of ${dtype}, dtype is ${asked}; view(dtype) reads bytes as another dtype`)
+  if (
+    dtype !== undefined &&
+    asked !== undefined &&
+    dtype !== 'uint8' &&
+    dtypeOfType(dtypeOf(asked).Type) !== dtype
+  ) {
+    throw failure(
+      'ERR_DTYPE',
+      `the source is of ${dtype}, dtype is ${asked}; view(dtype) reads bytes as another dtype`,
+    )
   }
   const { buffer, byteOffset, byteLength } = bytesOf(source, 'source', EXPECTED)
   return { buffer, byteOffset, byteLength, dtype }
@@ -78,18 +126,40 @@ function bytesOfSource (source, asked) {
  * @param {ArrayBufferLike} buffer
  * @returns {ArrayBuffer}
  */
-function transferBuffer (buffer) {
-  if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder')
-  if (isUntransferable(buffer)) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred: it is marked as untransferable, as that of small Buffers is, which they share')
+function transferBuffer(buffer) {
+  if (!isArrayBuffer(buffer)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder',
+    )
+  }
+  if (isUntransferable(buffer)) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'the buffer cannot be transferred: it is marked as untransferable, as that of small Buffers is, which they share',
+    )
+  }
   const length = byteLengthOf(buffer)
   let taken
   try {
-    taken = transferred !== undefined ? transferred(buffer) : /** @type {any} */ (structuredClone)(buffer, { transfer: [buffer] })
+    taken =
+      transferred !== undefined
+        ? transferred(buffer)
+        : /** @type {any} */ (structuredClone)(buffer, { transfer: [buffer] })
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`)
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`,
+    )
   }
   // structuredClone may run functions that programs have replaced.
-  if (!isArrayBuffer(taken) || byteLengthOf(taken) !== length || (length > 0 && byteLengthOf(buffer) !== 0)) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred; it stays with its holder')
+  if (
+    !isArrayBuffer(taken) ||
+    byteLengthOf(taken) !== length ||
+    (length > 0 && byteLengthOf(buffer) !== 0)
+  ) {
+    throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred; it stays with its holder')
+  }
   return taken
 }
 
@@ -98,10 +168,13 @@ function transferBuffer (buffer) {
  * @param {unknown} source
  * @returns {number}
  */
-function checkedAddress (name, source) {
+function checkedAddress(name, source) {
   const address = typeof source === 'bigint' || typeof source === 'number' ? Number(source) : NaN
   if (!Number.isSafeInteger(address) || address < 0) {
-    throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; a bigint or safe integer, not negative, was expected`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(source)}; a bigint or safe integer, not negative, was expected`,
+    )
   }
   return address
 }
@@ -129,10 +202,12 @@ function checkedAddress (name, source) {
  * fromBlob(samples, [2, 3]).set(1, 0, 0)
  * samples[0] // 1
  */
-function fromBlob (source, shape, opts) {
+function fromBlob(source, shape, opts) {
   if (opts === undefined && (shape === undefined || Array.isArray(shape))) {
     const dtype = dtypeOfArray(source)
-    if (dtype !== undefined) return wrap(adoptArray(source, dtypeOf(dtype), /** @type {any} */ (shape)))
+    if (dtype !== undefined) {
+      return wrap(adoptArray(source, dtypeOf(dtype), /** @type {any} */ (shape)))
+    }
   }
   if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) {
     opts = /** @type {BlobOptions} */ (shape)
@@ -142,9 +217,12 @@ function fromBlob (source, shape, opts) {
   const given = checkedOptions(shape, optionsOf(opts, OF_BLOB, 'fromBlob'))
   const ours = records.layoutOf(source)
   if (ours !== undefined) return wrap(overOwnRecord(/** @type {Blob} */ (source), ours, given))
-  const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
-    ? overAddress(source ?? 0, given)
-    : isPlain(source) ? overRecord(/** @type {any} */ (source), given) : overBuffer(source, given)
+  const layout =
+    typeof source === 'bigint' || typeof source === 'number' || source === null
+      ? overAddress(source ?? 0, given)
+      : isPlain(source)
+        ? overRecord(/** @type {any} */ (source), given)
+        : overBuffer(source, given)
   layout.flags |= flagsOf(given, 0)
   return wrap(layout)
 }
@@ -154,7 +232,23 @@ function fromBlob (source, shape, opts) {
  * @param {Record<string, any>} options
  * @returns {Given}
  */
-function checkedOptions (shape, { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, dynamism, device }) {
+function checkedOptions(
+  shape,
+  {
+    dtype,
+    strides,
+    dimOrder,
+    offset,
+    nbytes,
+    owner,
+    deleter,
+    borrowed,
+    transfer,
+    readOnly,
+    dynamism,
+    device,
+  },
+) {
   const given = {
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
     transfer: boolean('transfer', transfer),
@@ -168,9 +262,11 @@ function checkedOptions (shape, { dtype, strides, dimOrder, offset, nbytes, owne
     dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
     offset: offset === undefined ? null : integer('offset', offset),
     shape: shape === undefined || shape === null ? null : shapeOf(shape),
-    device: device === undefined ? undefined : deviceOf(device)
+    device: device === undefined ? undefined : deviceOf(device),
   }
-  if (deleter !== undefined && typeof deleter !== 'function') throw failure('ERR_ARGUMENT', `deleter is ${show(deleter)}; a function was expected`)
+  if (deleter !== undefined && typeof deleter !== 'function') {
+    throw failure('ERR_ARGUMENT', `deleter is ${show(deleter)}; a function was expected`)
+  }
   return given
 }
 
@@ -179,9 +275,9 @@ function checkedOptions (shape, { dtype, strides, dimOrder, offset, nbytes, owne
  * @param {number} inherited  flags
  * @returns {number}
  */
-function flagsOf ({ readOnly, dynamism }, inherited) {
+function flagsOf({ readOnly, dynamism }, inherited) {
   const read = (inherited & READ_ONLY) | (readOnly ? READ_ONLY : 0)
-  return read | (dynamism ?? (inherited & ~READ_ONLY))
+  return read | (dynamism ?? inherited & ~READ_ONLY)
 }
 
 // ---- Buffers ----
@@ -191,20 +287,38 @@ function flagsOf ({ readOnly, dynamism }, inherited) {
  * @param {Given} given
  * @returns {Layout}
  */
-function overBuffer (source, given) {
-  if ((given.device ?? CPU) !== CPU) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}', and the source is in the CPU's memory; to() copies it to a device`)
+function overBuffer(source, given) {
+  if ((given.device ?? CPU) !== CPU) {
+    throw failure(
+      'ERR_DEVICE',
+      `device is '${nameOfDevice(/** @type {number} */ (given.device))}', and the source is in the CPU's memory; to() copies it to a device`,
+    )
+  }
   const { buffer, byteOffset, byteLength, dtype: found } = bytesOfSource(source, given.dtype)
-  if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
+  if (given.dtype === undefined && found === undefined) {
+    throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
+  }
   const dtype = dtypeOf(given.dtype ?? found)
   const last = { deleter: given.deleter }
-  const isMemory = /** @type {number} */ (given.offset) > 0 && byteOffset === 0 && backend.isOwn(buffer) // WebAssembly's memory, from its first byte on
+  const isMemory =
+    /** @type {number} */ (given.offset) > 0 && byteOffset === 0 && backend.isOwn(buffer) // WebAssembly's memory, from its first byte on
   let storage = isMemory ? null : backend.adopt(buffer, byteOffset, byteLength, source)
   try {
-    const layout = storage === null ? overMemory(byteLength, dtype, given) : shaped(storage, dtype, given, byteLength)
-    const made = storage = layout.storage
+    const layout =
+      storage === null
+        ? overMemory(byteLength, dtype, given)
+        : shaped(storage, dtype, given, byteLength)
+    const made = (storage = layout.storage)
     made.owner = given.owner ?? source
-    if (given.deleter !== undefined) backend.attachDeleter(made, (/** @type {bigint} */ address) => last.deleter?.(address), ffi.check)
-    if (given.transfer) { // last, because nothing may fail once the caller's buffer is detached
+    if (given.deleter !== undefined) {
+      backend.attachDeleter(
+        made,
+        (/** @type {bigint} */ address) => last.deleter?.(address),
+        ffi.check,
+      )
+    }
+    if (given.transfer) {
+      // last, because nothing may fail once the caller's buffer is detached
       const taken = transferBuffer(buffer)
       if (!ffi.isGuarded(made)) made.buffer = taken // a guarded storage's bytes are C's
       made.owner = given.owner
@@ -224,11 +338,16 @@ function overBuffer (source, given) {
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {Given} given
  */
-function overMemory (nbytes, dtype, given) {
+function overMemory(nbytes, dtype, given) {
   /** @type {any} */ const wasm = backend
   const { itemsize } = dtype
   const storage = wasm.unheld(itemsize, nbytes - itemsize)
-  const layout = shaped(storage, dtype, { ...given, offset: /** @type {number} */ (given.offset) - 1 }, nbytes - itemsize)
+  const layout = shaped(
+    storage,
+    dtype,
+    { ...given, offset: /** @type {number} */ (given.offset) - 1 },
+    nbytes - itemsize,
+  )
   if (layout.size === 0) return layout
   const { low, high } = ffi.extent(layout)
   return wasm.keepReached(layout, low, high, itemsize)
@@ -241,10 +360,15 @@ function overMemory (nbytes, dtype, given) {
  * @param {number} nbytes  of the source
  * @returns {Layout}
  */
-function shaped (storage, { index, itemsize, name }, given, nbytes) {
+function shaped(storage, { index, itemsize, name }, given, nbytes) {
   const whole = new Layout(storage, index, [0], [1], 0, 0, 0)
   const offset = given.offset ?? 0
-  if (!given.shape && nbytes % itemsize !== 0) throw failure('ERR_SHAPE', `the source has ${nbytes} bytes, which is no multiple of ${name}'s ${itemsize}; a shape tells how many to take`)
+  if (!given.shape && nbytes % itemsize !== 0) {
+    throw failure(
+      'ERR_SHAPE',
+      `the source has ${nbytes} bytes, which is no multiple of ${name}'s ${itemsize}; a shape tells how many to take`,
+    )
+  }
   const shape = given.shape ?? [Math.max(0, nbytes / itemsize - offset)]
   return ffi.asStrided(whole, shape, given.strides, given.dimOrder, offset, false)
 }
@@ -256,16 +380,22 @@ function shaped (storage, { index, itemsize, name }, given, nbytes) {
  * @param {Given} given
  * @returns {Layout}
  */
-function overAddress (source, given) {
+function overAddress(source, given) {
   const address = checkedAddress('the address', source)
   checkForeign(given)
-  if (given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
+  if (given.dtype === undefined) {
+    throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
+  }
   const dtype = dtypeOf(given.dtype)
-  if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
+  if (given.shape === null && given.nbytes === undefined) {
+    throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
+  }
   // The layout is checked over a placeholder, before the address is wrapped.
   const layout = shaped(probe(address, given.nbytes), dtype, given, given.nbytes ?? 0)
   if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')
-  const needed = given.nbytes ?? (layout.size === 0 ? 0 : (layout.offset + ffi.extent(layout).high + 1) * dtype.itemsize)
+  const needed =
+    given.nbytes ??
+    (layout.size === 0 ? 0 : (layout.offset + ffi.extent(layout).high + 1) * dtype.itemsize)
   layout.storage = storageAtAddress(address, needed, given)
   return layout
 }
@@ -275,13 +405,25 @@ function overAddress (source, given) {
  *
  * @param {Given} given
  */
-function checkForeign ({ owner, deleter, borrowed, transfer, nbytes }) {
-  if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
-  if (owner === undefined && deleter === undefined && !borrowed) {
-    throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')
+function checkForeign({ owner, deleter, borrowed, transfer, nbytes }) {
+  if (backend.name !== 'native') {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'an address needs the native addon; WASM sees its own memory only',
+    )
   }
-  if (transfer) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
-  if (nbytes !== undefined && nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
+  if (owner === undefined && deleter === undefined && !borrowed) {
+    throw failure(
+      'ERR_ARGUMENT',
+      'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes',
+    )
+  }
+  if (transfer) {
+    throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
+  }
+  if (nbytes !== undefined && nbytes < 0) {
+    throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
+  }
 }
 
 /**
@@ -290,7 +432,7 @@ function checkForeign ({ owner, deleter, borrowed, transfer, nbytes }) {
  * @param {number} address
  * @param {number | undefined} nbytes
  */
-function probe (address, nbytes) {
+function probe(address, nbytes) {
   const storage = backend.borrow(new ArrayBuffer(0), 0, nbytes ?? 2 ** 53 - 1)
   storage.address = address
   return storage
@@ -304,12 +446,19 @@ function probe (address, nbytes) {
  * @param {Given} given
  * @returns {import('../backend/storage').Storage}
  */
-function storageAtAddress (address, nbytes, { owner, deleter, device }) {
+function storageAtAddress(address, nbytes, { owner, deleter, device }) {
   const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
-  const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check, device ?? CPU)
+  const storage = backend.wrap(
+    address,
+    address === 0 ? 0 : nbytes,
+    deleter,
+    ffi.check,
+    device ?? CPU,
+  )
   storage.owner = owner
   if (storage.optional !== null && storage.optional.device >= 0) storage.optional.stays = true // resize must not move the caller's memory
-  if (base !== null) { // disposing the owner must not free these bytes
+  if (base !== null) {
+    // disposing the owner must not free these bytes
     const optional = /** @type {import('../backend/storage').OptionalFields} */ (storage.optional)
     claim(base)
     optional.base = base
@@ -324,9 +473,16 @@ function storageAtAddress (address, nbytes, { owner, deleter, device }) {
  *
  * @param {unknown} source
  */
-function isPlain (source) {
-  return source !== null && typeof source === 'object' && !Array.isArray(source) && !isView(source) &&
-    !isArrayBuffer(source) && !isSharedArrayBuffer(source) && !Tensor.isTensor(source)
+function isPlain(source) {
+  return (
+    source !== null &&
+    typeof source === 'object' &&
+    !Array.isArray(source) &&
+    !isView(source) &&
+    !isArrayBuffer(source) &&
+    !isSharedArrayBuffer(source) &&
+    !Tensor.isTensor(source)
+  )
 }
 
 /**
@@ -337,12 +493,20 @@ function isPlain (source) {
  * @param {Given} given
  * @returns {Layout}
  */
-function overOwnRecord (record, layout, given) {
+function overOwnRecord(record, layout, given) {
   if (given.deleter !== undefined || given.transfer) {
-    throw failure('ERR_ARGUMENT', `${given.transfer ? 'transfer' : 'deleter'} was given; the record of a tensor keeps the tensor's bytes itself`)
+    throw failure(
+      'ERR_ARGUMENT',
+      `${given.transfer ? 'transfer' : 'deleter'} was given; the record of a tensor keeps the tensor's bytes itself`,
+    )
   }
   const device = deviceOfStorage(layout.storage)
-  if ((given.device ?? device) !== device) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record's bytes are on ${nameOfDevice(device)}`)
+  if ((given.device ?? device) !== device) {
+    throw failure(
+      'ERR_DEVICE',
+      `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record's bytes are on ${nameOfDevice(device)}`,
+    )
+  }
   ffi.checkAttached(layout.storage)
   const made = viewOfRecord(layout, given)
   inherit(made, layout)
@@ -358,13 +522,18 @@ function overOwnRecord (record, layout, given) {
  * @param {Given} given
  * @returns {Layout}
  */
-function viewOfRecord (layout, { dtype: name, shape, strides, dimOrder, offset, nbytes }) {
+function viewOfRecord(layout, { dtype: name, shape, strides, dimOrder, offset, nbytes }) {
   const dtype = name === undefined ? undefined : dtypeOf(name)
   if (nbytes !== undefined) checkLength(layout, nbytes)
   const dense = ffi.isContiguous(layout)
   if (strides === null && dimOrder === null) {
     if (dense && shape !== null) offset ??= 0 // the record may have more elements than the shape
-    if (!dense && offset !== null) throw failure('ERR_SHAPE', `offset is ${offset}; strides are needed as well, because the record's elements are not row-major`)
+    if (!dense && offset !== null) {
+      throw failure(
+        'ERR_SHAPE',
+        `offset is ${offset}; strides are needed as well, because the record's elements are not row-major`,
+      )
+    }
   }
   return viewed(layout, { dtype, shape, strides, dimOrder, offset })
 }
@@ -373,12 +542,15 @@ function viewOfRecord (layout, { dtype: name, shape, strides, dimOrder, offset, 
  * @param {Layout} layout  of a record
  * @param {number} nbytes  from its first element
  */
-function checkLength (layout, nbytes) {
+function checkLength(layout, nbytes) {
   if (layout.size === 0) return
   const { low, high } = ffi.extent(layout)
   const { name, itemsize } = dtypes[layout.dtype]
   if (low < 0 || (high + 1) * itemsize > nbytes) {
-    throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; the record reaches elements ${low} to ${high} of ${name}`)
+    throw failure(
+      'ERR_BOUNDS',
+      `nbytes is ${nbytes}; the record reaches elements ${low} to ${high} of ${name}`,
+    )
   }
 }
 
@@ -389,19 +561,44 @@ function checkLength (layout, nbytes) {
  * @param {Given} given
  * @returns {Layout}
  */
-function overRecord (record, given) {
+function overRecord(record, given) {
   const { ptr, shape, strides, dtype: name, device, elementSize, owner } = ownFields(record)
-  if (ptr === undefined) throw failure('ERR_ARGUMENT', `source is ${show(record)} without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`)
-  if (shape === undefined && given.shape === null) throw failure('ERR_SHAPE', 'shape is missing in the record')
-  if (name === undefined && given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is missing in the record')
+  if (ptr === undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `source is ${show(record)} without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`,
+    )
+  }
+  if (shape === undefined && given.shape === null) {
+    throw failure('ERR_SHAPE', 'shape is missing in the record')
+  }
+  if (name === undefined && given.dtype === undefined) {
+    throw failure('ERR_DTYPE', 'dtype is missing in the record')
+  }
   const dtype = name === undefined ? dtypeOf(given.dtype) : dtypeOf(TORCH_NAMES.get(name) ?? name)
   const extents = shape === undefined ? given.shape : shapeOf(shape)
-  const steps = strides === undefined || strides === null ? null : integers('strides of the record', strides)
+  const steps =
+    strides === undefined || strides === null ? null : integers('strides of the record', strides)
   const address = ptr === null ? 0 : checkedAddress('ptr', ptr)
-  const named = device === undefined || device === null ? undefined : deviceOf(device, 'device of the record')
-  if (named !== undefined && (given.device ?? named) !== named) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record says ${show(device)}`)
-  if (elementSize !== undefined && elementSize !== dtype.itemsize) throw failure('ERR_DTYPE', `elementSize of the record is ${show(elementSize)}; an element of ${dtype.name} has ${dtype.itemsize} bytes`)
-  const asked = { ...given, owner: given.owner ?? owner ?? undefined, device: given.device ?? named }
+  const named =
+    device === undefined || device === null ? undefined : deviceOf(device, 'device of the record')
+  if (named !== undefined && (given.device ?? named) !== named) {
+    throw failure(
+      'ERR_DEVICE',
+      `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record says ${show(device)}`,
+    )
+  }
+  if (elementSize !== undefined && elementSize !== dtype.itemsize) {
+    throw failure(
+      'ERR_DTYPE',
+      `elementSize of the record is ${show(elementSize)}; an element of ${dtype.name} has ${dtype.itemsize} bytes`,
+    )
+  }
+  const asked = {
+    ...given,
+    owner: given.owner ?? owner ?? undefined,
+    device: given.device ?? named,
+  }
   checkForeign(asked)
   return overElements(address, dtype, /** @type {number[]} */ (extents), steps, asked)
 }
@@ -416,14 +613,31 @@ const MOST_BACK = 2 ** 40 // elements that negative strides may reach below a re
  * @param {Given} given
  * @returns {Layout}
  */
-function overElements (address, { index, itemsize }, shape, strides, given) {
-  const whole = ffi.asStrided(new Layout(probe(address, undefined), index, [0], [1], 0, 0, 0), shape, strides, null, MOST_BACK, false)
+function overElements(address, { index, itemsize }, shape, strides, given) {
+  const whole = ffi.asStrided(
+    new Layout(probe(address, undefined), index, [0], [1], 0, 0, 0),
+    shape,
+    strides,
+    null,
+    MOST_BACK,
+    false,
+  )
   const { low, high } = whole.size === 0 ? { low: 0, high: -1 } : ffi.extent(whole)
   if (address === 0 && whole.size > 0) throw failure('ERR_ARGUMENT', 'ptr 0 has no elements')
   const first = address + low * itemsize
   const nbytes = (high - low + 1) * itemsize
-  if (first < 0 || !Number.isSafeInteger(first + nbytes)) throw failure('ERR_BOUNDS', `strides of the record lead from ptr to address ${first}`)
-  const layout = new Layout(probe(first, nbytes), index, whole.shape, whole.strides, -low, whole.size, 0)
+  if (first < 0 || !Number.isSafeInteger(first + nbytes)) {
+    throw failure('ERR_BOUNDS', `strides of the record lead from ptr to address ${first}`)
+  }
+  const layout = new Layout(
+    probe(first, nbytes),
+    index,
+    whole.shape,
+    whole.strides,
+    -low,
+    whole.size,
+    0,
+  )
   const made = viewOfRecord(layout, given)
   made.storage = storageAtAddress(first, nbytes, given)
   return made
@@ -444,7 +658,9 @@ class BlobBuilder {
   /** undefined once the tensor was made @type {{ source: any, shape: any, opts: Record<string, unknown> } | undefined} */
   #plan
 
-  static { own = receiver('builder', it => #plan in it) }
+  static {
+    own = receiver('builder', (it) => #plan in it)
+  }
 
   /**
    * @param {any} source
@@ -452,7 +668,7 @@ class BlobBuilder {
    * @param {string | undefined} dtype
    * @private
    */
-  constructor (source, shape, dtype) {
+  constructor(source, shape, dtype) {
     this.#plan = { source, shape, opts: { dtype } }
   }
 
@@ -461,9 +677,14 @@ class BlobBuilder {
    *
    * @param {unknown} it  what a method was called on
    */
-  static #open (it) {
+  static #open(it) {
     const plan = own(it).#plan
-    if (plan === undefined) throw failure('ERR_STALE', 'the builder was finished: makeTensor gave its tensor; forBlob begins another one')
+    if (plan === undefined) {
+      throw failure(
+        'ERR_STALE',
+        'the builder was finished: makeTensor gave its tensor; forBlob begins another one',
+      )
+    }
     return plan
   }
 
@@ -474,7 +695,7 @@ class BlobBuilder {
    * @param {unknown} value
    * @returns {T}
    */
-  static #option (it, name, value) {
+  static #option(it, name, value) {
     BlobBuilder.#open(it).opts[name] = value
     return it
   }
@@ -494,7 +715,9 @@ class BlobBuilder {
    * @param {string} dtype
    * @returns {any}
    */
-  dtype (dtype) { return BlobBuilder.#option(this, 'dtype', dtype) }
+  dtype(dtype) {
+    return BlobBuilder.#option(this, 'dtype', dtype)
+  }
   /**
    * Elements from one to the next per axis.
    *
@@ -504,7 +727,9 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(6), [2, 3]).strides([1, 2]).makeTensor().strides // [1, 2]
    */
-  strides (strides) { return BlobBuilder.#option(this, 'strides', strides) }
+  strides(strides) {
+    return BlobBuilder.#option(this, 'strides', strides)
+  }
   /**
    * Axes from outermost to innermost in memory.
    *
@@ -514,7 +739,9 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).makeTensor().strides // [1, 2]
    */
-  dimOrder (order) { return BlobBuilder.#option(this, 'dimOrder', order) }
+  dimOrder(order) {
+    return BlobBuilder.#option(this, 'dimOrder', order)
+  }
   /**
    * Where the first element is.
    *
@@ -524,7 +751,9 @@ class BlobBuilder {
    * @example
    * forBlob(Int8Array.of(1, 2, 3)).offset(1).makeTensor().toArray() // [2, 3]
    */
-  offset (offset) { return BlobBuilder.#option(this, 'offset', offset) }
+  offset(offset) {
+    return BlobBuilder.#option(this, 'offset', offset)
+  }
   /**
    * How many bytes an address has; the extent is checked against it.
    *
@@ -534,7 +763,9 @@ class BlobBuilder {
    * @example
    * const floats = (address, owner) => forBlob(address, [4], 'float32').nbytes(16).owner(owner).makeTensor()
    */
-  nbytes (nbytes) { return BlobBuilder.#option(this, 'nbytes', nbytes) }
+  nbytes(nbytes) {
+    return BlobBuilder.#option(this, 'nbytes', nbytes)
+  }
   /**
    * How far resize may go; no blob grows.
    *
@@ -544,7 +775,9 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).dynamism('static').makeTensor().dynamism // 'static'
    */
-  dynamism (dynamism) { return BlobBuilder.#option(this, 'dynamism', dynamism) }
+  dynamism(dynamism) {
+    return BlobBuilder.#option(this, 'dynamism', dynamism)
+  }
   /**
    * A function to be called once, on a later turn, when no tensor uses the bytes any more.
    *
@@ -554,7 +787,9 @@ class BlobBuilder {
    * @example
    * const wrap = (address, free) => forBlob(address, [4], 'float32').deleter(free).makeTensor()
    */
-  deleter (deleter) { return BlobBuilder.#option(this, 'deleter', deleter) }
+  deleter(deleter) {
+    return BlobBuilder.#option(this, 'deleter', deleter)
+  }
   /**
    * A value to keep alive as long as the bytes are in use.
    *
@@ -564,7 +799,9 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).owner('me').makeTensor().owner // 'me'
    */
-  owner (owner) { return BlobBuilder.#option(this, 'owner', owner) }
+  owner(owner) {
+    return BlobBuilder.#option(this, 'owner', owner)
+  }
   /**
    * Declares that the caller keeps an address' bytes valid for as long as they are in use.
    *
@@ -574,7 +811,9 @@ class BlobBuilder {
    * @example
    * const floats = address => forBlob(address, [4], 'float32').borrowed().makeTensor()
    */
-  borrowed (yes = true) { return BlobBuilder.#option(this, 'borrowed', yes) }
+  borrowed(yes = true) {
+    return BlobBuilder.#option(this, 'borrowed', yes)
+  }
   /**
    * Transfers the caller's ArrayBuffer, which is detached.
    *
@@ -586,7 +825,9 @@ class BlobBuilder {
    * forBlob(source).transfer().makeTensor()
    * source.length // 0
    */
-  transfer (yes = true) { return BlobBuilder.#option(this, 'transfer', yes) }
+  transfer(yes = true) {
+    return BlobBuilder.#option(this, 'transfer', yes)
+  }
   /**
    * Where the bytes are.
    *
@@ -596,7 +837,9 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).device('cpu').makeTensor().device // 'cpu'
    */
-  device (device) { return BlobBuilder.#option(this, 'device', device) }
+  device(device) {
+    return BlobBuilder.#option(this, 'device', device)
+  }
   /**
    * Makes the tensor and its views read-only: samebytes' writers refuse them.
    *
@@ -606,7 +849,9 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).readOnly().makeTensor().isReadOnly // true
    */
-  readOnly (yes = true) { return BlobBuilder.#option(this, 'readOnly', yes) }
+  readOnly(yes = true) {
+    return BlobBuilder.#option(this, 'readOnly', yes)
+  }
 
   /**
    * Makes the tensor, once. If it throws, the caller keeps the source and may try again.
@@ -617,7 +862,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(6), [2, 3]).makeTensor().shape // [2, 3]
    */
-  makeTensor () {
+  makeTensor() {
     const { source, shape, opts } = BlobBuilder.#open(this)
     const made = fromBlob(source, shape, opts)
     this.#plan = undefined
@@ -639,7 +884,7 @@ class BlobBuilder {
  * @example
  * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).readOnly().makeTensor().strides // [1, 2]
  */
-function forBlob (source, shape, dtype) {
+function forBlob(source, shape, dtype) {
   // @ts-expect-error The constructor is private to everybody else.
   return new BlobBuilder(source, shape, dtype)
 }
@@ -648,7 +893,7 @@ function forBlob (source, shape, dtype) {
  * @param {unknown} copy  fromBytes' option
  * @returns {boolean | 'if-needed'}
  */
-function copyRule (copy) {
+function copyRule(copy) {
   if (copy === undefined || copy === true) return true
   if (copy === false || copy === 'if-needed') return copy
   throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true, false or 'if-needed' was expected`)
@@ -663,11 +908,34 @@ function copyRule (copy) {
  * @param {import('../base/types').MakeOptions} options
  * @returns {(() => Error) | null}
  */
-function whyCopied ({ byteOffset }, { name, kind, itemsize }, extents, { device, order, shared, pinMemory }) {
+function whyCopied(
+  { byteOffset },
+  { name, kind, itemsize },
+  extents,
+  { device, order, shared, pinMemory },
+) {
   const step = kind === 'COMPLEX' ? itemsize / 2 : itemsize
-  if (byteOffset % step !== 0) return () => failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
-  if (placementOf(device, pinMemory, shared) !== undefined) return () => failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
-  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : () => failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
+  if (byteOffset % step !== 0) {
+    return () =>
+      failure(
+        'ERR_ALIGNMENT',
+        `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`,
+      )
+  }
+  if (placementOf(device, pinMemory, shared) !== undefined) {
+    return () =>
+      failure(
+        'ERR_UNSUPPORTED',
+        'copy is false, and device, shared or pinMemory asks for other memory',
+      )
+  }
+  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2
+    ? null
+    : () =>
+        failure(
+          'ERR_UNSUPPORTED',
+          "copy is false, and order is 'F'; the bytes are in row-major order",
+        )
 }
 
 module.exports = { fromBlob, forBlob, BlobBuilder, copyRule, whyCopied }

@@ -40,10 +40,12 @@ const HOST = [TYPE_CPU, 3, 11]
  * @param {unknown} value
  * @returns {number[] | null} null: not given
  */
-function pairOfIntegers (name, value) {
+function pairOfIntegers(name, value) {
   if (value === undefined || value === null) return null
   const list = integers(name, value)
-  if (list.length !== 2) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; two integers were expected`)
+  if (list.length !== 2) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; two integers were expected`)
+  }
   return list
 }
 
@@ -51,13 +53,25 @@ function pairOfIntegers (name, value) {
  * @param {import('../base/types').DlpackOptions} options
  * @returns {Asked}
  */
-function askedOf ({ maxVersion, copy, dlDevice, stream }) {
+function askedOf({ maxVersion, copy, dlDevice, stream }) {
   const version = pairOfIntegers('maxVersion', maxVersion)
-  if (version !== null && version.some(n => n < 0)) throw failure('ERR_BOUNDS', `maxVersion is ${show(maxVersion)}; it has a major and a minor version`)
+  if (version !== null && version.some((n) => n < 0)) {
+    throw failure(
+      'ERR_BOUNDS',
+      `maxVersion is ${show(maxVersion)}; it has a major and a minor version`,
+    )
+  }
   const device = pairOfIntegers('dlDevice', dlDevice)
   const number = stream === undefined ? null : stream
-  if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
-  return { isVersioned: version !== null && version[0] >= 1, copy: boolean('copy', copy ?? undefined), device, stream: number }
+  if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) {
+    throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
+  }
+  return {
+    isVersioned: version !== null && version[0] >= 1,
+    copy: boolean('copy', copy ?? undefined),
+    device,
+    stream: number,
+  }
 }
 
 /**
@@ -66,7 +80,7 @@ function askedOf ({ maxVersion, copy, dlDevice, stream }) {
  * @param {Layout} layout
  * @returns {[number, number]}
  */
-function dlDeviceOf ({ storage }) {
+function dlDeviceOf({ storage }) {
   const device = deviceOfStorage(storage)
   return device === CPU ? [TYPE_CPU, 0] : [TYPE_CUDA, device]
 }
@@ -77,14 +91,24 @@ function dlDeviceOf ({ storage }) {
  * @param {Layout} layout
  * @param {Asked} asked
  */
-function checkDeviceAndStream (layout, { device, stream }) {
+function checkDeviceAndStream(layout, { device, stream }) {
   const there = dlDeviceOf(layout)
   if (device !== null && (device[0] !== there[0] || device[1] !== there[1])) {
-    throw failure('ERR_DEVICE', `dlDevice is [${device.join(', ')}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${there.join(', ')}]; cpu() and to() copy it elsewhere`)
+    throw failure(
+      'ERR_DEVICE',
+      `dlDevice is [${device.join(', ')}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${there.join(', ')}]; cpu() and to() copy it elsewhere`,
+    )
   }
   if (stream === null) return
-  if (there[0] === TYPE_CPU) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; the CPU has none`)
-  if (stream === 0 || stream === 0n || stream < -1) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; -1, 1, 2 or a stream's number was expected`)
+  if (there[0] === TYPE_CPU) {
+    throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; the CPU has none`)
+  }
+  if (stream === 0 || stream === 0n || stream < -1) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `stream is ${show(stream)}; -1, 1, 2 or a stream's number was expected`,
+    )
+  }
 }
 
 /**
@@ -93,16 +117,27 @@ function checkDeviceAndStream (layout, { device, stream }) {
  * @param {Layout} layout
  * @param {boolean} copy  the capsule will be of a contiguous, writable copy
  */
-function checkLegacy ({ dtype, flags, strides, size }, copy) {
+function checkLegacy({ dtype, flags, strides, size }, copy) {
   const { name, kind, itemsize } = dtypes[dtype]
   const instead = 'maxVersion: [1, 0] asks for a capsule that can'
   if (kind === 'BOOLEAN' || (kind === 'FLOATING' && itemsize === 1)) {
-    throw failure('ERR_DTYPE', `legacy capsules cannot hold ${name}; view('uint8') can, and ${instead}`)
+    throw failure(
+      'ERR_DTYPE',
+      `legacy capsules cannot hold ${name}; view('uint8') can, and ${instead}`,
+    )
   }
   if (copy) return
-  if ((flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', `legacy capsules cannot say that a tensor is read-only; copy: true copies, and ${instead}`)
-  if (size > 0 && strides.some(n => n < 0)) {
-    throw failure('ERR_UNSUPPORTED', `consumers of legacy capsules end the process at negative strides, and these are [${strides.join(', ')}]; copy: true copies, and ${instead}`)
+  if ((flags & READ_ONLY) !== 0) {
+    throw failure(
+      'ERR_READ_ONLY',
+      `legacy capsules cannot say that a tensor is read-only; copy: true copies, and ${instead}`,
+    )
+  }
+  if (size > 0 && strides.some((n) => n < 0)) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `consumers of legacy capsules end the process at negative strides, and these are [${strides.join(', ')}]; copy: true copies, and ${instead}`,
+    )
   }
 }
 
@@ -113,14 +148,21 @@ function checkLegacy ({ dtype, flags, strides, size }, copy) {
  * @param {Asked} asked
  * @returns {object}
  */
-function capsuleOf (layout, asked) {
+function capsuleOf(layout, asked) {
   const { isVersioned, copy, stream } = asked
   checkDeviceAndStream(layout, asked)
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'capsules are for native code, which needs the native addon: WASM sees its own memory only')
+  if (backend.isWasm) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'capsules are for native code, which needs the native addon: WASM sees its own memory only',
+    )
+  }
   if (!isVersioned) checkLegacy(layout, copy)
   if (copy) return capsuleOfCopy(layout, isVersioned, stream)
   const readOnly = (layout.flags & READ_ONLY) !== 0
-  if (deviceOfStorage(layout.storage) !== CPU) return capsuleOnDevice(layout, readOnly, stream, isVersioned, false)
+  if (deviceOfStorage(layout.storage) !== CPU) {
+    return capsuleOnDevice(layout, readOnly, stream, isVersioned, false)
+  }
   if (layout.size > 0) return capsuleOfOperand(pins.pin(layout, readOnly), isVersioned, false)
   ffi.putOperand(layout, readOnly)
   return capsuleOfOperand(-1, isVersioned, false)
@@ -135,7 +177,7 @@ function capsuleOf (layout, asked) {
  * @param {boolean} isVersioned
  * @param {boolean} copied
  */
-function capsuleOnDevice (layout, readOnly, stream, isVersioned, copied) {
+function capsuleOnDevice(layout, readOnly, stream, isVersioned, copied) {
   pins.checkUse(layout, readOnly)
   if (stream !== -1 && stream !== -1n && layout.size > 0) cuda().touch(layout.storage, stream)
   ffi.putOperand(layout, readOnly)
@@ -147,12 +189,19 @@ function capsuleOnDevice (layout, readOnly, stream, isVersioned, copied) {
  * @param {boolean} isVersioned
  * @param {number | bigint | null} stream
  */
-function capsuleOfCopy (layout, isVersioned, stream) {
-  const made = withBytes(likeOf(layout, undefined), 0, false, placementLike(layout.storage) ?? SHARED)
+function capsuleOfCopy(layout, isVersioned, stream) {
+  const made = withBytes(
+    likeOf(layout, undefined),
+    0,
+    false,
+    placementLike(layout.storage) ?? SHARED,
+  )
   try {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.size * itemsizes[made.dtype])
-    if (deviceOfStorage(made.storage) !== CPU) return capsuleOnDevice(made, false, stream, isVersioned, true)
+    if (deviceOfStorage(made.storage) !== CPU) {
+      return capsuleOnDevice(made, false, stream, isVersioned, true)
+    }
     ffi.putOperand(made, false)
     return capsuleOfOperand(-1, isVersioned, true)
   } finally {
@@ -167,7 +216,7 @@ function capsuleOfCopy (layout, isVersioned, stream) {
  * @param {boolean} isVersioned
  * @param {boolean} copied
  */
-function capsuleOfOperand (number, isVersioned, copied) {
+function capsuleOfOperand(number, isVersioned, copied) {
   const capsule = addon.capsule(number, isVersioned, copied)
   try {
     ffi.check()
@@ -184,11 +233,18 @@ function capsuleOfOperand (number, isVersioned, copied) {
  * @param {unknown} capsule
  * @returns {Layout} its storage calls the capsule's deleter when it is freed
  */
-function layoutOfCapsule (capsule) {
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'x can be a tensor only: capsules are native memory, which needs the native addon')
+function layoutOfCapsule(capsule) {
+  if (backend.isWasm) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      'x can be a tensor only: capsules are native memory, which needs the native addon',
+    )
+  }
   addon.fromCapsule(capsule)
   ffi.check()
-  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (pins.pinned()[number]))
+  return ffi.takeCapsule(
+    (number) => /** @type {import('../backend/storage').Storage} */ (pins.pinned()[number]),
+  )
 }
 
 /**
@@ -197,18 +253,21 @@ function layoutOfCapsule (capsule) {
  * @param {unknown} device  what the producer's __dlpack_device__ returned
  * @returns {number | null} null: the bytes are on the CPU
  */
-function streamFor (device) {
+function streamFor(device) {
   const list = pairOfIntegers('the device of x', device)
   if (list !== null && HOST.includes(list[0])) return null
   if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
     checkDevice(list[1])
     return DEFAULT_STREAM
   }
-  throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
+  throw failure(
+    'ERR_DEVICE',
+    `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`,
+  )
 }
 
 /** @param {number} index @throws ERR_DEVICE no such device */
-function checkDevice (index) {
+function checkDevice(index) {
   try {
     ffi.run(ffi.opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
   } catch (error) {
@@ -235,7 +294,7 @@ const TYPES = {
   int64: '<i8',
   float64: '<f8',
   complex64: '<c8',
-  complex128: '<c16'
+  complex128: '<c16',
 }
 
 /**
@@ -244,7 +303,7 @@ const TYPES = {
  * @param {Layout} layout
  * @returns {import('../base/types').CudaArrayInterface}
  */
-function arrayInterfaceOf (layout) {
+function arrayInterfaceOf(layout) {
   const { storage, dtype, shape, strides, size, flags } = layout
   const { name, itemsize } = dtypes[dtype]
   if (size > 0) cuda().touch(storage, null)
@@ -253,8 +312,8 @@ function arrayInterfaceOf (layout) {
     typestr: TYPES[name],
     data: [addressOf(layout), (flags & READ_ONLY) !== 0],
     version: 3,
-    strides: ffi.isContiguous(layout) ? null : strides.map(n => n * itemsize),
-    stream: DEFAULT_STREAM
+    strides: ffi.isContiguous(layout) ? null : strides.map((n) => n * itemsize),
+    stream: DEFAULT_STREAM,
   }
 }
 

@@ -4,7 +4,16 @@
 const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { MOST_PARTS, show, boolean, integer, shapeOf, oneOf, optionsOf, axisAndOptions } = require('../base/validate')
+const {
+  MOST_PARTS,
+  show,
+  boolean,
+  integer,
+  shapeOf,
+  oneOf,
+  optionsOf,
+  axisAndOptions,
+} = require('../base/validate')
 const { broadcast } = require('../layout/layouts')
 const { checkSameDevice } = require('../layout/placement')
 const rearrange = require('../copy/recipes')
@@ -19,19 +28,33 @@ const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
  * @param {number} least  tensors expected
  * @returns {{ tensors: Tensor[], rest: unknown[] }}
  */
-function tensorsOf (args, least) {
+function tensorsOf(args, least) {
   const isList = Array.isArray(args[0])
   const given = isList ? /** @type {unknown[]} */ (args[0]) : args
   const { length } = given
   const tensors = []
   for (let i = 0; i < length; i++) {
-    if (i === MOST_PARTS) throw failure('ERR_MEMORY', `a list of ${show(length)} tensors was given; ${MOST_PARTS} are possible`)
+    if (i === MOST_PARTS) {
+      throw failure(
+        'ERR_MEMORY',
+        `a list of ${show(length)} tensors was given; ${MOST_PARTS} are possible`,
+      )
+    }
     const t = given[i]
     if (Tensor.isTensor(t)) tensors.push(t)
-    else if (isList || i < least) throw failure('ERR_ARGUMENT', `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`)
-    else break
+    else if (isList || i < least) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`,
+      )
+    } else break
   }
-  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} were expected`)
+  if (tensors.length < least) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${tensors.length} tensors were given; at least ${least} were expected`,
+    )
+  }
   return { tensors, rest: args.slice(isList ? 1 : tensors.length) }
 }
 
@@ -43,7 +66,7 @@ function tensorsOf (args, least) {
  * @param {(sources: InstanceType<typeof ffi.Layout>[], axis: number | null) => import('../copy/recipes').Recipe} recipeOf
  * @returns {Tensor}
  */
-function combined (reason, args, recipeOf) {
+function combined(reason, args, recipeOf) {
   const { tensors, rest } = tensorsOf(args, 1)
   const { along: named, asked: opts } = axisAndOptions(rest[0], rest[1], reason)
   const axis = named === undefined ? 0 : named === null ? null : integer('axis', named)
@@ -180,7 +203,7 @@ function combined (reason, args, recipeOf) {
  * @param {...any} args
  * @returns {any}
  */
-function concat (...args) {
+function concat(...args) {
   return combined('concat', args, rearrange.concat)
 }
 
@@ -313,7 +336,7 @@ function concat (...args) {
  * @param {...any} args
  * @returns {any}
  */
-function stack (...args) {
+function stack(...args) {
   return combined('stack', args, (sources, axis) => {
     if (axis === null) throw failure('ERR_ARGUMENT', 'axis is null; an integer was expected')
     return rearrange.stack(sources, axis)
@@ -330,10 +353,12 @@ function stack (...args) {
  * @example
  * broadcastShapes([2, 1], [3]) // [2, 3]
  */
-function broadcastShapes (...shapes) {
+function broadcastShapes(...shapes) {
   /** @type {number[]} */
   let shape = []
-  for (let i = 0; i < shapes.length; i++) shape = ffi.dense(0, broadcast(shape, shapeOf(shapes[i]))).shape // checks extents and the size
+  for (let i = 0; i < shapes.length; i++) {
+    shape = ffi.dense(0, broadcast(shape, shapeOf(shapes[i]))).shape
+  } // checks extents and the size
   return shape.slice()
 }
 
@@ -386,12 +411,19 @@ function broadcastShapes (...shapes) {
  * @param {...any} args
  * @returns {any}
  */
-function broadcastArrays (...args) {
+function broadcastArrays(...args) {
   const { tensors, rest } = tensorsOf(args, 1)
-  if (rest.length > 0) throw failure('ERR_ARGUMENT', `${show(rest[0])} was given after ${tensors.length} tensors; tensors alone were expected`)
+  if (rest.length > 0) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${show(rest[0])} was given after ${tensors.length} tensors; tensors alone were expected`,
+    )
+  }
   let shape = Tensor.layoutOf(tensors[0]).shape
-  for (let i = 1; i < tensors.length; i++) shape = broadcast(shape, Tensor.layoutOf(tensors[i]).shape)
-  return tensors.map(t => t.expand(shape))
+  for (let i = 1; i < tensors.length; i++) {
+    shape = broadcast(shape, Tensor.layoutOf(tensors[i]).shape)
+  }
+  return tensors.map((t) => t.expand(shape))
 }
 
 /**
@@ -448,18 +480,27 @@ function broadcastArrays (...args) {
  * @param {...any} args
  * @returns {any}
  */
-function meshgrid (...args) {
+function meshgrid(...args) {
   const { tensors, rest } = tensorsOf(args, 1)
-  if (rest.length > 1 || typeof rest[0] === 'string') throw failure('ERR_ARGUMENT', `options is ${show(rest[0])}; an object alone was expected`)
+  if (rest.length > 1 || typeof rest[0] === 'string') {
+    throw failure('ERR_ARGUMENT', `options is ${show(rest[0])}; an object alone was expected`)
+  }
   const { indexing } = optionsOf(rest[0], ['indexing'], 'meshgrid')
-  const isSwapped = (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) && tensors.length > 1
-  const axisAt = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
+  const isSwapped =
+    (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) &&
+    tensors.length > 1
+  const axisAt = (/** @type {number} */ i) => (isSwapped && i < 2 ? 1 - i : i)
   const layouts = tensors.map(Tensor.layoutOf)
-  const shape = arrayOf(layouts.length, d => layouts[axisAt(d)].size)
+  const shape = arrayOf(layouts.length, (d) => layouts[axisAt(d)].size)
   return tensors.map((t, i) => {
     const { shape: own, strides } = layouts[i]
-    if (own.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${own.join(', ')}]; one axis was expected`)
-    return t.asStrided(shape, arrayOf(shape.length, d => d === axisAt(i) && own.length === 1 ? strides[0] : 0))
+    if (own.length > 1) {
+      throw failure('ERR_SHAPE', `tensor ${i} has shape [${own.join(', ')}]; one axis was expected`)
+    }
+    return t.asStrided(
+      shape,
+      arrayOf(shape.length, (d) => (d === axisAt(i) && own.length === 1 ? strides[0] : 0)),
+    )
   })
 }
 
@@ -473,7 +514,7 @@ function meshgrid (...args) {
  * @example
  * arrayEqual(tensor([1, 2]), tensor([1, 2], 'int64')) // true
  */
-function arrayEqual (...args) {
+function arrayEqual(...args) {
   const { tensors, rest } = tensorsOf(args, 2)
   const { equalNaN: asked } = optionsOf(rest[0], ['equalNaN'], 'arrayEqual')
   const equalNaN = boolean('equalNaN', asked)
@@ -508,12 +549,18 @@ function arrayEqual (...args) {
  * @param {...any} args
  * @returns {boolean}
  */
-function allClose (...args) {
+function allClose(...args) {
   const { tensors, rest } = tensorsOf(args, 2)
-  const { rtol, atol, equalNaN: asked } = optionsOf(rest[0], ['rtol', 'atol', 'equalNaN'], 'allClose')
+  const {
+    rtol,
+    atol,
+    equalNaN: asked,
+  } = optionsOf(rest[0], ['rtol', 'atol', 'equalNaN'], 'allClose')
   const within = [tolerance('rtol', rtol, 1e-5), tolerance('atol', atol, 1e-8)]
   const equalNaN = boolean('equalNaN', asked)
-  if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
+  if (tensors.length > 2) {
+    throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
+  }
   const a = Tensor.attachedOf(tensors[0])
   const b = Tensor.attachedOf(tensors[1])
   checkSameDevice(a.storage, b.storage)
@@ -545,7 +592,7 @@ function allClose (...args) {
  * @param {...any} args
  * @returns {boolean}
  */
-function sharesMemory (...args) {
+function sharesMemory(...args) {
   const given = args.length === 1 && Array.isArray(args[0]) ? args[0] : args
   const { length } = given
   if (length !== 2) throw failure('ERR_ARGUMENT', `${length} tensors were given; two were expected`)
@@ -560,11 +607,22 @@ function sharesMemory (...args) {
  * @param {number} missing
  * @returns {number}
  */
-function tolerance (name, value, missing) {
+function tolerance(name, value, missing) {
   if (value === undefined) return missing
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  if (typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  }
   if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; 0 or more was expected`)
   return value
 }
 
-module.exports = { concat, stack, broadcastShapes, broadcastArrays, meshgrid, arrayEqual, allClose, sharesMemory }
+module.exports = {
+  concat,
+  stack,
+  broadcastShapes,
+  broadcastArrays,
+  meshgrid,
+  arrayEqual,
+  allClose,
+  sharesMemory,
+}

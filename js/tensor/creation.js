@@ -9,7 +9,21 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
 const { placementLike } = require('../layout/placement')
-const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOfBytes, copyBytes, bytesOf, OF_MAKING } = require('../layout/layouts')
+const {
+  denseLayout,
+  allocated,
+  withBytes,
+  emptyLayout,
+  likeLayout,
+  stridedLayout,
+  dtypeLike,
+  written,
+  layoutOver,
+  layoutOfBytes,
+  copyBytes,
+  bytesOf,
+  OF_MAKING,
+} = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
 const { checkHeap } = require('../runtime/heap')
 const { lazyFile } = require('../runtime/lazy')
@@ -42,10 +56,17 @@ const OF_TENSOR = [...OF_MAKING, 'casting']
  * @param {boolean} zeroed
  * @returns {Tensor}
  */
-function make (where, lay, what, opts, zeroed) {
+function make(where, lay, what, opts, zeroed) {
   const options = optionsOf(opts, OF_MAKING, where)
   const { dtype: name } = options
-  return wrap(lay(name === undefined ? dtypeLike(lay, what) ?? FLOAT32 : dtypeOf(name), what, options, zeroed))
+  return wrap(
+    lay(
+      name === undefined ? (dtypeLike(lay, what) ?? FLOAT32) : dtypeOf(name),
+      what,
+      options,
+      zeroed,
+    ),
+  )
 }
 
 /**
@@ -53,8 +74,14 @@ function make (where, lay, what, opts, zeroed) {
  *
  * @param {unknown} value
  */
-function nameForValue (value) {
-  return Array.isArray(value) ? 'complex64' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'int64' : 'float32'
+function nameForValue(value) {
+  return Array.isArray(value)
+    ? 'complex64'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : typeof value === 'bigint'
+        ? 'int64'
+        : 'float32'
 }
 
 /**
@@ -67,12 +94,13 @@ function nameForValue (value) {
  * @param {unknown} opts
  * @returns {Tensor}
  */
-function makeFull (where, lay, what, value, opts) {
+function makeFull(where, lay, what, value, opts) {
   const options = optionsOf(opts, OF_MAKING, where)
   const { dtype: name } = options
-  const dtype = name === undefined ? dtypeLike(lay, what) ?? dtypeOf(nameForValue(value)) : dtypeOf(name)
+  const dtype =
+    name === undefined ? (dtypeLike(lay, what) ?? dtypeOf(nameForValue(value))) : dtypeOf(name)
   const scalar = scalarFor(value, dtype)
-  return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
+  return wrap(written(lay(dtype, what, options, false), (layout) => ffi.fill(layout, scalar)))
 }
 
 // ---- By shape ----
@@ -106,8 +134,10 @@ function makeFull (where, lay, what, value, opts) {
  * @param {any} opts
  * @returns {any}
  */
-function empty (shape, opts) {
-  if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
+function empty(shape, opts) {
+  if (opts === undefined && Array.isArray(shape)) {
+    return wrap(allocated(denseLayout(FLOAT32.index, shape)))
+  }
   return make('empty', emptyLayout, shape, opts, false)
 }
 
@@ -139,7 +169,7 @@ function empty (shape, opts) {
  * @param {any} opts
  * @returns {any}
  */
-function zeros (shape, opts) {
+function zeros(shape, opts) {
   return make('zeros', emptyLayout, shape, opts, true)
 }
 
@@ -171,7 +201,7 @@ function zeros (shape, opts) {
  * @param {any} opts
  * @returns {any}
  */
-function ones (shape, opts) {
+function ones(shape, opts) {
   return make('ones', emptyLayout, shape, opts, false).fill(1)
 }
 
@@ -207,7 +237,7 @@ function ones (shape, opts) {
  * @param {any} opts
  * @returns {any}
  */
-function full (shape, value, opts) {
+function full(shape, value, opts) {
   return makeFull('full', emptyLayout, shape, value, opts)
 }
 
@@ -224,7 +254,7 @@ function full (shape, value, opts) {
  * @example
  * scalarTensor(2n).dtype // 'int64'
  */
-function scalarTensor (value, opts) {
+function scalarTensor(value, opts) {
   return makeFull('scalarTensor', emptyLayout, [], value, opts)
 }
 
@@ -234,7 +264,7 @@ function scalarTensor (value, opts) {
  * @param {unknown} t
  * @returns {Layout}
  */
-const layoutOf = t => Tensor.layoutOf(tensorOf(t))
+const layoutOf = (t) => Tensor.layoutOf(tensorOf(t))
 
 /**
  * A tensor of uninitialised elements with the shape of another tensor.
@@ -249,7 +279,7 @@ const layoutOf = t => Tensor.layoutOf(tensorOf(t))
  * @example
  * emptyLike(zeros([2, 3], 'int8').T).strides // [1, 3]
  */
-function emptyLike (t, opts) {
+function emptyLike(t, opts) {
   return make('emptyLike', likeLayout, layoutOf(t), opts, false)
 }
 
@@ -266,7 +296,7 @@ function emptyLike (t, opts) {
  * @example
  * zerosLike(tensor([[1n, 2n]])).toArray() // [ [ 0n, 0n ] ]
  */
-function zerosLike (t, opts) {
+function zerosLike(t, opts) {
   return make('zerosLike', likeLayout, layoutOf(t), opts, true)
 }
 
@@ -283,7 +313,7 @@ function zerosLike (t, opts) {
  * @example
  * onesLike(zeros([2]), 'int16').toArray() // [1, 1]
  */
-function onesLike (t, opts) {
+function onesLike(t, opts) {
   return make('onesLike', likeLayout, layoutOf(t), opts, false).fill(1)
 }
 
@@ -301,7 +331,7 @@ function onesLike (t, opts) {
  * @example
  * fullLike(zeros([2]), 0.5).toArray() // [0.5, 0.5]
  */
-function fullLike (t, value, opts) {
+function fullLike(t, value, opts) {
   return makeFull('fullLike', likeLayout, layoutOf(t), value, opts)
 }
 
@@ -318,7 +348,7 @@ function fullLike (t, value, opts) {
  * @example
  * randLike(zeros([2, 3])).shape // [2, 3]
  */
-function randLike (t, opts) {
+function randLike(t, opts) {
   return draw('randLike', opcodes.uniform, likeLayout, layoutOf(t), opts)
 }
 
@@ -335,7 +365,7 @@ function randLike (t, opts) {
  * @example
  * randnLike(zeros([2, 3], 'int8'), 'float64').dtype // 'float64'
  */
-function randnLike (t, opts) {
+function randnLike(t, opts) {
   return draw('randnLike', opcodes.normal, likeLayout, layoutOf(t), opts)
 }
 
@@ -354,7 +384,7 @@ function randnLike (t, opts) {
  * @example
  * randintLike(zeros([3], 'int16'), 0, 10).dtype // 'int16'
  */
-function randintLike (t, low, high, opts) {
+function randintLike(t, low, high, opts) {
   return drawIntegers('randintLike', likeLayout, layoutOf(t), low, high, opts)
 }
 
@@ -373,7 +403,7 @@ function randintLike (t, low, high, opts) {
  * @example
  * emptyStrided([2, 3], [1, 2]).isContiguous() // false
  */
-function emptyStrided (shape, strides, opts) {
+function emptyStrided(shape, strides, opts) {
   return make('emptyStrided', stridedLayout, { shape, strides }, opts, false)
 }
 
@@ -390,7 +420,7 @@ function emptyStrided (shape, strides, opts) {
  * @example
  * zerosStrided([2, 2], [1, 2], 'int8').toArray() // [[0, 0], [0, 0]]
  */
-function zerosStrided (shape, strides, opts) {
+function zerosStrided(shape, strides, opts) {
   return make('zerosStrided', stridedLayout, { shape, strides }, opts, true)
 }
 
@@ -407,7 +437,7 @@ function zerosStrided (shape, strides, opts) {
  * @example
  * onesStrided([2, 2], [1, 2], 'int8').toArray() // [[1, 1], [1, 1]]
  */
-function onesStrided (shape, strides, opts) {
+function onesStrided(shape, strides, opts) {
   return make('onesStrided', stridedLayout, { shape, strides }, opts, false).fill(1)
 }
 
@@ -426,7 +456,7 @@ function onesStrided (shape, strides, opts) {
  * @example
  * fullStrided([2, 2], [1, 2], true).dtype // 'bool'
  */
-function fullStrided (shape, strides, value, opts) {
+function fullStrided(shape, strides, value, opts) {
   return makeFull('fullStrided', stridedLayout, { shape, strides }, value, opts)
 }
 
@@ -443,7 +473,7 @@ function fullStrided (shape, strides, value, opts) {
  * @example
  * randStrided([2, 3], [1, 2]).strides // [1, 2]
  */
-function randStrided (shape, strides, opts) {
+function randStrided(shape, strides, opts) {
   return draw('randStrided', opcodes.uniform, stridedLayout, { shape, strides }, opts)
 }
 
@@ -460,7 +490,7 @@ function randStrided (shape, strides, opts) {
  * @example
  * randnStrided([2, 3], [1, 2]).strides // [1, 2]
  */
-function randnStrided (shape, strides, opts) {
+function randnStrided(shape, strides, opts) {
   return draw('randnStrided', opcodes.normal, stridedLayout, { shape, strides }, opts)
 }
 
@@ -481,7 +511,7 @@ function randnStrided (shape, strides, opts) {
  * @example
  * randintStrided(5, 6, [2, 2], [1, 2]).toArray() // [[5, 5], [5, 5]]
  */
-function randintStrided (low, high, shape, strides, opts) {
+function randintStrided(low, high, shape, strides, opts) {
   return drawIntegers('randintStrided', stridedLayout, { shape, strides }, low, high, opts)
 }
 
@@ -496,7 +526,7 @@ function randintStrided (low, high, shape, strides, opts) {
  * @param {string} where  the function
  * @returns {{ given: unknown, asked: Record<string, any> }}
  */
-function shapeAndOptions (shape, opts, names, where) {
+function shapeAndOptions(shape, opts, names, where) {
   return opts === undefined && shape !== undefined && shape !== null && isOptions(shape)
     ? { given: undefined, asked: optionsOf(shape, names, where) }
     : { given: shape === null ? undefined : shape, asked: optionsOf(opts, names, where) }
@@ -525,10 +555,18 @@ function shapeAndOptions (shape, opts, names, where) {
  * tensor([tensor(1n), tensor(2n)]).dtype // 'int64'
  * tensor([Int32Array.of(1, 2), [3, 4]]).dtype // 'int32'
  */
-function tensor (data, shape, opts) {
+function tensor(data, shape, opts) {
   const { given, asked } = shapeAndOptions(shape, opts, OF_TENSOR, 'tensor')
   const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
-  const made = copyOf(data, given === undefined ? null : shapeOf(given), { dtype, device, dynamism, order, shared, pinMemory, casting })
+  const made = copyOf(data, given === undefined ? null : shapeOf(given), {
+    dtype,
+    device,
+    dynamism,
+    order,
+    shared,
+    pinMemory,
+    casting,
+  })
   countCopy('tensor', made.nbytes)
   return made
 }
@@ -541,33 +579,48 @@ function tensor (data, shape, opts) {
  * @param {TensorOptions} options  without getters
  * @returns {Tensor}
  */
-function copyOf (data, extents, options) {
+function copyOf(data, extents, options) {
   const casting = castingOf(options.casting)
   const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
   const arrayType = dtypeOfArray(data)
   if (Tensor.isTensor(data)) {
     const source = Tensor.layoutOf(data)
-    const made = emptyLayout(named ?? dtypes[source.dtype], checkCount(extents ?? source.shape, source.size), options, false)
-    return wrap(written(made, made => fillFrom(made, source, casting, extents !== null)))
+    const made = emptyLayout(
+      named ?? dtypes[source.dtype],
+      checkCount(extents ?? source.shape, source.size),
+      options,
+      false,
+    )
+    return wrap(written(made, (made) => fillFrom(made, source, casting, extents !== null)))
   }
   if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
     const { length } = partsOfLive(data, 'the typed array')
     const source = layoutOver(data, from.index, [length]) // allocating may grow memory, and leave data empty
     const made = emptyLayout(named ?? from, checkCount(extents ?? [length], length), options, false)
-    return wrap(written(made, made => fillFrom(made, source, casting, true)))
+    return wrap(written(made, (made) => fillFrom(made, source, casting, true)))
   }
-  const keeps = (/** @type {number} */ dtype) => named === undefined || options.casting !== undefined || ffi.canCast(dtype, named.index, casting)
-  const { values, shape: found, kept } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX', keeps)
+  const keeps = (/** @type {number} */ dtype) =>
+    named === undefined || options.casting !== undefined || ffi.canCast(dtype, named.index, casting)
+  const {
+    values,
+    shape: found,
+    kept,
+  } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX', keeps)
   if (kept !== null) return copyOfRows(kept, found, extents, options, casting)
-  const made = emptyLayout(named ?? dtypeOf(values.dtype), checkCount(extents ?? found, values.count), options, false)
-  return wrap(written(made, made => writeValues(made, values)))
+  const made = emptyLayout(
+    named ?? dtypeOf(values.dtype),
+    checkCount(extents ?? found, values.count),
+    options,
+    false,
+  )
+  return wrap(written(made, (made) => writeValues(made, values)))
 }
 
 const ROW_BYTES = 1024 // of heap that one row takes here
 
 /** @param {any} row  a tensor or a typed array @returns {Layout} */
-function layoutOfRow (row) {
+function layoutOfRow(row) {
   const arrayType = dtypeOfArray(row)
   if (arrayType === undefined) return Tensor.attachedOf(row)
   const { length } = partsOfLive(row, 'a list in data')
@@ -584,27 +637,39 @@ function layoutOfRow (row) {
  * @param {number} casting
  * @returns {Tensor}
  */
-function copyOfRows (list, outer, extents, options, casting) {
-  checkHeap(list.length * ROW_BYTES, () => `${list.length} rows; make a tensor, and copy some at a time`)
+function copyOfRows(list, outer, extents, options, casting) {
+  checkHeap(
+    list.length * ROW_BYTES,
+    () => `${list.length} rows; make a tensor, and copy some at a time`,
+  )
   const recipe = rearrange().stack(list.map(layoutOfRow), 0)
   const { shape } = recipe
   const found = [...outer, ...shape.slice(1)]
   const dtype = options.dtype === undefined ? dtypes[recipe.dtype] : dtypeOf(options.dtype)
   const { strides, size } = ffi.dense(dtype.index, shape)
-  const made = emptyLayout(dtype, extents === null ? found : checkCount(extents, size), options, false)
-  return wrap(written(made, made => {
-    const isInPlace = ffi.isContiguous(made)
-    const { storage } = isInPlace ? made : withBytes(ffi.dense(dtype.index, shape), 0, false, placementLike(made.storage))
-    try {
-      const rows = new ffi.Layout(storage, dtype.index, shape, strides, 0, size, 0)
-      recipe.write(rows, casting)
-      if (isInPlace) return
-      countStaged(storage.nbytes)
-      fillFrom(made, rows, 0, true)
-    } finally {
-      if (!isInPlace) ffi.backend.release(storage)
-    }
-  }))
+  const made = emptyLayout(
+    dtype,
+    extents === null ? found : checkCount(extents, size),
+    options,
+    false,
+  )
+  return wrap(
+    written(made, (made) => {
+      const isInPlace = ffi.isContiguous(made)
+      const { storage } = isInPlace
+        ? made
+        : withBytes(ffi.dense(dtype.index, shape), 0, false, placementLike(made.storage))
+      try {
+        const rows = new ffi.Layout(storage, dtype.index, shape, strides, 0, size, 0)
+        recipe.write(rows, casting)
+        if (isInPlace) return
+        countStaged(storage.nbytes)
+        fillFrom(made, rows, 0, true)
+      } finally {
+        if (!isInPlace) ffi.backend.release(storage)
+      }
+    }),
+  )
 }
 
 /**
@@ -614,9 +679,14 @@ function copyOfRows (list, outer, extents, options, casting) {
  * @param {number} count
  * @returns {number[]}
  */
-function checkCount (shape, count) {
+function checkCount(shape, count) {
   const { size } = ffi.dense(0, shape)
-  if (size !== count) throw failure('ERR_SHAPE', `shape [${shape.join(', ')}] has ${size} elements; the data has ${count}`)
+  if (size !== count) {
+    throw failure(
+      'ERR_SHAPE',
+      `shape [${shape.join(', ')}] has ${size} elements; the data has ${count}`,
+    )
+  }
   return shape
 }
 
@@ -626,7 +696,7 @@ function checkCount (shape, count) {
  * @param {number} casting
  * @param {boolean} reshaped  the source's shape may differ from the target's
  */
-function fillFrom (target, source, casting, reshaped) {
+function fillFrom(target, source, casting, reshaped) {
   if (!reshaped) {
     ffi.copy(target, source, casting)
     return
@@ -634,8 +704,14 @@ function fillFrom (target, source, casting, reshaped) {
   const viewed = ffi.reshape(source, target.shape)
   if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
     ffi.copy(target, viewed, casting)
-  } else { // strides allow no such view: makes a contiguous temporary first
-    const flat = withBytes(ffi.dense(source.dtype, source.shape), 0, false, placementLike(source.storage))
+  } else {
+    // strides allow no such view: makes a contiguous temporary first
+    const flat = withBytes(
+      ffi.dense(source.dtype, source.shape),
+      0,
+      false,
+      placementLike(source.storage),
+    )
     viewed.storage = flat.storage
     try {
       ffi.copy(flat, source, 0)
@@ -682,22 +758,38 @@ function fillFrom (target, source, casting, reshaped) {
  * @param {any} [opts]
  * @returns {Tensor}
  */
-function fromBytes (bytes, shape, opts) {
+function fromBytes(bytes, shape, opts) {
   const { given, asked } = shapeAndOptions(shape, opts, OF_BYTES, 'fromBytes')
   const { dtype: name, device, dynamism, order, shared, pinMemory, copy } = asked
   const options = { device, dynamism, order, shared, pinMemory }
-  if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: bytes do not tell what their elements are')
+  if (name === undefined) {
+    throw failure('ERR_DTYPE', 'dtype is needed: bytes do not tell what their elements are')
+  }
   const dtype = dtypeOf(name)
   const rule = copyRule(copy)
   const parts = bytesOf(bytes)
-  const extents = given === undefined ? [Math.floor(parts.byteLength / dtype.itemsize)] : shapeOf(given)
+  const extents =
+    given === undefined ? [Math.floor(parts.byteLength / dtype.itemsize)] : shapeOf(given)
   const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
-  if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; ${given === undefined ? `a multiple of ${dtype.itemsize}, as ${dtype.name} needs, was expected` : `the shape needs ${nbytes}`}`)
+  if (parts.byteLength !== nbytes) {
+    throw failure(
+      'ERR_SHAPE',
+      `bytes has ${parts.byteLength} bytes; ${given === undefined ? `a multiple of ${dtype.itemsize}, as ${dtype.name} needs, was expected` : `the shape needs ${nbytes}`}`,
+    )
+  }
   const why = rule === true ? undefined : whyCopied(parts, dtype, extents, options)
-  if (why === null) return fromBlob(new Uint8Array(/** @type {ArrayBuffer} */ (parts.buffer), parts.byteOffset, nbytes), extents, { dtype: dtype.name, dynamism, owner: bytes })
+  if (why === null) {
+    return fromBlob(
+      new Uint8Array(/** @type {ArrayBuffer} */ (parts.buffer), parts.byteOffset, nbytes),
+      extents,
+      { dtype: dtype.name, dynamism, owner: bytes },
+    )
+  }
   if (rule === false && why !== undefined) throw why()
   const source = layoutOfBytes(parts, dtype.index, extents, order !== 'F')
-  const made = written(emptyLayout(dtype, extents, options, false), made => copyBytes(made, source))
+  const made = written(emptyLayout(dtype, extents, options, false), (made) =>
+    copyBytes(made, source),
+  )
   countCopy('fromBytes', nbytes)
   return wrap(made)
 }
@@ -715,9 +807,33 @@ function fromBytes (bytes, shape, opts) {
  * @example
  * clone(zeros([2]), 'float64').dtype // 'float64'
  */
-function clone (t, opts) {
+function clone(t, opts) {
   Tensor.layoutOf(tensorOf(t))
   return t.clone(opts)
 }
 
-module.exports = { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, copyOf, emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike, emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided }
+module.exports = {
+  tensor,
+  empty,
+  zeros,
+  ones,
+  full,
+  scalarTensor,
+  fromBytes,
+  clone,
+  copyOf,
+  emptyLike,
+  zerosLike,
+  onesLike,
+  fullLike,
+  randLike,
+  randnLike,
+  randintLike,
+  emptyStrided,
+  zerosStrided,
+  onesStrided,
+  fullStrided,
+  randStrided,
+  randnStrided,
+  randintStrided,
+}

@@ -26,7 +26,7 @@ const { Tensor } = require('./tensor')
  * promoteTypes('int32', 'uint8') // 'int32'
  * promoteTypes('int64', 'float32') // 'float32'
  */
-function promoteTypes (a, b) {
+function promoteTypes(a, b) {
   return dtypes[ffi.promoteTypes(dtypeOf(a).index, dtypeOf(b).index)].name
 }
 
@@ -42,7 +42,7 @@ function promoteTypes (a, b) {
  * @example
  * canCast('int64', 'float64', 'safe') // false
  */
-function canCast (from, to, casting) {
+function canCast(from, to, casting) {
   return ffi.canCast(dtypeFor(from).index, dtypeOf(to).index, castingOf(casting))
 }
 
@@ -54,7 +54,7 @@ const KINDS = {
   integral: /int/,
   'real floating': /^b?float/,
   'complex floating': /^complex/,
-  numeric: /\d/
+  numeric: /\d/,
 }
 
 /**
@@ -69,11 +69,16 @@ const KINDS = {
  * isdtype('uint8', 'integral') // true
  * isdtype('bool', ['numeric', 'complex64']) // false
  */
-function isdtype (dtype, kind) {
+function isdtype(dtype, kind) {
   const { name } = dtypeOf(dtype)
   const matches = (/** @type {any} */ one) => {
     if (byName.has(one)) return one === name
-    if (typeof one !== 'string' || !Object.hasOwn(KINDS, one)) throw failure('ERR_ARGUMENT', `kind is ${show(one)}; a dtype or one of ${Object.keys(KINDS).join(', ')} was expected`)
+    if (typeof one !== 'string' || !Object.hasOwn(KINDS, one)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `kind is ${show(one)}; a dtype or one of ${Object.keys(KINDS).join(', ')} was expected`,
+      )
+    }
     return KINDS[one].test(name)
   }
   return Array.isArray(kind) ? Array.from(kind, matches).includes(true) : matches(kind)
@@ -84,7 +89,7 @@ function isdtype (dtype, kind) {
  *
  * @param {unknown} of
  */
-const dtypeFor = of => dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
+const dtypeFor = (of) => dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
 
 /**
  * The limits of a floating dtype; of a complex dtype, those of its parts.
@@ -96,11 +101,14 @@ const dtypeFor = of => dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
  * @example
  * finfo('bfloat16').eps // 0.0078125
  */
-function finfo (dtype) {
+function finfo(dtype) {
   const { name, kind, index, itemsize } = dtypeFor(dtype)
-  if (kind !== 'FLOATING' && kind !== 'COMPLEX') throw failure('ERR_DTYPE', `dtype is ${show(name)}; finfo is for floats, iinfo for integers`)
+  if (kind !== 'FLOATING' && kind !== 'COMPLEX') {
+    throw failure('ERR_DTYPE', `dtype is ${show(name)}; finfo is for floats, iinfo for integers`)
+  }
   const { eps, max, smallestNormal } = ffi.finfo(index)
-  const [bits, part] = kind === 'COMPLEX' ? [4 * itemsize, `float${4 * itemsize}`] : [8 * itemsize, name]
+  const [bits, part] =
+    kind === 'COMPLEX' ? [4 * itemsize, `float${4 * itemsize}`] : [8 * itemsize, name]
   return { bits, eps, max, min: -max, smallestNormal, dtype: part }
 }
 
@@ -120,12 +128,19 @@ function finfo (dtype) {
  * @param {unknown} dtype
  * @returns {any}
  */
-function iinfo (dtype) {
+function iinfo(dtype) {
   const { name, kind, itemsize } = dtypeFor(dtype)
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `dtype is ${show(name)}; iinfo is for integers, finfo for floats`)
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
+    throw failure('ERR_DTYPE', `dtype is ${show(name)}; iinfo is for integers, finfo for floats`)
+  }
   const bits = 8 * itemsize
-  const [min, max] = kind === 'SIGNED' ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n]
-  return bits === 64 ? { bits, min, max, dtype: name } : { bits, min: Number(min), max: Number(max), dtype: name }
+  const [min, max] =
+    kind === 'SIGNED'
+      ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
+      : [0n, 2n ** BigInt(bits) - 1n]
+  return bits === 64
+    ? { bits, min, max, dtype: name }
+    : { bits, min: Number(min), max: Number(max), dtype: name }
 }
 
 module.exports = { canCast, promoteTypes, isdtype, finfo, iinfo }

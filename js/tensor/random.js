@@ -18,10 +18,13 @@ const { opcodes } = ffi
  * @param {unknown} seed
  * @returns {bigint} 64 bits
  */
-function seedOf (seed) {
+function seedOf(seed) {
   if (typeof seed === 'bigint') return BigInt.asUintN(64, seed)
   if (Number.isSafeInteger(seed)) return BigInt.asUintN(64, BigInt(/** @type {number} */ (seed)))
-  throw failure('ERR_ARGUMENT', `the seed is ${show(seed)}; a safe integer or a bigint was expected`)
+  throw failure(
+    'ERR_ARGUMENT',
+    `the seed is ${show(seed)}; a safe integer or a bigint was expected`,
+  )
 }
 
 /** what a generator's method was called on @type {(it: any) => Generator} */
@@ -40,20 +43,26 @@ class Generator {
   #seed
   #offset = 0n
 
-  static { own = receiver('generator', it => #seed in it) }
+  static {
+    own = receiver('generator', (it) => #seed in it)
+  }
 
   /**
    * @param {number | bigint} seed  its low 64 bits are used
    * @throws {TypeError} ERR_ARGUMENT
    */
-  constructor (seed) {
+  constructor(seed) {
     this.#seed = seedOf(seed)
   }
 
   /** The seed, as 64 bits. @returns {bigint} */
-  get seed () { return own(this).#seed }
+  get seed() {
+    return own(this).#seed
+  }
   /** 32-bit words of the stream that have been used. @returns {bigint} */
-  get offset () { return own(this).#offset }
+  get offset() {
+    return own(this).#offset
+  }
 
   /**
    * Restarts at the beginning of a seed's stream.
@@ -65,7 +74,7 @@ class Generator {
    * @example
    * new Generator(1).manualSeed(2).seed // 2n
    */
-  manualSeed (seed) {
+  manualSeed(seed) {
     const generator = own(this)
     generator.#seed = seedOf(seed)
     generator.#offset = 0n
@@ -77,7 +86,7 @@ class Generator {
    * @returns {value is Generator}
    * @ignore
    */
-  static isGenerator (value) {
+  static isGenerator(value) {
     return value !== null && typeof value === 'object' && #offset in value
   }
 
@@ -86,7 +95,7 @@ class Generator {
    * @param {number} words
    * @ignore
    */
-  static advance (generator, words) {
+  static advance(generator, words) {
     generator.#offset += BigInt(words)
   }
 }
@@ -104,7 +113,7 @@ const shared = new Generator(Math.floor(Math.random() * 2 ** 53))
  * @example
  * manualSeed(7).seed // 7n
  */
-function manualSeed (seed) {
+function manualSeed(seed) {
   return shared.manualSeed(seed)
 }
 
@@ -118,9 +127,16 @@ const OF_DRAWING = [...OF_MAKING, 'generator', 'out']
  * @param {unknown} shape  that it must have
  * @param {Record<string, any>} options
  */
-function layoutOfOut (out, shape, { dtype, device, dynamism, order, shared, pinMemory }) {
-  const ofNew = Object.entries({ dynamism, order, shared, pinMemory }).find(([_, value]) => value !== undefined)
-  if (ofNew !== undefined) throw failure('ERR_ARGUMENT', `${ofNew[0]} is ${show(ofNew[1])}, which is for new tensors; out has it already`)
+function layoutOfOut(out, shape, { dtype, device, dynamism, order, shared, pinMemory }) {
+  const ofNew = Object.entries({ dynamism, order, shared, pinMemory }).find(
+    ([_, value]) => value !== undefined,
+  )
+  if (ofNew !== undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${ofNew[0]} is ${show(ofNew[1])}, which is for new tensors; out has it already`,
+    )
+  }
   const extents = shapeOf(shape)
   const wanted = dtype === undefined ? undefined : dtypeOf(dtype)
   const there = device === undefined ? undefined : deviceOf(device)
@@ -143,19 +159,31 @@ function layoutOfOut (out, shape, { dtype, device, dynamism, order, shared, pinM
  * @param {import('../backend/dtypes').Dtype} [missing]  where neither the options nor lay tell a dtype
  * @returns {import('./tensor').Tensor}
  */
-function draw (where, row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
+function draw(where, row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
   const options = optionsOf(opts, OF_DRAWING, where)
   const { dtype: name, generator = shared, out } = options
-  if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
+  if (!Generator.isGenerator(generator)) {
+    throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
+  }
   const generate = (/** @type {import('../layout/layouts').Layout} */ layout) => {
-    Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // stream 0
+    Generator.advance(
+      generator,
+      ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0),
+    ) // stream 0
   }
   if (out !== undefined) {
-    if (lay !== emptyLayout) throw failure('ERR_ARGUMENT', 'out is an option of rand, randn and randint')
+    if (lay !== emptyLayout) {
+      throw failure('ERR_ARGUMENT', 'out is an option of rand, randn and randint')
+    }
     generate(layoutOfOut(out, what, options))
     return out
   }
-  const layout = lay(name === undefined ? dtypeLike(lay, what) ?? missing : dtypeOf(name), what, options, false)
+  const layout = lay(
+    name === undefined ? (dtypeLike(lay, what) ?? missing) : dtypeOf(name),
+    what,
+    options,
+    false,
+  )
   return wrap(written(layout, generate))
 }
 
@@ -170,14 +198,26 @@ function draw (where, row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
  * @param {unknown} opts
  * @returns {import('./tensor').Tensor}
  */
-function drawIntegers (where, lay, what, low, high, opts) {
+function drawIntegers(where, lay, what, low, high, opts) {
   for (const [name, value] of Object.entries({ low, high })) {
     if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
-      throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
+      throw failure(
+        'ERR_ARGUMENT',
+        `${name} is ${show(value)}; a safe integer or a bigint was expected`,
+      )
     }
   }
   if (high === 1n << 64n) high = 2 ** 64 // C takes this bound as a number: no 64-bit integer holds it
-  return draw(where, opcodes.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
+  return draw(
+    where,
+    opcodes.randint,
+    lay,
+    what,
+    opts,
+    low,
+    high,
+    dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'),
+  )
 }
 
 /**
@@ -209,7 +249,7 @@ function drawIntegers (where, lay, what, low, high, opts) {
  * @param {any} [opts]
  * @returns {any}
  */
-function rand (shape, opts) {
+function rand(shape, opts) {
   return draw('rand', opcodes.uniform, emptyLayout, shape, opts)
 }
 
@@ -241,7 +281,7 @@ function rand (shape, opts) {
  * @param {any} [opts]
  * @returns {any}
  */
-function randn (shape, opts) {
+function randn(shape, opts) {
   return draw('randn', opcodes.normal, emptyLayout, shape, opts)
 }
 
@@ -281,7 +321,7 @@ function randn (shape, opts) {
  * @param {any} [opts]
  * @returns {any}
  */
-function randint (low, high, shape, opts) {
+function randint(low, high, shape, opts) {
   return drawIntegers('randint', emptyLayout, shape, low, high, opts)
 }
 

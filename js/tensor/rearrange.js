@@ -23,7 +23,7 @@ const OF_TRIANGLE = ['k', 'dtype', 'casting', 'out']
  * @example
  * moveaxis(zeros([2, 3, 4]), [0, 1], [2, 0]).shape // [3, 4, 2]
  */
-function moveaxis (x, source, destination) {
+function moveaxis(x, source, destination) {
   return tensorOf(x, 'x').moveaxis(source, destination)
 }
 
@@ -40,7 +40,7 @@ function moveaxis (x, source, destination) {
  * @example
  * tril(ones([2, 3])).toArray() // [[1, 0, 0], [1, 1, 0]]
  */
-function tril (x, opts) {
+function tril(x, opts) {
   return triangle('tril', x, opts, true)
 }
 
@@ -57,7 +57,7 @@ function tril (x, opts) {
  * @example
  * triu(ones([2, 3]), { k: 1 }).toArray() // [[0, 1, 1], [0, 0, 1]]
  */
-function triu (x, opts) {
+function triu(x, opts) {
   return triangle('triu', x, opts, false)
 }
 
@@ -68,7 +68,7 @@ function triu (x, opts) {
  * @param {boolean} isLower
  * @returns {any}
  */
-function triangle (reason, x, opts, isLower) {
+function triangle(reason, x, opts, isLower) {
   const t = tensorOf(x, 'x')
   const options = optionsOf(opts, OF_TRIANGLE, reason)
   const { k } = options
@@ -93,7 +93,7 @@ function triangle (reason, x, opts, isLower) {
  * @example
  * takeAlongAxis(tensor([[10, 20], [30, 40]]), tensor([[1], [0]], 'int32')).toArray() // [[20], [30]]
  */
-function takeAlongAxis (x, indices, axis, opts) {
+function takeAlongAxis(x, indices, axis, opts) {
   tensorOf(x, 'x')
   tensorOf(indices, 'indices')
   const { along, asked } = axisAndOptions(axis, opts, 'takeAlongAxis')
@@ -102,7 +102,9 @@ function takeAlongAxis (x, indices, axis, opts) {
   const source = Tensor.attachedOf(x)
   const from = Tensor.attachedOf(indices)
   checkSameDevice(source.storage, from.storage)
-  return /** @type {any} */ (produced('takeAlongAxis', rearrange.takeAlongAxis(source, from, d), result))
+  return /** @type {any} */ (
+    produced('takeAlongAxis', rearrange.takeAlongAxis(source, from, d), result)
+  )
 }
 
 module.exports = { moveaxis, tril, triu, takeAlongAxis }

@@ -20,7 +20,7 @@ const { Tensor } = require('./tensor')
  * @example
  * tidy(() => zeros([2, 3]).T.contiguous()).shape // [3, 2]
  */
-function tidy (fn) {
+function tidy(fn) {
   return lifetime.tidy(fn, Tensor.isTensor)
 }
 
@@ -36,7 +36,7 @@ function tidy (fn) {
  * const t = await scope(async s => s.track(ones([2])).clone())
  * t.toArray() // [1, 1]
  */
-function scope (fn) {
+function scope(fn) {
   return lifetime.scope(fn, Tensor.isTensor)
 }
 
@@ -50,12 +50,17 @@ function scope (fn) {
  * dispose([t, ones([2])])
  * t.isDisposed // true
  */
-function dispose (list) {
-  const refused = () => failure('ERR_ARGUMENT', `dispose was given ${show(list)}; a tensor or an array of them was expected`)
+function dispose(list) {
+  const refused = () =>
+    failure(
+      'ERR_ARGUMENT',
+      `dispose was given ${show(list)}; a tensor or an array of them was expected`,
+    )
   const given = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
   if (given === null) throw refused()
   const all = []
-  for (let i = 0; i < given.length; i++) { // of holes as well
+  for (let i = 0; i < given.length; i++) {
+    // of holes as well
     const t = given[i]
     if (!Tensor.isTensor(t)) throw refused()
     all.push(t)

@@ -25,10 +25,12 @@ const OF_EYE = [...OF_MAKING, 'k']
  * @param {string} where  the function
  * @returns {[unknown[], Record<string, any>]} without options; omitted ones are undefined
  */
-function argumentsAndOptions (args, names, where) {
+function argumentsAndOptions(args, names, where) {
   const at = args.findIndex((arg, i) => i > 0 && isOptions(arg))
   if (at < 0) return [args.slice(0, -1), optionsOf(args[args.length - 1], names, where)]
-  if (args.slice(at + 1).some(arg => arg !== undefined)) throw failure('ERR_ARGUMENT', 'the options are not the last argument')
+  if (args.slice(at + 1).some((arg) => arg !== undefined)) {
+    throw failure('ERR_ARGUMENT', 'the options are not the last argument')
+  }
   return [args.slice(0, at), optionsOf(args[at], names, where)]
 }
 
@@ -39,13 +41,17 @@ function argumentsAndOptions (args, names, where) {
  * @param {unknown} value
  * @returns {number | bigint}
  */
-function numberOf (name, value) {
+function numberOf(name, value) {
   if (typeof value === 'bigint') {
     if (value <= 0xffffffffffffffffn && value >= -0x8000000000000000n) return value
     throw failure('ERR_BOUNDS', `${name} is ${value}n, which is no 64-bit integer`)
   }
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a bigint was expected`)
-  if (!Number.isFinite(value)) throw failure('ERR_BOUNDS', `${name} is ${value}; a finite number was expected`)
+  if (typeof value !== 'number') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a bigint was expected`)
+  }
+  if (!Number.isFinite(value)) {
+    throw failure('ERR_BOUNDS', `${name} is ${value}; a finite number was expected`)
+  }
   return value
 }
 
@@ -57,7 +63,7 @@ function numberOf (name, value) {
  * @param {bigint} step
  * @returns {number}
  */
-function countIntegers (start, stop, step) {
+function countIntegers(start, stop, step) {
   const [way, pace] = step < 0n ? [start - stop, -step] : [stop - start, step]
   return way <= 0n ? 0 : Number((way + pace - 1n) / pace)
 }
@@ -70,7 +76,7 @@ function countIntegers (start, stop, step) {
  * @param {number} step
  * @returns {number}
  */
-function countNumbers (start, stop, step) {
+function countNumbers(start, stop, step) {
   const way = stop - start
   const steps = way / step
   if (steps === 0 && way !== 0) return Object.is(steps, -0) ? 0 : 1 // underflow
@@ -137,7 +143,7 @@ function countNumbers (start, stop, step) {
  * @param {any} [opts]
  * @returns {any}
  */
-function arange (start, stop, step, opts) {
+function arange(start, stop, step, opts) {
   const [numbers, options] = argumentsAndOptions([start, stop, step, opts], OF_MAKING, 'arange')
   const [first, second, third = 1] = numbers
   const from = second === undefined ? 0 : numberOf('start', first)
@@ -145,19 +151,29 @@ function arange (start, stop, step, opts) {
   const by = numberOf('step', third)
   if (Number(by) === 0) throw failure('ERR_ARGUMENT', 'step is 0: no number of steps leads to stop')
   const all = [from, to, by]
-  const integral = all.every(x => typeof x === 'bigint' || Number.isSafeInteger(x))
-  const wide = all.some(x => typeof x === 'bigint')
-  if (wide && !integral) throw failure('ERR_CAST', 'a number that is no safe integer stands among bigints')
+  const integral = all.every((x) => typeof x === 'bigint' || Number.isSafeInteger(x))
+  const wide = all.some((x) => typeof x === 'bigint')
+  if (wide && !integral) {
+    throw failure('ERR_CAST', 'a number that is no safe integer stands among bigints')
+  }
   const { dtype: name } = options
-  const dtype = dtypeOf(name === undefined ? (wide ? 'int64' : integral ? 'int32' : 'float32') : name)
+  const dtype = dtypeOf(
+    name === undefined ? (wide ? 'int64' : integral ? 'int32' : 'float32') : name,
+  )
   scalarFor(from, dtype) // refuses unsafe integers for 64-bit dtypes
   const size = integral
     ? countIntegers(BigInt(from), BigInt(to), BigInt(by))
     : countNumbers(Number(from), Number(to), Number(by))
-  if (!Number.isSafeInteger(size)) throw failure('ERR_SHAPE', `from ${from} to ${to} by ${by} there are ${size} numbers`)
+  if (!Number.isSafeInteger(size)) {
+    throw failure('ERR_SHAPE', `from ${from} to ${to} by ${by} there are ${size} numbers`)
+  }
   ffi.checkArange(dtype.index, size, from, by)
   const layout = emptyLayout(dtype, [size], options, false)
-  return wrap(written(layout, () => { ffi.generate(opcodes.arange, layout, [from, by], 0) }))
+  return wrap(
+    written(layout, () => {
+      ffi.generate(opcodes.arange, layout, [from, by], 0)
+    }),
+  )
 }
 
 /**
@@ -195,17 +211,25 @@ function arange (start, stop, step, opts) {
  * @param {any} opts
  * @returns {any}
  */
-function linspace (start, stop, num, opts) {
+function linspace(start, stop, num, opts) {
   const options = optionsOf(opts, OF_LINSPACE, 'linspace')
   const { dtype: name, endpoint } = options
   const last = endpoint === undefined || boolean('endpoint', endpoint)
   for (const [argument, value] of Object.entries({ start, stop })) {
-    if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${argument} is ${show(value)}; a number was expected`)
+    if (typeof value !== 'number') {
+      throw failure('ERR_ARGUMENT', `${argument} is ${show(value)}; a number was expected`)
+    }
   }
-  if (integer('num', num, 'ERR_SHAPE') < 0) throw failure('ERR_SHAPE', `num is ${num}; it is 0 or more`)
+  if (integer('num', num, 'ERR_SHAPE') < 0) {
+    throw failure('ERR_SHAPE', `num is ${num}; it is 0 or more`)
+  }
   const dtype = dtypeOf(name === undefined ? 'float32' : name)
   const layout = emptyLayout(dtype, [num], options, false)
-  return wrap(written(layout, () => { ffi.generate(opcodes.linspace, layout, [start, stop], last ? 1 : 0) }))
+  return wrap(
+    written(layout, () => {
+      ffi.generate(opcodes.linspace, layout, [start, stop], last ? 1 : 0)
+    }),
+  )
 }
 
 /**
@@ -249,16 +273,23 @@ function linspace (start, stop, num, opts) {
  * @param {any} [opts]
  * @returns {any}
  */
-function eye (n, m, opts) {
+function eye(n, m, opts) {
   const [[rowCount, columns], options] = argumentsAndOptions([n, m, opts], OF_EYE, 'eye')
   const { dtype: name, k = 0 } = options
   const diagonal = integer('k', k)
   const dtype = dtypeOf(name === undefined ? 'float32' : name)
   const height = checkedExtent('n', rowCount)
-  const layout = emptyLayout(dtype, [height, columns === undefined ? height : checkedExtent('m', columns)], options, true)
-  return wrap(written(layout, () => {
-    ffi.fill(ffi.viewByNumbers(opcodes.diagonal, layout, diagonal, 0, 1), true)
-  }))
+  const layout = emptyLayout(
+    dtype,
+    [height, columns === undefined ? height : checkedExtent('m', columns)],
+    options,
+    true,
+  )
+  return wrap(
+    written(layout, () => {
+      ffi.fill(ffi.viewByNumbers(opcodes.diagonal, layout, diagonal, 0, 1), true)
+    }),
+  )
 }
 
 /**
@@ -266,8 +297,10 @@ function eye (n, m, opts) {
  * @param {unknown} value
  * @returns {number}
  */
-function checkedExtent (name, value) {
-  if (integer(name, value, 'ERR_SHAPE') < 0) throw failure('ERR_SHAPE', `${name} is ${value}; it is 0 or more`)
+function checkedExtent(name, value) {
+  if (integer(name, value, 'ERR_SHAPE') < 0) {
+    throw failure('ERR_SHAPE', `${name} is ${value}; it is 0 or more`)
+  }
   return /** @type {number} */ (value)
 }
 

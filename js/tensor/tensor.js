@@ -8,16 +8,73 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
-const { events, countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const {
-  show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axesFromStart, optionsOf, isOptions, axisAndOptions, OF_RESULT, ALONG, CASTINGS, castingOf,
-  inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
+  events,
+  countCopy,
+  claim,
+  unclaim,
+  CPU,
+  isDevice,
+  deviceOfStorage,
+  nameOfDevice,
+} = require('../backend/storage')
+const {
+  show,
+  wrongReceiver,
+  boolean,
+  integer,
+  integers,
+  shapeOf,
+  shapeOfArguments,
+  axesOf,
+  axesFromStart,
+  optionsOf,
+  isOptions,
+  axisAndOptions,
+  OF_RESULT,
+  ALONG,
+  CASTINGS,
+  castingOf,
+  inside,
+  wrongCount,
+  formatOf,
+  checkCounts,
+  MOST_PARTS,
+  sameParts,
+  equalSizes,
+  checkSizes,
 } = require('../base/validate')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
-const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType, isView } = require('../base/buffers')
-const { HOST, SHARED, placementOf, deviceOf, placementLike, checkSameDevice } = require('../layout/placement')
-const { denseLayout, withBytes, nameOfDynamism, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
+const {
+  dtypeOfArray,
+  isSharedArrayBuffer,
+  isVideoFrame,
+  isAudioBuffer,
+  partsOfArray,
+  dtypeOfType,
+  isView,
+} = require('../base/buffers')
+const {
+  HOST,
+  SHARED,
+  placementOf,
+  deviceOf,
+  placementLike,
+  checkSameDevice,
+} = require('../layout/placement')
+const {
+  denseLayout,
+  withBytes,
+  nameOfDynamism,
+  layoutOfBytes,
+  copyBytes,
+  bytesOf,
+  adoptArray,
+  viewed,
+  inherit,
+  readOnly,
+} = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
@@ -48,7 +105,9 @@ const asyncCopies = lazyFile(() => require('../copy/async'))
 const { accessorOf } = functionsOf(() => require('./accessor'))
 const { copyMedia } = functionsOf(() => require('../copy/media'))
 const { signalOf, checkSignal } = functionsOf(() => require('../base/signals'))
-const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
+const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() =>
+  require('./capsules'),
+)
 
 const { ready, streamOf, withStream } = functionsOf(() => require('../backend/cuda'))
 
@@ -71,7 +130,7 @@ let view
 /** the constructor requires it, so that nobody else makes a tensor over a forged layout */
 const KEY = Symbol('samebytes')
 
-function refuseConstruction () {
+function refuseConstruction() {
   throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
 }
 
@@ -81,7 +140,7 @@ const disposed = () => failure('ERR_DISPOSED', 'the tensor was disposed')
  * @param {Tensor} t
  * @returns {InstanceType<typeof Layout>}
  */
-function live (t) {
+function live(t) {
   const layout = layoutNow(t)
   if (layout === null) throw disposed()
   return layout
@@ -91,7 +150,7 @@ function live (t) {
  * @param {Tensor} t
  * @returns {InstanceType<typeof Layout>} with attached bytes
  */
-function attached (t) {
+function attached(t) {
   const layout = live(t)
   ffi.checkAttached(layout.storage)
   return layout
@@ -101,7 +160,7 @@ function attached (t) {
  * @param {Tensor} t
  * @returns {InstanceType<typeof Layout>} with attached bytes that no pending operation uses
  */
-function notBusy (t) {
+function notBusy(t) {
   const layout = attached(t)
   const { optional } = layout.storage
   if (optional !== null && optional.busy > 0) throw asyncCopies().busy('tensor')
@@ -113,7 +172,7 @@ function notBusy (t) {
  * @param {number} [elsewhere]  pending operations that use other bytes of the storage
  * @returns {InstanceType<typeof Layout>} that may be written
  */
-function writable (t, elsewhere = 0) {
+function writable(t, elsewhere = 0) {
   const layout = attached(t)
   const { optional } = layout.storage
   if (layout.flags & READ_ONLY) throw readOnly(layout.storage)
@@ -131,7 +190,7 @@ const offer = () => (offered ??= addons().offer(Tensor, wrap))
  * @param {Tensor} [base]
  * @returns {Tensor}
  */
-function wrap (layout, base) {
+function wrap(layout, base) {
   // @ts-expect-error The constructor is private to everybody else.
   return new Tensor(KEY, layout, base)
 }
@@ -143,8 +202,13 @@ function wrap (layout, base) {
  * @param {string} [name]  of the argument, for messages
  * @returns {Tensor}
  */
-function tensorOf (t, name = 't') {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected${isView(t) ? `, as fromBlob(${name}) makes it` : ''}`)
+function tensorOf(t, name = 't') {
+  if (!Tensor.isTensor(t)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${name} is ${show(t)}; a tensor was expected${isView(t) ? `, as fromBlob(${name}) makes it` : ''}`,
+    )
+  }
   return t
 }
 
@@ -171,7 +235,7 @@ class Tensor {
    * @param {Tensor | undefined} base
    * @private
    */
-  constructor (key, layout, base) {
+  constructor(key, layout, base) {
     if (key !== KEY) refuseConstruction()
     this.#layout = layout
     this.#base = base
@@ -193,15 +257,17 @@ class Tensor {
    * @example
    * Tensor.isTensor(zeros([2])) // true
    */
-  static isTensor (value) {
+  static isTensor(value) {
     return value !== null && typeof value === 'object' && #layout in value
   }
 
   /** The external by which addons find samebytes' functions (`sb_napi_open` of samebytes_napi.h); null on WebAssembly. @returns {unknown} @ignore */
-  static get __samebytes__ () { return offer() }
+  static get __samebytes__() {
+    return offer()
+  }
 
   static {
-    layoutNow = t => {
+    layoutNow = (t) => {
       try {
         return t.#layout
       } catch {
@@ -220,7 +286,7 @@ class Tensor {
    * @returns {InstanceType<typeof Layout>}
    * @ignore
    */
-  static layoutOf (t) {
+  static layoutOf(t) {
     return live(t)
   }
 
@@ -229,7 +295,7 @@ class Tensor {
    * @returns {InstanceType<typeof Layout>} with attached bytes
    * @ignore
    */
-  static attachedOf (t) {
+  static attachedOf(t) {
     return attached(t)
   }
 
@@ -239,7 +305,7 @@ class Tensor {
    * @returns {InstanceType<typeof Layout>} that may be written
    * @ignore
    */
-  static writableOf (t, elsewhere) {
+  static writableOf(t, elsewhere) {
     return writable(t, elsewhere)
   }
 
@@ -250,70 +316,127 @@ class Tensor {
    * @returns {Tensor<D>} a view
    * @ignore
    */
-  static viewOf (t, layout) {
+  static viewOf(t, layout) {
     return view(t, layout)
   }
 
   // ---- Properties ----
 
   /** Elements per axis; frozen. @returns {readonly number[]} */
-  get shape () { return frozenShape(live(this)) }
+  get shape() {
+    return frozenShape(live(this))
+  }
   /** Elements from one index to the next, per axis; frozen. @returns {readonly number[]} */
-  get strides () { return frozenStrides(live(this)) }
+  get strides() {
+    return frozenStrides(live(this))
+  }
   /** The first element, in elements from the storage's first byte. @returns {number} */
-  get offset () { return live(this).offset }
+  get offset() {
+    return live(this).offset
+  }
   /** The first element, in bytes from the storage's first byte. @returns {number} */
-  get byteOffset () { const l = live(this); return l.offset * itemsizes[l.dtype] }
+  get byteOffset() {
+    const l = live(this)
+    return l.offset * itemsizes[l.dtype]
+  }
   /** The dtype's name, such as 'float32'. @returns {DtypeOf<D>} */
-  get dtype () { return dtypes[live(this).dtype].name }
+  get dtype() {
+    return dtypes[live(this).dtype].name
+  }
   /** Number of axes. @returns {number} */
-  get ndim () { return live(this).shape.length }
+  get ndim() {
+    return live(this).shape.length
+  }
   /** Number of elements. @returns {number} */
-  get size () { return live(this).size }
+  get size() {
+    return live(this).size
+  }
   /** Number of elements, as in PyTorch. @returns {number} */
-  get numel () { return live(this).size }
+  get numel() {
+    return live(this).size
+  }
   /** Bytes of one element. @returns {number} */
-  get itemsize () { return itemsizes[live(this).dtype] }
+  get itemsize() {
+    return itemsizes[live(this).dtype]
+  }
   /** Bytes of all elements: size * itemsize. @returns {number} */
-  get nbytes () { const l = live(this); return l.size * itemsizes[l.dtype] }
+  get nbytes() {
+    const l = live(this)
+    return l.size * itemsizes[l.dtype]
+  }
   /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
-  get dimOrder () { return ffi.dimOrder(live(this)) }
+  get dimOrder() {
+    return ffi.dimOrder(live(this))
+  }
   /** How far resize may go: 'static' not at all, 'bounded' up to the capacity, 'unbound' beyond. @returns {Dynamism} @see ExecuTorch TensorShapeDynamism */
-  get dynamism () { return nameOfDynamism(live(this).flags) }
+  get dynamism() {
+    return nameOfDynamism(live(this).flags)
+  }
 
   /** Elements that resize can grow to in place. @returns {number} */
-  get capacity () { return live(this).capacity }
+  get capacity() {
+    return live(this).capacity
+  }
   /** The device of the bytes: 'cpu', 'cuda:0'. @returns {DeviceName} */
-  get device () { return nameOfDevice(deviceOfStorage(live(this).storage)) }
+  get device() {
+    return nameOfDevice(deviceOfStorage(live(this).storage))
+  }
   /** The tensor that this one is a view of. It may have other bytes since, by resize or setData. @returns {Tensor | undefined} @see NumPy ndarray.base */
-  get base () { live(this); return this.#base }
+  get base() {
+    live(this)
+    return this.#base
+  }
   /** Is it a view of another tensor? @returns {boolean} */
-  get isView () { live(this); return this.#base !== undefined }
+  get isView() {
+    live(this)
+    return this.#base !== undefined
+  }
   /** Do samebytes' writers refuse it? @returns {boolean} */
-  get isReadOnly () { return (live(this).flags & READ_ONLY) !== 0 }
+  get isReadOnly() {
+    return (live(this).flags & READ_ONLY) !== 0
+  }
   /** Can other threads see the bytes? @returns {boolean} */
-  get isShared () {
+  get isShared() {
     const { storage } = live(this)
-    return storage.kind === 'native' || (storage.kind === 'wasm' && backend.name === 'wasm-shared') || isSharedArrayBuffer(storage.buffer)
+    return (
+      storage.kind === 'native' ||
+      (storage.kind === 'wasm' && backend.name === 'wasm-shared') ||
+      isSharedArrayBuffer(storage.buffer)
+    )
   }
 
   /** Is it in page-locked memory, from and to which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
-  get isPinned () { return isPinned(attached(this).storage) }
+  get isPinned() {
+    return isPinned(attached(this).storage)
+  }
 
   /** The owner given to fromBlob, else its source (of a record: the record's owner); undefined for bytes that samebytes allocated. @returns {unknown} */
-  get owner () { const l = live(this); return l.owner === undefined ? l.storage.owner : l.owner }
+  get owner() {
+    const l = live(this)
+    return l.owner === undefined ? l.storage.owner : l.owner
+  }
   /** Was it disposed? Never throws. @returns {boolean} */
-  get isDisposed () { return layoutNow(this) === null }
+  get isDisposed() {
+    return layoutNow(this) === null
+  }
 
   /** onnxruntime's name for shape. @returns {readonly number[]} */
-  get dims () { return frozenShape(live(this)) }
+  get dims() {
+    return frozenShape(live(this))
+  }
   /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
-  get type () { return dtypes[live(this).dtype].name }
+  get type() {
+    return dtypes[live(this).dtype].name
+  }
   /** onnxruntime's name for the place of the bytes: 'cpu' or 'gpu-buffer'. @returns {string} */
-  get location () { return deviceOfStorage(live(this).storage) === CPU ? 'cpu' : 'gpu-buffer' }
+  get location() {
+    return deviceOfStorage(live(this).storage) === CPU ? 'cpu' : 'gpu-buffer'
+  }
 
   /** The external by which addons find samebytes' functions (`sb_tensor_from_napi` of samebytes_napi.h); null on WebAssembly. @returns {unknown} */
-  get __samebytes__ () { return offer() }
+  get __samebytes__() {
+    return offer()
+  }
 
   // ---- Bytes ----
 
@@ -332,7 +455,7 @@ class Tensor {
    * @example
    * zeros([2, 2]).data // Float32Array(4) [ 0, 0, 0, 0 ]
    */
-  get data () {
+  get data() {
     const layout = layoutNow(this)
     if (layout !== null) {
       const seen = layout.data
@@ -349,9 +472,11 @@ class Tensor {
    * @example
    * tensor([1, 256], 'int16').bytes // Uint8Array(4) [ 1, 0, 0, 1 ]
    */
-  get bytes () {
+  get bytes() {
     const layout = live(this)
-    const { buffer, byteOffset, byteLength } = partsOfArray(layout.data !== null && layout.data.length > 0 ? layout.data : dataOf(layout))
+    const { buffer, byteOffset, byteLength } = partsOfArray(
+      layout.data !== null && layout.data.length > 0 ? layout.data : dataOf(layout),
+    )
     const bytes = new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
     backend.expose(bytes, layout.storage)
     return bytes
@@ -366,11 +491,13 @@ class Tensor {
    * @example
    * zeros([2], 'int16').setBytes(Uint8Array.of(1, 0, 0, 1)).toArray() // [1, 256]
    */
-  setBytes (bytes) {
+  setBytes(bytes) {
     const parts = bytesOf(bytes)
     const layout = writable(this)
     const nbytes = layout.size * itemsizes[layout.dtype]
-    if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the tensor has ${nbytes}`)
+    if (parts.byteLength !== nbytes) {
+      throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the tensor has ${nbytes}`)
+    }
     copyBytes(layout, layoutOfBytes(parts, layout.dtype, layout.shape, ffi.isContiguous(layout)))
     countCopy('setBytes', parts.byteLength)
     return this
@@ -386,10 +513,13 @@ class Tensor {
    * @example
    * zeros([0]).dataPtr // 0n
    */
-  get dataPtr () {
+  get dataPtr() {
     const layout = attached(this)
     if (layout.size > 0 && hasNoAddress(layout)) {
-      throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
+      throw failure(
+        'ERR_UNSUPPORTED',
+        "the bytes are the caller's and have no address in WASM memory",
+      )
     }
     return addressOf(layout)
   }
@@ -405,7 +535,7 @@ class Tensor {
    * @example
    * fromBlob(zeros([2, 3]).T.toBlob()).strides // [1, 3]
    */
-  toBlob () {
+  toBlob() {
     const layout = attached(this)
     const { name, itemsize } = dtypes[layout.dtype]
     const record = Object.freeze({
@@ -415,7 +545,7 @@ class Tensor {
       dtype: name,
       device: nameOfDevice(deviceOfStorage(layout.storage)),
       elementSize: itemsize,
-      owner: this
+      owner: this,
     })
     records.remember(record, layout)
     return record
@@ -436,7 +566,7 @@ class Tensor {
    * @example
    * const give = (addon, t) => addon.take(t.__dlpack__({ maxVersion: [1, 0] }))
    */
-  __dlpack__ (opts) {
+  __dlpack__(opts) {
     const asked = askedOf(optionsOf(opts, OF_CAPSULE, '__dlpack__'))
     return capsuleOf(attached(this), asked)
   }
@@ -450,7 +580,7 @@ class Tensor {
    * @example
    * zeros([2]).__dlpack_device__() // [1, 0]
    */
-  __dlpack_device__ () {
+  __dlpack_device__() {
     return dlDeviceOf(live(this))
   }
 
@@ -465,7 +595,7 @@ class Tensor {
    * @example
    * zeros([2]).__cudaArrayInterface__ // undefined
    */
-  get __cudaArrayInterface__ () {
+  get __cudaArrayInterface__() {
     const layout = live(this)
     return deviceOfStorage(layout.storage) === CPU ? undefined : arrayInterfaceOf(layout)
   }
@@ -480,7 +610,7 @@ class Tensor {
    * @param {number} from  first entry of index to read
    * @returns {number} elements from the storage's first byte
    */
-  #offsetOf (layout, index, from) {
+  #offsetOf(layout, index, from) {
     const { shape, strides } = layout
     const n = shape.length
     if (index.length - from !== n) throw wrongCount(index.length - from, n)
@@ -500,7 +630,7 @@ class Tensor {
    * @example
    * tensor([[1, 2], [3, 4]]).get(1, -1) // 4
    */
-  get (...index) {
+  get(...index) {
     const layout = attached(this)
     return read(layout, this.#offsetOf(layout, index, 0))
   }
@@ -521,9 +651,13 @@ class Tensor {
    * @param {...any} index
    * @returns {any}
    */
-  at (...index) {
+  at(...index) {
     if (index.length === live(this).shape.length) return Reflect.apply(this.get, this, index)
-    return Reflect.apply(this.slice, this, index.map((i, d) => integer(`index ${d}`, i)))
+    return Reflect.apply(
+      this.slice,
+      this,
+      index.map((i, d) => integer(`index ${d}`, i)),
+    )
   }
 
   /**
@@ -537,7 +671,7 @@ class Tensor {
    * t.set(5, 1, 0)
    * t.toArray() // [[0, 0], [5, 0]]
    */
-  set (value, ...index) {
+  set(value, ...index) {
     const dtype = dtypes[live(this).dtype]
     const scalar = scalarFor(value, dtype) // getters of a pair run here, before the checks
     const layout = writable(this)
@@ -559,7 +693,7 @@ class Tensor {
    * a.set(a.get(0, 1) + 1, 1, 0)
    * a.get(1, 0) // 3
    */
-  accessor (opts) {
+  accessor(opts) {
     const given = optionsOf(opts, ['dtype', 'ndim'], 'accessor')
     const wanted = { dtype: given.dtype, ndim: given.ndim } // getters run here
     return accessorOf(this, attached(this), layoutNow, wanted)
@@ -574,9 +708,11 @@ class Tensor {
    * @example
    * tensor([[7]]).item() // 7
    */
-  item () {
+  item() {
     const layout = attached(this)
-    if (layout.size !== 1) throw failure('ERR_SHAPE', `the tensor has ${layout.size} elements; item() takes one`)
+    if (layout.size !== 1) {
+      throw failure('ERR_SHAPE', `the tensor has ${layout.size} elements; item() takes one`)
+    }
     return read(layout, layout.offset)
   }
 
@@ -590,7 +726,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3, 4], [2, 2]).toArray() // [[1, 2], [3, 4]]
    */
-  toArray () {
+  toArray() {
     return nested(attached(this))
   }
 
@@ -604,7 +740,7 @@ class Tensor {
    * @example
    * tensor([1n, 2n]).tolist() // [ 1n, 2n ]
    */
-  tolist () {
+  tolist() {
     layoutNow(this)
     return /** @type {any} */ (this.toArray())
   }
@@ -617,7 +753,7 @@ class Tensor {
    * @example
    * JSON.stringify(tensor([1n, 2n])) // '["1","2"]'
    */
-  toJSON () {
+  toJSON() {
     return nested(attached(this), true)
   }
 
@@ -630,7 +766,7 @@ class Tensor {
    * @example
    * Array.from(tensor([[1, 2], [3, 4]]), row => row.toArray()) // [[1, 2], [3, 4]]
    */
-  * [Symbol.iterator] () {
+  *[Symbol.iterator]() {
     const { shape } = live(this)
     if (shape.length === 0) throw noAxes()
     for (let i = 0; i < shape[0]; i++) yield shape.length === 1 ? this.get(i) : this.select(0, i)
@@ -647,7 +783,7 @@ class Tensor {
    * for (const row of t.rows()) row.fill(row.get(0))
    * t.toArray() // [[1, 1], [3, 3]]
    */
-  * rows () {
+  *rows() {
     const { shape } = live(this)
     if (shape.length === 0) throw noAxes()
     for (let i = 0; i < shape[0]; i++) yield this.select(0, i)
@@ -666,7 +802,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3, 4]).slice('::2').toArray() // [1, 3]
    */
-  slice (...specs) {
+  slice(...specs) {
     const list = specs.length === 1 ? parseSlice(specs[0], 0) : parseSlices(specs)
     return view(this, ffi.viewByList(opcodes.slice, live(this), list))
   }
@@ -682,7 +818,7 @@ class Tensor {
    * @example
    * tensor([[1, 2], [3, 4]]).select(1, 0).toArray() // [1, 3]
    */
-  select (axis, index) {
+  select(axis, index) {
     integer('axis', axis)
     integer('index', index)
     return view(this, ffi.viewByNumbers(opcodes.select, live(this), axis, index))
@@ -700,7 +836,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3, 4]).narrow(0, 1, 2).toArray() // [2, 3]
    */
-  narrow (axis, start, length) {
+  narrow(axis, start, length) {
     integer('axis', axis)
     integer('start', start)
     integer('length', length)
@@ -717,7 +853,7 @@ class Tensor {
    * @example
    * zeros([2, 3]).permute([1, 0]).shape // [3, 2]
    */
-  permute (...order) {
+  permute(...order) {
     /** @type {unknown} */
     let list = order[0]
     if (order.length !== 1 || typeof list === 'number') {
@@ -746,8 +882,10 @@ class Tensor {
    * @param {number} b
    * @returns {Tensor<D, B>}
    */
-  transpose (a, b) {
-    if (arguments.length > 2) throw failure('ERR_ARGUMENT', 'transpose swaps two axes; permute orders all of them')
+  transpose(a, b) {
+    if (arguments.length > 2) {
+      throw failure('ERR_ARGUMENT', 'transpose swaps two axes; permute orders all of them')
+    }
     integer('a', a)
     integer('b', b)
     return view(this, ffi.viewByNumbers(opcodes.transpose, live(this), a, b))
@@ -764,11 +902,18 @@ class Tensor {
    * @example
    * zeros([2, 3, 4]).moveaxis(0, -1).shape // [3, 4, 2]
    */
-  moveaxis (source, destination) {
+  moveaxis(source, destination) {
     const given = axesOf(source, 'source')
     const destinations = axesOf(destination, 'destination')
     const layout = live(this)
-    return view(this, ffi.viewByList(opcodes.permute, layout, orderOfMove(layout.shape.length, given, destinations)))
+    return view(
+      this,
+      ffi.viewByList(
+        opcodes.permute,
+        layout,
+        orderOfMove(layout.shape.length, given, destinations),
+      ),
+    )
   }
 
   /**
@@ -780,9 +925,11 @@ class Tensor {
    * @example
    * zeros([2, 3, 4]).mT.shape // [2, 4, 3]
    */
-  get mT () {
+  get mT() {
     const layout = live(this)
-    if (layout.shape.length < 2) throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
+    if (layout.shape.length < 2) {
+      throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
+    }
     return view(this, ffi.viewByNumbers(opcodes.transpose, layout, -1, -2))
   }
 
@@ -795,7 +942,7 @@ class Tensor {
    * @example
    * tensor([[1, 2], [3, 4]]).T.toArray() // [[1, 3], [2, 4]]
    */
-  get T () {
+  get T() {
     const layout = live(this)
     if (layout.shape.length !== 2) throw noMatrix(layout)
     return view(this, ffi.viewByNumbers(opcodes.transpose, layout, 0, 1))
@@ -826,9 +973,12 @@ class Tensor {
    * @param {...any} args
    * @returns {Tensor<D, B>}
    */
-  reshape (...args) {
+  reshape(...args) {
     const last = args[args.length - 1]
-    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop(), ['copy'], 'reshape') : optionsOf(undefined)
+    const { copy: rule } =
+      args.length > 1 && isOptions(last)
+        ? optionsOf(args.pop(), ['copy'], 'reshape')
+        : optionsOf(undefined)
     boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = live(this)
@@ -858,19 +1008,27 @@ class Tensor {
    * @param {any} [opts]
    * @returns {any}
    */
-  view (shape, opts) {
+  view(shape, opts) {
     if (shape !== undefined && shape !== null && opts === undefined && isOptions(shape)) {
       opts = /** @type {Record<string, any>} */ (shape)
       shape = undefined
     }
     const options = optionsOf(opts, OF_VIEW, 'view')
-    const { dtype: name, strides: givenStrides, dimOrder: givenOrder, offset: givenOffset } = options
+    const {
+      dtype: name,
+      strides: givenStrides,
+      dimOrder: givenOrder,
+      offset: givenOffset,
+    } = options
     const dtype = name === undefined ? undefined : dtypeOf(name)
     const extents = shape === undefined || shape === null ? null : shapeOf(shape)
     const strides = givenStrides === undefined ? null : integers('strides', givenStrides)
     const order = givenOrder === undefined ? null : integers('dimOrder', givenOrder, 'ERR_SHAPE')
     const offset = givenOffset === undefined ? null : integer('offset', givenOffset)
-    return view(this, viewed(live(this), { dtype, shape: extents, strides, dimOrder: order, offset }))
+    return view(
+      this,
+      viewed(live(this), { dtype, shape: extents, strides, dimOrder: order, offset }),
+    )
   }
 
   /**
@@ -886,7 +1044,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3, 4]).unfold(0, 3, 1).toArray() // [[1, 2, 3], [2, 3, 4]]
    */
-  unfold (axis, size, step) {
+  unfold(axis, size, step) {
     integer('axis', axis)
     integer('size', size)
     integer('step', step)
@@ -903,7 +1061,7 @@ class Tensor {
    * @example
    * zeros([1, 3, 1]).squeeze().shape // [3]
    */
-  squeeze (axis) {
+  squeeze(axis) {
     const axes = axis === undefined ? null : axesOf(axis)
     return view(this, ffi.viewByList(opcodes.squeeze, live(this), axes))
   }
@@ -919,14 +1077,16 @@ class Tensor {
    * zeros([3]).unsqueeze(-1).shape // [3, 1]
    * zeros([3]).unsqueeze([0, -1]).shape // [1, 3, 1]
    */
-  unsqueeze (axis) {
+  unsqueeze(axis) {
     const axes = axesOf(axis)
     const whole = live(this)
     if (axes.length === 1) return view(this, ffi.viewByNumbers(opcodes.unsqueeze, whole, axes[0]))
     const ndim = whole.shape.length + axes.length
     const added = axesFromStart(axes, ndim, 'axis')
     let layout = ffi.viewByList(opcodes.view, whole, whole.shape)
-    for (let d = 0; d < ndim; d++) if (added.includes(d)) layout = ffi.viewByNumbers(opcodes.unsqueeze, layout, d)
+    for (let d = 0; d < ndim; d++) {
+      if (added.includes(d)) layout = ffi.viewByNumbers(opcodes.unsqueeze, layout, d)
+    }
     return view(this, layout)
   }
 
@@ -940,7 +1100,7 @@ class Tensor {
    * @example
    * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
    */
-  expand (...shape) {
+  expand(...shape) {
     const extents = shapeOfArguments(shape)
     return view(this, ffi.viewByList(opcodes.broadcast_to, live(this), extents))
   }
@@ -955,7 +1115,7 @@ class Tensor {
    * @example
    * tensor([1, 2]).broadcastTo([2, 2]).toArray() // [[1, 2], [1, 2]]
    */
-  broadcastTo (...shape) {
+  broadcastTo(...shape) {
     layoutNow(this)
     return Reflect.apply(this.expand, this, shape)
   }
@@ -970,7 +1130,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3]).flip().toArray() // [3, 2, 1]
    */
-  flip (axis) {
+  flip(axis) {
     const axes = axis === undefined ? null : axesOf(axis)
     return view(this, ffi.viewByList(opcodes.flip, live(this), axes))
   }
@@ -987,7 +1147,7 @@ class Tensor {
    * @example
    * tensor([[1, 2], [3, 4]]).diagonal().toArray() // [1, 4]
    */
-  diagonal (offset = 0, axis1 = 0, axis2 = 1) {
+  diagonal(offset = 0, axis1 = 0, axis2 = 1) {
     integer('offset', offset)
     integer('axis1', axis1)
     integer('axis2', axis2)
@@ -1007,7 +1167,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3, 4]).asStrided([3, 2], [1, 1]).toArray() // [[1, 2], [2, 3], [3, 4]]
    */
-  asStrided (shape, strides, offset) {
+  asStrided(shape, strides, offset) {
     const extents = shapeOf(shape)
     const steps = integers('strides', strides)
     const at = offset === undefined ? live(this).offset : integer('offset', offset)
@@ -1025,10 +1185,16 @@ class Tensor {
    * @example
    * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
    */
-  split (sizeOrSizes, axis = 0) {
-    const given = typeof sizeOrSizes === 'number' ? integer('size', sizeOrSizes) : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
+  split(sizeOrSizes, axis = 0) {
+    const given =
+      typeof sizeOrSizes === 'number'
+        ? integer('size', sizeOrSizes)
+        : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
     const extent = Tensor.#extent(this, axis)
-    return this.#parts(axis, Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent))
+    return this.#parts(
+      axis,
+      Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent),
+    )
   }
 
   /**
@@ -1043,10 +1209,13 @@ class Tensor {
    * @example
    * arange(5).chunk(2).map(t => t.shape) // [[3], [2]]
    */
-  chunk (n, axis = 0) {
+  chunk(n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least 1 was expected`)
     const extent = Tensor.#extent(this, axis)
-    return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent))
+    return this.#parts(
+      axis,
+      extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent),
+    )
   }
 
   /**
@@ -1059,7 +1228,7 @@ class Tensor {
    * @example
    * tensor([[1, 2], [3, 4]]).unbind(1).map(t => t.toArray()) // [[1, 3], [2, 4]]
    */
-  unbind (axis = 0) {
+  unbind(axis = 0) {
     const sizes = sameParts(Tensor.#extent(this, axis), 1)
     this.#checkParts(sizes)
     return sizes.map((_, i) => this.select(axis, i))
@@ -1070,26 +1239,31 @@ class Tensor {
    * @param {number} axis
    * @returns {number} its elements
    */
-  static #extent (t, axis) {
+  static #extent(t, axis) {
     const { shape } = live(t)
     const n = shape.length
-    if (integer('axis', axis) < -n || axis >= n) throw failure('ERR_BOUNDS', `axis is ${axis}; the tensor has ${n} axes`)
+    if (integer('axis', axis) < -n || axis >= n) {
+      throw failure('ERR_BOUNDS', `axis is ${axis}; the tensor has ${n} axes`)
+    }
     return shape[axis < 0 ? axis + n : axis]
   }
 
   /** @param {number[]} sizes  of the views to be made */
-  #checkParts ({ length }) {
-    checkHeap(length * (TENSOR + 2 * ENTRY * live(this).shape.length), () => `${length} views; narrow or select takes one`)
+  #checkParts({ length }) {
+    checkHeap(
+      length * (TENSOR + 2 * ENTRY * live(this).shape.length),
+      () => `${length} views; narrow or select takes one`,
+    )
   }
 
   /**
    * @param {number} axis
    * @param {number[]} sizes
    */
-  #parts (axis, sizes) {
+  #parts(axis, sizes) {
     this.#checkParts(sizes)
     let at = 0
-    return sizes.map(size => {
+    return sizes.map((size) => {
       at += size
       return this.narrow(axis, at - size, size)
     })
@@ -1105,7 +1279,7 @@ class Tensor {
    * @example
    * zeros([2, 3]).T.isContiguous() // false
    */
-  isContiguous (memoryFormat) {
+  isContiguous(memoryFormat) {
     const layout = live(this)
     const order = memoryFormat === undefined ? null : formatOf(memoryFormat, layout.shape.length)
     return order === null ? ffi.isContiguous(layout) : ffi.isContiguousIn(layout, order)
@@ -1121,12 +1295,14 @@ class Tensor {
    * @example
    * zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').strides // [12, 1, 6, 3]
    */
-  toMemoryFormat (memoryFormat) {
+  toMemoryFormat(memoryFormat) {
     const layout = attached(this)
     const order = formatOf(memoryFormat, layout.shape.length)
     if (order === null) return this.contiguous()
     if (ffi.isContiguousIn(layout, order)) return this
-    return wrap(copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0))
+    return wrap(
+      copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0),
+    )
   }
 
   // ---- Resizing, and other bytes ----
@@ -1143,7 +1319,7 @@ class Tensor {
    * @example
    * zeros([4, 3]).resize(2, 3).capacity // 12
    */
-  resize (...shape) {
+  resize(...shape) {
     const extents = shapeOfArguments(shape)
     const layout = notBusy(this)
     const out = ffi.resize(layout, extents)
@@ -1152,11 +1328,16 @@ class Tensor {
       return this
     }
     if (!isOurs(layout.storage)) {
-      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
+      throw failure(
+        'ERR_SHAPE',
+        `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`,
+      )
     }
     const made = withBytes(out, layout.flags & UNBOUND, false, placementLike(layout.storage))
     try {
-      if (layout.capacity > 0) ffi.copy(flatLayout(made, layout.capacity), flatLayout(layout, layout.capacity), 0)
+      if (layout.capacity > 0) {
+        ffi.copy(flatLayout(made, layout.capacity), flatLayout(layout, layout.capacity), 0)
+      }
     } catch (error) {
       backend.release(made.storage)
       throw error
@@ -1179,7 +1360,7 @@ class Tensor {
    * @example
    * zeros([2, 2]).setData(new Float32Array([1, 2, 3, 4])).toArray() // [[1, 2], [3, 4]]
    */
-  setData (source) {
+  setData(source) {
     if (!Tensor.isTensor(source)) return Tensor.#setArray(this, source)
     const layout = notBusy(this)
     const from = attached(source)
@@ -1198,14 +1379,29 @@ class Tensor {
    * @param {unknown} array
    * @returns {T}
    */
-  static #setArray (t, array) {
+  static #setArray(t, array) {
     const type = dtypeOfArray(array)
-    if (type === undefined) throw failure('ERR_ARGUMENT', `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`)
+    if (type === undefined) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`,
+      )
+    }
     const layout = notBusy(t)
     const dtype = dtypes[layout.dtype]
     const wanted = dtypeOfType(dtype.Type)
-    if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
-    if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `source is in the CPU's memory; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, and copyFrom copies`)
+    if (type !== wanted) {
+      throw failure(
+        'ERR_DTYPE',
+        `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`,
+      )
+    }
+    if (deviceOfStorage(layout.storage) !== CPU) {
+      throw failure(
+        'ERR_DEVICE',
+        `source is in the CPU's memory; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, and copyFrom copies`,
+      )
+    }
     const source = adoptArray(array, dtype, undefined)
     try {
       t.#rebind(ffi.rebind(layout, source))
@@ -1223,7 +1419,7 @@ class Tensor {
    * @param {Tensor} stop  ends the search, so that no tensor becomes its own base
    * @returns {Tensor}
    */
-  #root (stop) {
+  #root(stop) {
     /** @type {Tensor} */
     let root = this
     for (let base = root.#base; root !== stop && base !== undefined; base = root.#base) root = base
@@ -1235,7 +1431,7 @@ class Tensor {
    *
    * @param {InstanceType<typeof Layout>} layout
    */
-  #rebind (layout) {
+  #rebind(layout) {
     const { storage } = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
     claim(layout.storage)
     layout.storage.group.count.tensors++
@@ -1256,7 +1452,7 @@ class Tensor {
    * @example
    * tensor([1, 2]).clone({ dtype: 'float64' }).dtype // 'float64'
    */
-  clone (opts) {
+  clone(opts) {
     attached(this)
     return Tensor.#copy(this, 'clone', resultOf(opts, OF_RESULT, 'clone'))
   }
@@ -1273,8 +1469,11 @@ class Tensor {
    * @example
    * tensor([1.5, -300]).astype('int8', { casting: 'unsafe' }).toArray() // [1, -128]
    */
-  astype (dtype, opts) {
-    return Tensor.#copy(this, 'astype', { ...resultOf(opts, OF_CASTING, 'astype'), dtype: dtypeOf(dtype) })
+  astype(dtype, opts) {
+    return Tensor.#copy(this, 'astype', {
+      ...resultOf(opts, OF_CASTING, 'astype'),
+      dtype: dtypeOf(dtype),
+    })
   }
 
   /**
@@ -1300,7 +1499,7 @@ class Tensor {
    * @param {ResultOptions | string} [opts]
    * @returns {any}
    */
-  contiguous (opts) {
+  contiguous(opts) {
     const result = resultOf(opts, OF_RESULT, 'contiguous')
     if (result.out !== undefined) return Tensor.#copy(this, 'contiguous', result)
     const layout = attached(this)
@@ -1347,7 +1546,7 @@ class Tensor {
    * @param {ToOptions} [opts]
    * @returns {any}
    */
-  to (target, opts) {
+  to(target, opts) {
     const asked = conversionOf(target, opts, OF_CONVERSION, 'to')
     if (isConverted(attached(this), asked)) return this
     return Tensor.#copy(this, 'to', asked)
@@ -1364,7 +1563,7 @@ class Tensor {
    * @example
    * zeros([2]).cpu().device // 'cpu'
    */
-  cpu (opts) {
+  cpu(opts) {
     layoutNow(this)
     return this.to(optionsOnDevice('cpu', opts, OF_MOVE, 'cpu'))
   }
@@ -1387,7 +1586,7 @@ class Tensor {
    * @param {ToOptions} [opts]
    * @returns {any}
    */
-  cuda (index = 0, opts) {
+  cuda(index = 0, opts) {
     layoutNow(this)
     return this.to(optionsOnDevice(`cuda:${integer('index', index)}`, opts, OF_MOVE, 'cuda'))
   }
@@ -1430,13 +1629,22 @@ class Tensor {
    * @param {ToAsyncOptions} [opts]
    * @returns {Promise<any>}
    */
-  async toAsync (target, opts) {
+  async toAsync(target, opts) {
     const { signal, ...asked } = conversionOf(target, opts, OF_LATER, 'toAsync')
     const { dtype, casting, out, device } = asked
     checkSignal(signalOf(signal)) // where nothing is copied as well
     const layout = attached(this)
     if (isConverted(layout, asked)) return this
-    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placementFor(layout, device)))
+    const made =
+      out ??
+      wrap(
+        withBytes(
+          likeOf(layout, dtype),
+          layout.flags & (STATIC | UNBOUND),
+          false,
+          placementFor(layout, device),
+        ),
+      )
     try {
       if (out !== undefined) {
         const layoutOfOut = writable(out)
@@ -1460,7 +1668,7 @@ class Tensor {
    * @example
    * (await zeros([2]).cpuAsync()).device // 'cpu'
    */
-  async cpuAsync (opts) {
+  async cpuAsync(opts) {
     layoutNow(this)
     return this.toAsync(optionsOnDevice('cpu', opts, OF_LATER_MOVE, 'cpuAsync'))
   }
@@ -1482,9 +1690,11 @@ class Tensor {
    * @param {ToAsyncOptions} [opts]
    * @returns {Promise<any>}
    */
-  async cudaAsync (index = 0, opts) {
+  async cudaAsync(index = 0, opts) {
     layoutNow(this)
-    return this.toAsync(optionsOnDevice(`cuda:${integer('index', index)}`, opts, OF_LATER_MOVE, 'cudaAsync'))
+    return this.toAsync(
+      optionsOnDevice(`cuda:${integer('index', index)}`, opts, OF_LATER_MOVE, 'cudaAsync'),
+    )
   }
 
   /**
@@ -1497,11 +1707,18 @@ class Tensor {
    * @example
    * const sent = t => t.pinMemory().cuda()
    */
-  pinMemory () {
+  pinMemory() {
     const layout = attached(this)
-    if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}; the CPU's memory is pinned, and cpu() copies it there`)
+    if (deviceOfStorage(layout.storage) !== CPU) {
+      throw failure(
+        'ERR_DEVICE',
+        `the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}; the CPU's memory is pinned, and cpu() copies it there`,
+      )
+    }
     if (isPinned(layout.storage)) return this
-    return wrap(copied('pinMemory', likeOf(layout, undefined), layout, 0, placementOf(undefined, true)))
+    return wrap(
+      copied('pinMemory', likeOf(layout, undefined), layout, 0, placementOf(undefined, true)),
+    )
   }
 
   /**
@@ -1513,7 +1730,7 @@ class Tensor {
    * @example
    * (await zeros([2]).ready()).toArray() // [0, 0]
    */
-  async ready () {
+  async ready() {
     const layout = live(this)
     if (layout.storage.optional !== null) await ready(layout)
     return this
@@ -1528,10 +1745,18 @@ class Tensor {
    * @example
    * zeros([2]).shareMemory().isShared // true
    */
-  shareMemory () {
+  shareMemory() {
     const layout = attached(this)
     const device = deviceOfStorage(layout.storage)
-    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, device === CPU ? SHARED : { device, pinned: false, shared: true }))
+    return wrap(
+      copied(
+        'shareMemory',
+        likeOf(layout, undefined),
+        layout,
+        0,
+        device === CPU ? SHARED : { device, pinned: false, shared: true },
+      ),
+    )
   }
 
   /**
@@ -1539,7 +1764,7 @@ class Tensor {
    * @param {string} reason
    * @param {Result & { device?: number }} result  device: undefined keeps the tensor's
    */
-  static #copy (t, reason, { dtype, casting, out, device }) {
+  static #copy(t, reason, { dtype, casting, out, device }) {
     const layout = attached(t)
     if (out !== undefined) {
       const target = writable(out)
@@ -1547,7 +1772,9 @@ class Tensor {
       copiedInto(reason, target, dtype, layout, casting)
       return out
     }
-    return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placementFor(layout, device)))
+    return wrap(
+      copied(reason, likeOf(layout, dtype), layout, casting, placementFor(layout, device)),
+    )
   }
 
   // ---- Repeating and reordering elements ----
@@ -1564,7 +1791,7 @@ class Tensor {
    * @example
    * tensor([1, 2]).tile(2).toArray() // [1, 2, 1, 2]
    */
-  tile (reps, opts) {
+  tile(reps, opts) {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
     const result = resultOf(opts, OF_RESULT, 'tile')
     checkCounts('reps', times)
@@ -1583,12 +1810,18 @@ class Tensor {
    * @example
    * tensor([[1, 2], [3, 4]]).repeat([1, 2], { axis: 0 }).toArray() // [[1, 2], [3, 4], [3, 4]]
    */
-  repeat (repeats, opts) {
+  repeat(repeats, opts) {
     const options = optionsOf(opts, ALONG, 'repeat')
     const { axis: along } = options
     const result = resultIn(options)
     const axis = along === undefined || along === null ? null : integer('axis', along)
-    const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats)
+    const counts =
+      typeof repeats === 'number'
+        ? integer('repeats', repeats)
+        : integerList(
+            'repeats',
+            Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats,
+          )
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
     return produced('repeat', rearrange().repeat(attached(this), counts, axis), result)
   }
@@ -1607,7 +1840,7 @@ class Tensor {
    * @example
    * tensor([1, 2, 3]).roll(1).toArray() // [3, 1, 2]
    */
-  roll (shift, axis, opts) {
+  roll(shift, axis, opts) {
     const { along, asked } = axisAndOptions(axis, opts, 'roll')
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
@@ -1629,7 +1862,7 @@ class Tensor {
    * @example
    * tensor([10, 20, 30]).take([2, 0, -1]).toArray() // [30, 10, 30]
    */
-  take (indices, axis, opts) {
+  take(indices, axis, opts) {
     const { along, asked } = axisAndOptions(axis, opts, 'take')
     const result = resultOf(asked)
     const d = along === undefined || along === null ? null : integer('axis', along)
@@ -1652,13 +1885,22 @@ class Tensor {
    * full([1, 1, 3], 7, 'uint8').toImageData().data // Uint8ClampedArray(4) [ 7, 7, 7, 255 ]
    * tensor([[0.5]]).toImageData({ max: 1 }).data // Uint8ClampedArray(4) [ 128, 128, 128, 255 ]
    */
-  toImageData (opts) {
+  toImageData(opts) {
     const { imageOfLayout, imageOfLevels, levelsOf } = images()
-    if (typeof opts === 'string') throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected`)
+    if (typeof opts === 'string') {
+      throw failure('ERR_ARGUMENT', `options is ${show(opts)}; an object was expected`)
+    }
     const { min, max, colormap } = optionsOf(opts, OF_IMAGE_DATA, 'toImageData')
     const levels = opts === undefined ? null : levelsOf(min, max, colormap)
     const layout = attached(this)
-    const image = levels === null ? imageOfLayout(layout) : imageOfLevels(layout, scalingOf(levels.scale, levels.bias, undefined, layout.shape), levels.table)
+    const image =
+      levels === null
+        ? imageOfLayout(layout)
+        : imageOfLevels(
+            layout,
+            scalingOf(levels.scale, levels.bias, undefined, layout.shape),
+            levels.table,
+          )
     countCopy('toImageData', 4 * image.width * image.height)
     return /** @type {any} */ (image)
   }
@@ -1679,13 +1921,20 @@ class Tensor {
    * @example
    * zeros([2, 2]).copyFrom([1, 2], { scale: 0.5 }).toArray() // [[0.5, 1], [0.5, 1]]
    */
-  copyFrom (src, opts) {
+  copyFrom(src, opts) {
     const { casting: rule, scale, bias, axis, stream } = optionsOf(opts, OF_COPY, 'copyFrom')
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis, live(this).shape)
-    if (stream !== undefined) return Tensor.#copyOn(this, stream, src, { casting: rule, scale, bias, axis })
+    if (stream !== undefined) {
+      return Tensor.#copyOn(this, stream, src, { casting: rule, scale, bias, axis })
+    }
     const isTensor = Tensor.isTensor(src) // first, because it is the most frequent, and isVideoFrame throws internally for others
-    if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    if (!isTensor && isVideoFrame(src)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'src is a VideoFrame, which takes time to read; copyFromAsync copies it',
+      )
+    }
     const channels = isTensor ? null : channelsOf(src, live(this).shape)
     if (channels !== null) {
       const { copyRows } = rowCopies()
@@ -1715,7 +1964,7 @@ class Tensor {
    * @param {CopyOptions} options  without it
    * @returns {T}
    */
-  static #copyOn (t, stream, src, options) {
+  static #copyOn(t, stream, src, options) {
     const on = Tensor.#streamOf(t, stream, src)
     return withStream(on, () => t.copyFrom(src, options))
   }
@@ -1725,10 +1974,13 @@ class Tensor {
    * @param {unknown} stream  the option
    * @param {unknown} src
    */
-  static #streamOf (t, stream, src) {
+  static #streamOf(t, stream, src) {
     if (stream === undefined) return null
     const there = deviceOfStorage(live(t).storage)
-    return streamOf(stream, there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(live(src).storage))
+    return streamOf(
+      stream,
+      there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(live(src).storage),
+    )
   }
 
   /**
@@ -1747,8 +1999,15 @@ class Tensor {
    * await target.copyFromAsync(tensor([[1, 2], [3, 4]]).T, { signal: AbortSignal.timeout(1000) })
    * target.toArray() // [[1, 3], [2, 4]]
    */
-  async copyFromAsync (src, opts) {
-    const { casting: rule, scale, bias, axis, signal: given, stream } = optionsOf(opts, OF_LATER_COPY, 'copyFromAsync')
+  async copyFromAsync(src, opts) {
+    const {
+      casting: rule,
+      scale,
+      bias,
+      axis,
+      signal: given,
+      stream,
+    } = optionsOf(opts, OF_LATER_COPY, 'copyFromAsync')
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)
@@ -1767,7 +2026,12 @@ class Tensor {
     try {
       if (isArray) source.storage = kept(source.storage, array)
       const layout = writable(this)
-      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal, on)
+      await copyAsync(
+        { dst: layout, src: source, scaling, casting },
+        !isArray && !isTensor,
+        signal,
+        on,
+      )
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
     } finally {
       if (!isTensor) backend.release(source.storage)
@@ -1785,8 +2049,11 @@ class Tensor {
    * @example
    * zeros([2], 'int64').fill(5n).toArray() // [ 5n, 5n ]
    */
-  fill (value) {
-    const scalar = typeof value === 'number' && dtypes[live(this).dtype].kind === 'FLOATING' ? value : scalarFor(value, dtypes[live(this).dtype])
+  fill(value) {
+    const scalar =
+      typeof value === 'number' && dtypes[live(this).dtype].kind === 'FLOATING'
+        ? value
+        : scalarFor(value, dtypes[live(this).dtype])
     ffi.fill(writable(this), scalar)
     return this
   }
@@ -1800,7 +2067,7 @@ class Tensor {
    * @example
    * ones([2]).zero().toArray() // [0, 0]
    */
-  zero () {
+  zero() {
     ffi.fill(writable(this), false)
     return this
   }
@@ -1816,7 +2083,7 @@ class Tensor {
    * t.dispose()
    * t.isDisposed // true
    */
-  dispose () {
+  dispose() {
     const layout = layoutNow(this)
     if (layout === null) return
     this.#layout = null
@@ -1825,7 +2092,7 @@ class Tensor {
   }
 
   /** What `using` calls: dispose(). */
-  [DISPOSE] () {
+  [DISPOSE]() {
     layoutNow(this)
     this.dispose()
   }
@@ -1841,7 +2108,9 @@ class Tensor {
    * @example
    * String(tensor([1, 2])) // 'tensor([1., 2.])'
    */
-  toString () { return textOf(this, false) }
+  toString() {
+    return textOf(this, false)
+  }
 
   /**
    * What JavaScript's operators take a tensor for: its element where numbers are wanted (`t > 3`, `t * 2`, `Number(t)`), else text.
@@ -1853,7 +2122,7 @@ class Tensor {
    * @example
    * tensor([7]) > 3 // true
    */
-  [Symbol.toPrimitive] (hint) {
+  [Symbol.toPrimitive](hint) {
     attached(this) // which may be none
     return hint === 'number' ? this.item() : this.toString()
   }
@@ -1864,22 +2133,25 @@ class Tensor {
    * @param {number} [depth]  how much deeper lists and objects are shown
    * @returns {string}
    */
-  [INSPECT] (depth = 0) {
+  [INSPECT](depth = 0) {
     if (typeof depth === 'number' && depth < 0) return '[Tensor]'
     try {
       return this.toString === toString ? textOf(this, true) : this.toString()
-    } catch (/** @type {any} */ error) { // a subclass's toString may throw anything
+    } catch (/** @type {any} */ error) {
+      // a subclass's toString may throw anything
       const code = error?.code
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
-      if (code === 'ERR_CUDA_CONTEXT_LOST') return `tensor(lost, device='${nameOfDevice(deviceOfStorage(live(this).storage))}')`
+      if (code === 'ERR_CUDA_CONTEXT_LOST') {
+        return `tensor(lost, device='${nameOfDevice(deviceOfStorage(live(this).storage))}')`
+      }
       const message = error?.message
       return `[Tensor: ${typeof message === 'string' ? message : show(error)}]`
     }
   }
 
   /** None: for Jest. @returns {string[]} @ignore */
-  get [JEST_COPIES] () {
+  get [JEST_COPIES]() {
     return []
   }
 
@@ -1890,7 +2162,7 @@ class Tensor {
    *
    * @returns {string}
    */
-  get [Symbol.toStringTag] () {
+  get [Symbol.toStringTag]() {
     const layout = Tensor.isTensor(this) ? this.#layout : undefined
     if (layout === undefined) return 'Tensor' // the prototype, or an object that inherits from it
     if (layout === null) return 'Tensor(disposed)'
@@ -1898,7 +2170,9 @@ class Tensor {
     try {
       return `Tensor(${what}#${hashOf(layout)})`
     } catch (error) {
-      if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
+      if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') {
+        return `Tensor(${what}, detached)`
+      }
       return `Tensor(${what}, not hashed ${++unhashed})` // too large, or no memory for it: equals no other tensor
     }
   }
@@ -1910,11 +2184,15 @@ const MOST_HASHED = 2 ** 24 // bytes; takes 1 to 5 ms
 const { toString } = Tensor.prototype
 
 /** @param {Tensor} t @param {boolean} isInspected */
-function textOf (t, isInspected) {
+function textOf(t, isInspected) {
   const { print } = printing()
   const layout = attached(t)
   const { name, kind } = dtypes[layout.dtype]
-  return print(layout, { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)), isInspected }, { Layout, nested, checkHeap })
+  return print(
+    layout,
+    { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)), isInspected },
+    { Layout, nested, checkHeap },
+  )
 }
 
 /**
@@ -1924,14 +2202,16 @@ function textOf (t, isInspected) {
  * @param {InstanceType<typeof Layout>} layout
  * @returns {string}
  */
-function hashOf (layout) {
+function hashOf(layout) {
   const { storage, dtype, shape, strides, offset } = layout
   const most = MOST_HASHED / itemsizes[dtype]
   if (layout.size <= most) return ffi.hash(layout)
-  const once = shape.map((extent, d) => strides[d] === 0 ? 1 : extent)
+  const once = shape.map((extent, d) => (strides[d] === 0 ? 1 : extent))
   let size = 1
   for (let d = 0; d < once.length; d++) size *= once[d]
-  if (size > most) throw failure('ERR_MEMORY', `${size} elements are too many to hash; ${most} are possible`)
+  if (size > most) {
+    throw failure('ERR_MEMORY', `${size} elements are too many to hash; ${most} are possible`)
+  }
   return `${ffi.hash(new Layout(storage, dtype, once, strides, offset, size, 0))} of [${once.join(',')}]`
 }
 
@@ -1940,7 +2220,7 @@ function hashOf (layout) {
  *
  * @param {import('../backend/storage').Storage} storage
  */
-function dropStorage (storage) {
+function dropStorage(storage) {
   storage.group.count.tensors--
   unclaim(storage, backend)
 }
@@ -1950,8 +2230,14 @@ function dropStorage (storage) {
  *
  * @param {import('../backend/storage').Storage} storage
  */
-function isOurs ({ kind, optional }) {
-  return kind === 'v8' || ((kind === 'wasm' || kind === 'cuda') && optional !== null && optional.handle !== 0 && !optional.stays)
+function isOurs({ kind, optional }) {
+  return (
+    kind === 'v8' ||
+    ((kind === 'wasm' || kind === 'cuda') &&
+      optional !== null &&
+      optional.handle !== 0 &&
+      !optional.stays)
+  )
 }
 
 /**
@@ -1960,7 +2246,8 @@ function isOurs ({ kind, optional }) {
  * @param {InstanceType<typeof Layout>} layout  contiguous
  * @param {number} size
  */
-const flatLayout = ({ storage, dtype, offset }, size) => new Layout(storage, dtype, [size], [1], offset, size, 0)
+const flatLayout = ({ storage, dtype, offset }, size) =>
+  new Layout(storage, dtype, [size], [1], offset, size, 0)
 
 /**
  * The order of axes for a permute that moves some of them.
@@ -1970,12 +2257,17 @@ const flatLayout = ({ storage, dtype, offset }, size) => new Layout(storage, dty
  * @param {number[]} destination
  * @returns {number[]}
  */
-function orderOfMove (ndim, source, destination) {
-  if (source.length !== destination.length) throw failure('ERR_SHAPE', `source has ${source.length} axes, destination ${destination.length}; as many were expected`)
+function orderOfMove(ndim, source, destination) {
+  if (source.length !== destination.length) {
+    throw failure(
+      'ERR_SHAPE',
+      `source has ${source.length} axes, destination ${destination.length}; as many were expected`,
+    )
+  }
   const from = axesFromStart(source, ndim, 'source')
   const to = axesFromStart(destination, ndim, 'destination')
   let next = 0
-  return arrayOf(ndim, d => {
+  return arrayOf(ndim, (d) => {
     const i = to.indexOf(d)
     if (i >= 0) return from[i]
     while (from.includes(next)) next++
@@ -1986,7 +2278,8 @@ function orderOfMove (ndim, source, destination) {
 const noAxes = () => failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
 
 /** @param {InstanceType<typeof Layout>} layout */
-const noMatrix = ({ shape }) => failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
+const noMatrix = ({ shape }) =>
+  failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
 
 // ---- Results, in new tensors or in `out` ----
 
@@ -2013,15 +2306,21 @@ const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undef
  * @param {string} [where]  the function
  * @returns {Result}
  */
-const resultOf = (opts, names, where) => opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts, names, where))
+const resultOf = (opts, names, where) =>
+  opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts, names, where))
 
 /**
  * @param {Record<string, any>} options
  * @returns {Result}
  */
-function resultIn ({ dtype: name, casting: rule, out }) {
+function resultIn({ dtype: name, casting: rule, out }) {
   if (out !== undefined) tensorOf(out, 'out')
-  return { dtype: name === undefined ? undefined : dtypeOf(name), casting: castingOf(rule), out, device: undefined }
+  return {
+    dtype: name === undefined ? undefined : dtypeOf(name),
+    casting: castingOf(rule),
+    out,
+    device: undefined,
+  }
 }
 
 /**
@@ -2033,13 +2332,27 @@ function resultIn ({ dtype: name, casting: rule, out }) {
  * @param {string} where  the function
  * @returns {Conversion & { signal: any }}
  */
-function conversionOf (target, opts, names, where) {
+function conversionOf(target, opts, names, where) {
   const isNamed = typeof target === 'string'
-  if (!isNamed && opts !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and options were given as well; one of them was expected`)
-  const { dtype, device, casting, copy, out, signal } = optionsOf(isNamed ? opts : target ?? null, Tensor.isTensor(target) ? undefined : names, where) // a tensor has a dtype and a device
+  if (!isNamed && opts !== undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `target is ${show(target)}, and options were given as well; one of them was expected`,
+    )
+  }
+  const { dtype, device, casting, copy, out, signal } = optionsOf(
+    isNamed ? opts : (target ?? null),
+    Tensor.isTensor(target) ? undefined : names,
+    where,
+  ) // a tensor has a dtype and a device
   const isTargetDevice = isDevice(target)
   const twice = !isNamed ? undefined : isTargetDevice ? device : dtype
-  if (twice !== undefined) throw failure('ERR_ARGUMENT', `target is ${show(target)}, and the option ${isTargetDevice ? 'device' : 'dtype'} ${show(twice)}; one of them was expected`)
+  if (twice !== undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `target is ${show(target)}, and the option ${isTargetDevice ? 'device' : 'dtype'} ${show(twice)}; one of them was expected`,
+    )
+  }
   const asked = isTargetDevice ? target : device
   const at = asked === undefined ? undefined : deviceOf(asked)
   const result = resultOf({ dtype: isNamed && !isTargetDevice ? target : dtype, casting, out })
@@ -2055,7 +2368,7 @@ function conversionOf (target, opts, names, where) {
  * @param {string} where  the function
  * @returns {any}
  */
-function optionsOnDevice (device, opts, names, where) {
+function optionsOnDevice(device, opts, names, where) {
   const { dtype, casting, copy, out, signal } = optionsOf(opts, names, where)
   return { device, dtype, casting, copy, out, signal }
 }
@@ -2068,16 +2381,20 @@ function optionsOnDevice (device, opts, names, where) {
  * @param {InstanceType<typeof Layout>} layout
  * @param {Conversion} asked
  */
-function isConverted ({ dtype, storage }, asked) {
-  return asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === dtype) &&
+function isConverted({ dtype, storage }, asked) {
+  return (
+    asked.out === undefined &&
+    !asked.copy &&
+    (asked.dtype === undefined || asked.dtype.index === dtype) &&
     (asked.device === undefined || asked.device === deviceOfStorage(storage))
+  )
 }
 
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {number | undefined} device  undefined: the layout's
  */
-function placementFor ({ storage }, device) {
+function placementFor({ storage }, device) {
   if (device === undefined) return placementLike(storage)
   return device === CPU ? HOST : { device, pinned: false, shared: false }
 }
@@ -2087,9 +2404,14 @@ function placementFor ({ storage }, device) {
  * @param {number | undefined} device  undefined: any
  * @throws ERR_DEVICE
  */
-function checkDeviceOfOut ({ storage }, device) {
+function checkDeviceOfOut({ storage }, device) {
   const there = deviceOfStorage(storage)
-  if (device !== undefined && there !== device) throw failure('ERR_DEVICE', `out is on ${nameOfDevice(there)}; the result was to be on ${nameOfDevice(device)}, and cpu() or to() bring it elsewhere`)
+  if (device !== undefined && there !== device) {
+    throw failure(
+      'ERR_DEVICE',
+      `out is on ${nameOfDevice(there)}; the result was to be on ${nameOfDevice(device)}, and cpu() or to() bring it elsewhere`,
+    )
+  }
 }
 
 /**
@@ -2100,8 +2422,14 @@ function checkDeviceOfOut ({ storage }, device) {
  * @param {Result} result
  * @returns {Tensor}
  */
-function produced (reason, recipe, { dtype, casting, out }) {
-  const layout = results.produced(reason, recipe, out === undefined ? null : Tensor.writableOf(out), dtype, casting)
+function produced(reason, recipe, { dtype, casting, out }) {
+  const layout = results.produced(
+    reason,
+    recipe,
+    out === undefined ? null : Tensor.writableOf(out),
+    dtype,
+    casting,
+  )
   return out ?? wrap(layout)
 }
 
@@ -2112,23 +2440,31 @@ function produced (reason, recipe, { dtype, casting, out }) {
  * @param {Tensor} t
  * @returns {any[]}
  */
-function integersOf (name, t) {
+function integersOf(name, t) {
   const layout = Tensor.attachedOf(t)
   const { kind, name: dtype } = dtypes[layout.dtype]
   const { length } = layout.shape
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `${name} is ${dtype}; integers were expected`)
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
+    throw failure('ERR_DTYPE', `${name} is ${dtype}; integers were expected`)
+  }
   if (length > 1) throw failure('ERR_SHAPE', `${name} has ${length} axes; one was expected`)
   return length === 0 ? [nested(layout)] : nested(layout)
 }
 
 /** @param {unknown} value @returns {string | null} for messages; null: it is no tensor */
-function describe (value) {
+function describe(value) {
   if (!Tensor.isTensor(value)) return null
   const layout = layoutNow(value)
-  return layout === null ? 'a disposed tensor' : `a tensor of ${dtypes[layout.dtype].name} and shape [${layout.shape.join(', ')}]`
+  return layout === null
+    ? 'a disposed tensor'
+    : `a tensor of ${dtypes[layout.dtype].name} and shape [${layout.shape.join(', ')}]`
 }
 
-learnTensors({ describe, layoutOf: value => Tensor.isTensor(value) ? attached(value) : null, nested })
+learnTensors({
+  describe,
+  layoutOf: (value) => (Tensor.isTensor(value) ? attached(value) : null),
+  nested,
+})
 
 Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
 Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })

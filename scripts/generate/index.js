@@ -7,4 +7,12 @@
 const { mathFunctions, mathLater, mathEntry, mathModule } = require('./math-functions')
 const { write } = require('./write')
 
-write({ 'js/math/functions.js': mathFunctions, 'js/math/async.js': mathLater, 'js/math.js': mathEntry, 'js/math.mjs': mathModule }, 'npm run generate')
+write(
+  {
+    'js/math/functions.js': mathFunctions,
+    'js/math/async.js': mathLater,
+    'js/math.js': mathEntry,
+    'js/math.mjs': mathModule,
+  },
+  'npm run generate',
+)

@@ -81,11 +81,17 @@ const EXAMPLES = {
   tan: 'tan(tensor([0])).toArray() // [0]',
   tanh: 'tanh(tensor([0])).toArray() // [0]',
   trunc: 'trunc(tensor([1.8, -1.8])).toArray() // [1, -1]',
-  where: 'where(tensor([true, false]), tensor([1, 2]), 0).toArray() // [1, 0]'
+  where: 'where(tensor([true, false]), tensor([1, 2]), 0).toArray() // [1, 0]',
 }
 
 /** Of functions that the array API has not, where they are from. */
-const SOURCES = { erf: 'PyTorch special.erf', gelu: 'PyTorch gelu', relu: 'PyTorch relu', sigmoid: 'PyTorch sigmoid', silu: 'PyTorch silu' }
+const SOURCES = {
+  erf: 'PyTorch special.erf',
+  gelu: 'PyTorch gelu',
+  relu: 'PyTorch relu',
+  sigmoid: 'PyTorch sigmoid',
+  silu: 'PyTorch silu',
+}
 
 /** Which dtypes a domain is for. */
 const DOMAINS = {
@@ -102,18 +108,33 @@ const DOMAINS = {
   LOGIC: 'all dtypes: what is not zero counts as true.',
   EQUALITY: 'all dtypes, compared by value.',
   ORDER: 'all dtypes but complex ones, compared by value.',
-  CHOICE: 'all dtypes.'
+  CHOICE: 'all dtypes.',
 }
 
-const camel = name => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
 
 /** @returns {{ name: string, js: string, count: number, domain: string, result: string, accuracy: string, text: string }[]} the rows of ops.def */
-function readRows () {
+function readRows() {
   const text = fs.readFileSync(LIST, 'utf8')
-  const rows = [...text.matchAll(/^OP\((\w+),\s*(\d),\s*(\w+),\s*(\w+),\s*(\w+(?:\([\d.]+\))?),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/gm)]
-  if (rows.length !== text.split(/^OP\(/m).length - 1) throw new Error(`${LIST} has rows that ${__filename} cannot read`)
+  const rows = [
+    ...text.matchAll(
+      /^OP\((\w+),\s*(\d),\s*(\w+),\s*(\w+),\s*(\w+(?:\([\d.]+\))?),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/gm,
+    ),
+  ]
+  if (rows.length !== text.split(/^OP\(/m).length - 1) {
+    throw new Error(`${LIST} has rows that ${__filename} cannot read`)
+  }
   return rows.map(([, name, count, domain, result, accuracy, quoted]) => ({
-    name, js: camel(name), count: Number(count), domain, result, accuracy, text: quoted.split('"').filter((_, i) => i % 2 === 1).join('')
+    name,
+    js: camel(name),
+    count: Number(count),
+    domain,
+    result,
+    accuracy,
+    text: quoted
+      .split('"')
+      .filter((_, i) => i % 2 === 1)
+      .join(''),
   }))
 }
 
@@ -122,7 +143,7 @@ function readRows () {
 const RESULT = 'E extends DtypeName = never, O extends DtypeName = never'
 
 /** The result, of the operands' dtype. */
-function resultOf ({ domain, result }, dtype) {
+function resultOf({ domain, result }, dtype) {
   const asked = domain === 'CHOICE' ? dtype : `Or<E, ${dtype}>`
   if (result === 'BOOL') return "Tensor<Or<O, 'bool'>>"
   if (result === 'PART') return `Tensor<Or<O, RealOf<${asked}>>>`
@@ -135,25 +156,34 @@ function resultOf ({ domain, result }, dtype) {
  * @param {string} options  their type
  * @param {(result: string) => string} given  what is given of a result
  */
-function signaturesOf (row, options, given) {
-  const of = (templates, params, dtype) => `<${templates}, ${RESULT}>(${params}, opts?: ${options}<E, O> | NameOf<E>): ${given(resultOf(row, dtype))}`
+function signaturesOf(row, options, given) {
+  const of = (templates, params, dtype) =>
+    `<${templates}, ${RESULT}>(${params}, opts?: ${options}<E, O> | NameOf<E>): ${given(resultOf(row, dtype))}`
   const [one, two] = ['D extends DtypeName', 'A extends DtypeName, B extends DtypeName']
   if (row.name === 'clip') {
     const bounds = 'OfOne<D, Tensor<D>> | InputOf<D> | null'
-    const bound = dtype => `InputOf<D> | Tensor<${dtype}> | null | undefined` // of one that is no tensor nothing is inferred, and it has D
+    const bound = (dtype) => `InputOf<D> | Tensor<${dtype}> | null | undefined` // of one that is no tensor nothing is inferred, and it has D
     return [
       of(one, `x: Tensor<D>, min?: ${bounds}, max?: ${bounds}`, 'D'),
-      of(`${one}, A extends DtypeName = D, B extends DtypeName = D`, `x: Tensor<D>, min: ${bound('A')}, max?: ${bound('B')}`, 'Promote<Promote<D, A>, B>')
+      of(
+        `${one}, A extends DtypeName = D, B extends DtypeName = D`,
+        `x: Tensor<D>, min: ${bound('A')}, max?: ${bound('B')}`,
+        'Promote<Promote<D, A>, B>',
+      ),
     ]
   }
   if (row.count === 1) return [of(one, 'x: Tensor<D>', 'D')]
   const before = row.name === 'where' ? 'condition: AnyTensor | boolean, ' : ''
   return [
-    ...row.result === 'BOOL' ? [] : [of(one, `${before}x1: Tensor<D>, x2: OfOne<D, Tensor<D>>`, 'D')],
+    ...(row.result === 'BOOL'
+      ? []
+      : [of(one, `${before}x1: Tensor<D>, x2: OfOne<D, Tensor<D>>`, 'D')]),
     of(two, `${before}x1: Tensor<A>, x2: Tensor<B>`, 'Promote<A, B>'),
     of(one, `${before}x1: Tensor<D>, x2: InputOf<D>`, 'D'),
     of(one, `${before}x1: InputOf<D>, x2: Tensor<D>`, 'D'),
-    ...row.name === 'where' ? [of('V extends Value', `${before}x1: V, x2: V`, 'DtypeOfValue<V>')] : []
+    ...(row.name === 'where'
+      ? [of('V extends Value', `${before}x1: V, x2: V`, 'DtypeOfValue<V>')]
+      : []),
   ]
 }
 
@@ -162,85 +192,120 @@ class Types {
   /** By their text. @type {Map<string, string>} */
   all = new Map()
 
-  nameOf (text, js) {
+  nameOf(text, js) {
     if (!this.all.has(text)) this.all.set(text, `${js[0].toUpperCase()}${js.slice(1)}`)
     return this.all.get(text)
   }
 }
 
 const MEET = 'Dtypes are promoted as by promoteTypes.'
-const SCALAR = 'A scalar takes the tensor\'s dtype, and has to fit it.'
-const COMPARED = 'A scalar is compared by value; beside floats it is rounded to the tensor\'s dtype first, and has to fit it.'
+const SCALAR = "A scalar takes the tensor's dtype, and has to fit it."
+const COMPARED =
+  "A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it."
 
 /** What is said of a row's operands beside each other. */
-function operandsOf ({ name, count, domain, result }) {
+function operandsOf({ name, count, domain, result }) {
   if (name === 'where') return [MEET, SCALAR, 'Two scalars have the dtype that full gives them.']
   if (name === 'clip') return [MEET]
   if (count === 1) return []
-  return [...result === 'BOOL' ? [] : [MEET], domain === 'EQUALITY' || domain === 'ORDER' ? COMPARED : SCALAR]
+  return [
+    ...(result === 'BOOL' ? [] : [MEET]),
+    domain === 'EQUALITY' || domain === 'ORDER' ? COMPARED : SCALAR,
+  ]
 }
 
 /** Names and words of a row's parameters. */
-function paramsOf ({ name, count }) {
-  const opts = ['opts', 'dtype: operands are converted to it first · out: gets the result, and is returned · casting: of the result to out\'s dtype']
-  if (name === 'where') return [['condition', 'what is not zero counts as true'], ['x2', 'all three are broadcast'], opts]
-  if (name === 'clip') return [['min', 'a scalar takes x\'s dtype, and has to fit it; undefined or null: there is no bound'], ['max', 'likewise; the three are broadcast'], opts]
+function paramsOf({ name, count }) {
+  const opts = [
+    'opts',
+    "dtype: operands are converted to it first · out: gets the result, and is returned · casting: of the result to out's dtype",
+  ]
+  if (name === 'where') {
+    return [
+      ['condition', 'what is not zero counts as true'],
+      ['x2', 'all three are broadcast'],
+      opts,
+    ]
+  }
+  if (name === 'clip') {
+    return [
+      ['min', "a scalar takes x's dtype, and has to fit it; undefined or null: there is no bound"],
+      ['max', 'likewise; the three are broadcast'],
+      opts,
+    ]
+  }
   return count === 1 ? [opts] : [['x2', 'the two are broadcast'], opts]
 }
 
-const THROWS = '{RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_ARGUMENT, ERR_DTYPE, ERR_CAST a scalar, or the result, does not fit · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out'
+const THROWS =
+  '{RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_ARGUMENT, ERR_DTYPE, ERR_CAST a scalar, or the result, does not fit · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out'
 
 /** A row's type, with the words that all functions of the type have. */
-const typeOf = row => [
-  ...operandsOf(row).flatMap(words => [words, '']),
-  ...paramsOf(row).map(([name, words]) => `@param ${name}  ${words}`),
-  `@throws ${THROWS}`,
-  '@typedef {{',
-  ...signaturesOf(row, 'MathOptions', result => result).map(text => `  ${text}`),
-  '}}'
-].join('\n')
+const typeOf = (row) =>
+  [
+    ...operandsOf(row).flatMap((words) => [words, '']),
+    ...paramsOf(row).map(([name, words]) => `@param ${name}  ${words}`),
+    `@throws ${THROWS}`,
+    '@typedef {{',
+    ...signaturesOf(row, 'MathOptions', (result) => result).map((text) => `  ${text}`),
+    '}}',
+  ].join('\n')
 
 /** @param {string} text @returns {string} in a comment */
-const comment = text => `/**\n${text.replace(/^(?=.)/gm, ' * ').replace(/^$/gm, ' *')}\n */`
+const comment = (text) => `/**\n${text.replace(/^(?=.)/gm, ' * ').replace(/^$/gm, ' *')}\n */`
 
 // ---- js/math/functions.js ----
 
-function wordsOf ({ text, domain, accuracy, result }) {
+function wordsOf({ text, domain, accuracy, result }) {
   const sentence = `${text[0].toUpperCase()}${text.slice(1)}`
   const exact = accuracy === 'EXACT' ? '' : ` ${accuracyOf(accuracy)}`
-  const begins = /^x\d? [^a-z]|^-/.test(text) ? 'Computes ' : /^(x|e|log)\d?\b/.test(text) ? 'Gives ' : ''
-  return [begins === '' ? `${sentence}.` : `${begins}${text}.`, '', `Takes ${DOMAINS[domain]}${result === 'PART' ? ' The parts of complex numbers are floats.' : ''}${exact}`]
+  const begins = /^x\d? [^a-z]|^-/.test(text)
+    ? 'Computes '
+    : /^(x|e|log)\d?\b/.test(text)
+      ? 'Gives '
+      : ''
+  return [
+    begins === '' ? `${sentence}.` : `${begins}${text}.`,
+    '',
+    `Takes ${DOMAINS[domain]}${result === 'PART' ? ' The parts of complex numbers are floats.' : ''}${exact}`,
+  ]
 }
 
 /** What the list calls each accuracy. */
-function accuracyOf (accuracy) {
+function accuracyOf(accuracy) {
   const [, kind, units] = /^(ULP|CLOSE)\(([\d.]+)\)$/.exec(accuracy) ?? []
   if (units === undefined) throw new Error(`${__filename} does not know the accuracy ${accuracy}`)
   return `float32 is ${kind === 'ULP' ? 'correctly rounded' : 'at most 0.501 units in the last place off'}, float64 less than ${units}${kind === 'ULP' ? ' units in the last place off' : ''}.`
 }
 
 /** The call behind a function, and its operands. */
-function callOf ({ name, count }) {
+function callOf({ name, count }) {
   if (name === 'where') return ['choices.where(', 'condition, x1, x2']
   if (name === 'clip') return ['choices.clip(', 'x, min, max']
   return count === 1 ? [`unary(ops.${name}, `, 'x'] : [`binary(ops.${name}, `, 'x1, x2']
 }
 
-function functionOf (row, type) {
+function functionOf(row, type) {
   const example = EXAMPLES[row.name]
   if (example === undefined) throw new Error(`${row.name} has no example in ${__filename}`)
   const [call, operands] = callOf(row)
-  const words = [...wordsOf(row), '', `@type {${type}}`, `@see ${SOURCES[row.name] ?? `array API ${row.name}`}`, '@example', example]
+  const words = [
+    ...wordsOf(row),
+    '',
+    `@type {${type}}`,
+    `@see ${SOURCES[row.name] ?? `array API ${row.name}`}`,
+    '@example',
+    example,
+  ]
   return `${comment(words.join('\n'))}\nconst ${row.js} = /** @type {Body} */ ((${operands}, opts) => ${call}${operands}, opts))`
 }
 
-function mathFunctions () {
+function mathFunctions() {
   const rows = readRows()
   const types = new Types()
-  const functions = rows.map(row => functionOf(row, types.nameOf(typeOf(row), row.js)))
+  const functions = rows.map((row) => functionOf(row, types.nameOf(typeOf(row), row.js)))
   return `'use strict'
 // Made from src/math/ops.def by \`npm run generate\`: a function for each row.
-/* eslint @stylistic/no-extra-parens: off -- a cast needs them */
 
 const { ops } = require('./calls/calls')
 const { unary, binary } = require('./elementwise')
@@ -267,7 +332,7 @@ module.exports = {
 const constantIn = (name, js) => `${name}${js[0].toUpperCase()}${js.slice(1)}`
 
 /** An example's call, of a promise. */
-function awaited (example, js) {
+function awaited(example, js) {
   const name = js === 'var' ? 'variance' : js
   const start = example.indexOf(`${name}(`)
   let end = start + name.length
@@ -282,38 +347,83 @@ function awaited (example, js) {
 }
 
 /** The examples of a file's functions, by name. */
-function examplesIn (file) {
+function examplesIn(file) {
   const text = fs.readFileSync(file, 'utf8')
-  return Object.fromEntries([...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\nfunction (\w+)/gm)].map(([, example, name]) => [name, example]))
+  return Object.fromEntries(
+    [...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\nfunction (\w+)/gm)].map(
+      ([, example, name]) => [name, example],
+    ),
+  )
 }
 
 /** A type of options, or of what may stand in their place, with signal. */
-const withSignal = type => type.replace(/^(.*?)((?: \| (?:NameOf<E>|Axes|number))*)$/, '$1 & { signal?: Signal | undefined }$2')
+const withSignal = (type) =>
+  type.replace(
+    /^(.*?)((?: \| (?:NameOf<E>|Axes|number))*)$/,
+    '$1 & { signal?: Signal | undefined }$2',
+  )
 
 /** The type of the asynchronous form of each function of a file of js/math, by its name there, from its comment. */
-function laterTypesIn (file) {
+function laterTypesIn(file) {
   const text = fs.readFileSync(path.join(ROOT, 'js', 'math', `${file}.js`), 'utf8')
-  const own = new Map([...FILES, ...NAMESPACES].flatMap(each => [...fs.readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8').matchAll(/@typedef .*?(\w+(?:Options|Name|Place))(?= |$)/gm)].map(([, name]) => [name, each])))
-  const placed = type => type.replace(/\b\w+(?:Options|Name|Place)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
+  const own = new Map(
+    [...FILES, ...NAMESPACES].flatMap((each) =>
+      [
+        ...fs
+          .readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8')
+          .matchAll(/@typedef .*?(\w+(?:Options|Name|Place))(?= |$)/gm),
+      ].map(([, name]) => [name, each]),
+    ),
+  )
+  const placed = (type) =>
+    type.replace(/\b\w+(?:Options|Name|Place)\b/g, (name) =>
+      own.has(name) ? `import('./${own.get(name)}').${name}` : name,
+    )
   const found = {}
-  for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
-    const templates = [...comment.matchAll(/@template \{([^}]+)\} (?:(\w+)|\[(\w+)=([\w']+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
-    const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type: type.replace('Image | Canvas', 'Image | Canvas | Frame') }))
+  for (const [, comment, name] of text.matchAll(
+    /^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm,
+  )) {
+    const templates = [
+      ...comment.matchAll(/@template \{([^}]+)\} (?:(\w+)|\[(\w+)=([\w']+)\])$/gm),
+    ].map(([, of, plain, optional, value]) =>
+      plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`,
+    )
+    const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(
+      ([, type, name, optional]) => ({
+        name: name ?? optional,
+        mark: optional ? '?' : '',
+        type: type.replace('Image | Canvas', 'Image | Canvas | Frame'),
+      }),
+    )
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
     const options = params.at(-1)
     const isRest = options?.type.startsWith('...') === true // operands, then options
     if (options?.name !== 'opts' && !isRest) continue
-    if (isRest) Object.assign(options, { name: `...${options.name}`, type: `${options.type.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]` })
-    else for (const param of params) if (param === options || param.name === 'axis') param.type = withSignal(param.type)
+    if (isRest) {
+      Object.assign(options, {
+        name: `...${options.name}`,
+        type: `${options.type.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]`,
+      })
+    } else {
+      for (const param of params) {
+        if (param === options || param.name === 'axis') param.type = withSignal(param.type)
+      }
+    }
     const generic = templates.length === 0 ? '' : `<${templates.join(', ')}>`
-    found[name] = placed(`${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`)
+    found[name] = placed(
+      `${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`,
+    )
   }
   return found
 }
 
-function mathLater () {
+function mathLater() {
   const types = new Types()
-  const typeOf = row => types.nameOf(signaturesOf(row, 'LaterOptions', result => `Promise<${result}>`).join('; '), `${row.js}Async`)
+  const typeOf = (row) =>
+    types.nameOf(
+      signaturesOf(row, 'LaterOptions', (result) => `Promise<${result}>`).join('; '),
+      `${row.js}Async`,
+    )
   const entry = (js, type, example, of, shown = js, constant = js) => `/**
  * ${shown} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.${PICTURED.includes(js) ? '\n * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.' : ''}
  *
@@ -323,7 +433,9 @@ function mathLater () {
  * ${awaited(example, js)}
  */
 const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(offload(${of})${js === 'crop' ? '' : ', true'})` : `offload(${of})`}`
-  const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
+  const entries = readRows().map((row) =>
+    entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`),
+  )
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
     const typesOf = laterTypesIn(name)
@@ -335,7 +447,18 @@ const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(offload(${of})${j
   for (const name of NAMESPACES) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
     const typesOf = laterTypesIn(name)
-    for (const js of namesIn(name)) entries.push(entry(js, typesOf[js], examples[js], `${name}.${js}`, `${name}.${js}`, constantIn(name, js)))
+    for (const js of namesIn(name)) {
+      entries.push(
+        entry(
+          js,
+          typesOf[js],
+          examples[js],
+          `${name}.${js}`,
+          `${name}.${js}`,
+          constantIn(name, js),
+        ),
+      )
+    }
   }
   return `'use strict'
 // Made by \`npm run generate\`: each function of samebytes/math without blocking the event loop.
@@ -343,7 +466,14 @@ const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(offload(${of})${j
 const { offload } = require('./offload')
 const { ofPictures } = require('./pictures')
 const functions = require('./functions')
-${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => name), ...NAMESPACES].map(name => `const ${camel(name)} = require('./${name}')`).join('\n')}
+${[
+  ...otherNames()
+    .filter(([, names]) => names.some(isDeferred))
+    .map(([name]) => name),
+  ...NAMESPACES,
+]
+  .map((name) => `const ${camel(name)} = require('./${name}')`)
+  .join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, Axes, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, TensorData, Value } from '../base/types' */
@@ -353,25 +483,67 @@ ${[...types.all].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).
 ${entries.join('\n\n')}
 
 module.exports = {
-  ${[...laterNames(), ...NAMESPACES.map(name => `${name}: {\n    ${namesIn(name).map(each => `${each}Async: ${constantIn(name, each)}Async`).join(',\n    ')}\n  }`)].join(',\n  ')}
+  ${[
+    ...laterNames(),
+    ...NAMESPACES.map(
+      (name) =>
+        `${name}: {\n    ${namesIn(name)
+          .map((each) => `${each}Async: ${constantIn(name, each)}Async`)
+          .join(',\n    ')}\n  }`,
+    ),
+  ].join(',\n  ')}
 }
 `
 }
 
 /** Functions whose result's shape follows from elements, or that read elements in JavaScript: there is nothing to defer. */
-const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill', 'uniqueAll', 'uniqueCounts', 'uniqueInverse',
-  'uniqueValues', 'bincount', 'nms']
+const AT_ONCE = [
+  'median',
+  'quantile',
+  'nonzero',
+  'index',
+  'indexPut',
+  'maskedSelect',
+  'maskedFill',
+  'uniqueAll',
+  'uniqueCounts',
+  'uniqueInverse',
+  'uniqueValues',
+  'bincount',
+  'nms',
+]
 
 /** Functions that take pictures of the web. */
 const PICTURED = ['resize', 'letterbox', 'crop']
-const isDeferred = name => !AT_ONCE.includes(name)
+const isDeferred = (name) => !AT_ONCE.includes(name)
 
-const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.filter(isDeferred).map(name => name.split(':')[0]))].map(js => `${js}Async`)
+const laterNames = () =>
+  [
+    ...readRows().map(({ js }) => js),
+    ...otherNames().flatMap(([, names]) =>
+      names.filter(isDeferred).map((name) => name.split(':')[0]),
+    ),
+  ].map((js) => `${js}Async`)
 
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order', 'images', 'boxes', 'fft', 'signals', 'matrices', 'statistics', 'interpolation', 'nans']
+const FILES = [
+  'reductions',
+  'softmax',
+  'norms',
+  'quantiles',
+  'indexing',
+  'order',
+  'images',
+  'boxes',
+  'fft',
+  'signals',
+  'matrices',
+  'statistics',
+  'interpolation',
+  'nans',
+]
 
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']
@@ -380,22 +552,32 @@ const NAMESPACES = ['linalg']
 const ALSO = { linalg: ['matmul', 'outer', 'tensordot', 'vecdot'] }
 
 /** @param {string} name  of a file of js/math @returns {string[]} what it exports */
-const namesIn = name => /module\.exports = \{([^}]*)\}/.exec(fs.readFileSync(path.join(ROOT, 'js', 'math', `${name}.js`), 'utf8'))[1].split(',').map(each => each.trim()).filter(Boolean)
+const namesIn = (name) =>
+  /module\.exports = \{([^}]*)\}/
+    .exec(fs.readFileSync(path.join(ROOT, 'js', 'math', `${name}.js`), 'utf8'))[1]
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean)
 
 /** @returns {[string, string[]][]} files apart from functions.js, and names */
-function otherNames () {
-  return FILES.map(name => [name, namesIn(name)])
+function otherNames() {
+  return FILES.map((name) => [name, namesIn(name)])
 }
 
 /** @returns {[string, string[]][]} files and names */
-function publicNames () {
-  return [['math/calls/init', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...otherNames().map(([name, names]) => [`math/${name}`, names]), ['math/async', laterNames()]]
+function publicNames() {
+  return [
+    ['math/calls/init', ['init']],
+    ['math/functions', readRows().map(({ js }) => js)],
+    ...otherNames().map(([name, names]) => [`math/${name}`, names]),
+    ['math/async', laterNames()],
+  ]
 }
 
 const MADE = '// Made by `npm run generate`.'
 
 /** @param {string[]} names @returns {string} lines of at most 140 characters */
-function lines (names) {
+function lines(names) {
   const out = ['']
   for (const name of names) {
     if (out[out.length - 1].length + name.length > 130) out.push('')
@@ -404,13 +586,13 @@ function lines (names) {
   return out.join('\n').slice(0, -1)
 }
 
-function mathEntry () {
+function mathEntry() {
   const files = publicNames()
   return `'use strict'
 // samebytes/math: arithmetic. ${MADE.slice(3)}
 
 ${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}')`).join('\n')}
-${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ${ALSO[name].join(', ')}, ...require('./math/async').${name}, ${ALSO[name].map(each => `${each}Async`).join(', ')} } // Node knows what can be imported where exports are plain names`).join('\n')}
+${NAMESPACES.map((name) => `const ${name} = { ...require('./math/${name}'), ${ALSO[name].join(', ')}, ...require('./math/async').${name}, ${ALSO[name].map((each) => `${each}Async`).join(', ')} } // Node knows what can be imported where exports are plain names`).join('\n')}
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 /** @typedef {import('./math/images').LetterboxPlace} LetterboxPlace */
@@ -435,7 +617,7 @@ nameAll(module.exports)
 
 const mathModule = () => `// The same functions for import as for require. ${MADE.slice(3)}
 export {
-${lines([...publicNames().flatMap(([, names]) => names.map(name => name.split(':')[0])), ...NAMESPACES])}
+${lines([...publicNames().flatMap(([, names]) => names.map((name) => name.split(':')[0])), ...NAMESPACES])}
 } from './math.js'
 `
 

@@ -11,7 +11,7 @@ const ROOT = path.join(__dirname, '..', '..')
  * @param {Record<string, () => string>} files  what makes the text of each, in the order of writing
  * @param {string} command  writes them
  */
-function write (files, command) {
+function write(files, command) {
   const isCheck = process.argv.includes('--check')
   for (const [file, make] of Object.entries(files)) {
     const place = path.join(ROOT, file)

@@ -5,17 +5,31 @@ const { fails, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 /** every index of a shape */
-function * indices (shape, at = []) {
+function* indices(shape, at = []) {
   if (at.length === shape.length) yield at
-  else for (let i = 0; i < shape[at.length]; i++) yield * indices(shape, [...at, i])
+  else for (let i = 0; i < shape[at.length]; i++) yield* indices(shape, [...at, i])
 }
 
 describe('accessor', () => {
   for (const { dtype, values } of SAMPLES) {
     it(`gets and sets what get and set do, on ${dtype} of 0 to 6 axes and any strides`, () => {
-      for (const shape of [[], [6], [2, 3], [3, 1, 2], [1, 2, 3, 1], [1, 2, 1, 3, 1], [1, 1, 2, 3, 1, 1]]) {
+      for (const shape of [
+        [],
+        [6],
+        [2, 3],
+        [3, 1, 2],
+        [1, 2, 3, 1],
+        [1, 2, 1, 3, 1],
+        [1, 1, 2, 3, 1, 1],
+      ]) {
         const t = tensor(values.slice(0, shape.length === 0 ? 1 : 6), shape, dtype)
-        const views = [t, t.permute(shape.map((_, d) => shape.length - 1 - d)), t.flip(shape.map((_, d) => d)), t.clone().expand(t.shape), t.astype(dtype)]
+        const views = [
+          t,
+          t.permute(shape.map((_, d) => shape.length - 1 - d)),
+          t.flip(shape.map((_, d) => d)),
+          t.clone().expand(t.shape),
+          t.astype(dtype),
+        ]
         for (const v of views) {
           const a = v.accessor({ dtype, ndim: shape.length })
           for (const index of indices(v.shape)) {
@@ -35,12 +49,72 @@ describe('accessor', () => {
 
   for (const dtype of dtypes) {
     it(`takes the same values as set on ${dtype}, and refuses the same with the same code`, () => {
-      const values = [0, -0, 1, -1, 2, 0.5, 1.5, 127, 128, 255, 256, -128, -129, 32767, 32768, 65535, 65536, -32769, 2 ** 31, 2 ** 31 - 1, 2 ** 32 - 1, 2 ** 32,
-        -(2 ** 31), -(2 ** 31) - 1, 2 ** 53, 1e39, -1e39, 3.4028235e38, 3.40282356e38, 1e300, 65504, 65520, 448, 500, NaN, Infinity, -Infinity, true, false, 0n, 1n, -1n, 255n, 256n, 2n ** 63n - 1n,
-        2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, -(2n ** 63n), -(2n ** 63n) - 1n, [1, 2], [1], [], null, undefined, 'a', '1', {}, Symbol('s'), () => 1, { valueOf: () => 1 }]
+      const values = [
+        0,
+        -0,
+        1,
+        -1,
+        2,
+        0.5,
+        1.5,
+        127,
+        128,
+        255,
+        256,
+        -128,
+        -129,
+        32767,
+        32768,
+        65535,
+        65536,
+        -32769,
+        2 ** 31,
+        2 ** 31 - 1,
+        2 ** 32 - 1,
+        2 ** 32,
+        -(2 ** 31),
+        -(2 ** 31) - 1,
+        2 ** 53,
+        1e39,
+        -1e39,
+        3.4028235e38,
+        3.40282356e38,
+        1e300,
+        65504,
+        65520,
+        448,
+        500,
+        NaN,
+        Infinity,
+        -Infinity,
+        true,
+        false,
+        0n,
+        1n,
+        -1n,
+        255n,
+        256n,
+        2n ** 63n - 1n,
+        2n ** 63n,
+        2n ** 64n - 1n,
+        2n ** 64n,
+        -(2n ** 63n),
+        -(2n ** 63n) - 1n,
+        [1, 2],
+        [1],
+        [],
+        null,
+        undefined,
+        'a',
+        '1',
+        {},
+        Symbol('s'),
+        () => 1,
+        { valueOf: () => 1 },
+      ]
       const [t, u] = [ones([2], dtype), ones([2], dtype)]
       const a = t.accessor()
-      const codeOf = fn => {
+      const codeOf = (fn) => {
         try {
           fn()
         } catch (error) {
@@ -48,7 +122,10 @@ describe('accessor', () => {
         }
       }
       for (const value of values) {
-        assert.equal(codeOf(() => a.set(value, 1)), codeOf(() => u.fill(0).set(value, 1)))
+        assert.equal(
+          codeOf(() => a.set(value, 1)),
+          codeOf(() => u.fill(0).set(value, 1)),
+        )
         t.set(0, 0)
         if (codeOf(() => u.set(value, 1)) === undefined) assert.deepEqual(t.bytes, u.bytes)
       }
@@ -57,7 +134,9 @@ describe('accessor', () => {
 
   it('checks what is relied on: float32, 2 axes', () => {
     const t = zeros([2, 3])
-    for (const given of [undefined, {}, 'float32', { dtype: 'float32' }, { ndim: 2 }]) assert.equal(t.accessor(given).get(0, 0), 0)
+    for (const given of [undefined, {}, 'float32', { dtype: 'float32' }, { ndim: 2 }]) {
+      assert.equal(t.accessor(given).get(0, 0), 0)
+    }
     fails(() => t.accessor('float64'), TypeError, 'ERR_DTYPE', /"float64".*float32/)
     fails(() => t.accessor({ ndim: 3 }), RangeError, 'ERR_SHAPE', /ndim is 3.*2 axes/)
     refuses(() => t.accessor({ ndim: 2.5 }), 'ERR_SHAPE')
@@ -87,7 +166,7 @@ describe('accessor', () => {
         refuses(() => a.get(...zero.slice(1)), 'ERR_SHAPE')
         refuses(() => a.set(1, ...zero.slice(1)), 'ERR_SHAPE')
       }
-      assert.ok(t.contiguous().data.every(x => x === 0))
+      assert.ok(t.contiguous().data.every((x) => x === 0))
     }
     refuses(() => zeros([0]).accessor().get(0), 'ERR_BOUNDS')
     refuses(() => zeros([2, 0]).accessor().set(1, 0, 0), 'ERR_BOUNDS')
@@ -128,7 +207,13 @@ describe('accessor', () => {
     'adopted bytes': () => fromBlob(new Float32Array([1, 2, 3, 4, 5, 6]), [2, 3]),
     'shared bytes': () => empty([2, 3], { shared: true }).copyFrom([1, 2, 3, 4, 5, 6]),
     'a SharedArrayBuffer': () => empty([2, 3], { shared: 'sab' }).copyFrom([1, 2, 3, 4, 5, 6]),
-    '4 KiB': () => zeros([32, 32]).slice(':2', ':3').copyFrom([[1, 2, 3], [4, 5, 6]])
+    '4 KiB': () =>
+      zeros([32, 32])
+        .slice(':2', ':3')
+        .copyFrom([
+          [1, 2, 3],
+          [4, 5, 6],
+        ]),
   })) {
     it(`works on float32 in ${name}`, () => {
       const t = make()
@@ -175,7 +260,10 @@ describe('accessor', () => {
   })
 
   it('is stale after resize and setData, on float32', () => {
-    const t = tensor([[1, 2], [3, 4]])
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ])
     const a = t.accessor()
     assert.equal(a.get(1, 1), 4)
     t.resize([1, 2])
@@ -209,10 +297,30 @@ describe('accessor', () => {
     for (const shape of [[], [2], [2, 2], [1, 2, 2], [1, 1, 2, 2], [1, 1, 1, 2, 2]]) {
       const { get, set } = zeros(shape).accessor()
       const index = shape.map(() => 0)
-      fails(() => get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor; accessor\.get\(\.\.\.\) was expected$/)
-      fails(() => set(1, ...index), TypeError, 'ERR_ARGUMENT', /^set was called without its accessor/)
-      fails(() => ({ get }).get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor/)
-      fails(() => ({ set }).set(1, ...index), TypeError, 'ERR_ARGUMENT', /^set was called without its accessor/)
+      fails(
+        () => get(...index),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^get was called without its accessor; accessor\.get\(\.\.\.\) was expected$/,
+      )
+      fails(
+        () => set(1, ...index),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^set was called without its accessor/,
+      )
+      fails(
+        () => ({ get }).get(...index),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^get was called without its accessor/,
+      )
+      fails(
+        () => ({ set }).set(1, ...index),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^set was called without its accessor/,
+      )
     }
   })
 
@@ -223,10 +331,15 @@ describe('accessor', () => {
     assert.deepEqual(Object.keys(Object.getPrototypeOf(a)), [])
   })
 
-  it('runs a pair\'s getters before it looks at the complex64 tensor', () => {
+  it("runs a pair's getters before it looks at the complex64 tensor", () => {
     const t = zeros([1], 'complex64')
     const a = t.accessor()
-    const pair = Object.defineProperty([1, 2], 0, { get: () => { t.dispose(); return 1 } })
+    const pair = Object.defineProperty([1, 2], 0, {
+      get: () => {
+        t.dispose()
+        return 1
+      },
+    })
     refuses(() => a.set(pair, 0), 'ERR_DISPOSED')
   })
 

@@ -14,7 +14,11 @@ describe('asStrided', () => {
 
   it('shows any layout inside the storage of int32, from its first byte on, backwards too', () => {
     const t = tensor([0, 1, 2, 3, 4, 5], 'int32')
-    assert.deepEqual(t.asStrided([3, 2], [1, 1]).toArray(), [[0, 1], [1, 2], [2, 3]])
+    assert.deepEqual(t.asStrided([3, 2], [1, 1]).toArray(), [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ])
     assert.deepEqual(t.asStrided([3], [-2], 5).toArray(), [5, 3, 1])
     assert.deepEqual(t.asStrided(3, [2], 1).toArray(), [1, 3, 5])
     assert.equal(t.asStrided([], [], 4).item(), 4)
@@ -35,7 +39,12 @@ describe('asStrided', () => {
   it('leaves the storage nowhere: small float32 tensors have neighbours', () => {
     const many = Array.from({ length: 20 }, () => empty([3]).fill(1))
     for (const t of many) {
-      fails(() => t.asStrided([4], [1], 0), RangeError, 'ERR_BOUNDS', /elements 0 to 3; the source has 3/)
+      fails(
+        () => t.asStrided([4], [1], 0),
+        RangeError,
+        'ERR_BOUNDS',
+        /elements 0 to 3; the source has 3/,
+      )
       fails(() => t.asStrided([1], [1], -1), RangeError, 'ERR_BOUNDS')
       fails(() => t.asStrided([1], [1], 3), RangeError, 'ERR_BOUNDS')
       fails(() => t.asStrided([2], [-1], 0), RangeError, 'ERR_BOUNDS')
@@ -44,7 +53,7 @@ describe('asStrided', () => {
       assert.deepEqual(t.asStrided([0], [5], 3).toArray(), [])
       fails(() => t.asStrided([0], [5], 4), RangeError, 'ERR_BOUNDS')
     }
-    assert.ok(many.every(t => t.toArray().every(x => x === 1)))
+    assert.ok(many.every((t) => t.toArray().every((x) => x === 1)))
   })
 
   it('reaches no further after a resize, of the float32 tensor or of its view', () => {
@@ -62,7 +71,12 @@ describe('asStrided', () => {
 
   it('refuses strides that are too few, too many or none', () => {
     const t = tensor([1, 2, 3, 4])
-    fails(() => t.asStrided([2, 2], [1]), RangeError, 'ERR_SHAPE', /strides has 1 entries; the shape has 2/)
+    fails(
+      () => t.asStrided([2, 2], [1]),
+      RangeError,
+      'ERR_SHAPE',
+      /strides has 1 entries; the shape has 2/,
+    )
     fails(() => t.asStrided([2], [1, 1]), RangeError, 'ERR_SHAPE')
     fails(() => t.asStrided([-1], [1]), RangeError, 'ERR_SHAPE', /shape\[0\] is -1/)
     fails(() => t.asStrided(new Array(65).fill(1), new Array(65).fill(1)), RangeError, 'ERR_SHAPE')

@@ -1,6 +1,15 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, fromBlob, fromBytes, memory, sharesMemory, tensor, wasmMemory, zeros } = require('samebytes')
+const {
+  backend,
+  fromBlob,
+  fromBytes,
+  memory,
+  sharesMemory,
+  tensor,
+  wasmMemory,
+  zeros,
+} = require('samebytes')
 const { copied, fails, fromHex, hex, refusedUnchanged, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -24,7 +33,15 @@ describe('setBytes and fromBytes', () => {
     const words = new Int16Array(new SharedArrayBuffer(4))
     words.set([258, -2])
     const copy = words.slice()
-    for (const bytes of [words, words.buffer, copy, copy.buffer, new DataView(copy.buffer), new Float32Array(copy.buffer), Buffer.from(copy.buffer)]) {
+    for (const bytes of [
+      words,
+      words.buffer,
+      copy,
+      copy.buffer,
+      new DataView(copy.buffer),
+      new Float32Array(copy.buffer),
+      Buffer.from(copy.buffer),
+    ]) {
       assert.deepEqual(fromBytes(bytes, [2], 'int16').toArray(), [258, -2])
       assert.deepEqual(zeros([2], 'int16').setBytes(bytes).toArray(), [258, -2])
     }
@@ -32,19 +49,38 @@ describe('setBytes and fromBytes', () => {
 
   it('keep the order that is asked for: int16 in column-major order', () => {
     const t = fromBytes(Int16Array.of(1, 2, 3, 4, 5, 6), [2, 3], { dtype: 'int16', order: 'F' })
-    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual(t.toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.deepEqual([...t.strides], [1, 2])
   })
 
-  it('take bytes at any alignment, in any layout, and from the tensor\'s own', () => {
+  it("take bytes at any alignment, in any layout, and from the tensor's own", () => {
     const words = Int32Array.of(1, -2, 3, 4, 5, 6)
     const askew = new Uint8Array(25).subarray(1)
     askew.set(new Uint8Array(words.buffer))
-    assert.deepEqual(fromBytes(askew, [2, 3], 'int32').toArray(), [[1, -2, 3], [4, 5, 6]])
-    assert.deepEqual(fromBytes(askew, [2, 3], { dtype: 'int32', order: 'F' }).toArray(), [[1, -2, 3], [4, 5, 6]])
-    assert.deepEqual(zeros([2, 3], 'int32').setBytes(askew).toArray(), [[1, -2, 3], [4, 5, 6]])
-    assert.deepEqual(zeros([3, 2], 'int32').T.setBytes(askew).toArray(), [[1, -2, 3], [4, 5, 6]])
-    assert.deepEqual(zeros([3, 3], 'int32').slice('1:').setBytes(askew).base.toArray(), [[0, 0, 0], [1, -2, 3], [4, 5, 6]])
+    assert.deepEqual(fromBytes(askew, [2, 3], 'int32').toArray(), [
+      [1, -2, 3],
+      [4, 5, 6],
+    ])
+    assert.deepEqual(fromBytes(askew, [2, 3], { dtype: 'int32', order: 'F' }).toArray(), [
+      [1, -2, 3],
+      [4, 5, 6],
+    ])
+    assert.deepEqual(zeros([2, 3], 'int32').setBytes(askew).toArray(), [
+      [1, -2, 3],
+      [4, 5, 6],
+    ])
+    assert.deepEqual(zeros([3, 2], 'int32').T.setBytes(askew).toArray(), [
+      [1, -2, 3],
+      [4, 5, 6],
+    ])
+    assert.deepEqual(zeros([3, 3], 'int32').slice('1:').setBytes(askew).base.toArray(), [
+      [0, 0, 0],
+      [1, -2, 3],
+      [4, 5, 6],
+    ])
     const bytes = new Uint8Array(16).map((_, i) => i)
     fromBlob(bytes.buffer, [3], { dtype: 'int32', offset: 1 }).setBytes(bytes.subarray(1, 13))
     assert.deepEqual([...bytes], [0, 1, 2, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
@@ -57,9 +93,33 @@ describe('setBytes and fromBytes', () => {
 
   it('refuse numbers, arrays, strings and what else is no bytes, with float32 as it was', () => {
     const t = tensor([1, 2])
-    const none = [0, 8, 2, NaN, 8n, '12345678', 'text', '', [1, 2, 3, 4, 5, 6, 7, 8], [], {}, { length: 8, byteLength: 8 }, null, undefined, true,
-      Symbol('s'), () => 1, new Map(), new Date(0), zeros([2]), { buffer: new ArrayBuffer(8), byteOffset: 0, byteLength: 8 },
-      Object.create(Uint8Array.prototype), Object.create(ArrayBuffer.prototype), Object.create(DataView.prototype), new Proxy(new Uint8Array(8), {})]
+    const none = [
+      0,
+      8,
+      2,
+      NaN,
+      8n,
+      '12345678',
+      'text',
+      '',
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      [],
+      {},
+      { length: 8, byteLength: 8 },
+      null,
+      undefined,
+      true,
+      Symbol('s'),
+      () => 1,
+      new Map(),
+      new Date(0),
+      zeros([2]),
+      { buffer: new ArrayBuffer(8), byteOffset: 0, byteLength: 8 },
+      Object.create(Uint8Array.prototype),
+      Object.create(ArrayBuffer.prototype),
+      Object.create(DataView.prototype),
+      new Proxy(new Uint8Array(8), {}),
+    ]
     for (const bytes of none) {
       refusedUnchanged(t, () => t.setBytes(bytes), 'ERR_ARGUMENT')
       refuses(() => fromBytes(bytes, [2], 'float32'), 'ERR_ARGUMENT')
@@ -81,7 +141,12 @@ describe('setBytes and fromBytes', () => {
   for (const { dtype, values, bytes } of SAMPLES) {
     it(`make one axis of ${dtype} where no shape is given`, () => {
       const source = fromHex(bytes)
-      for (const t of [fromBytes(source, dtype), fromBytes(source, { dtype }), fromBytes(source, null, dtype), fromBytes(source, undefined, { dtype })]) {
+      for (const t of [
+        fromBytes(source, dtype),
+        fromBytes(source, { dtype }),
+        fromBytes(source, null, dtype),
+        fromBytes(source, undefined, { dtype }),
+      ]) {
         assert.deepEqual([t.dtype, t.shape, t.toArray()], [dtype, [6], values])
       }
       assert.deepEqual(fromBytes(new ArrayBuffer(0), dtype).shape, [0])
@@ -90,11 +155,15 @@ describe('setBytes and fromBytes', () => {
     it(`copy: 'if-needed' gives the very bytes as ${dtype} where they are aligned, else a copy that is counted`, () => {
       const source = new Uint8Array(fromHex('ff'.repeat(16) + bytes))
       const n = bytes.length / 2
-      const step = /complex/.test(dtype) ? zeros([1], dtype).itemsize / 2 : zeros([1], dtype).itemsize
+      const step = /complex/.test(dtype)
+        ? zeros([1], dtype).itemsize / 2
+        : zeros([1], dtype).itemsize
       for (const at of [0, 1, 2, 4, 8, 16]) {
         const part = Buffer.from(source.buffer, 16 - at, n)
         const content = [...part]
-        const { result: t, copies } = copied(() => fromBytes(part, [2, 3], { dtype, copy: 'if-needed' }))
+        const { result: t, copies } = copied(() =>
+          fromBytes(part, [2, 3], { dtype, copy: 'if-needed' }),
+        )
         assert.equal(hex(t), Buffer.from(content).toString('hex'))
         const isView = at % step === 0
         assert.deepEqual(copies, isView ? {} : { fromBytes: { count: 1, bytes: n } })
@@ -103,8 +172,17 @@ describe('setBytes and fromBytes', () => {
         part[0] = content[0]
         if (isView) assert.equal(t.owner, part)
         if (isView) assert.ok(sharesMemory(t, fromBytes(part, [6], { dtype, copy: false })))
-        else fails(() => fromBytes(part, [6], { dtype, copy: false }), RangeError, 'ERR_ALIGNMENT', /copy: 'if-needed' copies/)
-        assert.deepEqual(copied(() => fromBytes(part, [6], { dtype, copy: true })).copies, { fromBytes: { count: 1, bytes: n } })
+        else {
+          fails(
+            () => fromBytes(part, [6], { dtype, copy: false }),
+            RangeError,
+            'ERR_ALIGNMENT',
+            /copy: 'if-needed' copies/,
+          )
+        }
+        assert.deepEqual(copied(() => fromBytes(part, [6], { dtype, copy: true })).copies, {
+          fromBytes: { count: 1, bytes: n },
+        })
       }
     })
   }
@@ -112,15 +190,30 @@ describe('setBytes and fromBytes', () => {
   it('copy where other memory or another order is asked for: shared float32, column-major', () => {
     const source = new Uint8Array(16)
     for (const options of [{ shared: 'sab' }, { order: 'F' }]) {
-      const { copies } = copied(() => fromBytes(source, [2, 2], { dtype: 'float32', copy: 'if-needed', ...options }))
+      const { copies } = copied(() =>
+        fromBytes(source, [2, 2], { dtype: 'float32', copy: 'if-needed', ...options }),
+      )
       assert.deepEqual(copies, { fromBytes: { count: 1, bytes: 16 } })
-      fails(() => fromBytes(source, [2, 2], { dtype: 'float32', copy: false, ...options }), Error, 'ERR_UNSUPPORTED', /copy is false/)
+      fails(
+        () => fromBytes(source, [2, 2], { dtype: 'float32', copy: false, ...options }),
+        Error,
+        'ERR_UNSUPPORTED',
+        /copy is false/,
+      )
     }
-    assert.deepEqual(copied(() => fromBytes(source, [4], { dtype: 'float32', copy: false, order: 'F', dynamism: 'static' })).copies, {})
-    assert.equal(fromBytes(source, [4], { dtype: 'float32', copy: false, dynamism: 'static' }).dynamism, 'static')
+    assert.deepEqual(
+      copied(() =>
+        fromBytes(source, [4], { dtype: 'float32', copy: false, order: 'F', dynamism: 'static' }),
+      ).copies,
+      {},
+    )
+    assert.equal(
+      fromBytes(source, [4], { dtype: 'float32', copy: false, dynamism: 'static' }).dynamism,
+      'static',
+    )
   })
 
-  it('read any typed array\'s bytes where they are, and keep them: int16 as float32', () => {
+  it("read any typed array's bytes where they are, and keep them: int16 as float32", () => {
     const words = Int16Array.of(0, 0x3f80, 0, 0x4000)
     const t = fromBytes(words, { dtype: 'float32', copy: false })
     assert.deepEqual(t.toArray(), [1, 2])
@@ -129,21 +222,41 @@ describe('setBytes and fromBytes', () => {
     if (backend() === 'native') return
     const own = zeros([4], 'uint8')
     const before = memory().copied
-    const same = fromBytes(new Uint8Array(wasmMemory().buffer, Number(own.dataPtr), 4), { dtype: 'int32', copy: 'if-needed' })
+    const same = fromBytes(new Uint8Array(wasmMemory().buffer, Number(own.dataPtr), 4), {
+      dtype: 'int32',
+      copy: 'if-needed',
+    })
     assert.equal(same.dataPtr, own.dataPtr)
     assert.deepEqual(memory().copied, before)
   })
 
   it('refuse, with what was expected: a part of a float32, no dtype, another word for copy', () => {
-    fails(() => fromBytes(new Uint8Array(6), 'float32'), RangeError, 'ERR_SHAPE', /^bytes has 6 bytes; a multiple of 4, as float32 needs, was expected$/)
+    fails(
+      () => fromBytes(new Uint8Array(6), 'float32'),
+      RangeError,
+      'ERR_SHAPE',
+      /^bytes has 6 bytes; a multiple of 4, as float32 needs, was expected$/,
+    )
     fails(() => fromBytes(new Uint8Array(8)), TypeError, 'ERR_DTYPE', /^dtype is needed/)
     fails(() => fromBytes(new Uint8Array(8), [2]), TypeError, 'ERR_DTYPE', /^dtype is needed/)
     fails(() => fromBytes(new Uint8Array(8), 'half'), TypeError, 'ERR_DTYPE', /"half"/)
-    for (const copy of ['never', null, 0, 'if needed']) fails(() => fromBytes(new Uint8Array(8), { dtype: 'float32', copy }), TypeError, 'ERR_ARGUMENT', /^copy is .*'if-needed' was expected$/)
+    for (const copy of ['never', null, 0, 'if needed']) {
+      fails(
+        () => fromBytes(new Uint8Array(8), { dtype: 'float32', copy }),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^copy is .*'if-needed' was expected$/,
+      )
+    }
   })
 
   it('refuse bytes that were transferred away: every kind of view, for uint8', () => {
-    const kinds = [buffer => buffer, buffer => new Uint8Array(buffer), buffer => new DataView(buffer), buffer => new Float32Array(buffer)]
+    const kinds = [
+      (buffer) => buffer,
+      (buffer) => new Uint8Array(buffer),
+      (buffer) => new DataView(buffer),
+      (buffer) => new Float32Array(buffer),
+    ]
     for (const kind of kinds) {
       const buffer = new ArrayBuffer(8)
       const source = kind(buffer)

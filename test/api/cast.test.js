@@ -1,10 +1,22 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { arrayEqual, canCast, dtypes, empty, fromBlob, Generator, randint, randn, tensor, zeros } = require('samebytes')
+const {
+  arrayEqual,
+  canCast,
+  dtypes,
+  empty,
+  fromBlob,
+  Generator,
+  randint,
+  randn,
+  tensor,
+  zeros,
+} = require('samebytes')
 const { copied, fails, fromHex, hex, refuses } = require('../setup')
 const { CANONICAL_NAN, CASTS, ODD_NAN, SAMPLES } = require('../tables')
 
-const text = list => '[' + list.map(x => Object.is(x, -0) ? '-0' : typeof x === 'bigint' ? `${x}n` : `${x}`) + ']'
+const text = (list) =>
+  '[' + list.map((x) => (Object.is(x, -0) ? '-0' : typeof x === 'bigint' ? `${x}n` : `${x}`)) + ']'
 
 describe('casts', () => {
   for (const [from, to, values, expected] of CASTS) {
@@ -32,12 +44,38 @@ describe('casts', () => {
   })
 
   it('every float8_e4m3fn to float32', () => {
-    const t = fromBlob(new Uint8Array(256).map((_, i) => i), [256], 'float8_e4m3fn').astype('float32')
+    const t = fromBlob(
+      new Uint8Array(256).map((_, i) => i),
+      [256],
+      'float8_e4m3fn',
+    ).astype('float32')
     // Recorded by the format's definition (OFP8 E4M3): bias 7, NaN at 0x7f and 0xff
     const seen = t.toArray()
-    const bits = [0x00, 0x80, 0x01, 0x07, 0x08, 0x0f, 0x38, 0x39, 0x40, 0x77, 0x78, 0x7e, 0x7f, 0xff, 0xfe, 0x81]
-    assert.deepEqual(bits.map(i => seen[i]), [0, -0, 0.001953125, 0.013671875, 0.015625, 0.029296875, 1,
-      1.125, 2, 240, 256, 448, NaN, NaN, -448, -0.001953125])
+    const bits = [
+      0x00, 0x80, 0x01, 0x07, 0x08, 0x0f, 0x38, 0x39, 0x40, 0x77, 0x78, 0x7e, 0x7f, 0xff, 0xfe,
+      0x81,
+    ]
+    assert.deepEqual(
+      bits.map((i) => seen[i]),
+      [
+        0,
+        -0,
+        0.001953125,
+        0.013671875,
+        0.015625,
+        0.029296875,
+        1,
+        1.125,
+        2,
+        240,
+        256,
+        448,
+        NaN,
+        NaN,
+        -448,
+        -0.001953125,
+      ],
+    )
     for (let i = 1; i < 0x7f; i++) {
       assert.ok(seen[i] > seen[i - 1])
       assert.equal(seen[i | 0x80], -seen[i])
@@ -45,21 +83,45 @@ describe('casts', () => {
   })
 
   it('every float8_e5m2 to float32', () => {
-    const t = fromBlob(new Uint8Array(256).map((_, i) => i), [256], 'float8_e5m2').astype('float32')
+    const t = fromBlob(
+      new Uint8Array(256).map((_, i) => i),
+      [256],
+      'float8_e5m2',
+    ).astype('float32')
     // Recorded by the format's definition (OFP8 E5M2): the upper half of a float16
     const seen = t.toArray()
-    const bits = [0x00, 0x80, 0x01, 0x03, 0x04, 0x3c, 0x3d, 0x7b, 0x7c, 0xfc, 0x7d, 0x7f, 0xff, 0xfb]
-    assert.deepEqual(bits.map(i => seen[i]), [0, -0, 0.0000152587890625, 0.0000457763671875, 0.00006103515625,
-      1, 1.25, 57344, Infinity, -Infinity, NaN, NaN, NaN, -57344])
+    const bits = [
+      0x00, 0x80, 0x01, 0x03, 0x04, 0x3c, 0x3d, 0x7b, 0x7c, 0xfc, 0x7d, 0x7f, 0xff, 0xfb,
+    ]
+    assert.deepEqual(
+      bits.map((i) => seen[i]),
+      [
+        0,
+        -0,
+        0.0000152587890625,
+        0.0000457763671875,
+        0.00006103515625,
+        1,
+        1.25,
+        57344,
+        Infinity,
+        -Infinity,
+        NaN,
+        NaN,
+        NaN,
+        -57344,
+      ],
+    )
     for (let i = 1; i <= 0x7c; i++) assert.ok(seen[i] > seen[i - 1])
   })
 
   for (const dtype of ['float8_e4m3fn', 'float8_e5m2', 'float16', 'bfloat16']) {
     it(`every ${dtype} survives float32, float64 and back, NaN apart`, () => {
       const wide = dtype.includes('float8') ? 256 : 65536
-      const source = wide === 256
-        ? new Uint8Array(256).map((_, i) => i)
-        : new Uint16Array(65536).map((_, i) => i)
+      const source =
+        wide === 256
+          ? new Uint8Array(256).map((_, i) => i)
+          : new Uint16Array(65536).map((_, i) => i)
       const t = fromBlob(source.buffer, [wide], dtype)
       const before = t.view(wide === 256 ? 'uint8' : 'uint16').data
       for (const through of ['float32', 'float64']) {
@@ -67,7 +129,9 @@ describe('casts', () => {
         const after = middle.astype(dtype).view(wide === 256 ? 'uint8' : 'uint16').data
         const numbers = middle.data
         const nan = parseInt(CANONICAL_NAN[dtype].match(/../g).reverse().join(''), 16)
-        const wrong = after.findIndex((bits, i) => bits !== (Number.isNaN(numbers[i]) ? nan : before[i]))
+        const wrong = after.findIndex(
+          (bits, i) => bits !== (Number.isNaN(numbers[i]) ? nan : before[i]),
+        )
         assert.equal(wrong, -1)
       }
     })
@@ -81,7 +145,10 @@ describe('casts', () => {
       assert.equal(hex(t.T.contiguous()), bits.repeat(4))
       assert.equal(hex(t.T.reshape([4])), bits.repeat(4))
       assert.equal(hex(zeros([2, 2], from).copyFrom(t)), bits.repeat(4))
-      assert.equal(hex(zeros([2, 4], from).slice(':', '::2').copyFrom(t.slice('::-1'))), bits.repeat(4))
+      assert.equal(
+        hex(zeros([2, 4], from).slice(':', '::2').copyFrom(t.slice('::-1'))),
+        bits.repeat(4),
+      )
     })
 
     for (const [to, canonical] of Object.entries(CANONICAL_NAN)) {
@@ -94,15 +161,37 @@ describe('casts', () => {
   }
 
   // Long rows are converted by pages in turn, short ones as they lie.
-  for (const other of ['bool', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'float16', 'bfloat16', 'float64']) {
-    for (const [from, to] of [[other, 'float32'], ['float32', other]]) {
+  for (const other of [
+    'bool',
+    'uint8',
+    'int8',
+    'uint16',
+    'int16',
+    'int32',
+    'float16',
+    'bfloat16',
+    'float64',
+  ]) {
+    for (const [from, to] of [
+      [other, 'float32'],
+      ['float32', other],
+    ]) {
       it(`a long row of ${from} becomes the ${to} that its parts become`, () => {
         const n = 2 ** 19 + 2 ** 14 + 1237
         const size = empty([], to).itemsize
-        const t = randint(0, 256, [n * empty([], from).itemsize], { dtype: 'uint8', generator: new Generator(7) }).view(from)
-        const whole = t.narrow(0, 3, n - 3).astype(to, { casting: 'unsafe' }).view('uint8')
+        const t = randint(0, 256, [n * empty([], from).itemsize], {
+          dtype: 'uint8',
+          generator: new Generator(7),
+        }).view(from)
+        const whole = t
+          .narrow(0, 3, n - 3)
+          .astype(to, { casting: 'unsafe' })
+          .view('uint8')
         for (let i = 3; i < n; i += 4999) {
-          const part = t.narrow(0, i, Math.min(4999, n - i)).astype(to, { casting: 'unsafe' }).view('uint8')
+          const part = t
+            .narrow(0, i, Math.min(4999, n - i))
+            .astype(to, { casting: 'unsafe' })
+            .view('uint8')
           const at = (i - 3) * size
           assert.ok(arrayEqual(part, whole.narrow(0, at, part.numel)), `${i}`)
         }
@@ -125,18 +214,41 @@ describe('casts', () => {
 
   for (const from of ['float64', 'float32']) {
     it(`${from} beside the limits of integers is rounded toward zero and saturated`, () => {
-      const limits = [0, 1, 7, 8, 15, 16, 31, 32, 51, 52, 53, 63, 64].flatMap(bits => [2 ** bits, -(2 ** bits), 2 ** bits - 1, 1 - 2 ** bits])
-      const beside = x => [x, x - 0.5, x + 0.5, x * (1 + 2 ** -52), x * (1 - 2 ** -53), x * (1 + 2 ** -23), x * (1 - 2 ** -24)]
-      const x = tensor([NaN, Infinity, -Infinity, -0, ...limits.flatMap(beside)], { dtype: 'float64' }).astype(from, { casting: 'unsafe' })
+      const limits = [0, 1, 7, 8, 15, 16, 31, 32, 51, 52, 53, 63, 64].flatMap((bits) => [
+        2 ** bits,
+        -(2 ** bits),
+        2 ** bits - 1,
+        1 - 2 ** bits,
+      ])
+      const beside = (x) => [
+        x,
+        x - 0.5,
+        x + 0.5,
+        x * (1 + 2 ** -52),
+        x * (1 - 2 ** -53),
+        x * (1 + 2 ** -23),
+        x * (1 - 2 ** -24),
+      ]
+      const x = tensor([NaN, Infinity, -Infinity, -0, ...limits.flatMap(beside)], {
+        dtype: 'float64',
+      }).astype(from, { casting: 'unsafe' })
       for (const bits of [8n, 16n, 32n, 64n]) {
-        for (const [to, low, high] of [[`int${bits}`, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n], [`uint${bits}`, 0n, 2n ** bits - 1n]]) {
-          const wanted = x.toArray().map(value => {
+        for (const [to, low, high] of [
+          [`int${bits}`, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n],
+          [`uint${bits}`, 0n, 2n ** bits - 1n],
+        ]) {
+          const wanted = x.toArray().map((value) => {
             if (!Number.isFinite(value)) return value > 0 ? high : value < 0 ? low : 0n
             const whole = BigInt(Math.trunc(value))
             return whole < low ? low : whole > high ? high : whole
           })
-          for (const start of [0, 1, 5]) { // groups of vectors begin elsewhere
-            assert.deepEqual(x.slice(`${start}:`).astype(to, { casting: 'unsafe' }).toArray().map(BigInt), wanted.slice(start), to)
+          for (const start of [0, 1, 5]) {
+            // groups of vectors begin elsewhere
+            assert.deepEqual(
+              x.slice(`${start}:`).astype(to, { casting: 'unsafe' }).toArray().map(BigInt),
+              wanted.slice(start),
+              to,
+            )
           }
         }
       }
@@ -145,24 +257,34 @@ describe('casts', () => {
 
   it('integers in one buffer become narrower ones and others of their width, also where both sides overlap', () => {
     const gen = new Generator(77)
-    const below = n => randint(0, n, [1], { generator: gen }).toArray()[0]
+    const below = (n) => randint(0, n, [1], { generator: gen }).toArray()[0]
     const ints = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
-    const sizeOf = name => Number(/\d+/.exec(name)) / 8
+    const sizeOf = (name) => Number(/\d+/.exec(name)) / 8
     for (let round = 0; round < 600; round++) {
       const [to, from] = [ints[below(8)], ints[below(8)]]
       if (sizeOf(to) > sizeOf(from)) continue
       const bytes = randint(0, 256, [4096], { dtype: 'uint8', generator: gen })
       const shape = [1 + below(9), 1 + below(20)]
-      const viewOf = name => {
-        const strides = below(3) === 0 ? [1, shape[0]] : below(2) ? [shape[1], 1] : [40, below(2) ? 2 : -1]
-        return bytes.view(name).view(shape, { strides, offset: below(30) + (strides[1] < 0 ? shape[1] : 0) })
+      const viewOf = (name) => {
+        const strides =
+          below(3) === 0 ? [1, shape[0]] : below(2) ? [shape[1], 1] : [40, below(2) ? 2 : -1]
+        return bytes
+          .view(name)
+          .view(shape, { strides, offset: below(30) + (strides[1] < 0 ? shape[1] : 0) })
       }
       const [target, source] = [viewOf(to), viewOf(from)]
       const cut = to[0] === 'u' ? BigInt.asUintN : BigInt.asIntN
-      const wanted = source.toArray().flat().map(x => cut(8 * sizeOf(to), BigInt(x)))
+      const wanted = source
+        .toArray()
+        .flat()
+        .map((x) => cut(8 * sizeOf(to), BigInt(x)))
       const before = bytes.clone()
       target.copyFrom(source, { casting: 'unsafe' })
-      assert.deepEqual(target.toArray().flat().map(BigInt), wanted, `${from} to ${to} [${shape}] (${source.strides}) to (${target.strides})`)
+      assert.deepEqual(
+        target.toArray().flat().map(BigInt),
+        wanted,
+        `${from} to ${to} [${shape}] (${source.strides}) to (${target.strides})`,
+      )
       target.fill(0)
       before.view(to).view(shape, { strides: target.strides, offset: target.offset }).fill(0)
       assert.ok(arrayEqual(bytes, before), 'no other byte was written')
@@ -170,7 +292,11 @@ describe('casts', () => {
   })
 
   it('bool bytes 2 to 255 are true in casts, and kept by copies', () => {
-    const t = fromBlob(new Uint8Array(256).map((_, i) => i), [256], 'bool')
+    const t = fromBlob(
+      new Uint8Array(256).map((_, i) => i),
+      [256],
+      'bool',
+    )
     const ones = [0, ...new Array(255).fill(1)]
     assert.deepEqual(t.astype('uint8').toArray(), ones)
     assert.deepEqual(t.astype('float32').toArray(), ones)
@@ -186,7 +312,10 @@ describe('casts', () => {
         const cast = t.T.astype(to, { casting: 'unsafe' })
         assert.equal(cast.dtype, to)
         assert.deepEqual([...cast.shape], [2, 3])
-        assert.deepEqual(cast.toArray(), zeros([2, 3], to).copyFrom(t.T, { casting: 'unsafe' }).toArray())
+        assert.deepEqual(
+          cast.toArray(),
+          zeros([2, 3], to).copyFrom(t.T, { casting: 'unsafe' }).toArray(),
+        )
       }
     })
   }
@@ -231,7 +360,7 @@ describe('canCast', () => {
     ['float16', 'uint8', false, false],
     ['uint8', 'bool', false, false],
     ['float32', 'bool', false, false],
-    ['complex64', 'bool', false, false]
+    ['complex64', 'bool', false, false],
   ]
   for (const [from, to, safe, sameKind] of table) {
     it(`${from} to ${to}: safe ${safe}, same_kind ${sameKind}, unsafe true`, () => {
@@ -267,8 +396,11 @@ describe('astype', () => {
   })
 
   for (const [from, to, options] of [
-    ['float32', 'float16'], ['float64', 'float32'], ['float32', 'uint8', { casting: 'unsafe' }],
-    ['float64', 'int32', { casting: 'unsafe' }], ['float32', 'bfloat16', { scale: 0.5, bias: 3 }]
+    ['float32', 'float16'],
+    ['float64', 'float32'],
+    ['float32', 'uint8', { casting: 'unsafe' }],
+    ['float64', 'int32', { casting: 'unsafe' }],
+    ['float32', 'bfloat16', { scale: 0.5, bias: 3 }],
   ]) {
     it(`${from} to ${to} of megabytes is as in small pieces`, () => {
       const n = 2 ** 21 + 77
@@ -286,7 +418,12 @@ describe('astype', () => {
   }
 
   it('names the casting that allows what it refuses', () => {
-    fails(() => tensor([1.5]).astype('uint8'), TypeError, 'ERR_CAST', /under casting 'same_kind'; 'unsafe' allows it$/)
+    fails(
+      () => tensor([1.5]).astype('uint8'),
+      TypeError,
+      'ERR_CAST',
+      /under casting 'same_kind'; 'unsafe' allows it$/,
+    )
   })
 
   it('refuses unknown dtypes', () => {
@@ -316,7 +453,10 @@ describe('clone', () => {
 
   it('of overlapping, reversed and empty float32 views holds what they show', () => {
     const t = tensor([1, 2, 3, 4])
-    assert.deepEqual(t.unfold(0, 3, 1).clone().toArray(), [[1, 2, 3], [2, 3, 4]])
+    assert.deepEqual(t.unfold(0, 3, 1).clone().toArray(), [
+      [1, 2, 3],
+      [2, 3, 4],
+    ])
     assert.deepEqual(t.slice('::-1').clone().toArray(), [4, 3, 2, 1])
     assert.deepEqual(t.narrow(0, 0, 0).clone().toArray(), [])
     assert.equal(tensor(5).clone().item(), 5)

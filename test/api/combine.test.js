@@ -17,8 +17,18 @@ describe('concat', () => {
   it('refuses what other libraries call axis, which would else be another axis', () => {
     const x = zeros([2, 3])
     for (const name of ['dim', 'dims', 'axes']) {
-      for (const call of [opts => concat([x, x], opts), opts => stack([x, x], opts), opts => x.take([0], opts), opts => x.roll(1, opts)]) {
-        fails(() => call({ [name]: 1 }), TypeError, 'ERR_ARGUMENT', new RegExp(`has no option "${name}"; axis was expected$`))
+      for (const call of [
+        (opts) => concat([x, x], opts),
+        (opts) => stack([x, x], opts),
+        (opts) => x.take([0], opts),
+        (opts) => x.roll(1, opts),
+      ]) {
+        fails(
+          () => call({ [name]: 1 }),
+          TypeError,
+          'ERR_ARGUMENT',
+          new RegExp(`has no option "${name}"; axis was expected$`),
+        )
       }
     }
     assert.deepEqual(concat([x, x], { axis: 1 }).shape, [2, 6])
@@ -26,14 +36,32 @@ describe('concat', () => {
 
   it('takes a list or tensors, an axis or none, options or none, of float32', () => {
     const [a, b] = [tensor([[1, 2]]), tensor([[3, 4]])]
-    const down = [[1, 2], [3, 4]]
+    const down = [
+      [1, 2],
+      [3, 4],
+    ]
     const beside = [[1, 2, 3, 4]]
     for (const [got, expected] of [
-      [concat([a, b]), down], [concat(a, b), down], [concat(a, b, 0), down], [concat([a, b], undefined, {}), down],
-      [concat(a, b, 1), beside], [concat([a, b], -1), beside], [concat(a, b, { axis: 1 }), beside], [concat([a, b], { axis: -1 }), beside],
-      [concat([a, b], null), [1, 2, 3, 4]], [concat(a, b, { axis: null }), [1, 2, 3, 4]], [concat([a]), [[1, 2]]], [concat(a), [[1, 2]]]
-    ]) assert.deepEqual(got.toArray(), expected)
-    for (const got of [concat([a, b], 'float64'), concat(a, b, 'float64'), concat([a, b], 0, { dtype: 'float64' })]) {
+      [concat([a, b]), down],
+      [concat(a, b), down],
+      [concat(a, b, 0), down],
+      [concat([a, b], undefined, {}), down],
+      [concat(a, b, 1), beside],
+      [concat([a, b], -1), beside],
+      [concat(a, b, { axis: 1 }), beside],
+      [concat([a, b], { axis: -1 }), beside],
+      [concat([a, b], null), [1, 2, 3, 4]],
+      [concat(a, b, { axis: null }), [1, 2, 3, 4]],
+      [concat([a]), [[1, 2]]],
+      [concat(a), [[1, 2]]],
+    ]) {
+      assert.deepEqual(got.toArray(), expected)
+    }
+    for (const got of [
+      concat([a, b], 'float64'),
+      concat(a, b, 'float64'),
+      concat([a, b], 0, { dtype: 'float64' }),
+    ]) {
       assert.equal(got.dtype, 'float64')
       assert.deepEqual(got.toArray(), down)
     }
@@ -48,15 +76,27 @@ describe('concat', () => {
   })
 
   it('keeps int64 exact on its way to the dtype asked for', () => {
-    const t = concat([tensor([2n ** 53n + 1n]), tensor([1.5])], 0, { dtype: 'int64', casting: 'unsafe' })
+    const t = concat([tensor([2n ** 53n + 1n]), tensor([1.5])], 0, {
+      dtype: 'int64',
+      casting: 'unsafe',
+    })
     assert.deepEqual(t.toArray(), [2n ** 53n + 1n, 1n])
   })
 
   it('judges each source by the casting rule, elements or none', () => {
     const opts = { dtype: 'int32' }
-    fails(() => concat([tensor([1], 'int32'), tensor([1.5])], 0, opts), TypeError, 'ERR_CAST', /float32 does not cast to int32 under casting 'same_kind'/)
+    fails(
+      () => concat([tensor([1], 'int32'), tensor([1.5])], 0, opts),
+      TypeError,
+      'ERR_CAST',
+      /float32 does not cast to int32 under casting 'same_kind'/,
+    )
     fails(() => concat([tensor([1], 'int32'), zeros([0])], 0, opts), TypeError, 'ERR_CAST')
-    fails(() => concat([tensor([1], 'int32')], 0, { dtype: 'int16', casting: 'safe' }), TypeError, 'ERR_CAST')
+    fails(
+      () => concat([tensor([1], 'int32')], 0, { dtype: 'int16', casting: 'safe' }),
+      TypeError,
+      'ERR_CAST',
+    )
   })
 
   it('takes float32 without elements, and adds nothing', () => {
@@ -65,13 +105,18 @@ describe('concat', () => {
     assert.deepEqual(concat([zeros([]), zeros([0, 3])], null).toArray(), [0])
   })
 
-  it('counts one copy of the result\'s bytes', () => {
+  it("counts one copy of the result's bytes", () => {
     const parts = [zeros([2, 2]), zeros([2, 2]).T]
     assert.deepEqual(copied(() => concat(parts)).copies, { concat: { count: 1, bytes: 32 } })
   })
 
   it('says what does not fit', () => {
-    fails(() => concat([zeros([2, 3]), zeros([2, 4])]), RangeError, 'ERR_SHAPE', /tensor 1 has shape \[2, 4\]; \[2, 3\]/)
+    fails(
+      () => concat([zeros([2, 3]), zeros([2, 4])]),
+      RangeError,
+      'ERR_SHAPE',
+      /tensor 1 has shape \[2, 4\]; \[2, 3\]/,
+    )
     fails(() => concat([zeros([2]), zeros([2, 1])]), RangeError, 'ERR_SHAPE')
     fails(() => concat([zeros([]), zeros([])]), RangeError, 'ERR_SHAPE', /stack/)
     fails(() => concat([zeros([2])], 1), RangeError, 'ERR_BOUNDS', /axis is 1/)
@@ -90,26 +135,66 @@ describe('concat', () => {
     const part = zeros([1])
     const wider = zeros([1]).expand(2 ** 52)
     const { tensors, storages } = memory()
-    for (const list of [[wide, wide], [part, wide], [wider, wider]]) refuses(() => concat(list), 'ERR_MEMORY', 'ERR_SHAPE')
+    for (const list of [
+      [wide, wide],
+      [part, wide],
+      [wider, wider],
+    ]) {
+      refuses(() => concat(list), 'ERR_MEMORY', 'ERR_SHAPE')
+    }
     const after = memory() // fewer where some were collected
     assert.ok(after.tensors <= tensors && after.storages <= storages)
   })
 
-  it('refuses disposed tensors, also those that an option\'s getter disposes', () => {
+  it("refuses disposed tensors, also those that an option's getter disposes", () => {
     const [a, b, out] = [zeros([1]), zeros([1]), zeros([2])]
-    fails(() => concat([a, b], 0, { get out () { b.dispose(); return out } }), Error, 'ERR_DISPOSED')
+    fails(
+      () =>
+        concat([a, b], 0, {
+          get out() {
+            b.dispose()
+            return out
+          },
+        }),
+      Error,
+      'ERR_DISPOSED',
+    )
     fails(() => concat([a, b]), Error, 'ERR_DISPOSED')
-    fails(() => concat([a, a], 0, { get casting () { out.dispose() }, out }), Error, 'ERR_DISPOSED')
+    fails(
+      () =>
+        concat([a, a], 0, {
+          get casting() {
+            out.dispose()
+          },
+          out,
+        }),
+      Error,
+      'ERR_DISPOSED',
+    )
   })
 })
 
 describe('stack', () => {
   it('makes an axis, counted from either end, of int32', () => {
     const [a, b] = [tensor([1, 2, 3], 'int32'), tensor([4, 5, 6], 'int32')]
-    assert.deepEqual(stack([a, b]).toArray(), [[1, 2, 3], [4, 5, 6]])
-    assert.deepEqual(stack(a, b, 1).toArray(), [[1, 4], [2, 5], [3, 6]])
-    assert.deepEqual(stack(a, b, -1).toArray(), [[1, 4], [2, 5], [3, 6]])
-    assert.deepEqual(stack(a, b, -2).toArray(), [[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual(stack([a, b]).toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+    assert.deepEqual(stack(a, b, 1).toArray(), [
+      [1, 4],
+      [2, 5],
+      [3, 6],
+    ])
+    assert.deepEqual(stack(a, b, -1).toArray(), [
+      [1, 4],
+      [2, 5],
+      [3, 6],
+    ])
+    assert.deepEqual(stack(a, b, -2).toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
   })
 
   it('stacks float32 without axes and without elements', () => {
@@ -119,10 +204,24 @@ describe('stack', () => {
 
   for (const dtype of dtypes) {
     it(`stacks views of ${dtype}, reversed and repeated`, () => {
-      const t = tensor([0, 1, 1], { dtype: dtype.startsWith('complex') ? 'float32' : dtype, casting: 'unsafe' }).astype(dtype)
+      const t = tensor([0, 1, 1], {
+        dtype: dtype.startsWith('complex') ? 'float32' : dtype,
+        casting: 'unsafe',
+      }).astype(dtype)
       const s = stack(t.flip(), t.slice('0:1').expand(3))
       assert.equal(s.dtype, dtype)
-      assert.deepEqual(s.astype('complex128').toArray(), [[[1, 0], [1, 0], [0, 0]], [[0, 0], [0, 0], [0, 0]]])
+      assert.deepEqual(s.astype('complex128').toArray(), [
+        [
+          [1, 0],
+          [1, 0],
+          [0, 0],
+        ],
+        [
+          [0, 0],
+          [0, 0],
+          [0, 0],
+        ],
+      ])
     })
   }
 
@@ -132,7 +231,12 @@ describe('stack', () => {
   })
 
   it('says what does not fit', () => {
-    fails(() => stack([zeros([2]), zeros([3])]), RangeError, 'ERR_SHAPE', /tensor 1 has shape \[3\]; \[2\]/)
+    fails(
+      () => stack([zeros([2]), zeros([3])]),
+      RangeError,
+      'ERR_SHAPE',
+      /tensor 1 has shape \[3\]; \[2\]/,
+    )
     fails(() => stack([zeros([2])], 2), RangeError, 'ERR_BOUNDS')
     fails(() => stack([zeros([2])], -3), RangeError, 'ERR_BOUNDS')
     fails(() => stack([zeros([2])], null), TypeError, 'ERR_ARGUMENT')

@@ -1,26 +1,46 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { allClose, arrayEqual, dtypes, fromBlob, fromBytes, memory, tensor, zeros } = require('samebytes')
+const {
+  allClose,
+  arrayEqual,
+  dtypes,
+  fromBlob,
+  fromBytes,
+  memory,
+  tensor,
+  zeros,
+} = require('samebytes')
 const { copied, fails, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
-const int64 = value => tensor([value], 'int64')
-const float64 = value => tensor([value], 'float64')
+const int64 = (value) => tensor([value], 'int64')
+const float64 = (value) => tensor([value], 'float64')
 
 describe('arrayEqual', () => {
   for (const { dtype, bytes } of SAMPLES) {
     it(`sees every change of ${dtype}`, () => {
       const read = () => fromBytes(Buffer.from(bytes, 'hex'), [2, 3], { dtype })
       const t = read()
-      const special = t.astype('complex128', { casting: 'unsafe' }).toArray().flat(2).some(Number.isNaN)
+      const special = t
+        .astype('complex128', { casting: 'unsafe' })
+        .toArray()
+        .flat(2)
+        .some(Number.isNaN)
       assert.equal(arrayEqual(t, read(), { equalNaN: special }), true)
       assert.equal(arrayEqual(t.T.flip(), read().T.flip(), { equalNaN: special }), true)
       for (let i = 0; i < 6; i++) {
         const other = read()
         const flat = other.view([6])
-        flat.set(dtype === 'bool' ? !flat.get(i) : flat.get(i) === 7 || flat.get(i) === 7n ? 8 : 7, i)
+        flat.set(
+          dtype === 'bool' ? !flat.get(i) : flat.get(i) === 7 || flat.get(i) === 7n ? 8 : 7,
+          i,
+        )
         assert.equal(arrayEqual(t, other, { equalNaN: special }), false, `element ${i}`)
-        assert.equal(arrayEqual(t.T, other.T, { equalNaN: special }), false, `element ${i}, transposed`)
+        assert.equal(
+          arrayEqual(t.T, other.T, { equalNaN: special }),
+          false,
+          `element ${i}, transposed`,
+        )
       }
     })
   }
@@ -35,7 +55,16 @@ describe('arrayEqual', () => {
   })
 
   it('compares numbers, not dtypes', () => {
-    for (const dtype of dtypes) assert.equal(arrayEqual(tensor([0, 1, 0]).astype(dtype, { casting: 'unsafe' }), tensor([0, 1, 0], 'int64')), true, dtype)
+    for (const dtype of dtypes) {
+      assert.equal(
+        arrayEqual(
+          tensor([0, 1, 0]).astype(dtype, { casting: 'unsafe' }),
+          tensor([0, 1, 0], 'int64'),
+        ),
+        true,
+        dtype,
+      )
+    }
     assert.equal(arrayEqual(tensor([1.5]), tensor([1], 'int32')), false)
     assert.equal(arrayEqual(tensor([[1, 0]], { dtype: 'complex64' }), tensor([1])), true)
     assert.equal(arrayEqual(tensor([[1, 2]], { dtype: 'complex64' }), tensor([1])), false)
@@ -43,7 +72,7 @@ describe('arrayEqual', () => {
   })
 
   it('compares any bool byte other than 0 as true', () => {
-    const [two, one] = [2, 1].map(byte => fromBytes(Uint8Array.of(byte), [1], 'bool'))
+    const [two, one] = [2, 1].map((byte) => fromBytes(Uint8Array.of(byte), [1], 'bool'))
     assert.equal(arrayEqual(two, one), true)
     assert.equal(arrayEqual(two, tensor([false])), false)
   })
@@ -65,7 +94,10 @@ describe('arrayEqual', () => {
     assert.equal(arrayEqual(int64(2048n), float64(2048.0000000000005)), false)
     assert.equal(arrayEqual(int64(-2049n), float64(-2049)), true)
     assert.equal(arrayEqual(int64(0n), float64(5e-324)), false)
-    assert.equal(arrayEqual(int64(large + 1n), tensor([[2 ** 53, 0]], { dtype: 'complex128' })), false)
+    assert.equal(
+      arrayEqual(int64(large + 1n), tensor([[2 ** 53, 0]], { dtype: 'complex128' })),
+      false,
+    )
   })
 
   it('tells NaN from NaN unless equalNaN says otherwise', () => {
@@ -74,7 +106,7 @@ describe('arrayEqual', () => {
     assert.equal(arrayEqual(nan, nan, { equalNaN: true }), true)
     assert.equal(arrayEqual(nan, nan.astype('float16'), { equalNaN: true }), true)
     assert.equal(arrayEqual(nan, tensor([1, 2]), { equalNaN: true }), false)
-    const complex = pair => tensor([pair], { dtype: 'complex64' })
+    const complex = (pair) => tensor([pair], { dtype: 'complex64' })
     assert.equal(arrayEqual(complex([NaN, 1]), complex([2, NaN]), { equalNaN: true }), true)
     assert.equal(arrayEqual(complex([NaN, 1]), complex([NaN, 1])), false)
     assert.equal(arrayEqual(tensor([Infinity]), tensor([Infinity])), true)
@@ -91,7 +123,10 @@ describe('arrayEqual', () => {
 
   it('compares what is repeated once', () => {
     assert.equal(arrayEqual(zeros([1]).expand(2 ** 45), zeros([1]).expand(2 ** 45)), true)
-    assert.equal(arrayEqual(zeros([1, 2]).expand(2 ** 45, 2), tensor([[0, 1]]).expand(2 ** 45, 2)), false)
+    assert.equal(
+      arrayEqual(zeros([1, 2]).expand(2 ** 45, 2), tensor([[0, 1]]).expand(2 ** 45, 2)),
+      false,
+    )
   })
 
   it('sees a difference in any of 1000 float32, also backwards and in gaps', () => {
@@ -114,11 +149,30 @@ describe('arrayEqual', () => {
   it('refuses what is no tensor', () => {
     const t = zeros([1])
     fails(() => arrayEqual(t), TypeError, 'ERR_ARGUMENT', /argument 1|at least 2/)
-    for (const fn of [() => arrayEqual(), () => arrayEqual([t]), () => arrayEqual(t, [0]), () => arrayEqual([t, 0]), () => arrayEqual(t, t, 5), () => arrayEqual(t, t, { equalNaN: 1 }), () => allClose(t), () => allClose(t, t, t)]) refuses(fn, 'ERR_ARGUMENT')
+    for (const fn of [
+      () => arrayEqual(),
+      () => arrayEqual([t]),
+      () => arrayEqual(t, [0]),
+      () => arrayEqual([t, 0]),
+      () => arrayEqual(t, t, 5),
+      () => arrayEqual(t, t, { equalNaN: 1 }),
+      () => allClose(t),
+      () => allClose(t, t, t),
+    ]) {
+      refuses(fn, 'ERR_ARGUMENT')
+    }
     const gone = zeros([1])
     gone.dispose()
     refuses(() => arrayEqual(t, gone), 'ERR_DISPOSED')
-    refuses(() => allClose(t, t, { get rtol () { t.dispose() } }), 'ERR_DISPOSED')
+    refuses(
+      () =>
+        allClose(t, t, {
+          get rtol() {
+            t.dispose()
+          },
+        }),
+      'ERR_DISPOSED',
+    )
   })
 })
 
@@ -140,7 +194,10 @@ describe('allClose', () => {
   })
 
   it('broadcasts float32', () => {
-    const t = tensor([[1, 2], [1, 2]])
+    const t = tensor([
+      [1, 2],
+      [1, 2],
+    ])
     assert.equal(allClose(t, tensor([1, 2])), true)
     assert.equal(allClose(tensor([1, 2]), t), true)
     assert.equal(allClose(t, tensor([[1], [2]])), false)
@@ -163,12 +220,15 @@ describe('allClose', () => {
   })
 
   it('takes the modulus of complex128', () => {
-    const complex = pair => tensor([pair], { dtype: 'complex128' })
+    const complex = (pair) => tensor([pair], { dtype: 'complex128' })
     assert.equal(allClose(complex([3, 4]), complex([0, 0]), { atol: 5, rtol: 0 }), true)
     assert.equal(allClose(complex([3, 4]), complex([0, 0]), { atol: 4.99, rtol: 0 }), false)
     assert.equal(allClose(complex([4, 4]), complex([3, 4]), { atol: 0, rtol: 0.2 }), true)
     assert.equal(allClose(complex([4, 4]), complex([3, 4]), { atol: 0, rtol: 0.19 }), false)
-    assert.equal(allClose(complex([1e308, 1e308]), complex([1e308, 1e308]), { atol: 0, rtol: 0 }), true)
+    assert.equal(
+      allClose(complex([1e308, 1e308]), complex([1e308, 1e308]), { atol: 0, rtol: 0 }),
+      true,
+    )
     assert.equal(allClose(complex([Infinity, 1]), complex([Infinity, 1])), true)
     assert.equal(allClose(complex([Infinity, 1]), complex([Infinity, 2])), false)
   })
@@ -178,13 +238,18 @@ describe('allClose', () => {
     assert.equal(allClose(int64(2n ** 62n + 1n), int64(2n ** 62n), none), false)
     assert.equal(allClose(int64(2n ** 62n + 1n), int64(2n ** 62n), { rtol: 0, atol: 1 }), true)
     assert.equal(allClose(int64(-(2n ** 63n)), int64(2n ** 63n - 1n), none), false)
-    assert.equal(allClose(tensor([0], 'uint8'), tensor([255], 'uint8'), { rtol: 0, atol: 254 }), false)
+    assert.equal(
+      allClose(tensor([0], 'uint8'), tensor([255], 'uint8'), { rtol: 0, atol: 254 }),
+      false,
+    )
     assert.equal(allClose(tensor([true]), tensor([false]), { rtol: 0, atol: 1 }), true)
   })
 
   it('refuses what is no number', () => {
     const t = zeros([1])
-    for (const within of [{ rtol: '1' }, { atol: null }, { rtol: 1n }, { equalNaN: 'yes' }]) refuses(() => allClose(t, t, within), 'ERR_ARGUMENT')
+    for (const within of [{ rtol: '1' }, { atol: null }, { rtol: 1n }, { equalNaN: 'yes' }]) {
+      refuses(() => allClose(t, t, within), 'ERR_ARGUMENT')
+    }
     assert.equal(allClose(t, t.expand(1), { rtol: NaN }), true)
   })
 
@@ -194,6 +259,8 @@ describe('allClose', () => {
     refuses(() => allClose(a, b))
     assert.equal(arrayEqual(a, b), false)
     const after = memory()
-    assert.ok(after.tensors <= tensors && after.storages <= storages && after.bytes.wasm <= bytes.wasm)
+    assert.ok(
+      after.tensors <= tensors && after.storages <= storages && after.bytes.wasm <= bytes.wasm,
+    )
   })
 })

@@ -10,18 +10,34 @@ const THROWN = {
   null: ['null', /a deleter threw: null/],
   undefined: ['undefined', /a deleter threw: undefined/],
   'a number': ['5', /a deleter threw: 5/],
-  'an object whose toString throws': ["({ toString () { throw new Error('again') } })", /a deleter threw: something/],
+  'an object whose toString throws': [
+    "({ toString () { throw new Error('again') } })",
+    /a deleter threw: something/,
+  ],
   'an object without a prototype': ['Object.create(null)', /a deleter threw: something/],
-  'an Error whose stack getter throws': ["Object.defineProperty(new Error('x'), 'stack', { get () { throw new Error('again') } })", /a deleter threw: something/],
-  'an Error whose stack is a Symbol': ["Object.assign(new Error('x'), { stack: Symbol('stack') })", /a deleter threw: Symbol\(stack\)/],
-  'a Proxy that throws whatever it is asked': ["new Proxy({}, new Proxy({}, { get () { throw new Error('trap') } }))", /a deleter threw: something/],
-  'a revoked Proxy': ['(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy })()', /a deleter threw: something/]
+  'an Error whose stack getter throws': [
+    "Object.defineProperty(new Error('x'), 'stack', { get () { throw new Error('again') } })",
+    /a deleter threw: something/,
+  ],
+  'an Error whose stack is a Symbol': [
+    "Object.assign(new Error('x'), { stack: Symbol('stack') })",
+    /a deleter threw: Symbol\(stack\)/,
+  ],
+  'a Proxy that throws whatever it is asked': [
+    "new Proxy({}, new Proxy({}, { get () { throw new Error('trap') } }))",
+    /a deleter threw: something/,
+  ],
+  'a revoked Proxy': [
+    '(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy })()',
+    /a deleter threw: something/,
+  ],
 }
 
 describe('a deleter of a float32 blob that throws', function () {
   let results
   before(async () => {
-    results = await childJson(`
+    results = await childJson(
+      `
       const { empty, flush, fromBlob, full, memory } = require('samebytes')
       const warnings = []
       process.removeAllListeners('warning')
@@ -38,11 +54,15 @@ describe('a deleter of a float32 blob that throws', function () {
       }
       async function main () {
         const results = []
-        for (const make of [${Object.values(THROWN).map(([source]) => `() => ${source}`).join(', ')}]) results.push(await run(make()))
+        for (const make of [${Object.values(THROWN)
+          .map(([source]) => `() => ${source}`)
+          .join(', ')}]) results.push(await run(make()))
         console.log(JSON.stringify(results))
       }
       main()
-    `, { env: { SAMEBYTES_BACKEND: backend() } })
+    `,
+      { env: { SAMEBYTES_BACKEND: backend() } },
+    )
   })
 
   for (const [i, [name, [, text]]] of Object.entries(THROWN).entries()) {

@@ -3,30 +3,30 @@ const assert = require('node:assert/strict')
 const { empty, fromBlob, openGguf, openNpy, sharesMemory, tensor, zeros } = require('samebytes')
 const { fails, isPage, isWasm, skipWithout } = require('../setup')
 
-const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
+const detach = (buffer) => structuredClone(buffer, { transfer: [buffer] })
 
 // Everything that touches a float32 [2, 2] tensor's bytes.
 const USES = {
-  get: t => t.get(0, 0),
-  set: t => t.set(1, 0, 0),
-  'item of a view': t => t.slice('0:1', '0:1').item(),
-  toArray: t => t.toArray(),
-  data: t => t.data,
-  bytes: t => t.bytes,
-  dataPtr: t => t.dataPtr,
-  fill: t => t.fill(1),
-  zero: t => t.zero(),
-  'copyFrom, as target': t => t.copyFrom(1),
-  'copyFrom, as target of a tensor': t => t.copyFrom(zeros([2])),
-  'copyFrom, as source': t => zeros([2, 2]).copyFrom(t),
-  'copyFrom with scale, as source': t => zeros([2, 2]).copyFrom(t, { scale: 2 }),
-  tensor: t => tensor(t),
-  clone: t => t.clone(),
-  'contiguous of a transposed view': t => t.T.contiguous(),
-  'reshape that copies': t => t.T.reshape([4]),
-  astype: t => t.astype('float64'),
-  'fill through a view': t => t.select(0, 0).fill(3),
-  'get through a view': t => t.T.get(0, 0)
+  get: (t) => t.get(0, 0),
+  set: (t) => t.set(1, 0, 0),
+  'item of a view': (t) => t.slice('0:1', '0:1').item(),
+  toArray: (t) => t.toArray(),
+  data: (t) => t.data,
+  bytes: (t) => t.bytes,
+  dataPtr: (t) => t.dataPtr,
+  fill: (t) => t.fill(1),
+  zero: (t) => t.zero(),
+  'copyFrom, as target': (t) => t.copyFrom(1),
+  'copyFrom, as target of a tensor': (t) => t.copyFrom(zeros([2])),
+  'copyFrom, as source': (t) => zeros([2, 2]).copyFrom(t),
+  'copyFrom with scale, as source': (t) => zeros([2, 2]).copyFrom(t, { scale: 2 }),
+  tensor: (t) => tensor(t),
+  clone: (t) => t.clone(),
+  'contiguous of a transposed view': (t) => t.T.contiguous(),
+  'reshape that copies': (t) => t.T.reshape([4]),
+  astype: (t) => t.astype('float64'),
+  'fill through a view': (t) => t.select(0, 0).fill(3),
+  'get through a view': (t) => t.T.get(0, 0),
 }
 
 if (isWasm) delete USES.dataPtr // JS-owned bytes have no address there
@@ -41,7 +41,9 @@ describe('detached bytes', () => {
       detach(source.buffer)
       fails(() => use(t), Error, 'ERR_DETACHED')
       fails(() => use(t), Error, 'ERR_DETACHED')
-      if (!/fill|set|zero|target|data|bytes/.test(name)) fails(() => use(view), Error, 'ERR_DETACHED')
+      if (!/fill|set|zero|target|data|bytes/.test(name)) {
+        fails(() => use(view), Error, 'ERR_DETACHED')
+      }
     })
 
     it(`of an owned float32 tensor whose data.buffer was transferred: ${name} throws`, function () {
@@ -119,8 +121,14 @@ describe('detached bytes', () => {
   it('shared float32 memory survives a transfer of its data.buffer', () => {
     const t = empty([4], { shared: true }).fill(6)
     const { buffer } = t.data
-    try { detach(buffer) } catch {} // copies on Node 20, throws from 22 on
-    if (buffer.transfer) try { buffer.transfer() } catch {}
+    try {
+      detach(buffer)
+    } catch {} // copies on Node 20, throws from 22 on
+    if (buffer.transfer) {
+      try {
+        buffer.transfer()
+      } catch {}
+    }
     assert.deepEqual(t.toArray(), [6, 6, 6, 6])
     assert.deepEqual([...t.data], [6, 6, 6, 6])
     t.data[0] = 1
@@ -138,7 +146,11 @@ describe('detached bytes', () => {
   it('a detached DataView, or any other array, is no options object', () => {
     const view = new DataView(new ArrayBuffer(8))
     detach(view.buffer)
-    if (!isPage) for (const call of [openGguf, openNpy]) fails(() => call('there-is-none', view), TypeError, 'ERR_ARGUMENT')
+    if (!isPage) {
+      for (const call of [openGguf, openNpy]) {
+        fails(() => call('there-is-none', view), TypeError, 'ERR_ARGUMENT')
+      }
+    }
     fails(() => empty([2], view), TypeError, 'ERR_ARGUMENT')
     fails(() => empty([2], new Uint8Array(2)), TypeError, 'ERR_ARGUMENT')
   })

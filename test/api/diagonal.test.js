@@ -12,13 +12,22 @@ describe('diagonal', () => {
   })
 
   it('shows what stands right of, on and below the main diagonal of int32, and writes through', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]], 'int32')
+    const t = tensor(
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      'int32',
+    )
     assert.deepEqual(t.diagonal().toArray(), [1, 5])
     assert.deepEqual(t.diagonal(1).toArray(), [2, 6])
     assert.deepEqual(t.diagonal(-1).toArray(), [4])
     assert.deepEqual(t.diagonal(0, 1, 0).toArray(), [1, 5])
     t.diagonal(2).fill(9)
-    assert.deepEqual(t.toArray(), [[1, 2, 9], [4, 5, 6]])
+    assert.deepEqual(t.toArray(), [
+      [1, 2, 9],
+      [4, 5, 6],
+    ])
   })
 
   it('has no elements beyond the corners, however far', () => {
@@ -33,7 +42,10 @@ describe('diagonal', () => {
   })
 
   it('names the axis that is outside, and refuses one axis twice', () => {
-    const t = tensor([[1, 2], [3, 4]])
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ])
     fails(() => t.diagonal(0, 2), RangeError, 'ERR_BOUNDS', /axis1 is 2/)
     fails(() => t.diagonal(0, 0, -3), RangeError, 'ERR_BOUNDS', /axis2 is -3/)
     fails(() => t.diagonal(0, 1, -1), RangeError, 'ERR_BOUNDS', /axis1 and axis2 are both axis 1/)

@@ -12,7 +12,10 @@ describe('dimOrder', () => {
     assert.deepEqual(tensor(1).dimOrder, [])
     assert.deepEqual(tensor([1, 2]).expand(3, 2).dimOrder, [1, 0]) // repeated elements are nearest
     assert.deepEqual(zeros([4, 0, 2]).dimOrder, [0, 1, 2])
-    assert.deepEqual(fromBlob(new Float32Array(24), [2, 3, 4], { dimOrder: [1, 2, 0] }).dimOrder, [1, 2, 0])
+    assert.deepEqual(
+      fromBlob(new Float32Array(24), [2, 3, 4], { dimOrder: [1, 2, 0] }).dimOrder,
+      [1, 2, 0],
+    )
   })
 
   it('sees past axes of one element: the row of a channels-last picture', () => {
@@ -25,7 +28,7 @@ describe('dimOrder', () => {
     assert.deepEqual(zeros([2, 1, 3]).permute(2, 1, 0).dimOrder, [2, 1, 0])
   })
 
-  it('is a list of the caller\'s own', () => {
+  it("is a list of the caller's own", () => {
     const t = zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').resize([1, 1, 2, 2])
     t.dimOrder.fill(9)
     assert.deepEqual(t.dimOrder, [0, 2, 3, 1])
@@ -37,8 +40,14 @@ describe('dimOrder', () => {
     const { next, shuffle } = generator(112)
     for (let round = 0; round < 300; round++) {
       const order = shuffle(Array.from({ length: next(6) }, (_, d) => d))
-      const t = zeros(order.map(() => 2 + next(2)), 'int8').permute(order)
-      assert.deepEqual(t.dimOrder.map(d => order[d]), order.map((_, d) => d))
+      const t = zeros(
+        order.map(() => 2 + next(2)),
+        'int8',
+      ).permute(order)
+      assert.deepEqual(
+        t.dimOrder.map((d) => order[d]),
+        order.map((_, d) => d),
+      )
       for (const copy of [t.clone(), t.astype('float64')]) {
         assert.deepEqual(copy.strides, t.strides)
         assert.deepEqual(copy.dimOrder, t.dimOrder)

@@ -16,15 +16,36 @@ describe('elements', () => {
       const t = tensor(values, [2, 3], dtype)
       const nested = [values.slice(0, 3), values.slice(3)]
       assert.deepEqual(t.toArray(), nested)
-      assert.deepEqual(t.T.tolist(), [0, 1, 2].map(i => [values[i], values[i + 3]]))
-      assert.deepEqual([...t].map(row => [...row]), nested)
+      assert.deepEqual(
+        t.T.tolist(),
+        [0, 1, 2].map((i) => [values[i], values[i + 3]]),
+      )
+      assert.deepEqual(
+        [...t].map((row) => [...row]),
+        nested,
+      )
       assert.deepEqual([...t.slice('::-1', 1)], [values[4], values[1]])
-      assert.deepEqual(Array.from(t.rows(), row => [row.base === t, row.toArray()]), nested.map(row => [true, row]))
-      assert.deepEqual(Array.from(t.slice('::-1', 1).rows(), row => [row.shape, row.dtype, row.item()]), [[[], dtype, values[4]], [[], dtype, values[1]]])
-      assert.deepEqual(values.map((_, i) => t.at(Math.floor(i / 3), i % 3)), values)
+      assert.deepEqual(
+        Array.from(t.rows(), (row) => [row.base === t, row.toArray()]),
+        nested.map((row) => [true, row]),
+      )
+      assert.deepEqual(
+        Array.from(t.slice('::-1', 1).rows(), (row) => [row.shape, row.dtype, row.item()]),
+        [
+          [[], dtype, values[4]],
+          [[], dtype, values[1]],
+        ],
+      )
+      assert.deepEqual(
+        values.map((_, i) => t.at(Math.floor(i / 3), i % 3)),
+        values,
+      )
       assert.deepEqual(t.at(-1).toArray(), nested[1])
       assert.equal(t.at().base, t)
-      assert.deepEqual(values.map((_, i) => t.reshape(6).select(0, i).item()), values)
+      assert.deepEqual(
+        values.map((_, i) => t.reshape(6).select(0, i).item()),
+        values,
+      )
       assert.deepEqual(t.slice('1:', '2:').item(), values[5])
       assert.deepEqual(t.select(0, 0).select(0, 1).toArray(), values[1])
       assert.deepEqual(zeros([0, 3], dtype).toArray(), [])
@@ -49,7 +70,10 @@ describe('elements', () => {
     it(`of ${dtype} lie in shared memory, too`, () => {
       const t = empty([6], { dtype, shared: true })
       values.forEach((value, i) => t.set(value, i))
-      assert.deepEqual(values.map((_, i) => t.get(i)), values)
+      assert.deepEqual(
+        values.map((_, i) => t.get(i)),
+        values,
+      )
       assert.deepEqual(t.toArray(), values)
       assert.equal(hex(t), hex(tensor(values, dtype)))
       assert.deepEqual([...t], values)
@@ -59,7 +83,10 @@ describe('elements', () => {
   for (const dtype of SHORT) {
     it(`of all bits of ${dtype} read as what their cast to float32 gives`, () => {
       const wide = dtype.startsWith('float8')
-      const bits = (wide ? Uint8Array : Uint16Array).from({ length: wide ? 256 : 65536 }, (_, i) => i)
+      const bits = (wide ? Uint8Array : Uint16Array).from(
+        { length: wide ? 256 : 65536 },
+        (_, i) => i,
+      )
       const t = fromBlob(bits.buffer, { dtype })
       const expected = [...t.astype('float32').data]
       assert.deepEqual(t.toArray(), expected)
@@ -71,7 +98,12 @@ describe('elements', () => {
   it('that are NaN have one pattern of bits, whatever calculation they come from', () => {
     const bits = new BigUint64Array([0xfff8000000000001n, 0x7ff8000000000123n])
     const odd = new Float64Array(bits.buffer)
-    for (const [dtype, expected] of [['float32', '0000c07f'], ['float64', '000000000000f87f'], ['float16', '007e'], ['bfloat16', 'c07f']]) {
+    for (const [dtype, expected] of [
+      ['float32', '0000c07f'],
+      ['float64', '000000000000f87f'],
+      ['float16', '007e'],
+      ['bfloat16', 'c07f'],
+    ]) {
       for (const value of [...odd, odd[0], -odd[1], Math.sqrt(-1), Infinity - Infinity]) {
         const t = zeros([1], dtype)
         t.set(value, 0)
@@ -87,7 +119,10 @@ describe('elements', () => {
     const t = zeros([2, 2])
     for (const [i, row] of [...t.rows()].entries()) row.fill(i + 1)
     for (const x of t.select(1, 0).rows()) x.fill(7)
-    assert.deepEqual(t.toArray(), [[7, 1], [7, 2]])
+    assert.deepEqual(t.toArray(), [
+      [7, 1],
+      [7, 2],
+    ])
     assert.deepEqual([...zeros([0, 3]).rows()], [])
     const rows = t.rows()
     t.dispose()

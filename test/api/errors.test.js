@@ -4,16 +4,20 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { CLASSES, ROOT, skipWithout } = require('../setup')
 
-const read = file => fs.readFileSync(path.join(ROOT, file), 'utf8')
+const read = (file) => fs.readFileSync(path.join(ROOT, file), 'utf8')
 
 /** [code, class, meaning] of C's list, in its order. */
-function listed () {
+function listed() {
   const [, body] = /#define SB_ERRORS\(X\)([\s\S]*?\n)(?=[^ ])/.exec(read('src/samebytes.h'))
-  return [...body.matchAll(/X\((\w+), (\w+), "([^"]*)"\)/g)].map(match => [`ERR_${match[1]}`, match[2], match[3]])
+  return [...body.matchAll(/X\((\w+), (\w+), "([^"]*)"\)/g)].map((match) => [
+    `ERR_${match[1]}`,
+    match[2],
+    match[3],
+  ])
 }
 
 /** What stands between these parentheses of a source: its string literals, and what is put together of them. */
-function * callsIn (source, name) {
+function* callsIn(source, name) {
   for (const match of source.matchAll(new RegExp(`(?<!function )\\b${name}\\s*\\(`, 'g'))) {
     const texts = []
     let at = match.index + match[0].length
@@ -32,36 +36,79 @@ function * callsIn (source, name) {
 }
 
 /** Every message: { file, text }; what is put in is '#'. */
-function messages () {
+function messages() {
   const found = []
-  for (const file of fs.readdirSync(path.join(ROOT, 'js'), { recursive: true }).filter(name => name.endsWith('.js'))) {
+  for (const file of fs
+    .readdirSync(path.join(ROOT, 'js'), { recursive: true })
+    .filter((name) => name.endsWith('.js'))) {
     for (const [code, ...texts] of callsIn(read(`js/${file}`), 'failure')) {
       if (!/^ERR_/.test(code ?? '')) continue
-      for (const text of texts) if (!text.startsWith('ERR_')) found.push({ file: `js/${file}`, text: text.replace(/\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}/g, '#') })
+      for (const text of texts) {
+        if (!text.startsWith('ERR_')) {
+          found.push({
+            file: `js/${file}`,
+            text: text.replace(/\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}/g, '#'),
+          })
+        }
+      }
     }
   }
-  for (const file of fs.readdirSync(path.join(ROOT, 'src'), { recursive: true }).filter(name => name.endsWith('.c'))) {
-    for (const texts of callsIn(read(`src/${file}`), 'sb__fail')) if (texts.length > 0) found.push({ file: `src/${file}`, text: texts.join('').replace(/%(\.\d+)?(ll|z|l)?[a-z]/g, '#') })
+  for (const file of fs
+    .readdirSync(path.join(ROOT, 'src'), { recursive: true })
+    .filter((name) => name.endsWith('.c'))) {
+    for (const texts of callsIn(read(`src/${file}`), 'sb__fail')) {
+      if (texts.length > 0) {
+        found.push({
+          file: `src/${file}`,
+          text: texts.join('').replace(/%(\.\d+)?(ll|z|l)?[a-z]/g, '#'),
+        })
+      }
+    }
   }
   return found
 }
 
 describe('the messages of errors', () => {
-  before(function () { skipWithout(this, 'the package\'s sources') })
+  before(function () {
+    skipWithout(this, "the package's sources")
+  })
 
   it('are explained, code by code, in docs/errors.md', () => {
-    const rows = read('docs/errors.md').split('\n').filter(line => line.startsWith('| `ERR_')).map(line => line.slice(2, -2).split(' | ').map(cell => cell.replaceAll('`', '')))
-    assert.deepEqual(rows.map(row => row.slice(0, 3)), listed())
+    const rows = read('docs/errors.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `ERR_'))
+      .map((line) =>
+        line
+          .slice(2, -2)
+          .split(' | ')
+          .map((cell) => cell.replaceAll('`', '')),
+      )
+    assert.deepEqual(
+      rows.map((row) => row.slice(0, 3)),
+      listed(),
+    )
     for (const [code, , , ...rest] of rows) {
       assert.equal(rest.length, 2, code)
-      assert.ok(rest.every(cell => /\w{2}/.test(cell)), code)
+      assert.ok(
+        rest.every((cell) => /\w{2}/.test(cell)),
+        code,
+      )
     }
     const [, union] = /@typedef \{(.*)\} ErrorCode \*\//.exec(read('js/base/errors.js'))
     const [, overNats] = read('docs/errors.md').split('\n## Over NATS\n')
     const ofNats = [...overNats.matchAll(/^- `(ERR_\w+)`/gm)].map(([, code]) => code)
     assert.equal(ofNats.length, 7)
-    assert.deepEqual(union.replaceAll("'", '').split(' | '), [...listed().map(([code]) => code), ...ofNats], 'the type ErrorCode')
-    assert.deepEqual(Object.keys(CLASSES).sort(), listed().map(([code]) => code).sort())
+    assert.deepEqual(
+      union.replaceAll("'", '').split(' | '),
+      [...listed().map(([code]) => code), ...ofNats],
+      'the type ErrorCode',
+    )
+    assert.deepEqual(
+      Object.keys(CLASSES).sort(),
+      listed()
+        .map(([code]) => code)
+        .sort(),
+    )
   })
 
   it('are in one voice', () => {
@@ -69,9 +116,15 @@ describe('the messages of errors', () => {
     assert.ok(all.length > 500, String(all.length))
     const faults = []
     for (const { file, text } of all) {
-      const fault = /\b(invalid|illegal|bad|wrong|must|should|please|sorry|oops|failed to|unable|can't|don't|isn't)\b/i.exec(text)?.[0] ??
+      const fault =
+        /\b(invalid|illegal|bad|wrong|must|should|please|sorry|oops|failed to|unable|can't|don't|isn't)\b/i.exec(
+          text,
+        )?.[0] ??
         (/[.!]$/.test(text) && !/\.\.\.$/.test(text) ? 'its end' : null) ??
-        (/^[A-Z](?![A-Z]|\w*[A-Z.])/.test(text) && !/^([A-Z] |JavaScript|Shared)/.test(text) ? 'its begin' : null) ?? (/\\n/.test(text) ? 'a line break' : null)
+        (/^[A-Z](?![A-Z]|\w*[A-Z.])/.test(text) && !/^([A-Z] |JavaScript|Shared)/.test(text)
+          ? 'its begin'
+          : null) ??
+        (/\\n/.test(text) ? 'a line break' : null)
       if (fault !== null) faults.push(`${file}: ${fault}: ${text}`)
     }
     assert.deepEqual(faults, [])

@@ -4,7 +4,8 @@ const { fromBlob, scalarTensor, tensor, zeros } = require('samebytes')
 const { copied, fails, refusedUnchanged } = require('../setup')
 const { SAMPLES } = require('../tables')
 
-const zeroOf = value => Array.isArray(value) ? [0, 0] : { number: 0, bigint: 0n, boolean: false }[typeof value]
+const zeroOf = (value) =>
+  Array.isArray(value) ? [0, 0] : { number: 0, bigint: 0n, boolean: false }[typeof value]
 
 describe('fill and zero', () => {
   for (const { dtype, values } of SAMPLES) {
@@ -14,17 +15,31 @@ describe('fill and zero', () => {
     it(`write one ${dtype} value everywhere and return the tensor`, () => {
       const t = tensor(values, [2, 3], { dtype })
       assert.equal(t.fill(b), t)
-      assert.deepEqual(t.toArray(), [[b, b, b], [b, b, b]])
+      assert.deepEqual(t.toArray(), [
+        [b, b, b],
+        [b, b, b],
+      ])
       assert.equal(t.zero(), t)
-      assert.deepEqual(t.toArray(), [[zero, zero, zero], [zero, zero, zero]])
+      assert.deepEqual(t.toArray(), [
+        [zero, zero, zero],
+        [zero, zero, zero],
+      ])
     })
 
     it(`write a strided ${dtype} view and leave the gaps alone`, () => {
       const t = tensor(new Array(12).fill(c), [3, 4], { dtype })
       t.slice('::-2', '1::2').fill(b)
-      assert.deepEqual(t.toArray(), [[c, b, c, b], [c, c, c, c], [c, b, c, b]])
+      assert.deepEqual(t.toArray(), [
+        [c, b, c, b],
+        [c, c, c, c],
+        [c, b, c, b],
+      ])
       t.T.slice('1:3', 1).zero()
-      assert.deepEqual(t.toArray(), [[c, b, c, b], [c, zero, zero, c], [c, b, c, b]])
+      assert.deepEqual(t.toArray(), [
+        [c, b, c, b],
+        [c, zero, zero, c],
+        [c, b, c, b],
+      ])
     })
 
     it(`write every length of ${dtype} to its last element and no further`, () => {
@@ -36,11 +51,15 @@ describe('fill and zero', () => {
     })
   }
 
-  for (const [dtype, itemsize] of [['int16', 2], ['float32', 4], ['complex128', 16]]) {
+  for (const [dtype, itemsize] of [
+    ['int16', 2],
+    ['float32', 4],
+    ['complex128', 16],
+  ]) {
     it(`write megabytes of ${dtype} to the last element and no further`, () => {
       const item = dtype === 'complex128' ? [1.5, -2] : 0x1234
       const one = scalarTensor(item, { dtype }).bytes.slice() // its own: the tensor goes
-      for (const n of [0, 1, 7, 2 ** 20 / itemsize].map(more => 2 ** 20 / itemsize + more)) {
+      for (const n of [0, 1, 7, 2 ** 20 / itemsize].map((more) => 2 ** 20 / itemsize + more)) {
         const base = zeros([n + 10], dtype)
         base.narrow(0, 3, n).fill(item)
         const wrong = base.bytes.findIndex((byte, i) => {
@@ -91,14 +110,15 @@ describe('fill and zero', () => {
     { dtype: 'int32', value: 70000, bad: 1.5 },
     { dtype: 'uint64', value: 5n, bad: -1n },
     { dtype: 'float16', value: 2, bad: 1e39 },
-    { dtype: 'float32', value: 0.5, bad: 1e39 }
+    { dtype: 'float32', value: 0.5, bad: 1e39 },
   ]) {
     it(`fill of ${dtype} over the caller's bytes refuses ${bad} and leaves them, gaps and all`, () => {
       const buffer = new ArrayBuffer(64)
       const whole = fromBlob(buffer, { dtype }).fill(value)
       const before = Buffer.from(buffer).toString('hex')
       for (const t of [whole, whole.slice('::2'), whole.slice('::-1'), whole.select(0, 1)]) {
-        for (let round = 0; round < 3; round++) { // the C heap is used in between
+        for (let round = 0; round < 3; round++) {
+          // the C heap is used in between
           fails(() => t.fill(bad), TypeError, 'ERR_CAST', /fit/)
           fails(() => t.set(bad, ...new Array(t.ndim).fill(0)), TypeError, 'ERR_CAST', /fit/)
         }

@@ -9,11 +9,26 @@ const { PYTHON } = require('../tools')
 // From NumPy; bfloat16 and float8 from ml_dtypes and the OCP specification of float8.
 const FLOATS = {
   float16: { bits: 16, eps: 0.0009765625, max: 65504, smallestNormal: 0.00006103515625 },
-  bfloat16: { bits: 16, eps: 0.0078125, max: 3.3895313892515355e38, smallestNormal: 1.1754943508222875e-38 },
-  float32: { bits: 32, eps: 1.1920928955078125e-7, max: 3.4028234663852886e38, smallestNormal: 1.1754943508222875e-38 },
-  float64: { bits: 64, eps: Number.EPSILON, max: Number.MAX_VALUE, smallestNormal: 2.2250738585072014e-308 },
+  bfloat16: {
+    bits: 16,
+    eps: 0.0078125,
+    max: 3.3895313892515355e38,
+    smallestNormal: 1.1754943508222875e-38,
+  },
+  float32: {
+    bits: 32,
+    eps: 1.1920928955078125e-7,
+    max: 3.4028234663852886e38,
+    smallestNormal: 1.1754943508222875e-38,
+  },
+  float64: {
+    bits: 64,
+    eps: Number.EPSILON,
+    max: Number.MAX_VALUE,
+    smallestNormal: 2.2250738585072014e-308,
+  },
   float8_e4m3fn: { bits: 8, eps: 0.125, max: 448, smallestNormal: 0.015625 },
-  float8_e5m2: { bits: 8, eps: 0.25, max: 57344, smallestNormal: 0.00006103515625 }
+  float8_e5m2: { bits: 8, eps: 0.25, max: 57344, smallestNormal: 0.00006103515625 },
 }
 const INTEGERS = {
   uint8: [8, 0, 255],
@@ -23,7 +38,7 @@ const INTEGERS = {
   int32: [32, -2147483648, 2147483647],
   uint32: [32, 0, 4294967295],
   int64: [64, -9223372036854775808n, 9223372036854775807n],
-  uint64: [64, 0n, 18446744073709551615n]
+  uint64: [64, 0n, 18446744073709551615n],
 }
 
 describe('finfo', () => {
@@ -47,18 +62,27 @@ describe('finfo', () => {
     assert.deepEqual(finfo('complex128'), finfo('float64'))
   })
 
-  it('is NumPy\'s', function () {
+  it("is NumPy's", function () {
     skipWithout(this, 'NumPy')
     const names = ['float16', 'float32', 'float64', 'complex64', 'complex128']
-    const expected = JSON.parse(execFileSync(PYTHON, [path.join(ROOT, 'test', 'python', 'finfo.py'), ...names], { encoding: 'utf8' }))
-    assert.deepEqual(names.map(name => {
-      const { bits, eps, max, min, smallestNormal, dtype } = finfo(name)
-      return [bits, eps, max, min, smallestNormal, dtype]
-    }), expected)
+    const expected = JSON.parse(
+      execFileSync(PYTHON, [path.join(ROOT, 'test', 'python', 'finfo.py'), ...names], {
+        encoding: 'utf8',
+      }),
+    )
+    assert.deepEqual(
+      names.map((name) => {
+        const { bits, eps, max, min, smallestNormal, dtype } = finfo(name)
+        return [bits, eps, max, min, smallestNormal, dtype]
+      }),
+      expected,
+    )
   })
 
   it('refuses what is not floating', () => {
-    for (const dtype of ['bool', ...Object.keys(INTEGERS)]) fails(() => finfo(dtype), TypeError, 'ERR_DTYPE', /iinfo/)
+    for (const dtype of ['bool', ...Object.keys(INTEGERS)]) {
+      fails(() => finfo(dtype), TypeError, 'ERR_DTYPE', /iinfo/)
+    }
     refuses(() => finfo('f32'), 'ERR_DTYPE')
     refuses(() => finfo(), 'ERR_DTYPE')
   })
@@ -74,7 +98,9 @@ describe('iinfo', () => {
   }
 
   it('refuses what is no integer', () => {
-    for (const dtype of dtypes.filter(name => !(name in INTEGERS))) fails(() => iinfo(dtype), TypeError, 'ERR_DTYPE', /"/)
+    for (const dtype of dtypes.filter((name) => !(name in INTEGERS))) {
+      fails(() => iinfo(dtype), TypeError, 'ERR_DTYPE', /"/)
+    }
     refuses(() => iinfo(), 'ERR_DTYPE')
   })
 })

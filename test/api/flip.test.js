@@ -7,16 +7,34 @@ const { fails, refusedUnchanged } = require('../setup')
 describe('flip', () => {
   agrees('flip', { seed: 101 }, ({ array, next, pick, shuffle }) => {
     const ndim = next(5)
-    const axes = shuffle(Array.from({ length: ndim }, (_, d) => pick([d, d - ndim]))).slice(0, next(ndim + 1))
+    const axes = shuffle(Array.from({ length: ndim }, (_, d) => pick([d, d - ndim]))).slice(
+      0,
+      next(ndim + 1),
+    )
     const any = next(2 * ndim + 3) - ndim - 1 // outside, too
     return { ...array(ndim), args: pick([[], [axes], [any], [[...axes, any]]]) }
   })
 
   it('walks all axes of int32 backwards, or those that are named', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]], 'int32')
-    assert.deepEqual(t.flip().toArray(), [[6, 5, 4], [3, 2, 1]])
-    assert.deepEqual(t.flip(0).toArray(), [[4, 5, 6], [1, 2, 3]])
-    assert.deepEqual(t.flip([-1]).toArray(), [[3, 2, 1], [6, 5, 4]])
+    const t = tensor(
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      'int32',
+    )
+    assert.deepEqual(t.flip().toArray(), [
+      [6, 5, 4],
+      [3, 2, 1],
+    ])
+    assert.deepEqual(t.flip(0).toArray(), [
+      [4, 5, 6],
+      [1, 2, 3],
+    ])
+    assert.deepEqual(t.flip([-1]).toArray(), [
+      [3, 2, 1],
+      [6, 5, 4],
+    ])
     assert.deepEqual(t.flip([]).toArray(), t.toArray())
     assert.deepEqual(t.flip(Int32Array.of(0, 1)).toArray(), t.flip().toArray())
     assert.equal(tensor(7).flip().item(), 7)
@@ -37,12 +55,19 @@ describe('flip', () => {
   })
 
   it('names the axis that is outside or repeated', () => {
-    const t = tensor([[1, 2], [3, 4]])
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ])
     fails(() => t.flip(2), RangeError, 'ERR_BOUNDS', /axis is 2; -2 to 1/)
     fails(() => t.flip([0, -2]), RangeError, 'ERR_BOUNDS', /axis 0 is repeated/)
     fails(() => tensor(1).flip(0), RangeError, 'ERR_BOUNDS', /no axes/)
-    for (const axis of [null, '0', true, {}, 1n, () => 1]) refusedUnchanged(t, () => t.flip(axis), 'ERR_ARGUMENT')
-    for (const axis of [NaN, 0.5, Infinity, 2 ** 53, -(2 ** 53)]) refusedUnchanged(t, () => t.flip(axis), 'ERR_BOUNDS')
+    for (const axis of [null, '0', true, {}, 1n, () => 1]) {
+      refusedUnchanged(t, () => t.flip(axis), 'ERR_ARGUMENT')
+    }
+    for (const axis of [NaN, 0.5, Infinity, 2 ** 53, -(2 ** 53)]) {
+      refusedUnchanged(t, () => t.flip(axis), 'ERR_BOUNDS')
+    }
     fails(() => t.flip([0, 0.5]), RangeError, 'ERR_BOUNDS', /axis\[1\]/)
   })
 })

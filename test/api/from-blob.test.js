@@ -1,7 +1,16 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { NO_CUDA, collectAll, copied, fails, fromHex, refuses, settledMemory, skipWithout } = require('../setup')
+const {
+  NO_CUDA,
+  collectAll,
+  copied,
+  fails,
+  fromHex,
+  refuses,
+  settledMemory,
+  skipWithout,
+} = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const floats = () => new Float32Array([0, 1, 2, 3, 4, 5, 6, 7])
@@ -45,7 +54,7 @@ describe('fromBlob', () => {
       'a Uint8Array as float32': () => {
         const view = floats()
         return { source: new Uint8Array(view.buffer), view, opts: { dtype: 'float32' } }
-      }
+      },
     }
     for (const [name, make] of Object.entries(sources)) {
       it(`${name}: the same bytes both ways, nothing copied`, () => {
@@ -53,14 +62,20 @@ describe('fromBlob', () => {
         const { result: t, copies } = copied(() => fromBlob(source, [2, 4], opts))
         assert.deepEqual(copies, {})
         assert.equal(t.dtype, 'float32')
-        assert.deepEqual(t.toArray(), [[0, 1, 2, 3], [4, 5, 6, 7]])
+        assert.deepEqual(t.toArray(), [
+          [0, 1, 2, 3],
+          [4, 5, 6, 7],
+        ])
         view[5] = 50
         assert.equal(t.get(1, 1), 50)
         t.set(70, 1, 3)
         assert.equal(view[7], 70)
         t.select(1, 0).fill(-1)
         assert.deepEqual([...view], [-1, 1, 2, 3, -1, 50, 6, 70])
-        t.copyFrom([[1, 2, 3, 4], [5, 6, 7, 8]])
+        t.copyFrom([
+          [1, 2, 3, 4],
+          [5, 6, 7, 8],
+        ])
         assert.deepEqual([...view], [1, 2, 3, 4, 5, 6, 7, 8])
         assert.equal(t.data.buffer, view.buffer)
         assert.equal(t.data.byteOffset, view.byteOffset)
@@ -82,7 +97,12 @@ describe('fromBlob', () => {
 
     it('takes a whole number of elements without a shape, and as many as a shape says', () => {
       const bytes = new Uint8Array(10)
-      fails(() => fromBlob(bytes, { dtype: 'float32' }), RangeError, 'ERR_SHAPE', /10 bytes.*float32's 4/)
+      fails(
+        () => fromBlob(bytes, { dtype: 'float32' }),
+        RangeError,
+        'ERR_SHAPE',
+        /10 bytes.*float32's 4/,
+      )
       fails(() => fromBlob(bytes, null, { dtype: 'float64', offset: 1 }), RangeError, 'ERR_SHAPE')
       assert.deepEqual(fromBlob(bytes, [2], 'float32').shape, [2])
       assert.deepEqual(fromBlob(bytes.subarray(0, 8), { dtype: 'float32' }).shape, [2])
@@ -135,7 +155,9 @@ describe('fromBlob', () => {
 
   it('keeps the owner given alive and gives it back', async () => {
     let gone = false
-    const registry = new FinalizationRegistry(() => { gone = true })
+    const registry = new FinalizationRegistry(() => {
+      gone = true
+    })
     const t = (() => {
       const owner = { name: 'owner' }
       registry.register(owner)
@@ -148,28 +170,48 @@ describe('fromBlob', () => {
 
   describe('lays the source out', () => {
     it('from an offset in elements, for float32 and for int8', () => {
-      assert.deepEqual(fromBlob(floats(), [2, 2], { offset: 3 }).toArray(), [[3, 4], [5, 6]])
+      assert.deepEqual(fromBlob(floats(), [2, 2], { offset: 3 }).toArray(), [
+        [3, 4],
+        [5, 6],
+      ])
       assert.deepEqual(fromBlob(floats().subarray(2), [2], { offset: 1 }).toArray(), [3, 4])
       const bytes = new Uint8Array([1, 2, 3, 4])
       assert.deepEqual(fromBlob(bytes.buffer, [2], { dtype: 'int8', offset: 2 }).toArray(), [3, 4])
     })
 
     it('with strides of any sign, overlapping too, for float32', () => {
-      assert.deepEqual(fromBlob(floats(), [2, 2], { strides: [4, 2] }).toArray(), [[0, 2], [4, 6]])
+      assert.deepEqual(fromBlob(floats(), [2, 2], { strides: [4, 2] }).toArray(), [
+        [0, 2],
+        [4, 6],
+      ])
       assert.deepEqual(fromBlob(floats(), [3], { strides: [-3], offset: 7 }).toArray(), [7, 4, 1])
-      assert.deepEqual(fromBlob(floats(), [3, 2], { strides: [0, 1] }).toArray(), [[0, 1], [0, 1], [0, 1]])
-      assert.deepEqual(fromBlob(floats(), [3, 2], { strides: [1, 1] }).toArray(), [[0, 1], [1, 2], [2, 3]])
+      assert.deepEqual(fromBlob(floats(), [3, 2], { strides: [0, 1] }).toArray(), [
+        [0, 1],
+        [0, 1],
+        [0, 1],
+      ])
+      assert.deepEqual(fromBlob(floats(), [3, 2], { strides: [1, 1] }).toArray(), [
+        [0, 1],
+        [1, 2],
+        [2, 3],
+      ])
     })
 
     it('in a dim order, for float32', () => {
       const t = fromBlob(floats(), [2, 3], { dimOrder: [1, 0] })
       assert.deepEqual([...t.strides], [1, 2])
-      assert.deepEqual(t.toArray(), [[0, 2, 4], [1, 3, 5]])
+      assert.deepEqual(t.toArray(), [
+        [0, 2, 4],
+        [1, 3, 5],
+      ])
     })
 
     it('with strides and dim order that agree, padding allowed', () => {
       const opts = { strides: [1, 4], dimOrder: [1, 0] }
-      assert.deepEqual(fromBlob(floats(), [2, 2], opts).toArray(), [[0, 4], [1, 5]])
+      assert.deepEqual(fromBlob(floats(), [2, 2], opts).toArray(), [
+        [0, 4],
+        [1, 5],
+      ])
       const wrong = { strides: [4, 1], dimOrder: [1, 0] }
       fails(() => fromBlob(floats(), [2, 2], wrong), RangeError, 'ERR_SHAPE')
     })
@@ -186,7 +228,11 @@ describe('fromBlob', () => {
     })
 
     it('without elements, for float32', () => {
-      for (const [source, shape] of [[new Float32Array(0), [0]], [floats(), [3, 0]], [new Float32Array(0), [0, 5]]]) {
+      for (const [source, shape] of [
+        [new Float32Array(0), [0]],
+        [floats(), [3, 0]],
+        [new Float32Array(0), [0, 5]],
+      ]) {
         const t = fromBlob(source, shape)
         assert.deepEqual([...t.shape], shape)
         assert.equal(t.size, 0)
@@ -218,9 +264,21 @@ describe('fromBlob', () => {
       fails(() => fromBlob(floats(), [3], { strides: [huge] }), RangeError, 'ERR_BOUNDS')
       fails(() => fromBlob(floats(), [3], { strides: [-huge] }), RangeError, 'ERR_BOUNDS')
       fails(() => fromBlob(floats(), [1], { offset: huge }), RangeError, 'ERR_BOUNDS')
-      refuses(() => fromBlob(floats(), [2000, 3000], { strides: [huge, huge] }), 'ERR_BOUNDS', 'ERR_SHAPE')
-      refuses(() => fromBlob(floats(), [huge, huge], { strides: [0, 0] }), 'ERR_BOUNDS', 'ERR_SHAPE')
-      refuses(() => fromBlob(floats(), [huge], { strides: [huge], offset: huge }), 'ERR_BOUNDS', 'ERR_SHAPE')
+      refuses(
+        () => fromBlob(floats(), [2000, 3000], { strides: [huge, huge] }),
+        'ERR_BOUNDS',
+        'ERR_SHAPE',
+      )
+      refuses(
+        () => fromBlob(floats(), [huge, huge], { strides: [0, 0] }),
+        'ERR_BOUNDS',
+        'ERR_SHAPE',
+      )
+      refuses(
+        () => fromBlob(floats(), [huge], { strides: [huge], offset: huge }),
+        'ERR_BOUNDS',
+        'ERR_SHAPE',
+      )
       for (const bad of [2 ** 53, NaN, Infinity, 0.5, '1', {}, null]) {
         refuses(() => fromBlob(floats(), [2], { strides: [bad] }))
         if (bad !== null) refuses(() => fromBlob(floats(), [2], { offset: bad }))
@@ -237,7 +295,12 @@ describe('fromBlob', () => {
 
     it('a pooled Buffer at an odd offset as float32, and says that fromBytes copies', () => {
       const pooled = Buffer.from(new ArrayBuffer(64), 3, 16)
-      fails(() => fromBlob(pooled, [4], 'float32'), RangeError, 'ERR_ALIGNMENT', /fromBytes with copy: 'if-needed' copies then/)
+      fails(
+        () => fromBlob(pooled, [4], 'float32'),
+        RangeError,
+        'ERR_ALIGNMENT',
+        /fromBytes with copy: 'if-needed' copies then/,
+      )
       fails(() => fromBlob(pooled.subarray(2), [2], 'int16').get(2), RangeError, 'ERR_ALIGNMENT')
       assert.deepEqual(fromBlob(pooled.subarray(1), [3], 'float32').toArray(), [0, 0, 0])
       assert.deepEqual([...fromBlob(pooled, [16], 'int8').shape], [16])
@@ -246,7 +309,11 @@ describe('fromBlob', () => {
     })
 
     it('bytes without a dtype', () => {
-      for (const source of [new ArrayBuffer(16), new SharedArrayBuffer(16), new DataView(new ArrayBuffer(16))]) {
+      for (const source of [
+        new ArrayBuffer(16),
+        new SharedArrayBuffer(16),
+        new DataView(new ArrayBuffer(16)),
+      ]) {
         refuses(() => fromBlob(source, [4]), 'ERR_DTYPE', 'ERR_ARGUMENT')
         refuses(() => fromBlob(source), 'ERR_DTYPE', 'ERR_ARGUMENT')
       }
@@ -275,7 +342,15 @@ describe('fromBlob', () => {
       const source = floats()
       const t = fromBlob(source, [2, 4], { readOnly: true })
       assert.equal(t.isReadOnly, true)
-      for (const target of [t, t.T, t.select(0, 1), t.slice('1:'), t.view([8]), t.reshape([8]), t.unfold(1, 2, 2)]) {
+      for (const target of [
+        t,
+        t.T,
+        t.select(0, 1),
+        t.slice('1:'),
+        t.view([8]),
+        t.reshape([8]),
+        t.unfold(1, 2, 2),
+      ]) {
         assert.equal(target.isReadOnly, true)
         fails(() => target.fill(9), Error, 'ERR_READ_ONLY')
         fails(() => target.zero(), Error, 'ERR_READ_ONLY')
@@ -297,13 +372,23 @@ describe('fromBlob', () => {
 
   describe('with transfer: true', () => {
     it('takes the ArrayBuffer over: nobody else holds the float32 bytes', () => {
-      for (const pick of [source => source, source => source.buffer, source => new DataView(source.buffer), source => new Uint8Array(source.buffer)]) {
+      for (const pick of [
+        (source) => source,
+        (source) => source.buffer,
+        (source) => new DataView(source.buffer),
+        (source) => new Uint8Array(source.buffer),
+      ]) {
         const source = floats()
-        const { result: t, copies } = copied(() => fromBlob(pick(source), [2, 4], { dtype: 'float32', transfer: true }))
+        const { result: t, copies } = copied(() =>
+          fromBlob(pick(source), [2, 4], { dtype: 'float32', transfer: true }),
+        )
         assert.deepEqual(copies, {})
         assert.equal(source.buffer.byteLength, 0)
         assert.equal(source.length, 0)
-        assert.deepEqual(t.toArray(), [[0, 1, 2, 3], [4, 5, 6, 7]])
+        assert.deepEqual(t.toArray(), [
+          [0, 1, 2, 3],
+          [4, 5, 6, 7],
+        ])
         t.set(9, 0, 0)
         assert.equal(t.data[0], 9)
         assert.equal(t.owner, undefined)
@@ -324,7 +409,7 @@ describe('fromBlob', () => {
       'misaligned bytes': [{ odd: true }, [1], 'ERR_ALIGNMENT'],
       'a deleter that is none': [{ deleter: 5 }, [2], 'ERR_ARGUMENT'],
       'a device that is not there': [{ device: 'cuda:0' }, [2], NO_CUDA],
-      'nbytes that are none': [{ nbytes: 'x' }, [2], 'ERR_ARGUMENT']
+      'nbytes that are none': [{ nbytes: 'x' }, [2], 'ERR_ARGUMENT'],
     }
     for (const [name, [opts, shape, code]] of Object.entries(refusals)) {
       it(`leaves the ArrayBuffer attached where it refuses ${name}, for float32`, () => {
@@ -337,8 +422,11 @@ describe('fromBlob', () => {
       })
     }
 
-    it('refuses what cannot be transferred: shared memory, WebAssembly\'s, marked and detached buffers', () => {
-      refuses(() => fromBlob(new SharedArrayBuffer(8), [2], { dtype: 'float32', transfer: true }), 'ERR_ARGUMENT')
+    it("refuses what cannot be transferred: shared memory, WebAssembly's, marked and detached buffers", () => {
+      refuses(
+        () => fromBlob(new SharedArrayBuffer(8), [2], { dtype: 'float32', transfer: true }),
+        'ERR_ARGUMENT',
+      )
       const { buffer } = new WebAssembly.Memory({ initial: 1 })
       refuses(() => fromBlob(buffer, [2], { dtype: 'float32', transfer: true }), 'ERR_UNSUPPORTED')
       assert.equal(buffer.byteLength, 65536)
@@ -358,7 +446,10 @@ describe('fromBlob', () => {
       const before = settledMemory().storages
       const shared = new SharedArrayBuffer(8)
       for (let i = 0; i < 20; i++) {
-        refuses(() => fromBlob(new ArrayBuffer(8), [9], { dtype: 'float32', transfer: true }), 'ERR_BOUNDS')
+        refuses(
+          () => fromBlob(new ArrayBuffer(8), [9], { dtype: 'float32', transfer: true }),
+          'ERR_BOUNDS',
+        )
         refuses(() => fromBlob(shared, [2], { dtype: 'float32', transfer: true }), 'ERR_ARGUMENT')
         refuses(() => fromBlob(new ArrayBuffer(8), [9], 'float32'), 'ERR_BOUNDS')
       }
@@ -370,7 +461,12 @@ describe('fromBlob', () => {
     const source = floats()
     const t = fromBlob(source, [2, 4])
     const owned = zeros([4, 2]).copyFrom(t.T)
-    assert.deepEqual(owned.toArray(), [[0, 4], [1, 5], [2, 6], [3, 7]])
+    assert.deepEqual(owned.toArray(), [
+      [0, 4],
+      [1, 5],
+      [2, 6],
+      [3, 7],
+    ])
     t.copyFrom(full([4], 3))
     assert.deepEqual([...source], [3, 3, 3, 3, 3, 3, 3, 3])
   })
@@ -384,6 +480,9 @@ describe('fromBlob', () => {
     assert.equal(source[1], 5n)
     const buffer = vm.runInNewContext('new ArrayBuffer(8)')
     assert.deepEqual(fromBlob(buffer, 'int32').toArray(), [0, 0])
-    assert.deepEqual(tensor(vm.runInNewContext('[[1, 2], [3, 4]]')).toArray(), [[1, 2], [3, 4]])
+    assert.deepEqual(tensor(vm.runInNewContext('[[1, 2], [3, 4]]')).toArray(), [
+      [1, 2],
+      [3, 4],
+    ])
   })
 })

@@ -8,7 +8,10 @@ describe('get and set', () => {
   for (const { dtype, values, bytes } of SAMPLES) {
     it(`read ${dtype} elements, with negative indices too`, () => {
       const t = fromBlob(fromHex(bytes), [2, 3], { dtype })
-      assert.deepEqual([t.get(0, 0), t.get(0, 1), t.get(0, 2), t.get(1, 0), t.get(1, 1), t.get(1, 2)], values)
+      assert.deepEqual(
+        [t.get(0, 0), t.get(0, 1), t.get(0, 2), t.get(1, 0), t.get(1, 1), t.get(1, 2)],
+        values,
+      )
       assert.deepEqual(t.get(-1, -1), values[5])
       assert.deepEqual(t.get(-2, -3), values[0])
     })
@@ -29,15 +32,34 @@ describe('get and set', () => {
   }
 
   it('counts the indices that are missing in words', () => {
-    for (const get of [(t, ...index) => t.get(...index), (t, ...index) => t.accessor().get(...index)]) {
-      fails(() => get(zeros([2, 3]), 0), RangeError, 'ERR_SHAPE', /^1 index was given; the tensor has 2 axes$/)
-      fails(() => get(zeros([2]), 0, 0), RangeError, 'ERR_SHAPE', /^2 indices were given; the tensor has 1 axis$/)
+    for (const get of [
+      (t, ...index) => t.get(...index),
+      (t, ...index) => t.accessor().get(...index),
+    ]) {
+      fails(
+        () => get(zeros([2, 3]), 0),
+        RangeError,
+        'ERR_SHAPE',
+        /^1 index was given; the tensor has 2 axes$/,
+      )
+      fails(
+        () => get(zeros([2]), 0, 0),
+        RangeError,
+        'ERR_SHAPE',
+        /^2 indices were given; the tensor has 1 axis$/,
+      )
     }
   })
 
   it('copy nothing', () => {
     const t = zeros([4])
-    assert.deepEqual(copied(() => { t.set(1, 2); t.get(2) }).copies, {})
+    assert.deepEqual(
+      copied(() => {
+        t.set(1, 2)
+        t.get(2)
+      }).copies,
+      {},
+    )
   })
 
   it('read and write float32 of rank 0', () => {
@@ -66,8 +88,18 @@ describe('get and set', () => {
   })
 
   it('refuse values that do not fit and change nothing', () => {
-    const cases = [['uint8', 256], ['uint8', -1], ['uint8', 1.5], ['int32', NaN], ['int64', 2 ** 53],
-      ['int64', 1.5], ['float32', 1e39], ['float16', 65520], ['uint64', -1n], ['uint64', 2n ** 64n]]
+    const cases = [
+      ['uint8', 256],
+      ['uint8', -1],
+      ['uint8', 1.5],
+      ['int32', NaN],
+      ['int64', 2 ** 53],
+      ['int64', 1.5],
+      ['float32', 1e39],
+      ['float16', 65520],
+      ['uint64', -1n],
+      ['uint64', 2n ** 64n],
+    ]
     for (const [dtype, value] of cases) {
       const t = tensor([7], { dtype })
       refusedUnchanged(t, () => t.set(value, 0), 'ERR_CAST')
@@ -79,8 +111,18 @@ describe('get and set', () => {
   })
 
   it('refuse indices outside, for float32 [2, 3]', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
-    for (const index of [[2, 0], [0, 3], [-3, 0], [0, -4], [0, 9007199254740991], [-9007199254740991, 0]]) {
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+    for (const index of [
+      [2, 0],
+      [0, 3],
+      [-3, 0],
+      [0, -4],
+      [0, 9007199254740991],
+      [-9007199254740991, 0],
+    ]) {
       fails(() => t.get(...index), RangeError, 'ERR_BOUNDS')
       refusedUnchanged(t, () => t.set(9, ...index), 'ERR_BOUNDS')
     }
@@ -88,7 +130,10 @@ describe('get and set', () => {
   })
 
   it('refuse another count of indices', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     for (const index of [[], [0], [0, 0, 0]]) {
       fails(() => t.get(...index), RangeError, 'ERR_SHAPE')
       refusedUnchanged(t, () => t.set(9, ...index), 'ERR_SHAPE')
@@ -97,8 +142,24 @@ describe('get and set', () => {
   })
 
   it('refuse indices that are no integers', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
-    for (const bad of [0.5, NaN, Infinity, -Infinity, '0', null, undefined, {}, [0], 0n, true, 2 ** 53]) {
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+    for (const bad of [
+      0.5,
+      NaN,
+      Infinity,
+      -Infinity,
+      '0',
+      null,
+      undefined,
+      {},
+      [0],
+      0n,
+      true,
+      2 ** 53,
+    ]) {
       refuses(() => t.get(0, bad), 'ERR_ARGUMENT', 'ERR_BOUNDS')
       refuses(() => t.get(bad, 0), 'ERR_ARGUMENT', 'ERR_BOUNDS')
       refusedUnchanged(t, () => t.set(9, 0, bad), 'ERR_ARGUMENT', 'ERR_BOUNDS')

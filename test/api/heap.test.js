@@ -4,7 +4,9 @@ const assert = require('node:assert/strict')
 const { childJson, needs } = require('../setup')
 
 /** what each function gave, or its error, in a program whose heap has so many MiB for old objects */
-const inSmallHeap = (source, size = 64) => childJson(`
+const inSmallHeap = (source, size = 64) =>
+  childJson(
+    `
   const samebytes = require('samebytes')
   const { concat, full, parseGguf, parseSafetensors, Scope, tensor, toNpzBytes, zeros } = samebytes
   const lying = (length, entry, list = []) => new Proxy(list, { get: (of, key) => key === 'length' ? length : typeof key === 'symbol' ? of[key] : entry })
@@ -21,14 +23,18 @@ const inSmallHeap = (source, size = 64) => childJson(`
   ${source}
   if (zeros([100, 2]).toArray().length !== 100) throw new Error('it does not go on')
   console.log(JSON.stringify(told))
-`, { flags: [`--max-old-space-size=${size}`] })
+`,
+    { flags: [`--max-old-space-size=${size}`] },
+  )
 
 /** Each was refused, with what is needed and what there is. */
-function areRefused (told, count) {
+function areRefused(told, count) {
   assert.equal(told.length, count)
   for (const each of told) {
     assert.equal(each.code, 'ERR_MEMORY', JSON.stringify(each))
-    const [, needed, available] = /^(\d+) bytes of the runtime's heap are needed and (\d+) are available/.exec(each.message) ?? assert.fail(each.message)
+    const [, needed, available] =
+      /^(\d+) bytes of the runtime's heap are needed and (\d+) are available/.exec(each.message) ??
+      assert.fail(each.message)
     assert.ok(Number(needed) > Number(available) && Number(available) < 2 ** 26, each.message)
   }
 }
@@ -37,23 +43,29 @@ describe('a program with a heap of 64 MiB', function () {
   needs('a Node of its own')
 
   it('nested arrays that have no room are refused with both numbers, and the program goes on', async () => {
-    areRefused(await inSmallHeap(`
+    areRefused(
+      await inSmallHeap(`
       const shapes = [[2 ** 25], [2 ** 21, 1], [2 ** 20, 3], [2 ** 20, 1, 1]]
       for (const dtype of ['uint8', 'float32', 'int64', 'complex64']) {
         for (const shape of shapes) attempt(() => zeros([1], dtype).expand(...shape).toArray())
       }
       attempt(() => JSON.stringify(full([1], -(2n ** 62n), 'int64').expand(2 ** 20)))
       attempt(() => zeros([2 ** 20]).repeat(zeros([1], 'int64').expand(2 ** 22)))
-    `), 18)
+    `),
+      18,
+    )
   })
 
   it('nested arrays that have are made, though little room is left', async () => {
-    assert.deepEqual(await inSmallHeap(`
+    assert.deepEqual(
+      await inSmallHeap(`
       attempt(() => zeros([1], 'uint8').expand(5000000).toArray())
       attempt(() => full([1], 0.5).expand(500000, 1).toArray())
       attempt(() => full([1], 2n ** 60n, 'int64').expand(1200000).toArray())
       attempt(() => full([1], [0.5, 0.25]).expand(500000).toArray())
-    `), [5000000, 500000, 1200000, 500000])
+    `),
+      [5000000, 500000, 1200000, 500000],
+    )
   })
 
   it('text of files counts twice: one character above U+00FF makes a string twice as wide', async () => {
@@ -70,33 +82,46 @@ describe('a program with a heap of 64 MiB', function () {
   })
 
   it('garbage is no reason to refuse', async () => {
-    assert.deepEqual(await inSmallHeap(`
+    assert.deepEqual(
+      await inSmallHeap(`
       for (let i = 0; i < 12; i++) attempt(() => zeros([1], 'uint8').expand(3000000).toArray())
-    `), new Array(12).fill(3000000))
+    `),
+      new Array(12).fill(3000000),
+    )
   })
 
   it('lists become tensors of 16 times their bytes', async () => {
-    assert.deepEqual(await inSmallHeap(`
+    assert.deepEqual(
+      await inSmallHeap(`
       const pairs = new Array(2 ** 20).fill([0.5, 2.5])
       attempt(() => tensor(pairs, 'complex128').get(2 ** 20 - 1))
       attempt(() => zeros([2 ** 20], 'complex64').copyFrom(pairs).get(7))
       attempt(() => zeros([2]).take(new Array(2 ** 20).fill(1)).shape)
       attempt(() => zeros([2 ** 20]).repeat(new Array(2 ** 20).fill(1), { axis: 0 }).shape)
-    `), [2, 2, 1, 1])
+    `),
+      [2, 2, 1, 1],
+    )
   })
 
   it('is refused again and again where little is left: V8 would end a process that collects in vain', async () => {
-    const codes = await inSmallHeap(`
+    const codes = await inSmallHeap(
+      `
       const t = zeros([1]).expand(2 ** 22, 1)
       const kept = Array.from({ length: 300000 }, (_, i) => [i, {}])
       for (let i = 0; i < 40; i++) attempt(() => zeros([2, 3]).copyFrom([[1, 2, 3], t]))
       if (kept.length !== 300000) throw new Error('it is not kept')
-    `, 256)
-    assert.deepEqual(codes.map(({ code }) => code), new Array(40).fill('ERR_MEMORY'))
+    `,
+      256,
+    )
+    assert.deepEqual(
+      codes.map(({ code }) => code),
+      new Array(40).fill('ERR_MEMORY'),
+    )
   })
 
   it('views, text, and what a file says are refused where they have no room', async () => {
-    areRefused(await inSmallHeap(`
+    areRefused(
+      await inSmallHeap(`
       attempt(() => zeros([1]).expand(2 ** 20, 2, 3).unbind())
       attempt(() => zeros([1]).expand(2 ** 20, 2).split(1))
       attempt(() => zeros([1]).expand(2 ** 20, 2).split(new Array(2 ** 20).fill(1)))
@@ -120,16 +145,21 @@ describe('a program with a heap of 64 MiB', function () {
       safetensors.writeUInt32LE(header.length)
       safetensors.write(header, 8)
       attempt(() => parseSafetensors(safetensors))
-    `), 7)
+    `),
+      7,
+    )
   })
 
   it('text of a quarter of a million values has room', async () => {
-    const [length] = await inSmallHeap("attempt(() => String(full([1], 1, 'int32').expand(6, 6, 6, 6, 6, 6)))")
+    const [length] = await inSmallHeap(
+      "attempt(() => String(full([1], 1, 'int32').expand(6, 6, 6, 6, 6, 6)))",
+    )
     assert.ok(length > 6 ** 6)
   })
 
   it('iterables that do not end are refused, whatever they give', async () => {
-    areRefused(await inSmallHeap(`
+    areRefused(
+      await inSmallHeap(`
       const giving = make => ({ * [Symbol.iterator] () { for (let i = 0; ; i++) yield make(i) } })
       const t = zeros([1])
       attempt(() => tensor(giving(() => 1.5)))
@@ -138,7 +168,9 @@ describe('a program with a heap of 64 MiB', function () {
       attempt(() => t.take(giving(() => 0)))
       attempt(() => t.copyFrom(1, { scale: giving(() => 0.5), axis: 0 }))
       attempt(() => toNpzBytes(giving(i => [String(i), t])))
-    `), 6)
+    `),
+      6,
+    )
   })
 
   it('lists of four billion entries, said or sparse, are refused before they are made', async () => {
@@ -164,10 +196,24 @@ describe('a program with a heap of 64 MiB', function () {
     `)
     const codes = told.map(({ code }) => code)
     const memory = 'ERR_MEMORY'
-    assert.deepEqual(codes, [memory, memory, memory, memory, memory, memory, 'ERR_ARGUMENT', memory, memory, memory, 'ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_SHAPE'])
+    assert.deepEqual(codes, [
+      memory,
+      memory,
+      memory,
+      memory,
+      memory,
+      memory,
+      'ERR_ARGUMENT',
+      memory,
+      memory,
+      memory,
+      'ERR_ARGUMENT',
+      'ERR_ARGUMENT',
+      'ERR_SHAPE',
+    ])
   })
 
-  it('that is a worker\'s, too', async () => {
+  it("that is a worker's, too", async () => {
     const told = await childJson(`
       const { Worker } = require('node:worker_threads')
       const worker = new Worker(\`
@@ -206,29 +252,48 @@ describe('what V8 keeps for young objects is no room for old ones', function () 
     ['--max-old-space-size=64', '--max-semi-space-size=128'],
     ['--max_old_space_size=64', '--max_semi_space_size=2'],
     ['--max-old-space-size=4000', '--max-old-space-size=64'],
-    ['--max-heap-size=80']
+    ['--max-heap-size=80'],
   ]) {
     it(`by ${flags.join(' ')}`, async () => {
-      assert.deepEqual(await childJson(`${TRIED}; console.log(JSON.stringify(told))`, { flags }), REFUSED)
+      assert.deepEqual(
+        await childJson(`${TRIED}; console.log(JSON.stringify(told))`, { flags }),
+        REFUSED,
+      )
     })
   }
 
   it('by NODE_OPTIONS', async () => {
-    assert.deepEqual(await childJson(`${TRIED}; console.log(JSON.stringify(told))`, { env: { NODE_OPTIONS: '--max-old-space-size=64' } }), REFUSED)
+    assert.deepEqual(
+      await childJson(`${TRIED}; console.log(JSON.stringify(told))`, {
+        env: { NODE_OPTIONS: '--max-old-space-size=64' },
+      }),
+      REFUSED,
+    )
   })
 
   for (const [what, options, flags] of [
     ['that sees no flags', { execArgv: [] }, ['--max-old-space-size=64']],
-    ['that sees no flags, and has much for young objects', { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 64 } }, ['--max-semi-space-size=128']],
-    ['with little for young objects', { resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 3 } }, []]
+    [
+      'that sees no flags, and has much for young objects',
+      { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 64 } },
+      ['--max-semi-space-size=128'],
+    ],
+    [
+      'with little for young objects',
+      { resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 3 } },
+      [],
+    ],
   ]) {
     it(`in a worker ${what}`, async () => {
-      const told = await childJson(`
+      const told = await childJson(
+        `
         const { Worker } = require('node:worker_threads')
         const worker = new Worker(${JSON.stringify(`${TRIED}; require('node:worker_threads').parentPort.postMessage(told)`)}, { eval: true, env: {}, ...${JSON.stringify(options)} })
         worker.on('message', told => console.log(JSON.stringify(told)))
         worker.on('error', error => console.log(JSON.stringify(error.code)))
-      `, { flags })
+      `,
+        { flags },
+      )
       assert.deepEqual(told, REFUSED)
     })
   }
@@ -243,6 +308,9 @@ describe('a runtime that does not tell how large its heap may be', () => {
       if (zeros([1], 'uint8').expand(2 ** 18).toArray().length !== 2 ** 18) throw new Error('nothing is made')
       try { zeros([1], 'uint8').expand(2 ** 26, 1).toArray() } catch ({ message }) { console.log(JSON.stringify(message)) }
     `)
-    assert.match(message, /^\d+ bytes of the runtime's heap are needed and 2147483648 are available: /)
+    assert.match(
+      message,
+      /^\d+ bytes of the runtime's heap are needed and 2147483648 are available: /,
+    )
   })
 })

@@ -1,19 +1,37 @@
 'use strict'
 // Whoever gives an array over a tensor's bytes, in whatever form, keeps that tensor's bytes.
 const assert = require('node:assert/strict')
-const { alloc, asarray, backend, empty, flush, fromBlob, fromBytes, memory, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
+const {
+  alloc,
+  asarray,
+  backend,
+  empty,
+  flush,
+  fromBlob,
+  fromBytes,
+  memory,
+  parseNpy,
+  parseNpz,
+  parseSafetensors,
+  sharesMemory,
+  tensor,
+  toNpyBytes,
+  toNpzBytes,
+  toSafetensorsBytes,
+  zeros,
+} = require('samebytes')
 const { needs, refuses, settledMemory, skipWithout, turn } = require('../setup')
 const IS_WASM = backend() !== 'native'
 
 const N = 64
 
 /** 0, 1, 2 … of a tensor that nobody but what `over` makes of it knows. */
-function held (over) {
+function held(over) {
   return over(tensor(new Float32Array(N).map((_, i) => i)))
 }
 
 /** Collects, and has others take what became free. */
-async function takeWhatIsFree () {
+async function takeWhatIsFree() {
   for (let round = 0; round < 4; round++) {
     globalThis.gc()
     await turn()
@@ -24,20 +42,29 @@ async function takeWhatIsFree () {
 
 /** What a tensor is made over, and the value that its first float32 has then. */
 const WAYS = {
-  'its data': [t => fromBlob(t.data), 0],
-  'its bytes': [t => fromBlob(t.bytes, 'float32'), 0],
-  'a part of its data': [t => fromBlob(t.data.subarray(8, 12)), 8],
-  'a part of its bytes': [t => fromBlob(t.bytes.subarray(4), 'float32'), 1],
-  'a part of a view\'s data': [t => fromBlob(t.narrow(0, 3, 9).data.subarray(2)), 5],
-  'another array over the buffer': [t => fromBlob(new Float32Array(t.data.buffer, t.data.byteOffset + 16, 2)), 4],
-  'a DataView': [t => fromBlob(new DataView(t.data.buffer, t.data.byteOffset + 8, 8), 'float32'), 2],
-  'the last byte alone': [t => fromBlob(t.bytes.subarray(-1)), 66],
-  'an array over a blob over it': [t => fromBlob(fromBlob(t.data.subarray(4)).data.subarray(2)), 6],
-  'a part of its data, by setData': [t => zeros([2]).setData(t.data.subarray(7, 9)), 7],
-  'a part of its data, by asarray': [t => asarray(t.data.subarray(9), { copy: false }), 9]
+  'its data': [(t) => fromBlob(t.data), 0],
+  'its bytes': [(t) => fromBlob(t.bytes, 'float32'), 0],
+  'a part of its data': [(t) => fromBlob(t.data.subarray(8, 12)), 8],
+  'a part of its bytes': [(t) => fromBlob(t.bytes.subarray(4), 'float32'), 1],
+  "a part of a view's data": [(t) => fromBlob(t.narrow(0, 3, 9).data.subarray(2)), 5],
+  'another array over the buffer': [
+    (t) => fromBlob(new Float32Array(t.data.buffer, t.data.byteOffset + 16, 2)),
+    4,
+  ],
+  'a DataView': [
+    (t) => fromBlob(new DataView(t.data.buffer, t.data.byteOffset + 8, 8), 'float32'),
+    2,
+  ],
+  'the last byte alone': [(t) => fromBlob(t.bytes.subarray(-1)), 66],
+  'an array over a blob over it': [
+    (t) => fromBlob(fromBlob(t.data.subarray(4)).data.subarray(2)),
+    6,
+  ],
+  'a part of its data, by setData': [(t) => zeros([2]).setData(t.data.subarray(7, 9)), 7],
+  'a part of its data, by asarray': [(t) => asarray(t.data.subarray(9), { copy: false }), 9],
 }
 
-describe('a tensor over an array over another tensor\'s bytes keeps them when that one is collected', () => {
+describe("a tensor over an array over another tensor's bytes keeps them when that one is collected", () => {
   for (const [name, [make, first]] of Object.entries(WAYS)) {
     it(`over ${name}: float32`, async () => {
       const made = Array.from({ length: 20 }, () => held(make))
@@ -50,9 +77,12 @@ describe('a tensor over an array over another tensor\'s bytes keeps them when th
   }
 
   const FILES = {
-    npy: [() => toNpyBytes(tensor([1, 2, 3])), bytes => parseNpy(bytes)],
-    npz: [() => toNpzBytes({ a: tensor([1, 2, 3]) }), bytes => parseNpz(bytes).get('a')],
-    safetensors: [() => toSafetensorsBytes({ a: tensor([1, 2, 3]) }), bytes => parseSafetensors(bytes).get('a')]
+    npy: [() => toNpyBytes(tensor([1, 2, 3])), (bytes) => parseNpy(bytes)],
+    npz: [() => toNpzBytes({ a: tensor([1, 2, 3]) }), (bytes) => parseNpz(bytes).get('a')],
+    safetensors: [
+      () => toSafetensorsBytes({ a: tensor([1, 2, 3]) }),
+      (bytes) => parseSafetensors(bytes).get('a'),
+    ],
   }
   for (const [format, [write, parse]] of Object.entries(FILES)) {
     it(`over a part of what alloc gave that has a .${format}: float32`, async () => {
@@ -94,14 +124,16 @@ describe('a tensor over an array over another tensor\'s bytes keeps them when th
     a.dispose()
     assert.equal(memory().bytes.wasm, wasm)
     const u = zeros([64], 'uint8')
-    for (const parse of [parseNpy, parseNpz, parseSafetensors]) refuses(() => parse(u.data.subarray(1)), 'ERR_FORMAT')
+    for (const parse of [parseNpy, parseNpz, parseSafetensors]) {
+      refuses(() => parse(u.data.subarray(1)), 'ERR_FORMAT')
+    }
     u.dispose()
     assert.equal(memory().bytes.wasm, wasm) // what could not be parsed is let go of
   })
 
   it('also while it is copied in turns of the event loop: float32', async () => {
     const target = zeros([N])
-    const done = held(t => target.copyFromAsync(t.data.subarray(0, N)))
+    const done = held((t) => target.copyFromAsync(t.data.subarray(0, N)))
     await takeWhatIsFree()
     await done
     assert.deepEqual(target.toArray().slice(0, 3), [0, 1, 2])
@@ -150,7 +182,7 @@ describe('linear memory that no tensor has', () => {
   needs('memory that grows')
 
   /** A part of what a tensor had that was disposed, far from where smaller ones are put next. */
-  function freed () {
+  function freed() {
     const t = zeros([20000])
     const part = t.data.subarray(15000, 15002)
     t.dispose()
@@ -159,15 +191,15 @@ describe('linear memory that no tensor has', () => {
 
   /** Each way in that takes bytes. */
   const USES = {
-    fromBlob: array => fromBlob(array),
-    setData: array => zeros([2]).setData(array),
-    copyFrom: array => zeros([2]).copyFrom(array),
-    setBytes: array => zeros([2]).setBytes(array),
-    tensor: array => tensor(array),
-    fromBytes: array => fromBytes(array, [2], 'float32'),
-    asarray: array => asarray(array, { copy: false }),
-    'copyFrom of a list of it': array => zeros([2, 2]).copyFrom([array, array]),
-    take: array => zeros([2]).take(new Int32Array(array.buffer, array.byteOffset, 2))
+    fromBlob: (array) => fromBlob(array),
+    setData: (array) => zeros([2]).setData(array),
+    copyFrom: (array) => zeros([2]).copyFrom(array),
+    setBytes: (array) => zeros([2]).setBytes(array),
+    tensor: (array) => tensor(array),
+    fromBytes: (array) => fromBytes(array, [2], 'float32'),
+    asarray: (array) => asarray(array, { copy: false }),
+    'copyFrom of a list of it': (array) => zeros([2, 2]).copyFrom([array, array]),
+    take: (array) => zeros([2]).take(new Int32Array(array.buffer, array.byteOffset, 2)),
   }
   for (const [name, use] of Object.entries(USES)) {
     it(`is ERR_STALE to ${name} after its tensor was disposed: float32`, () => {
@@ -190,22 +222,37 @@ describe('linear memory that no tensor has', () => {
     assert.equal(others[0].get(0), 0)
   })
 
-  it('is ERR_STALE where it never was a tensor\'s, and ERR_BOUNDS beyond one: uint8', () => {
+  it("is ERR_STALE where it never was a tensor's, and ERR_BOUNDS beyond one: uint8", () => {
     const t = zeros([4], 'uint8')
     const { buffer } = wasmMemory()
     refuses(() => fromBlob(new Uint8Array(buffer, 1024, 16)), 'ERR_STALE')
     refuses(() => fromBlob(new Uint8Array(buffer, Number(t.dataPtr) - 16, 16)), 'ERR_STALE')
     refuses(() => fromBlob(new Uint8Array(buffer, buffer.byteLength - 16, 16)), 'ERR_STALE')
-    assert.match(refuses(() => fromBlob(new Uint8Array(buffer, Number(t.dataPtr) + 1, 4)), 'ERR_BOUNDS').message, /3 are its own/)
+    assert.match(
+      refuses(() => fromBlob(new Uint8Array(buffer, Number(t.dataPtr) + 1, 4)), 'ERR_BOUNDS')
+        .message,
+      /3 are its own/,
+    )
     assert.equal(fromBlob(new Uint8Array(buffer, Number(t.dataPtr) + 4, 0)).size, 0)
   })
 
-  it('by an offset in all of memory is that tensor\'s, which it keeps: float32', () => {
+  it("by an offset in all of memory is that tensor's, which it keeps: float32", () => {
     const t = tensor([1, 2, 3, 4])
-    const u = fromBlob(wasmMemory().buffer, [3], { dtype: 'float32', offset: Number(t.dataPtr) / 4 + 3, strides: [-1] })
+    const u = fromBlob(wasmMemory().buffer, [3], {
+      dtype: 'float32',
+      offset: Number(t.dataPtr) / 4 + 3,
+      strides: [-1],
+    })
     t.dispose()
     for (let i = 0; i < 10; i++) empty([4]).fill(-1)
     assert.deepEqual(u.toArray(), [4, 3, 2])
-    refuses(() => fromBlob(wasmMemory().buffer, [3], { dtype: 'float32', offset: wasmMemory().buffer.byteLength / 4 }), 'ERR_BOUNDS')
+    refuses(
+      () =>
+        fromBlob(wasmMemory().buffer, [3], {
+          dtype: 'float32',
+          offset: wasmMemory().buffer.byteLength / 4,
+        }),
+      'ERR_BOUNDS',
+    )
   })
 })

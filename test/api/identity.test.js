@@ -30,8 +30,18 @@ describe('assert.deepStrictEqual', () => {
     })
 
     it(`finds ${dtype} views equal to what they show, whatever their strides`, () => {
-      const t = tensor(Array.from({ length: 120 }, (_, i) => i % 7 < 3 ? 1 : 0), [4, 5, 6], dtype)
-      for (const view of [t.permute([2, 0, 1]), t.slice('::-1', '::2', '1:'), t.select(2, 3), t.transpose(0, 1), t.slice('0:1').expand([3, 5, 6])]) {
+      const t = tensor(
+        Array.from({ length: 120 }, (_, i) => (i % 7 < 3 ? 1 : 0)),
+        [4, 5, 6],
+        dtype,
+      )
+      for (const view of [
+        t.permute([2, 0, 1]),
+        t.slice('::-1', '::2', '1:'),
+        t.select(2, 3),
+        t.transpose(0, 1),
+        t.slice('0:1').expand([3, 5, 6]),
+      ]) {
         agree(view, view.clone())
         agree(view, tensor(view.toArray(), view.shape, dtype))
         const other = view.clone()
@@ -79,12 +89,18 @@ describe('assert.deepStrictEqual', () => {
   })
 
   it('says dtype and shape in the tag of a float32 tensor', () => {
-    assert.match(Object.prototype.toString.call(zeros([2, 3])), /^\[object Tensor\(float32\[2,3\]#[0-9a-f]{16}\)\]$/)
+    assert.match(
+      Object.prototype.toString.call(zeros([2, 3])),
+      /^\[object Tensor\(float32\[2,3\]#[0-9a-f]{16}\)\]$/,
+    )
   })
 
   it('gives the same tag on every back end', () => {
     assert.equal(zeros([2], 'float32')[Symbol.toStringTag], 'Tensor(float32[2]#1e58337aa5722c4b)')
-    assert.equal(tensor([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'int32')[Symbol.toStringTag], 'Tensor(int32[10]#4728de8eec1d6e2f)')
+    assert.equal(
+      tensor([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'int32')[Symbol.toStringTag],
+      'Tensor(int32[10]#4728de8eec1d6e2f)',
+    )
   })
 
   it('does not throw for what is disposed, detached or no tensor', () => {
@@ -108,9 +124,15 @@ describe('assert.deepStrictEqual', () => {
     other.set(1, 2 ** 22 - 1)
     differ(most, other)
     const more = empty([2 ** 22 + 1]).zero()
-    const rows = empty([2 ** 24]).zero().view([2 ** 23, 2]).slice(':', 0)
+    const rows = empty([2 ** 24])
+      .zero()
+      .view([2 ** 23, 2])
+      .slice(':', 0)
     for (const t of [more, rows]) {
-      assert.match(Object.prototype.toString.call(t), /^\[object Tensor\(float32\[\d+\], not hashed \d+\)\]$/)
+      assert.match(
+        Object.prototype.toString.call(t),
+        /^\[object Tensor\(float32\[\d+\], not hashed \d+\)\]$/,
+      )
       assert.deepEqual(t, t)
       assert.deepEqual([{ t }], [{ t }])
       differ(t, t.clone())
@@ -122,7 +144,10 @@ describe('assert.deepStrictEqual', () => {
 
 describe('structured clones', () => {
   const refused = { name: 'DataCloneError', message: /Tensor.*share\(t\).*could not be cloned/ }
-  const t = tensor([[1, 2], [3, 4]])
+  const t = tensor([
+    [1, 2],
+    [3, 4],
+  ])
 
   it('of a float32 tensor are refused, naming share()', () => {
     for (const value of [t, [t], { a: { b: t } }, new Map([[1, t]]), t.T, zeros([0]), tensor(1)]) {
@@ -165,13 +190,18 @@ describe('structured clones', () => {
       assert.deepEqual(names, ['props', 'uncloneable'])
     }
     const { uncloneable } = t
-    assert.equal(typeof uncloneable === 'object' ? JSON.stringify([uncloneable, { uncloneable }]) : '[null,{}]', '[null,{}]')
+    assert.equal(
+      typeof uncloneable === 'object'
+        ? JSON.stringify([uncloneable, { uncloneable }])
+        : '[null,{}]',
+      '[null,{}]',
+    )
     assert.match(String(uncloneable), /^(Symbol\(a Tensor .*\)|\[object Object\])$/)
   })
 })
 
 /** Reads as React, loggers and comparisons do: by for...in, and each own property, the hidden ones too. */
-function walk (object, depth, names) {
+function walk(object, depth, names) {
   if (object === null || typeof object !== 'object' || depth === 0) return
   Object.prototype.toString.call(object)
   for (const name in object) {
@@ -179,18 +209,34 @@ function walk (object, depth, names) {
     assert.equal(object[name], object[name])
   }
   for (const key of Reflect.ownKeys(object)) walk(object[key], depth - 1, names)
-  if (typeof object[Symbol.iterator] === 'function' && !Tensor.isTensor(object)) for (const each of object) walk(each, depth - 1, names)
+  if (typeof object[Symbol.iterator] === 'function' && !Tensor.isTensor(object)) {
+    for (const each of object) walk(each, depth - 1, names)
+  }
 }
 
 describe('names', () => {
   it('of public functions and classes are those that they are exported by, also in bundles', () => {
     const samebytes = require('samebytes')
-    const wrong = Object.entries(samebytes).filter(([name, value]) => typeof value === 'function' && value.name !== name)
-    assert.deepEqual(wrong.map(([name, { name: own }]) => `${name}: ${own}`), [])
+    const wrong = Object.entries(samebytes).filter(
+      ([name, value]) => typeof value === 'function' && value.name !== name,
+    )
+    assert.deepEqual(
+      wrong.map(([name, { name: own }]) => `${name}: ${own}`),
+      [],
+    )
     const t = zeros([2])
     assert.equal(t.constructor.name, 'Tensor')
     t.dispose()
-    assert.throws(() => t.get(0), error => error.name === 'SamebytesError' && error.constructor.name === 'SamebytesError' && /^SamebytesError: /.test(String(error)))
-    assert.throws(() => zeros([-1]), error => error.name === 'RangeError' && error.constructor === RangeError)
+    assert.throws(
+      () => t.get(0),
+      (error) =>
+        error.name === 'SamebytesError' &&
+        error.constructor.name === 'SamebytesError' &&
+        /^SamebytesError: /.test(String(error)),
+    )
+    assert.throws(
+      () => zeros([-1]),
+      (error) => error.name === 'RangeError' && error.constructor === RangeError,
+    )
   })
 })

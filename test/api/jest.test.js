@@ -4,11 +4,13 @@ const { childJson, needs, nativeOnly } = require('../setup')
 
 // Jest's resetModules gives files that are read afterwards other copies of those that were read before. Here the
 // cache is emptied; test/bundlers has Jest itself.
-describe('after Jest\'s resetModules', function () {
+describe("after Jest's resetModules", function () {
   needs('a Node of its own')
 
   /** What the program finds once Node's cache of modules was emptied. */
-  const emptied = (program, env) => childJson(`
+  const emptied = (program, env) =>
+    childJson(
+      `
     const sb = require('samebytes')
     const math = require('samebytes/math')
     const t = sb.tensor([1, 2, 3])
@@ -17,9 +19,11 @@ describe('after Jest\'s resetModules', function () {
     const attempt = (name, use) => { try { found[name] = use() } catch (error) { found[name] = String(error) } }
     ${program}
     console.log(JSON.stringify(found))
-  `, { env: { JEST_WORKER_ID: '1', ...env } })
+  `,
+      { env: { JEST_WORKER_ID: '1', ...env } },
+    )
 
-  it('functions know this instance\'s float32 tensors, and read no file anew', async () => {
+  it("functions know this instance's float32 tensors, and read no file anew", async () => {
     const found = await emptied(`
       attempt('arange', () => sb.zeros([3]).copyFrom(sb.arange(3)).toArray())
       attempt('asarray', () => sb.asarray(t) === t)
@@ -53,7 +57,7 @@ describe('after Jest\'s resetModules', function () {
       blob: [1, 2, 3],
       dtypes: 'float64',
       refusal: 'ERR_BOUNDS',
-      read: []
+      read: [],
     })
   })
 
@@ -97,7 +101,9 @@ describe('what the addon keeps', function () {
   })
 
   it('no AsyncLocalStorage of whoever loads the package or first waits', async () => {
-    assert.deepEqual(await childJson(`
+    assert.deepEqual(
+      await childJson(
+        `
       const { AsyncLocalStorage } = require('node:async_hooks')
       const use = () => {
         const store = {}
@@ -112,11 +118,17 @@ describe('what the addon keeps', function () {
       setTimeout(() => {
         gc()
         console.log(JSON.stringify({ isGone: store.deref() === undefined }))
-      }, 20)`, { flags: ['--expose-gc'] }), { isGone: true })
+      }, 20)`,
+        { flags: ['--expose-gc'] },
+      ),
+      { isGone: true },
+    )
   })
 
   it('nothing of an instance of the package that is forgotten', async () => {
-    assert.deepEqual(await childJson(`
+    assert.deepEqual(
+      await childJson(
+        `
       const path = require('node:path')
       const isAddon = name => name.endsWith('.node')
       const use = () => {
@@ -149,6 +161,10 @@ describe('what the addon keeps', function () {
         const left = [...made].filter(([name, ref]) => ref.deref() !== undefined).map(([name]) => name)
         console.log(JSON.stringify({ left, isMade: made.has('tensor.Tensor') && made.has('storage.SlotTable'), addons: addons.length }))
       }
-      setTimeout(later, 5)`, { flags: ['--expose-gc'] }), { left: [], isMade: true, addons: 2 })
+      setTimeout(later, 5)`,
+        { flags: ['--expose-gc'] },
+      ),
+      { left: [], isMade: true, addons: 2 },
+    )
   })
 })

@@ -1,9 +1,34 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { runInNewContext } = require('node:vm')
-const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros, dispose, ones } =
-  require('samebytes')
-const { childJson, collectAll, collectUntil, fails, isWasm, quietMemory, refuses, settledMemory, skipWithout, turn } = require('../setup')
+const {
+  backend,
+  empty,
+  fromBlob,
+  full,
+  keep,
+  memory,
+  scope,
+  Scope,
+  sharesMemory,
+  tensor,
+  tidy,
+  zeros,
+  dispose,
+  ones,
+} = require('samebytes')
+const {
+  childJson,
+  collectAll,
+  collectUntil,
+  fails,
+  isWasm,
+  quietMemory,
+  refuses,
+  settledMemory,
+  skipWithout,
+  turn,
+} = require('../setup')
 
 describe('dispose', () => {
   it('ends a float32 tensor; doing it again does nothing', () => {
@@ -17,8 +42,25 @@ describe('dispose', () => {
 
   it('refuses lists with anything else, and disposes nothing of them then: holes, and entries that change', () => {
     const t = zeros([2])
-    const changing = new Proxy([t, t], { get: (list, key) => key === '1' ? { dispose () { throw new Error('called') } } : list[key] })
-    for (const list of [[t, undefined], [t, {}], Array(2 ** 31), Object.assign([t], { length: 2 }), changing]) refuses(() => dispose(list), 'ERR_ARGUMENT')
+    const changing = new Proxy([t, t], {
+      get: (list, key) =>
+        key === '1'
+          ? {
+              dispose() {
+                throw new Error('called')
+              },
+            }
+          : list[key],
+    })
+    for (const list of [
+      [t, undefined],
+      [t, {}],
+      Array(2 ** 31),
+      Object.assign([t], { length: 2 }),
+      changing,
+    ]) {
+      refuses(() => dispose(list), 'ERR_ARGUMENT')
+    }
     assert.equal(t.isDisposed, false)
     dispose([t, t])
     assert.equal(t.isDisposed, true)
@@ -31,34 +73,34 @@ describe('dispose', () => {
   })
 
   const uses = {
-    get: t => t.get(0, 0),
-    set: t => t.set(1, 0, 0),
-    item: t => t.item(),
-    toArray: t => t.toArray(),
-    tolist: t => t.tolist(),
-    data: t => t.data,
-    bytes: t => t.bytes,
-    dataPtr: t => t.dataPtr,
-    fill: t => t.fill(1),
-    zero: t => t.zero(),
-    'copyFrom, as target': t => t.copyFrom(1),
-    'copyFrom, as source': t => zeros([2, 2]).copyFrom(t),
-    'tensor, as source': t => tensor(t),
-    clone: t => t.clone(),
-    contiguous: t => t.contiguous(),
-    astype: t => t.astype('float64'),
-    slice: t => t.slice(0),
-    select: t => t.select(0, 0),
-    narrow: t => t.narrow(0, 0, 1),
-    permute: t => t.permute([1, 0]),
-    transpose: t => t.transpose(0, 1),
-    T: t => t.T,
-    reshape: t => t.reshape([4]),
-    view: t => t.view([4]),
-    'view to another dtype': t => t.view('int32'),
-    unfold: t => t.unfold(0, 1, 1),
-    'sharesMemory, first': t => sharesMemory(t, zeros([1])),
-    'sharesMemory, second': t => sharesMemory(zeros([1]), t)
+    get: (t) => t.get(0, 0),
+    set: (t) => t.set(1, 0, 0),
+    item: (t) => t.item(),
+    toArray: (t) => t.toArray(),
+    tolist: (t) => t.tolist(),
+    data: (t) => t.data,
+    bytes: (t) => t.bytes,
+    dataPtr: (t) => t.dataPtr,
+    fill: (t) => t.fill(1),
+    zero: (t) => t.zero(),
+    'copyFrom, as target': (t) => t.copyFrom(1),
+    'copyFrom, as source': (t) => zeros([2, 2]).copyFrom(t),
+    'tensor, as source': (t) => tensor(t),
+    clone: (t) => t.clone(),
+    contiguous: (t) => t.contiguous(),
+    astype: (t) => t.astype('float64'),
+    slice: (t) => t.slice(0),
+    select: (t) => t.select(0, 0),
+    narrow: (t) => t.narrow(0, 0, 1),
+    permute: (t) => t.permute([1, 0]),
+    transpose: (t) => t.transpose(0, 1),
+    T: (t) => t.T,
+    reshape: (t) => t.reshape([4]),
+    view: (t) => t.view([4]),
+    'view to another dtype': (t) => t.view('int32'),
+    unfold: (t) => t.unfold(0, 1, 1),
+    'sharesMemory, first': (t) => sharesMemory(t, zeros([1])),
+    'sharesMemory, second': (t) => sharesMemory(zeros([1]), t),
   }
   for (const [name, use] of Object.entries(uses)) {
     it(`makes ${name} of a float32 tensor and of its views throw`, () => {
@@ -83,7 +125,7 @@ describe('dispose', () => {
       const others = Array.from({ length: 500 }, () => full([3], 9))
       assert.deepEqual([...data], [1, 2, 3])
       data[0] = 5
-      assert.ok(others.every(other => other.get(0) === 9))
+      assert.ok(others.every((other) => other.get(0) === 9))
     } else {
       assert.equal(t.isDisposed, true)
     }
@@ -104,7 +146,10 @@ describe('dispose', () => {
       if (round % 2) t.dispose()
       a.dispose()
       full([4], 7, 'int32')
-      assert.deepEqual(b.toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(b.toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
       b.dispose()
       full([4], 7, 'int32')
       assert.deepEqual(c.toArray(), [4, 3, 2, 1])
@@ -122,14 +167,17 @@ describe('tidy', () => {
       inside = [zeros([2]), before.slice(':'), tensor([1]).clone()]
       return inside[0].fill(3).view([2, 1])
     })
-    assert.deepEqual(inside.map(t => t.isDisposed), [true, true, true])
+    assert.deepEqual(
+      inside.map((t) => t.isDisposed),
+      [true, true, true],
+    )
     assert.equal(before.isDisposed, false)
     assert.deepEqual(result.toArray(), [[3], [3]])
   })
 
   it('keeps what is returned inside arrays and objects, at any depth', () => {
     const made = []
-    const make = value => {
+    const make = (value) => {
       const t = tensor(value)
       made.push(t)
       return t
@@ -141,62 +189,108 @@ describe('tidy', () => {
     assert.equal(result.a.item(), 1)
     assert.equal(result.list[0].item(), 2)
     assert.equal(result.list[1].deep[0][0].item(), 3)
-    assert.deepEqual(made.map(t => t.isDisposed), [true, false, false, false])
+    assert.deepEqual(
+      made.map((t) => t.isDisposed),
+      [true, false, false, false],
+    )
   })
 
   class Batch {
     #hidden
-    constructor (make) {
+    constructor(make) {
       this.data = make(1)
       this[Symbol('mask')] = make(2)
       this.again = { list: [make(3)] }
-      Object.defineProperty(this, 'lazy', { enumerable: true, get: () => { throw new Error('run') } })
+      Object.defineProperty(this, 'lazy', {
+        enumerable: true,
+        get: () => {
+          throw new Error('run')
+        },
+      })
       this.#hidden = keep(make(4))
       Object.defineProperty(this, 'silent', { value: keep(make(5)) })
     }
 
-    get hidden () { return this.#hidden }
-    get late () { throw new Error('run') }
+    get hidden() {
+      return this.#hidden
+    }
+    get late() {
+      throw new Error('run')
+    }
   }
   class Rows extends Array {}
   class Named extends Map {}
 
   /** Results that hold what make gives for 1, 2, 3, … @type {Record<string, (make: (value: number) => any) => any>} */
   const HOLDERS = {
-    'an object of a class, without running getters': make => new Batch(make),
-    'an object of a class of another realm': make => Object.assign(runInNewContext('new (class Batch {})()'), { t: make(1) }),
-    'a plain object of another realm': make => Object.assign(runInNewContext('({})'), { t: make(1) }),
-    'an array of another realm': make => { const list = runInNewContext('[]'); list.push([make(1)]); return list },
-    'an array without a prototype': make => Object.setPrototypeOf([make(1)], null),
-    'a Map of another realm': make => runInNewContext('new Map()').set(make(1), { deep: make(2) }),
-    'a Set of another realm': make => runInNewContext('new Set()').add(make(1)),
-    'an Error': make => Object.assign(new RangeError('with a tensor'), { tensor: make(1), more: [make(2)] }),
-    "an Error's cause": make => new Error('', { cause: make(1) }),
-    'what an AggregateError has': make => new AggregateError([new TypeError('', { cause: { t: make(1) } }), make(2)], '', { cause: make(3) }),
-    'what a SuppressedError has': make => Object.defineProperties(new Error(''), { error: { value: make(1) }, suppressed: { value: make(2) } }),
-    'what errors of another realm have': make => runInNewContext('(a, b) => new AggregateError([a], "", { cause: b })')(make(1), make(2)),
-    'named properties of a plain array': make => Object.assign([1, make(1)], { mask: make(2), [Symbol('more')]: [make(3)] }),
-    'an empty array': make => Object.assign([], { mask: make(1) }),
-    'an array with holes': make => { const list = [, make(1), , [, make(2)]]; return list }, // eslint-disable-line no-sparse-arrays
-    'long arrays': make => [make(1), ...new Array(300).fill(0), [make(2), ...new Array(300)]],
-    'an Error of another realm': make => Object.assign(runInNewContext('new Error()'), { tensor: make(1) }),
-    'an array of a class': make => Object.assign(Rows.of(make(1)), { mask: make(2) }),
-    'a Map of a class': make => Object.assign(new Named([[make(1), make(2)]]), { mask: make(3) }),
-    'a function': make => Object.assign(() => 0, { weights: make(1) }),
-    'an object without a prototype': make => Object.assign(Object.create(null), { t: make(1) }),
-    'an object that stands behind another': make => new Proxy(new Batch(make), {})
+    'an object of a class, without running getters': (make) => new Batch(make),
+    'an object of a class of another realm': (make) =>
+      Object.assign(runInNewContext('new (class Batch {})()'), { t: make(1) }),
+    'a plain object of another realm': (make) =>
+      Object.assign(runInNewContext('({})'), { t: make(1) }),
+    'an array of another realm': (make) => {
+      const list = runInNewContext('[]')
+      list.push([make(1)])
+      return list
+    },
+    'an array without a prototype': (make) => Object.setPrototypeOf([make(1)], null),
+    'a Map of another realm': (make) =>
+      runInNewContext('new Map()').set(make(1), { deep: make(2) }),
+    'a Set of another realm': (make) => runInNewContext('new Set()').add(make(1)),
+    'an Error': (make) =>
+      Object.assign(new RangeError('with a tensor'), { tensor: make(1), more: [make(2)] }),
+    "an Error's cause": (make) => new Error('', { cause: make(1) }),
+    'what an AggregateError has': (make) =>
+      new AggregateError([new TypeError('', { cause: { t: make(1) } }), make(2)], '', {
+        cause: make(3),
+      }),
+    'what a SuppressedError has': (make) =>
+      Object.defineProperties(new Error(''), {
+        error: { value: make(1) },
+        suppressed: { value: make(2) },
+      }),
+    'what errors of another realm have': (make) =>
+      runInNewContext('(a, b) => new AggregateError([a], "", { cause: b })')(make(1), make(2)),
+    'named properties of a plain array': (make) =>
+      Object.assign([1, make(1)], { mask: make(2), [Symbol('more')]: [make(3)] }),
+    'an empty array': (make) => Object.assign([], { mask: make(1) }),
+    'an array with holes': (make) => {
+      // eslint-disable-next-line no-sparse-arrays
+      const list = [, make(1), , [, make(2)]]
+      return list
+    },
+    'long arrays': (make) => [make(1), ...new Array(300).fill(0), [make(2), ...new Array(300)]],
+    'an Error of another realm': (make) =>
+      Object.assign(runInNewContext('new Error()'), { tensor: make(1) }),
+    'an array of a class': (make) => Object.assign(Rows.of(make(1)), { mask: make(2) }),
+    'a Map of a class': (make) => Object.assign(new Named([[make(1), make(2)]]), { mask: make(3) }),
+    'a function': (make) => Object.assign(() => 0, { weights: make(1) }),
+    'an object without a prototype': (make) => Object.assign(Object.create(null), { t: make(1) }),
+    'an object that stands behind another': (make) => new Proxy(new Batch(make), {}),
   }
   for (const [title, hold] of Object.entries(HOLDERS)) {
     it(`keeps what is in ${title}: int32, in tidy and in scope`, async () => {
-      for (const run of [fn => tidy(() => fn(value => value)), fn => scope(s => fn(t => s.track(t)))]) {
+      for (const run of [
+        (fn) => tidy(() => fn((value) => value)),
+        (fn) => scope((s) => fn((t) => s.track(t))),
+      ]) {
         const made = []
         let lost
-        await run(track => {
+        await run((track) => {
           lost = [track(tensor(8, 'int32')), track(zeros([2]))]
-          return hold(value => { made.push(track(tensor(value, 'int32'))); return made.at(-1) })
+          return hold((value) => {
+            made.push(track(tensor(value, 'int32')))
+            return made.at(-1)
+          })
         })
-        assert.deepEqual(made.map(t => t.item()), made.map((_, i) => i + 1))
-        assert.deepEqual(lost.map(t => t.isDisposed), [true, true])
+        assert.deepEqual(
+          made.map((t) => t.item()),
+          made.map((_, i) => i + 1),
+        )
+        assert.deepEqual(
+          lost.map((t) => t.isDisposed),
+          [true, true],
+        )
         for (const t of made) t.dispose()
       }
     })
@@ -204,28 +298,62 @@ describe('tidy', () => {
 
   it('disposes float32 tensors that only getters, private fields and properties that are not enumerable give', () => {
     const made = []
-    const make = value => { made.push(tensor(value)); return made.at(-1) }
+    const make = (value) => {
+      made.push(tensor(value))
+      return made.at(-1)
+    }
     class Own {
       #t = make(1)
-      get t () { return this.#t }
+      get t() {
+        return this.#t
+      }
     }
-    const run = () => { throw new Error('run') }
+    const run = () => {
+      throw new Error('run')
+    }
     tidy(() => [
-      new Own(), Object.defineProperty({}, 't', { value: make(2) }), { get t () { return made[2] }, u: [make(3)].length }, Object.defineProperty(new Error(''), 'other', { value: make(4) }),
-      Object.defineProperties(new Error(''), { cause: { get: run }, errors: { get: run } }), Object.defineProperty([], 'name', { get: run, enumerable: true }),
-      new (class extends Error { get cause () { return run() } })()
+      new Own(),
+      Object.defineProperty({}, 't', { value: make(2) }),
+      {
+        get t() {
+          return made[2]
+        },
+        u: [make(3)].length,
+      },
+      Object.defineProperty(new Error(''), 'other', { value: make(4) }),
+      Object.defineProperties(new Error(''), { cause: { get: run }, errors: { get: run } }),
+      Object.defineProperty([], 'name', { get: run, enumerable: true }),
+      new (class extends Error {
+        get cause() {
+          return run()
+        }
+      })(),
     ])
-    assert.deepEqual(made.map(t => t.isDisposed), [true, true, true, true])
+    assert.deepEqual(
+      made.map((t) => t.isDisposed),
+      [true, true, true, true],
+    )
   })
 
   it('looks through large float32 data beside a tensor: a typed array, a list of numbers', () => {
-    const { list, numbers, t } = tidy(() => ({ numbers: new Float32Array(2 ** 24), list: Array.from({ length: 2 ** 20 }, (_, i) => i), t: tensor(3), late: zeros([1]).item() }))
+    const { list, numbers, t } = tidy(() => ({
+      numbers: new Float32Array(2 ** 24),
+      list: Array.from({ length: 2 ** 20 }, (_, i) => i),
+      t: tensor(3),
+      late: zeros([1]).item(),
+    }))
     assert.deepEqual([list.length, numbers.length, t.item()], [2 ** 20, 2 ** 24, 3])
   })
 
   it('returns what fn returns: numbers, undefined, and objects that contain themselves', () => {
-    assert.equal(tidy(() => 5), 5)
-    assert.equal(tidy(() => {}), undefined)
+    assert.equal(
+      tidy(() => 5),
+      5,
+    )
+    assert.equal(
+      tidy(() => {}),
+      undefined,
+    )
     const loop = tidy(() => {
       const o = { t: tensor(4) }
       o.self = o
@@ -246,11 +374,13 @@ describe('tidy', () => {
 
   it('leaves alone what keep was given, through nested tidies', () => {
     let kept
-    tidy(() => tidy(() => {
-      const t = tensor([1, 2])
-      kept = keep(t)
-      assert.equal(kept, t)
-    }))
+    tidy(() =>
+      tidy(() => {
+        const t = tensor([1, 2])
+        kept = keep(t)
+        assert.equal(kept, t)
+      }),
+    )
     assert.equal(kept.isDisposed, false)
     assert.deepEqual(kept.toArray(), [1, 2])
   })
@@ -258,15 +388,22 @@ describe('tidy', () => {
   it('disposes and passes an exception on', () => {
     let inside
     const reason = new Error('mine')
-    assert.throws(() => tidy(() => {
-      inside = zeros([2])
-      throw reason
-    }), error => error === reason)
+    assert.throws(
+      () =>
+        tidy(() => {
+          inside = zeros([2])
+          throw reason
+        }),
+      (error) => error === reason,
+    )
     assert.equal(inside.isDisposed, true)
     let outer
     tidy(() => {
       outer = zeros([1])
-      assert.equal(tidy(() => 1), 1)
+      assert.equal(
+        tidy(() => 1),
+        1,
+      )
       assert.equal(outer.isDisposed, false)
     })
     assert.equal(outer.isDisposed, true)
@@ -276,18 +413,27 @@ describe('tidy', () => {
 
   it('refuses a promise and a function that is async, and goes on working', async () => {
     let inside
-    refuses(() => tidy(async () => { inside = zeros([2]) }))
+    refuses(() =>
+      tidy(async () => {
+        inside = zeros([2])
+      }),
+    )
     assert.equal(inside.isDisposed, true)
     refuses(() => tidy(() => Promise.resolve(1)))
     await turn()
     const t = zeros([1])
     await turn()
     assert.equal(t.isDisposed, false)
-    assert.equal(tidy(() => 1), 1)
+    assert.equal(
+      tidy(() => 1),
+      1,
+    )
   })
 
   it('refuses what is no function', () => {
-    for (const fn of [undefined, null, 5, 'f', {}, zeros([1])]) refuses(() => tidy(fn), 'ERR_ARGUMENT')
+    for (const fn of [undefined, null, 5, 'f', {}, zeros([1])]) {
+      refuses(() => tidy(fn), 'ERR_ARGUMENT')
+    }
   })
 
   it('brings the count of tensors back', () => {
@@ -302,16 +448,26 @@ describe('tidy', () => {
   it('knows views that methods make inside: a float32 result of copyFrom, reshape and contiguous', () => {
     const t = zeros([2, 3])
     const made = []
-    tidy(() => { made.push(t.T, t.T.reshape([6]), t.T.contiguous(), t.astype('int8', { casting: 'unsafe' })) })
-    assert.deepEqual(made.map(m => m.isDisposed), [true, true, true, true])
+    tidy(() => {
+      made.push(t.T, t.T.reshape([6]), t.T.contiguous(), t.astype('int8', { casting: 'unsafe' }))
+    })
+    assert.deepEqual(
+      made.map((m) => m.isDisposed),
+      [true, true, true, true],
+    )
     assert.equal(t.isDisposed, false)
   })
 
   it('does not dispose a float32 tensor that contiguous() or copyFrom() of an outer one gives back', () => {
     const t = zeros([2, 3])
-    tidy(() => { t.contiguous().copyFrom(1) })
+    tidy(() => {
+      t.contiguous().copyFrom(1)
+    })
     assert.equal(t.isDisposed, false)
-    assert.deepEqual(t.toArray(), [[1, 1, 1], [1, 1, 1]])
+    assert.deepEqual(t.toArray(), [
+      [1, 1, 1],
+      [1, 1, 1],
+    ])
   })
 })
 
@@ -343,36 +499,43 @@ describe('Scope and scope', () => {
 
   it('scope(async) disposes after the last await and keeps what is returned', async () => {
     const made = []
-    const result = await scope(async s => {
+    const result = await scope(async (s) => {
       made.push(s.track(zeros([1])))
       await turn()
       assert.equal(made[0].isDisposed, false)
       made.push(s.track(tensor([1, 2])), s.track(tensor(3)))
       return { list: [made[1]] }
     })
-    assert.deepEqual(made.map(t => t.isDisposed), [true, false, true])
+    assert.deepEqual(
+      made.map((t) => t.isDisposed),
+      [true, false, true],
+    )
     assert.deepEqual(result.list[0].toArray(), [1, 2])
   })
 
   it('scope disposes and passes a rejection on', async () => {
     let inside
     const reason = new Error('mine')
-    await assert.rejects(scope(async s => {
-      inside = s.track(zeros([1]))
-      await turn()
-      throw reason
-    }), error => error === reason)
+    await assert.rejects(
+      scope(async (s) => {
+        inside = s.track(zeros([1]))
+        await turn()
+        throw reason
+      }),
+      (error) => error === reason,
+    )
     assert.equal(inside.isDisposed, true)
   })
 
-  it('two scopes at once do not take each other\'s tensors', async () => {
+  it("two scopes at once do not take each other's tensors", async () => {
     const seen = []
-    const work = async wait => scope(async s => {
-      const t = s.track(zeros([1]))
-      for (let i = 0; i < wait; i++) await turn()
-      seen.push(t.isDisposed)
-      return t
-    })
+    const work = async (wait) =>
+      scope(async (s) => {
+        const t = s.track(zeros([1]))
+        for (let i = 0; i < wait; i++) await turn()
+        seen.push(t.isDisposed)
+        return t
+      })
     const [a, b] = await Promise.all([work(1), work(5)])
     assert.deepEqual(seen, [false, false])
     assert.equal(a.isDisposed || b.isDisposed, false)
@@ -381,11 +544,13 @@ describe('Scope and scope', () => {
 
 describe('what a scope leaves', () => {
   const reason = new Error('mine')
-  const throwing = () => { throw reason }
-  const mine = error => error === reason
+  const throwing = () => {
+    throw reason
+  }
+  const mine = (error) => error === reason
 
   /** fn must leave as many tensors as there were, and so many more. */
-  async function leaves (more, fn) {
+  async function leaves(more, fn) {
     const before = settledMemory().tensors
     await fn()
     const left = memory().tensors - before
@@ -394,20 +559,67 @@ describe('what a scope leaves', () => {
 
   it('is nothing where Proxies in the result throw: tidy, nested tidy, scope', async () => {
     const made = []
-    const make = () => { const t = zeros([4]); made.push(t); return t }
-    const bad = t => ({ b: new Proxy({}, { ownKeys: throwing }), a: t })
+    const make = () => {
+      const t = zeros([4])
+      made.push(t)
+      return t
+    }
+    const bad = (t) => ({ b: new Proxy({}, { ownKeys: throwing }), a: t })
     await leaves(0, async () => {
       assert.throws(() => tidy(() => bad(make())), mine)
-      assert.throws(() => tidy(() => { make(); return tidy(() => [make(), bad(make())]) }), mine)
-      assert.throws(() => tidy(() => ({ get then () { make(); return throwing() } })), mine)
-      assert.throws(() => tidy(() => { make(); return new Proxy({}, { ownKeys: throwing }) }), mine)
-      assert.throws(() => tidy(() => { make(); return new Proxy({ a: 1 }, { getOwnPropertyDescriptor: throwing }) }), mine)
-      assert.throws(() => tidy(() => { make(); return { list: new Map([[1, bad(make())]]) } }), mine)
-      await assert.rejects(scope(async s => bad(s.track(make()))), mine)
-      await assert.rejects(scope(s => [s.track(make()), new Set([bad(s.track(make()))])]), mine)
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            return tidy(() => [make(), bad(make())])
+          }),
+        mine,
+      )
+      assert.throws(
+        () =>
+          tidy(() => ({
+            get then() {
+              make()
+              return throwing()
+            },
+          })),
+        mine,
+      )
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            return new Proxy({}, { ownKeys: throwing })
+          }),
+        mine,
+      )
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            return new Proxy({ a: 1 }, { getOwnPropertyDescriptor: throwing })
+          }),
+        mine,
+      )
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            return { list: new Map([[1, bad(make())]]) }
+          }),
+        mine,
+      )
+      await assert.rejects(
+        scope(async (s) => bad(s.track(make()))),
+        mine,
+      )
+      await assert.rejects(
+        scope((s) => [s.track(make()), new Set([bad(s.track(make()))])]),
+        mine,
+      )
     })
     assert.equal(made.length, 12)
-    assert.ok(made.every(t => t.isDisposed))
+    assert.ok(made.every((t) => t.isDisposed))
     assert.equal(tidy(() => zeros([1])).isDisposed, false) // and scopes go on working
     const outside = zeros([1])
     assert.equal(outside.isDisposed, false)
@@ -415,13 +627,57 @@ describe('what a scope leaves', () => {
 
   it('is what keep was given, whatever is thrown: in nested tidies, by the result, by the function', async () => {
     const kept = []
-    const make = () => { const t = full([2], 7); kept.push(keep(t)); return t }
+    const make = () => {
+      const t = full([2], 7)
+      kept.push(keep(t))
+      return t
+    }
     await leaves(5, async () => {
-      assert.throws(() => tidy(() => { make(); zeros([1]); throwing() }), mine)
-      assert.throws(() => tidy(() => tidy(() => { make(); zeros([1]); throwing() })), mine)
-      assert.throws(() => tidy(() => { make(); zeros([1]); return new Proxy({}, { ownKeys: throwing }) }), mine)
-      await assert.rejects(scope(async s => { s.track([make(), zeros([1])]); await turn(); throwing() }), mine)
-      await assert.rejects(scope(s => { s.track(make()); s.track(zeros([1])); return new Proxy({}, { ownKeys: throwing }) }), mine)
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            zeros([1])
+            throwing()
+          }),
+        mine,
+      )
+      assert.throws(
+        () =>
+          tidy(() =>
+            tidy(() => {
+              make()
+              zeros([1])
+              throwing()
+            }),
+          ),
+        mine,
+      )
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            zeros([1])
+            return new Proxy({}, { ownKeys: throwing })
+          }),
+        mine,
+      )
+      await assert.rejects(
+        scope(async (s) => {
+          s.track([make(), zeros([1])])
+          await turn()
+          throwing()
+        }),
+        mine,
+      )
+      await assert.rejects(
+        scope((s) => {
+          s.track(make())
+          s.track(zeros([1]))
+          return new Proxy({}, { ownKeys: throwing })
+        }),
+        mine,
+      )
     })
     for (const t of kept) assert.deepEqual(t.toArray(), [7, 7])
   })
@@ -439,7 +695,7 @@ describe('what a scope leaves', () => {
       })
       assert.equal(t.c.isDisposed, true)
       assert.deepEqual(t.b.toArray(), [4])
-      const u = await scope(async s => {
+      const u = await scope(async (s) => {
         const [a, b] = s.track([zeros([2]), full([2], 3)])
         a.dispose()
         await turn()
@@ -452,24 +708,72 @@ describe('what a scope leaves', () => {
 
   it('does not come to harm where one dispose throws: the others go', async () => {
     const made = []
-    const make = () => { const t = zeros([1]); made.push(t); return t }
+    const make = () => {
+      const t = zeros([1])
+      made.push(t)
+      return t
+    }
     await leaves(3, async () => {
-      assert.throws(() => tidy(() => { make(); make().dispose = throwing; make() }), mine)
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            make().dispose = throwing
+            make()
+          }),
+        mine,
+      )
       const s = new Scope()
       s.track([make(), make(), make()])[1].dispose = throwing
       assert.throws(() => s.dispose(), mine)
-      await assert.rejects(scope(s => { s.track([make(), make(), make()])[1].dispose = throwing }), mine)
+      await assert.rejects(
+        scope((s) => {
+          s.track([make(), make(), make()])[1].dispose = throwing
+        }),
+        mine,
+      )
     })
-    assert.deepEqual(made.map(t => t.isDisposed), [true, false, true, true, false, true, true, false, true])
+    assert.deepEqual(
+      made.map((t) => t.isDisposed),
+      [true, false, true, true, false, true, true, false, true],
+    )
   })
 
-  it('is the function\'s own error, where a dispose throws as well; the others go', async () => {
+  it("is the function's own error, where a dispose throws as well; the others go", async () => {
     const made = []
-    const make = () => { const t = zeros([1]); made.push(t); return t }
-    const ends = () => { throw new RangeError('fn') }
-    await leaves(1, () => assert.throws(() => tidy(() => { make(); make().dispose = throwing; make(); ends() }), /^RangeError: fn$/))
-    await leaves(1, () => assert.rejects(scope(s => { s.track([make(), make(), make()])[1].dispose = throwing; ends() }), /^RangeError: fn$/))
-    assert.deepEqual(made.map(t => t.isDisposed), [true, false, true, true, false, true])
+    const make = () => {
+      const t = zeros([1])
+      made.push(t)
+      return t
+    }
+    const ends = () => {
+      throw new RangeError('fn')
+    }
+    await leaves(1, () =>
+      assert.throws(
+        () =>
+          tidy(() => {
+            make()
+            make().dispose = throwing
+            make()
+            ends()
+          }),
+        /^RangeError: fn$/,
+      ),
+    )
+    await leaves(1, () =>
+      assert.rejects(
+        scope((s) => {
+          s.track([make(), make(), make()])[1].dispose = throwing
+          ends()
+        }),
+        /^RangeError: fn$/,
+      ),
+    )
+    assert.deepEqual(
+      made.map((t) => t.isDisposed),
+      [true, false, true, true, false, true],
+    )
   })
 
   it('is what a result has at a depth of 100,000, and as keys of a Map', async () => {
@@ -483,16 +787,28 @@ describe('what a scope leaves', () => {
       while (Array.isArray(inner)) inner = inner[0]
       assert.deepEqual(inner.toArray(), [5])
       const map = tidy(() => new Map([[ones([1]), { t: ones([2]) }]]))
-      assert.deepEqual([...map].map(([key, { t }]) => [key.isDisposed, t.isDisposed]), [[false, false]])
+      assert.deepEqual(
+        [...map].map(([key, { t }]) => [key.isDisposed, t.isDisposed]),
+        [[false, false]],
+      )
     })
   })
 
   it('is nothing of tidies in getters of options, in iterators and in each other', async () => {
     await leaves(1, () => {
-      const t = tidy(() => zeros([2]).copyFrom((function * () {
-        yield tidy(() => zeros([3]).fill(5).get(1))
-        yield tidy(() => full([1], 6)).item()
-      })(), { get scale () { return tidy(() => zeros([1]).fill(2).item()) } }))
+      const t = tidy(() =>
+        zeros([2]).copyFrom(
+          (function* () {
+            yield tidy(() => zeros([3]).fill(5).get(1))
+            yield tidy(() => full([1], 6)).item()
+          })(),
+          {
+            get scale() {
+              return tidy(() => zeros([1]).fill(2).item())
+            },
+          },
+        ),
+      )
       assert.deepEqual(t.toArray(), [10, 12])
     })
   })
@@ -523,8 +839,13 @@ describe('collection', () => {
     const kinds = memory().bytes
     const total = () => Object.values(memory().bytes).reduce((a, b) => a + b, 0)
     const before = Object.values(kinds).reduce((a, b) => a + b, 0)
-    ;(() => { for (let i = 0; i < 64; i++) zeros([16384]) })()
-    assert.ok(await collectUntil(() => total() <= before + (1 << 20)), 'the bytes are still counted')
+    ;(() => {
+      for (let i = 0; i < 64; i++) zeros([16384])
+    })()
+    assert.ok(
+      await collectUntil(() => total() <= before + (1 << 20)),
+      'the bytes are still counted',
+    )
   })
 
   it('keeps the int32 base of a view that is still held', async () => {
@@ -546,13 +867,16 @@ describe('collection', () => {
       }
     })()
     const most = before + (isWasm ? 2 ** 14 : 2 ** 18 + 2 ** 15) // of 100 KB and 400 KB: each keeps 31 others in linear memory, natively four blocks
-    assert.ok(await collectUntil(() => bytes() <= most), `${bytes() - before} bytes are counted for 16 tensors`)
+    assert.ok(
+      await collectUntil(() => bytes() <= most),
+      `${bytes() - before} bytes are counted for 16 tensors`,
+    )
     const others = Array.from({ length: 6400 }, () => full([4], -1, 'int32'))
     for (const [i, t] of held) assert.deepEqual(t.toArray(), [i, i, i, i])
     for (const [, t] of held) t.dispose()
     await collectAll()
     const more = Array.from({ length: 6400 }, () => full([4], -2, 'int32'))
-    assert.ok(others.every(t => t.get(3) === -1) && more.every(t => t.get(0) === -2))
+    assert.ok(others.every((t) => t.get(3) === -1) && more.every((t) => t.get(0) === -2))
   })
 
   it('comes in time for float32 tensors of 64 bytes and 1 KiB that nobody disposes of, where a program lets it', async function () {

@@ -2,9 +2,33 @@
 // …Like: the shape, dtype and dim order of a tensor that there is, and neither its dynamism nor its bytes.
 const assert = require('node:assert/strict')
 const {
-  Generator, empty, emptyLike, fromBlob, fullLike, memory, onesLike, rand, randLike, randint, randintLike, randn, randnLike, tensor, zeros, zerosLike
+  Generator,
+  empty,
+  emptyLike,
+  fromBlob,
+  fullLike,
+  memory,
+  onesLike,
+  rand,
+  randLike,
+  randint,
+  randintLike,
+  randn,
+  randnLike,
+  tensor,
+  zeros,
+  zerosLike,
 } = require('samebytes')
-const { ALL_SHARED, NO_CUDA, alive, fails, generator, hex, makesNothing, refuses } = require('../setup')
+const {
+  ALL_SHARED,
+  NO_CUDA,
+  alive,
+  fails,
+  generator,
+  hex,
+  makesNothing,
+  refuses,
+} = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const MAKERS = {
@@ -14,10 +38,10 @@ const MAKERS = {
   fullLike: (t, opts) => fullLike(t, 1, opts),
   randLike: (t, opts) => randLike(t, opts),
   randnLike: (t, opts) => randnLike(t, opts),
-  randintLike: (t, opts) => randintLike(t, 0, 2, opts)
+  randintLike: (t, opts) => randintLike(t, 0, 2, opts),
 }
 /** a dtype that each of them can make */
-const fitting = name => name === 'randintLike' ? 'int16' : 'float64'
+const fitting = (name) => (name === 'randintLike' ? 'int16' : 'float64')
 
 describe('…Like', () => {
   for (const [name, make] of Object.entries(MAKERS)) {
@@ -31,14 +55,19 @@ describe('…Like', () => {
         [t.permute(1, 2, 0).contiguous().permute(2, 0, 1), [1, 8, 2]],
         [zeros([4, 6, 8], dtype).slice('::2', '::2', '::2'), [12, 4, 1]],
         [t.flip(), [12, 4, 1]],
-        [t.select(0, 0).expand(2, 3, 4), t.select(0, 0).expand(2, 3, 4).clone().strides] // a repeated axis gets room, too
+        [t.select(0, 0).expand(2, 3, 4), t.select(0, 0).expand(2, 3, 4).clone().strides], // a repeated axis gets room, too
       ]
       for (const [source, strides] of cases) {
         const made = make(source)
-        assert.deepEqual([made.shape, made.strides, made.dtype, made.offset], [[2, 3, 4], strides, dtype, 0])
+        assert.deepEqual(
+          [made.shape, made.strides, made.dtype, made.offset],
+          [[2, 3, 4], strides, dtype, 0],
+        )
         assert.equal(made.isView, false)
       }
-      for (const shape of [[], [0], [2, 0, 3], [1, 1], [5]]) assert.deepEqual(make(zeros(shape, dtype)).shape, shape)
+      for (const shape of [[], [0], [2, 0, 3], [1, 1], [5]]) {
+        assert.deepEqual(make(zeros(shape, dtype)).shape, shape)
+      }
     })
 
     it(`${name} does not take dynamism, sharing, read-only or owner over`, () => {
@@ -69,7 +98,9 @@ describe('…Like', () => {
       gone.dispose()
       const t = zeros([2], dtype)
       makesNothing(() => {
-        for (const bad of [undefined, null, 3, [1, 2], {}, new Float32Array(2)]) fails(() => make(bad), TypeError, 'ERR_ARGUMENT', /tensor/)
+        for (const bad of [undefined, null, 3, [1, 2], {}, new Float32Array(2)]) {
+          fails(() => make(bad), TypeError, 'ERR_ARGUMENT', /tensor/)
+        }
         fails(() => make(gone), Error, 'ERR_DISPOSED')
         refuses(() => make(t, 'float'), 'ERR_DTYPE')
         refuses(() => make(t, { device: 'cuda:0' }), NO_CUDA)
@@ -90,7 +121,10 @@ describe('…Like', () => {
       assert.deepEqual(onesLike(t).toArray(), one)
       const made = fullLike(t, values[3])
       assert.equal(made.dtype, dtype)
-      assert.deepEqual(made.toArray(), [[values[3], values[3], values[3]], [values[3], values[3], values[3]]])
+      assert.deepEqual(made.toArray(), [
+        [values[3], values[3], values[3]],
+        [values[3], values[3], values[3]],
+      ])
       assert.deepEqual(t.toArray().flat(Array.isArray(values[0]) ? 1 : Infinity), values)
     })
   }
@@ -107,12 +141,24 @@ describe('…Like', () => {
 
   it('draw what rand, randn and randint draw of the same shape, dtype and order', () => {
     const pairs = [
-      [opts => randLike(zeros([3, 4], { dtype: 'float64', order: 'F' }), opts), opts => rand([3, 4], { dtype: 'float64', ...opts })],
-      [opts => randnLike(zeros([3, 4], 'float16'), opts), opts => randn([3, 4], { dtype: 'float16', ...opts })],
-      [opts => randintLike(zeros([3, 4], { dtype: 'int8', order: 'F' }), -3, 9, opts), opts => randint(-3, 9, [3, 4], { dtype: 'int8', ...opts })]
+      [
+        (opts) => randLike(zeros([3, 4], { dtype: 'float64', order: 'F' }), opts),
+        (opts) => rand([3, 4], { dtype: 'float64', ...opts }),
+      ],
+      [
+        (opts) => randnLike(zeros([3, 4], 'float16'), opts),
+        (opts) => randn([3, 4], { dtype: 'float16', ...opts }),
+      ],
+      [
+        (opts) => randintLike(zeros([3, 4], { dtype: 'int8', order: 'F' }), -3, 9, opts),
+        (opts) => randint(-3, 9, [3, 4], { dtype: 'int8', ...opts }),
+      ],
     ]
     for (const [like, plain] of pairs) {
-      assert.deepEqual(like({ generator: new Generator(5) }).toArray(), plain({ generator: new Generator(5) }).toArray())
+      assert.deepEqual(
+        like({ generator: new Generator(5) }).toArray(),
+        plain({ generator: new Generator(5) }).toArray(),
+      )
     }
   })
 
@@ -122,7 +168,12 @@ describe('…Like', () => {
     const numbers = new Generator(1)
     fails(() => randLike(integers, { generator: numbers }), TypeError, 'ERR_DTYPE', /int32/)
     fails(() => randnLike(integers, { generator: numbers }), TypeError, 'ERR_DTYPE', /int32/)
-    fails(() => randintLike(floats, 0, 2, { generator: numbers }), TypeError, 'ERR_DTYPE', /float32/)
+    fails(
+      () => randintLike(floats, 0, 2, { generator: numbers }),
+      TypeError,
+      'ERR_DTYPE',
+      /float32/,
+    )
     assert.equal(numbers.offset, 0n)
     assert.equal(randLike(integers, 'float32').dtype, 'float32')
     assert.equal(randnLike(integers, { dtype: 'float64' }).dtype, 'float64')

@@ -5,20 +5,31 @@ const { backend, linspace, memory } = require('samebytes')
 const { fails, generator, hex, makesNothing, refuses, skipWithout } = require('../setup')
 const { BOUNDS, askNumpy } = require('../sequences')
 
-function cases ({ next, uint32, pick }) {
+function cases({ next, uint32, pick }) {
   const list = []
   for (const [dtype, [low, high]] of Object.entries(BOUNDS)) {
     if (dtype === 'bool') continue
     for (let i = 0; i < 40; i++) {
       const width = Math.min(Number(high), 2 ** 52) - Math.max(Number(low), -(2 ** 52))
-      const near = () => Math.max(Number(low), -(2 ** 52)) + uint32() / 2 ** 32 * width * pick([1, 1e-2, 1e-9])
+      const near = () =>
+        Math.max(Number(low), -(2 ** 52)) + (uint32() / 2 ** 32) * width * pick([1, 1e-2, 1e-9])
       const [start, stop] = [near(), pick([near, near, near, () => Math.trunc(near())])()]
-      list.push({ make: 'linspace', start, stop: next(12) ? stop : start, num: pick([0, 1, 2, 3, 5, next(50), 257, 700]), endpoint: next(3) > 0, dtype })
+      list.push({
+        make: 'linspace',
+        start,
+        stop: next(12) ? stop : start,
+        num: pick([0, 1, 2, 3, 5, next(50), 257, 700]),
+        endpoint: next(3) > 0,
+        dtype,
+      })
     }
   }
-  for (const num of [2, 3, 7, 300]) { // steps that a float64 cannot hold
+  for (const num of [2, 3, 7, 300]) {
+    // steps that a float64 cannot hold
     for (const stop of [5e-324, -5e-324, 3e-323]) {
-      for (const endpoint of [true, false]) list.push({ make: 'linspace', start: 0, stop, num, endpoint, dtype: 'float64' })
+      for (const endpoint of [true, false]) {
+        list.push({ make: 'linspace', start: 0, stop, num, endpoint, dtype: 'float64' })
+      }
     }
   }
   return list
@@ -86,13 +97,22 @@ describe('linspace', () => {
         fails(() => linspace(bad, 1, 3), RangeError, 'ERR_BOUNDS', /start/)
         fails(() => linspace(0, bad, 3), RangeError, 'ERR_BOUNDS', /stop/)
       }
-      fails(() => linspace(-1.7e308, 1.7e308, 3, 'float64'), RangeError, 'ERR_BOUNDS', /stop - start/)
+      fails(
+        () => linspace(-1.7e308, 1.7e308, 3, 'float64'),
+        RangeError,
+        'ERR_BOUNDS',
+        /stop - start/,
+      )
       for (const bad of ['0', 1n, null, undefined, [0], true]) {
         fails(() => linspace(bad, 1, 3), TypeError, 'ERR_ARGUMENT', /start/)
         fails(() => linspace(0, bad, 3), TypeError, 'ERR_ARGUMENT', /stop/)
       }
-      for (const bad of [undefined, '3', null, {}, 3n]) fails(() => linspace(0, 1, bad), TypeError, 'ERR_ARGUMENT', /num/)
-      for (const bad of [-1, 1.5, NaN, 2 ** 53]) fails(() => linspace(0, 1, bad), RangeError, 'ERR_SHAPE', /num/)
+      for (const bad of [undefined, '3', null, {}, 3n]) {
+        fails(() => linspace(0, 1, bad), TypeError, 'ERR_ARGUMENT', /num/)
+      }
+      for (const bad of [-1, 1.5, NaN, 2 ** 53]) {
+        fails(() => linspace(0, 1, bad), RangeError, 'ERR_SHAPE', /num/)
+      }
       fails(() => linspace(0, 1, 3, { endpoint: 1 }), TypeError, 'ERR_ARGUMENT', /endpoint/)
       fails(() => linspace(0, 1, 3, { pinMemory: true }), Error, 'ERR_UNSUPPORTED', /CUDA/)
       refuses(() => linspace(0, 1, 2 ** 52), 'ERR_MEMORY', 'ERR_SHAPE')
@@ -115,7 +135,11 @@ describe('linspace', () => {
     const expected = askNumpy(list)
     assert.ok(list.length > 600)
     list.forEach(({ start, stop, num, endpoint, dtype }, i) => {
-      assert.equal(hex(linspace(start, stop, num, { endpoint, dtype })), expected[i], `linspace(${start}, ${stop}, ${num}, ${endpoint}, ${dtype})`)
+      assert.equal(
+        hex(linspace(start, stop, num, { endpoint, dtype })),
+        expected[i],
+        `linspace(${start}, ${stop}, ${num}, ${endpoint}, ${dtype})`,
+      )
     })
   })
 })

@@ -88,10 +88,16 @@ describe('a Node without WebAssembly', function () {
 
   for (const name of ['wasm', 'wasm-shared']) {
     it(`refuses ${name} with a code, and says what works`, async () => {
-      const told = await childJson(`
+      const told = await childJson(
+        `
         try { require('samebytes') } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }
-      `, { flags: ['--jitless'], env: { SAMEBYTES_BACKEND: name } })
-      assert.deepEqual(told, ['ERR_UNSUPPORTED', 'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works'])
+      `,
+        { flags: ['--jitless'], env: { SAMEBYTES_BACKEND: name } },
+      )
+      assert.deepEqual(told, [
+        'ERR_UNSUPPORTED',
+        'this runtime has no WebAssembly: Node has none under --jitless, where only the native addon works',
+      ])
     })
   }
 })
@@ -104,17 +110,29 @@ describe('a startup snapshot', function () {
     const blob = path.join(folder, 'snapshot.blob')
     const program = path.join(folder, 'program.js')
     const load = `require('node:module').createRequire(${JSON.stringify(__filename)})('samebytes')`
-    const run = (...flags) => JSON.parse(execFileSync(process.execPath, ['--snapshot-blob', blob, ...flags], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }))
+    const run = (...flags) =>
+      JSON.parse(
+        execFileSync(process.execPath, ['--snapshot-blob', blob, ...flags], {
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      )
     try {
       // Node's own loader does not survive in a snapshot: this one is not started.
-      fs.writeFileSync(program, `try { ${load} } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }`)
+      fs.writeFileSync(
+        program,
+        `try { ${load} } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }`,
+      )
       const [code, message] = run('--build-snapshot', program)
       assert.equal(code, 'ERR_UNSUPPORTED')
       assert.match(message, /while Node builds a startup snapshot.*setDeserializeMainFunction/)
-      fs.writeFileSync(program, `
+      fs.writeFileSync(
+        program,
+        `
         require('node:v8').startupSnapshot.setDeserializeMainFunction(() => { console.log(JSON.stringify(${load}.ones([2]).toArray())) })
         console.log('"built"')
-      `)
+      `,
+      )
       assert.equal(run('--build-snapshot', program), 'built')
       assert.deepEqual(run('a'), [1, 1])
     } finally {

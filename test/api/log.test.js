@@ -6,13 +6,18 @@ describe('NODE_DEBUG=samebytes', function () {
   needs('a Node of its own')
 
   /** The lines that a program logs, without the process' number. */
-  async function logged (source, env = {}) {
-    const { code, stderr } = await child(`const samebytes = require('samebytes')\n${source}`, { env: { NODE_DEBUG: 'samebytes', ...env } })
-    assert.equal(code, 0, stderr)
-    return stderr.split('\n').filter(line => line !== '').map(line => {
-      assert.match(line, /^SAMEBYTES \d+: /)
-      return line.replace(/^SAMEBYTES \d+: /, '')
+  async function logged(source, env = {}) {
+    const { code, stderr } = await child(`const samebytes = require('samebytes')\n${source}`, {
+      env: { NODE_DEBUG: 'samebytes', ...env },
     })
+    assert.equal(code, 0, stderr)
+    return stderr
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        assert.match(line, /^SAMEBYTES \d+: /)
+        return line.replace(/^SAMEBYTES \d+: /, '')
+      })
   }
 
   it('writes nothing, and reads no file for it, unless it is asked for', async () => {
@@ -42,8 +47,13 @@ describe('NODE_DEBUG=samebytes', function () {
   })
 
   it('says why there is no addon', async () => {
-    const { stderr } = await child("require('samebytes')", { env: { NODE_DEBUG: 'samebytes', SAMEBYTES_BACKEND: '', SAMEBYTES_BINARY: '/no such addon' } })
-    assert.match(stderr, /^SAMEBYTES \d+: no addon \/no such addon: .*\nSAMEBYTES \d+: back end wasm: no addon could be loaded$/m)
+    const { stderr } = await child("require('samebytes')", {
+      env: { NODE_DEBUG: 'samebytes', SAMEBYTES_BACKEND: '', SAMEBYTES_BINARY: '/no such addon' },
+    })
+    assert.match(
+      stderr,
+      /^SAMEBYTES \d+: no addon \/no such addon: .*\nSAMEBYTES \d+: back end wasm: no addon could be loaded$/m,
+    )
   })
 
   it('says what was staged, promoted, and that WASM memory grew', async () => {
@@ -54,9 +64,19 @@ describe('NODE_DEBUG=samebytes', function () {
       t.slice(':3').copyFrom(t.slice('1:')) // overlaps
       zeros([2, 2]).copyFrom(t.reshape(2, 2).T) // of bytes that WASM does not see
       zeros([2 ** 22]).dispose()`)
-    assert.ok(lines.includes('staged 12 bytes: a temporary copy') || lines.includes('staged 16 bytes: a temporary copy'), lines.join('\n'))
-    assert.equal(lines.some(line => /^WASM memory grew from \d+ to \d+ bytes$/.test(line)), isWasm)
-    assert.equal(lines.includes('promoted a tensor of 16 bytes: it has a buffer of its own'), !isWasm)
+    assert.ok(
+      lines.includes('staged 12 bytes: a temporary copy') ||
+        lines.includes('staged 16 bytes: a temporary copy'),
+      lines.join('\n'),
+    )
+    assert.equal(
+      lines.some((line) => /^WASM memory grew from \d+ to \d+ bytes$/.test(line)),
+      isWasm,
+    )
+    assert.equal(
+      lines.includes('promoted a tensor of 16 bytes: it has a buffer of its own'),
+      !isWasm,
+    )
   })
 
   it('says what was mapped and shared, in letters', async function () {
@@ -74,7 +94,12 @@ describe('NODE_DEBUG=samebytes', function () {
       SharedTensor.unlink(name)`)
     const text = lines.join('\n')
     assert.match(text, /^mapped \/.*\/a\\x1b\[31m\\n\.npy: 144 bytes, mode c, guarded$/m)
-    for (const what of [/^made a segment of 136 bytes: \/dev\/shm\/sb-test-\d+$/m, /^named the segment \/dev\/shm\/sb-test-\d+$/m, /^opened the segment \/dev\/shm\/sb-test-\d+$/m, /^removed the name \/dev\/shm\/sb-test-\d+$/m]) {
+    for (const what of [
+      /^made a segment of 136 bytes: \/dev\/shm\/sb-test-\d+$/m,
+      /^named the segment \/dev\/shm\/sb-test-\d+$/m,
+      /^opened the segment \/dev\/shm\/sb-test-\d+$/m,
+      /^removed the name \/dev\/shm\/sb-test-\d+$/m,
+    ]) {
       assert.match(text, what)
     }
   })

@@ -4,18 +4,38 @@ const { backend, dtypes, empty, full, memory, ones, tensor, zeros } = require('s
 const { fails, hex, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
-const zeroOf = value => Array.isArray(value) ? [0, 0] : { number: 0, bigint: 0n, boolean: false }[typeof value]
-const oneOf = value => Array.isArray(value) ? [1, 0] : { number: 1, bigint: 1n, boolean: true }[typeof value]
+const zeroOf = (value) =>
+  Array.isArray(value) ? [0, 0] : { number: 0, bigint: 0n, boolean: false }[typeof value]
+const oneOf = (value) =>
+  Array.isArray(value) ? [1, 0] : { number: 1, bigint: 1n, boolean: true }[typeof value]
 
 describe('dtypes', () => {
   it('lists the seventeen dtypes', () => {
-    assert.deepEqual([...dtypes].sort(), ['bfloat16', 'bool', 'complex128', 'complex64', 'float16',
-      'float32', 'float64', 'float8_e4m3fn', 'float8_e5m2', 'int16', 'int32', 'int64', 'int8', 'uint16',
-      'uint32', 'uint64', 'uint8'])
+    assert.deepEqual([...dtypes].sort(), [
+      'bfloat16',
+      'bool',
+      'complex128',
+      'complex64',
+      'float16',
+      'float32',
+      'float64',
+      'float8_e4m3fn',
+      'float8_e5m2',
+      'int16',
+      'int32',
+      'int64',
+      'int8',
+      'uint16',
+      'uint32',
+      'uint64',
+      'uint8',
+    ])
   })
 
   it('cannot be changed by a caller for others', () => {
-    try { dtypes.length = 0 } catch {}
+    try {
+      dtypes.length = 0
+    } catch {}
     assert.equal(require('samebytes').dtypes.length, 17)
     assert.equal(zeros([1], 'int8').dtype, 'int8')
   })
@@ -92,7 +112,16 @@ describe('empty', () => {
   })
 
   it('refuses unknown dtypes', () => {
-    const bad = ['float', 'Float32', 'f4', '', 'constructor', '__proto__', 'toString', 'hasOwnProperty']
+    const bad = [
+      'float',
+      'Float32',
+      'f4',
+      '',
+      'constructor',
+      '__proto__',
+      'toString',
+      'hasOwnProperty',
+    ]
     for (const dtype of bad) fails(() => empty([1], { dtype }), TypeError, 'ERR_DTYPE')
     for (const dtype of bad) fails(() => empty([1], dtype), TypeError, 'ERR_DTYPE')
     for (const dtype of [7, {}, [], Symbol('s'), null, () => 'int8']) {
@@ -113,16 +142,33 @@ describe('empty', () => {
 
 describe('order', () => {
   it('F stores int16 axes from the first one on, with the data in logical order', () => {
-    for (const make of [o => empty([2, 3, 4], o), o => zeros([2, 3, 4], o), o => ones([2, 3, 4], o), o => full([2, 3, 4], 7, o)]) {
+    for (const make of [
+      (o) => empty([2, 3, 4], o),
+      (o) => zeros([2, 3, 4], o),
+      (o) => ones([2, 3, 4], o),
+      (o) => full([2, 3, 4], 7, o),
+    ]) {
       const t = make({ dtype: 'int16', order: 'F' })
       assert.deepEqual([...t.strides], [1, 2, 6])
       assert.equal(t.nbytes, 48)
       assert.deepEqual([...make({ dtype: 'int16', order: 'C' }).strides], [12, 4, 1])
     }
-    const t = tensor([[1, 2, 3], [4, 5, 6]], { dtype: 'int16', order: 'F' })
-    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    const t = tensor(
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      { dtype: 'int16', order: 'F' },
+    )
+    assert.deepEqual(t.toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.deepEqual([...t.T.data], [1, 4, 2, 5, 3, 6])
-    assert.deepEqual([...tensor(Int16Array.of(1, 2, 3, 4), [2, 2], { order: 'F' }).T.data], [1, 3, 2, 4])
+    assert.deepEqual(
+      [...tensor(Int16Array.of(1, 2, 3, 4), [2, 2], { order: 'F' }).T.data],
+      [1, 3, 2, 4],
+    )
   })
 
   it('F of rank 0, of rank 1 and without elements is as C, for float32', () => {
@@ -134,8 +180,15 @@ describe('order', () => {
 
   it('F refuses what cannot be had, and other words are refused', () => {
     refuses(() => empty([2 ** 26, 2 ** 25], { order: 'F' }), 'ERR_MEMORY')
-    refuses(() => empty([2 ** 26, 2 ** 30], { order: 'F' }), 'ERR_MEMORY', 'ERR_SHAPE', 'ERR_BOUNDS')
-    for (const order of ['f', 'A', '', 0, null, true, ['F']]) refuses(() => empty([2, 2], { order }), 'ERR_ARGUMENT')
+    refuses(
+      () => empty([2 ** 26, 2 ** 30], { order: 'F' }),
+      'ERR_MEMORY',
+      'ERR_SHAPE',
+      'ERR_BOUNDS',
+    )
+    for (const order of ['f', 'A', '', 0, null, true, ['F']]) {
+      refuses(() => empty([2, 2], { order }), 'ERR_ARGUMENT')
+    }
   })
 })
 
@@ -144,7 +197,10 @@ describe('zeros, ones and full', () => {
     it(`fill ${dtype} tensors`, () => {
       const zero = zeroOf(values[0])
       const one = oneOf(values[0])
-      assert.deepEqual(zeros([2, 2], { dtype }).toArray(), [[zero, zero], [zero, zero]])
+      assert.deepEqual(zeros([2, 2], { dtype }).toArray(), [
+        [zero, zero],
+        [zero, zero],
+      ])
       assert.deepEqual(ones([3], dtype).toArray(), [one, one, one])
       const t = full([2], values[3], { dtype })
       assert.equal(t.dtype, dtype)
@@ -192,12 +248,20 @@ describe('properties', () => {
   it('cannot be changed by a caller, for float32 [2, 3]', () => {
     const t = zeros([2, 3])
     for (const name of ['shape', 'strides', 'dims']) {
-      try { t[name][0] = 99 } catch {}
-      try { t[name].length = 0 } catch {}
-      try { t[name] = [1] } catch {}
+      try {
+        t[name][0] = 99
+      } catch {}
+      try {
+        t[name].length = 0
+      } catch {}
+      try {
+        t[name] = [1]
+      } catch {}
     }
     for (const name of ['offset', 'dtype', 'size', 'nbytes', 'isReadOnly', 'data']) {
-      try { t[name] = 1 } catch {}
+      try {
+        t[name] = 1
+      } catch {}
     }
     assert.deepEqual([...t.shape], [2, 3])
     assert.deepEqual([...t.strides], [3, 1])
@@ -207,7 +271,7 @@ describe('properties', () => {
     assert.equal(t.get(1, 2), 0)
   })
 
-  it('count an int16 view\'s offset in elements and in bytes', () => {
+  it("count an int16 view's offset in elements and in bytes", () => {
     const t = zeros([4, 5], 'int16')
     const v = t.slice('1:', '2:')
     assert.equal(v.offset - t.offset, 7)
@@ -232,18 +296,26 @@ describe('properties', () => {
       const { data } = t
       assert.ok(data instanceof array)
       assert.equal(data.byteLength, t.nbytes)
-      assert.equal(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('hex'), bytes)
+      assert.equal(
+        Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('hex'),
+        bytes,
+      )
       assert.ok(t.bytes instanceof Uint8Array)
       assert.equal(Buffer.from(t.bytes).toString('hex'), bytes)
       data.fill(data[1], 0, 1)
-      assert.deepEqual(hex(t).slice(0, 2 * data.BYTES_PER_ELEMENT),
-        bytes.slice(2 * data.BYTES_PER_ELEMENT, 4 * data.BYTES_PER_ELEMENT))
+      assert.deepEqual(
+        hex(t).slice(0, 2 * data.BYTES_PER_ELEMENT),
+        bytes.slice(2 * data.BYTES_PER_ELEMENT, 4 * data.BYTES_PER_ELEMENT),
+      )
     })
   }
 
   it('data of a float32 view covers that view and nothing else', () => {
     const { tensor } = require('samebytes')
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.deepEqual([...t.select(0, 1).data], [4, 5, 6])
     assert.deepEqual([...t.slice('0:1', '1:').data], [2, 3])
     t.select(0, 1).data[0] = 40

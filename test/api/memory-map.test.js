@@ -28,7 +28,8 @@ zeros([9]).dispose()
 console.log(JSON.stringify(memoryMap({ format: FORMAT, limit: LIMIT })))
 globalThis.held = [image, views, windows, wide, both, many, copy]
 `
-const fixed = (format, limit) => childJson(FIXED.replace('FORMAT', JSON.stringify(format)).replace('LIMIT', String(limit)))
+const fixed = (format, limit) =>
+  childJson(FIXED.replace('FORMAT', JSON.stringify(format)).replace('LIMIT', String(limit)))
 
 const TEXT = `samebytes memory map · node · ${backend()} · 312 tensors on 305 blocks of 1.2 KiB
 
@@ -73,38 +74,105 @@ describe('memoryMap', function () {
 
   it('says the same as data', async () => {
     const map = await fixed('json', 1000)
-    assert.deepEqual(Object.keys(map), ['format', 'samebytes', 'backend', 'program', 'pid', 'totals', 'regions', 'more', 'copied', 'staged', 'sent', 'memory'])
+    assert.deepEqual(Object.keys(map), [
+      'format',
+      'samebytes',
+      'backend',
+      'program',
+      'pid',
+      'totals',
+      'regions',
+      'more',
+      'copied',
+      'staged',
+      'sent',
+      'memory',
+    ])
     assert.equal(map.format, 1)
     assert.equal(map.samebytes, require('../../package.json').version)
     assert.equal(map.backend, backend())
     assert.ok(Number.isSafeInteger(map.pid) && map.pid > 0)
     assert.deepEqual(map.more, { regions: 0, tensors: 0, bytes: 0 })
     assert.equal(map.totals.untraced, 0)
-    assert.equal(map.totals.regions, map.regions.reduce((sum, { count }) => sum + count, 0))
-    assert.equal(map.totals.bytes, map.regions.reduce((sum, { count, nbytes }) => sum + count * nbytes, 0))
-    assert.equal(map.totals.tensors, map.regions.reduce((sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0), 0))
+    assert.equal(
+      map.totals.regions,
+      map.regions.reduce((sum, { count }) => sum + count, 0),
+    )
+    assert.equal(
+      map.totals.bytes,
+      map.regions.reduce((sum, { count, nbytes }) => sum + count * nbytes, 0),
+    )
+    assert.equal(
+      map.totals.tensors,
+      map.regions.reduce(
+        (sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0),
+        0,
+      ),
+    )
     for (const region of map.regions) {
-      assert.deepEqual(Object.keys(region), ['id', 'count', 'kind', 'nbytes', 'address', 'device', 'owners', 'site', 'tensors', 'more'])
+      assert.deepEqual(Object.keys(region), [
+        'id',
+        'count',
+        'kind',
+        'nbytes',
+        'address',
+        'device',
+        'owners',
+        'site',
+        'tensors',
+        'more',
+      ])
       assert.equal(region.device, 'cpu')
       assert.ok(region.address === null || /^0x[0-9a-f]+$/.test(region.address))
       for (const row of region.tensors) assertRow(row, region)
     }
     const image = map.regions.find(({ tensors }) => tensors[0].site.line === 4)
     const [whole, rows, , column, mirrored] = image.tensors
-    assert.deepEqual([whole.starts, rows.starts, column.starts, mirrored.starts], [[0], [24], [8], [20]])
-    assert.deepEqual([whole.reach, rows.reach, column.reach, mirrored.reach], [[0, 96], [0, 48], [0, 76], [-20, 76]])
+    assert.deepEqual(
+      [whole.starts, rows.starts, column.starts, mirrored.starts],
+      [[0], [24], [8], [20]],
+    )
+    assert.deepEqual(
+      [whole.reach, rows.reach, column.reach, mirrored.reach],
+      [
+        [0, 96],
+        [0, 48],
+        [0, 76],
+        [-20, 76],
+      ],
+    )
     assert.deepEqual([whole.isView, rows.isView], [false, true])
     assert.deepEqual(whole.site, { file: '[eval]', line: 4, column: 15, call: 'zeros' })
     const given = map.regions.find(({ kind }) => kind === 'js')
     assert.deepEqual(given.owners, [{ kind: 'object', name: 'float32 array', count: 2 }])
-    assert.deepEqual(given.tensors.map(({ exposed }) => exposed), [0, 1])
-    assert.deepEqual(map.copied.copyFrom, { count: 2, bytes: 192, sites: [{ site: { file: '[eval]', line: 13, column: 34, call: 'copyFrom' }, count: 2, bytes: 192 }] })
+    assert.deepEqual(
+      given.tensors.map(({ exposed }) => exposed),
+      [0, 1],
+    )
+    assert.deepEqual(map.copied.copyFrom, {
+      count: 2,
+      bytes: 192,
+      sites: [
+        { site: { file: '[eval]', line: 13, column: 34, call: 'copyFrom' }, count: 2, bytes: 192 },
+      ],
+    })
     const { count, bytes } = map.copied.clone
     assert.deepEqual(map.memory.copied.clone, { count, bytes })
   })
 
   it('names what arithmetic made, on float32', async () => {
-    const calls = ['m.add(a, 1)', 'm.var(a)', 'm.softmax(a)', 'm.sort(a)', 'm.fft(a)', 'm.linalg.det(square)', 'await m.addAsync(a, 1)', 'await m.varAsync(a)', 's.stack([a, a])', 's.arange(7)']
+    const calls = [
+      'm.add(a, 1)',
+      'm.var(a)',
+      'm.softmax(a)',
+      'm.sort(a)',
+      'm.fft(a)',
+      'm.linalg.det(square)',
+      'await m.addAsync(a, 1)',
+      'await m.varAsync(a)',
+      's.stack([a, a])',
+      's.arange(7)',
+    ]
     const sites = await childJson(`
       const { memoryMap } = require('samebytes/inspect')
       const s = require('samebytes')
@@ -112,14 +180,31 @@ describe('memoryMap', function () {
       const main = async () => {
         const [a, square] = [s.tensor([1, 2, 3], 'float32'), s.tensor([[2, 1], [1, 3]], 'float32')]
         const held = []
-        ${calls.map(text => `held.push(${text})`).join('\n')}
+        ${calls.map((text) => `held.push(${text})`).join('\n')}
         console.log(JSON.stringify(memoryMap().regions.flatMap(({ tensors }) => tensors).map(({ site }) => site)))
         globalThis.held = [a, square, held]
       }
       main()
     `)
-    const named = sites.sort((a, b) => a.line - b.line).slice(2).map(({ file, line, call }) => `${call} ${file}:${line - 8}`)
-    assert.deepEqual(named, ['add', 'var', 'softmax', 'sort', 'fft', 'det', 'addAsync', 'varAsync', 'stack', 'arange'].map((call, i) => `${call} [eval]:${i}`))
+    const named = sites
+      .sort((a, b) => a.line - b.line)
+      .slice(2)
+      .map(({ file, line, call }) => `${call} ${file}:${line - 8}`)
+    assert.deepEqual(
+      named,
+      [
+        'add',
+        'var',
+        'softmax',
+        'sort',
+        'fft',
+        'det',
+        'addAsync',
+        'varAsync',
+        'stack',
+        'arange',
+      ].map((call, i) => `${call} [eval]:${i}`),
+    )
   })
 
   it('says which copies were staged on the way, and by whom, on int32', async () => {
@@ -130,7 +215,13 @@ describe('memoryMap', function () {
       t.copyFrom(t.T)
       console.log(JSON.stringify(memoryMap()))
     `)
-    assert.deepEqual(staged, { count: 1, bytes: 64, sites: [{ site: { file: '[eval]', line: 5, column: 9, call: 'copyFrom' }, count: 1, bytes: 64 }] })
+    assert.deepEqual(staged, {
+      count: 1,
+      bytes: 64,
+      sites: [
+        { site: { file: '[eval]', line: 5, column: 9, call: 'copyFrom' }, count: 1, bytes: 64 },
+      ],
+    })
     assert.deepEqual(memory.staged, { count: 1, bytes: 64 })
   })
 
@@ -152,9 +243,18 @@ describe('memoryMap', function () {
       console.log(JSON.stringify({ regions: memoryMap({ limit: 20 }).regions, page: memoryMap({ format: 'html', limit: 20 }).length, text: memoryMap({ format: 'text', limit: 20 }) }))
       if (views.length + others.length === 0) throw new Error('they are alive until here')
     `)
-    assert.deepEqual([regions[0].nbytes, regions[0].tensors.length, regions[0].more], [4000, 20, 881])
-    assert.deepEqual(regions[0].tensors.map(({ size }) => size), [1000, ...Array.from({ length: 19 }, (_, i) => 882 + i)])
-    assert.ok(regions.length === 20 && regions.every(({ more, tensors }, i) => i === 0 || (more === 0 && tensors.length > 0)))
+    assert.deepEqual(
+      [regions[0].nbytes, regions[0].tensors.length, regions[0].more],
+      [4000, 20, 881],
+    )
+    assert.deepEqual(
+      regions[0].tensors.map(({ size }) => size),
+      [1000, ...Array.from({ length: 19 }, (_, i) => 882 + i)],
+    )
+    assert.ok(
+      regions.length === 20 &&
+        regions.every(({ more, tensors }, i) => i === 0 || (more === 0 && tensors.length > 0)),
+    )
     assert.match(text, /\n {2}and 881 tensors more\n/)
     assert.ok(page < 100000, String(page))
   })
@@ -164,10 +264,25 @@ describe('memoryMap', function () {
     assert.match(page, /^<!doctype html>\n<html lang="en">/)
     const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(page)
     const [, nonce] = /script-src 'nonce-(\w{20,})'/.exec(policy)
-    assert.ok(policy.startsWith("default-src 'none';") && !/unsafe|https?:|connect-src/.test(policy), policy)
-    assert.deepEqual([...page.matchAll(/<(?:script|style)[^>]*>/g)].map(([tag]) => tag), [`<style nonce="${nonce}">`, '<script type="application/json" id="data">', `<script nonce="${nonce}">`])
-    assert.doesNotMatch(page.replaceAll('http://www.w3.org/2000/svg', ''), /\b(?:https?:|src=|@import|url\()/)
-    const data = JSON.parse(/<script type="application\/json" id="data">(.*)<\/script>/.exec(page)[1])
+    assert.ok(
+      policy.startsWith("default-src 'none';") && !/unsafe|https?:|connect-src/.test(policy),
+      policy,
+    )
+    assert.deepEqual(
+      [...page.matchAll(/<(?:script|style)[^>]*>/g)].map(([tag]) => tag),
+      [
+        `<style nonce="${nonce}">`,
+        '<script type="application/json" id="data">',
+        `<script nonce="${nonce}">`,
+      ],
+    )
+    assert.doesNotMatch(
+      page.replaceAll('http://www.w3.org/2000/svg', ''),
+      /\b(?:https?:|src=|@import|url\()/,
+    )
+    const data = JSON.parse(
+      /<script type="application\/json" id="data">(.*)<\/script>/.exec(page)[1],
+    )
     assert.deepEqual(data.map.copied, (await fixed('json', 1000)).copied)
     assert.match(page, /<noscript><pre>samebytes memory map · node/)
   })
@@ -177,16 +292,25 @@ describe('memoryMap', function () {
     try {
       const hostile = '<img src=x onerror=alert(1)>&\'"<!--<script>\u001b[31m\u2028.js'
       const file = path.join(folder, hostile)
-      fs.writeFileSync(file, `
+      fs.writeFileSync(
+        file,
+        `
         const { memoryMap } = require(${JSON.stringify(path.join(ROOT, 'js', 'inspect.js'))})
         globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zeros([2])
         console.log(JSON.stringify(['html', 'text'].map(format => memoryMap({ format }))))
-      `)
-      const stdout = await new Promise((resolve, reject) => execFile(process.execPath, [file], { timeout: HANG_MS }, (error, stdout) => error ? reject(error) : resolve(stdout)))
+      `,
+      )
+      const stdout = await new Promise((resolve, reject) =>
+        execFile(process.execPath, [file], { timeout: HANG_MS }, (error, stdout) =>
+          error ? reject(error) : resolve(stdout),
+        ),
+      )
       const [page, text] = JSON.parse(stdout)
       assert.doesNotMatch(page, /<img|<!--/)
       assert.equal(page.match(/<script/g).length, 2)
-      assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;&amp;&#39;&quot;&lt;!--&lt;script&gt;'))
+      assert.ok(
+        page.includes('&lt;img src=x onerror=alert(1)&gt;&amp;&#39;&quot;&lt;!--&lt;script&gt;'),
+      )
       const { map } = JSON.parse(/id="data">(.*)<\/script>/.exec(page)[1])
       assert.ok(map.program.includes(hostile) && map.regions[0].site.file.includes(hostile))
       // eslint-disable-next-line no-control-regex -- it must not be there
@@ -215,8 +339,15 @@ describe('memoryMap', function () {
   })
 
   it('does what the examples of its functions say', async () => {
-    const examples = ['inspect/public.js', 'inspect/map.js'].flatMap(file => [...fs.readFileSync(path.join(ROOT, 'js', file), 'utf8').matchAll(/ \* @example\n((?: \* .*\n)+) \*\//g)])
-      .map(([, lines]) => lines.replace(/^ \* /gm, '').replace(/^(.+) \/\/ (true)$/gm, 'check($1, $2)'))
+    const examples = ['inspect/public.js', 'inspect/map.js']
+      .flatMap((file) => [
+        ...fs
+          .readFileSync(path.join(ROOT, 'js', file), 'utf8')
+          .matchAll(/ \* @example\n((?: \* .*\n)+) \*\//g),
+      ])
+      .map(([, lines]) =>
+        lines.replace(/^ \* /gm, '').replace(/^(.+) \/\/ (true)$/gm, 'check($1, $2)'),
+      )
     assert.equal(examples.length, 5)
     const checked = await childJson(`
       const { zeros } = require('samebytes')
@@ -224,7 +355,7 @@ describe('memoryMap', function () {
       let checked = 0
       const check = (value, wanted) => { if (value !== wanted) throw new Error(String(value)); checked++ }
       const main = async () => {
-        ${examples.map(text => `{\n${text}}`).join('\n')}
+        ${examples.map((text) => `{\n${text}}`).join('\n')}
         console.log(checked)
       }
       main()
@@ -244,17 +375,52 @@ describe('memoryMap', function () {
       }
       main()
     `)
-    assert.deepEqual(told.map(([code]) => code), ['ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_BOUNDS', 'ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_BOUNDS', 'ERR_BOUNDS', 'ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_UNSUPPORTED'])
+    assert.deepEqual(
+      told.map(([code]) => code),
+      [
+        'ERR_ARGUMENT',
+        'ERR_ARGUMENT',
+        'ERR_ARGUMENT',
+        'ERR_BOUNDS',
+        'ERR_ARGUMENT',
+        'ERR_ARGUMENT',
+        'ERR_BOUNDS',
+        'ERR_BOUNDS',
+        'ERR_ARGUMENT',
+        'ERR_ARGUMENT',
+        'ERR_UNSUPPORTED',
+      ],
+    )
     for (const [, message] of told) assert.match(message, /expected|memoryMap/)
   })
 })
 
-function assertRow (row, { nbytes }) {
-  assert.deepEqual(Object.keys(row), ['id', 'count', 'dtype', 'itemsize', 'shape', 'strides', 'size', 'starts', 'reach', 'isView', 'isReadOnly', 'exposed', 'site', 'thread'])
-  assert.equal(row.size, row.shape.reduce((a, b) => a * b, 1))
+function assertRow(row, { nbytes }) {
+  assert.deepEqual(Object.keys(row), [
+    'id',
+    'count',
+    'dtype',
+    'itemsize',
+    'shape',
+    'strides',
+    'size',
+    'starts',
+    'reach',
+    'isView',
+    'isReadOnly',
+    'exposed',
+    'site',
+    'thread',
+  ])
+  assert.equal(
+    row.size,
+    row.shape.reduce((a, b) => a * b, 1),
+  )
   assert.equal(row.shape.length, row.strides.length)
   assert.ok(row.starts.length >= 1 && row.starts.length <= row.count)
-  for (const start of row.starts) assert.ok(start + row.reach[0] >= 0 && start + row.reach[1] <= nbytes, JSON.stringify(row))
+  for (const start of row.starts) {
+    assert.ok(start + row.reach[0] >= 0 && start + row.reach[1] <= nbytes, JSON.stringify(row))
+  }
   assert.deepEqual([row.thread, row.isReadOnly], [null, false])
 }
 
@@ -263,21 +429,27 @@ describe('lines of stacks', () => {
 
   it('are read whatever is in the names of files', () => {
     const { frameOf } = require('../../js/inspect/frames')
-    const read = line => Object.values(frameOf(line) ?? {}).join(' | ')
+    const read = (line) => Object.values(frameOf(line) ?? {}).join(' | ')
     const lines = {
       '    at zeros (/a (1)/b@2/c.js:3:4)': 'zeros | /a (1)/b@2/c.js | 3 | 4',
-      '    at async Tensor.to [as to] (file:///a.js:3:4)': 'Tensor.to [as to] | file:///a.js | 3 | 4',
+      '    at async Tensor.to [as to] (file:///a.js:3:4)':
+        'Tensor.to [as to] | file:///a.js | 3 | 4',
       '    at http://host:80/a(1)/b@2/c.js?v=5:3:4': ' | http://host:80/a(1)/b@2/c.js?v=5 | 3 | 4',
       '    at async https://host/a.js:3:4': ' | https://host/a.js | 3 | 4',
-      'zeros@https://host/samebytes@1.0.0/a(1).mjs:3:4': 'zeros | https://host/samebytes@1.0.0/a(1).mjs | 3 | 4',
+      'zeros@https://host/samebytes@1.0.0/a(1).mjs:3:4':
+        'zeros | https://host/samebytes@1.0.0/a(1).mjs | 3 | 4',
       '@http://host:80/a.js:3:4': ' | http://host:80/a.js | 3 | 4',
-      'async*get T@http://host/a.js line 5 > eval:3:4': 'async*get T | http://host/a.js line 5 > eval | 3 | 4',
+      'async*get T@http://host/a.js line 5 > eval:3:4':
+        'async*get T | http://host/a.js line 5 > eval | 3 | 4',
       'f@http://host/a.wasm:wasm-function[5]:0x12': '',
       'forEach@[native code]': '',
       'Error: at some place': '',
-      '': ''
+      '': '',
     }
-    assert.deepEqual(Object.fromEntries(Object.keys(lines).map(line => [line, read(line)])), lines)
+    assert.deepEqual(
+      Object.fromEntries(Object.keys(lines).map((line) => [line, read(line)])),
+      lines,
+    )
   })
 })
 
@@ -317,11 +489,25 @@ describe('trace and untrace', function () {
     `)
     assert.ok(told.mapped >= 1 && told.mapped <= 2)
     delete told.mapped
-    assert.deepEqual(told, { deaf: true, heard: true, silent: true, during: Array(11).fill(true), copied: { count: 2, bytes: 16 }, untraced: true, after: Array(11).fill(true), same: true, count: 3, inside: [false, false], gone: [true, true, true], on: false })
+    assert.deepEqual(told, {
+      deaf: true,
+      heard: true,
+      silent: true,
+      during: Array(11).fill(true),
+      copied: { count: 2, bytes: 16 },
+      untraced: true,
+      after: Array(11).fill(true),
+      same: true,
+      count: 3,
+      inside: [false, false],
+      gone: [true, true, true],
+      on: false,
+    })
   })
 
   it('hold nothing: what nobody has is collected in the same turn', async () => {
-    const { made, tensors } = await childJson(`
+    const { made, tensors } = await childJson(
+      `
       const { memoryMap } = require('samebytes/inspect')
       const { empty, setMemoryLimit } = require('samebytes')
       setMemoryLimit(2 ** 27)
@@ -337,7 +523,9 @@ describe('trace and untrace', function () {
         console.log(JSON.stringify({ made, tensors: memoryMap().totals.tensors }))
       }
       main()
-    `, { flags: ['--expose-gc'] })
+    `,
+      { flags: ['--expose-gc'] },
+    )
     assert.equal(made, 2000)
     assert.ok(tensors < 20, `${tensors} tensors`)
   })
@@ -345,13 +533,26 @@ describe('trace and untrace', function () {
   it('work with source maps, and with programs that prepare stacks themselves', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-'))
     try {
-      const map = { version: 3, sources: ['first.ts'], names: [], mappings: 'AAAA;AAUA;AACA;AACA', file: 'first.js' } // line 2 is line 11 there
+      const map = {
+        version: 3,
+        sources: ['first.ts'],
+        names: [],
+        mappings: 'AAAA;AAUA;AACA;AACA',
+        file: 'first.js',
+      } // line 2 is line 11 there
       const program = `require(${JSON.stringify(path.join(ROOT, 'js', 'inspect.js'))}); Error.prepareStackTrace = () => { throw new Error('it ran') }; Error.stackTraceLimit = 0
 globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zeros([2])
 console.log(JSON.stringify([require(${JSON.stringify(path.join(ROOT, 'js', 'inspect.js'))}).memoryMap().regions[0].site, Error.stackTraceLimit]))
 //# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`
       fs.writeFileSync(path.join(folder, 'first.js'), program)
-      const told = await new Promise((resolve, reject) => execFile(process.execPath, ['--enable-source-maps', path.join(folder, 'first.js')], { timeout: HANG_MS }, (error, stdout) => error ? reject(error) : resolve(JSON.parse(stdout))))
+      const told = await new Promise((resolve, reject) =>
+        execFile(
+          process.execPath,
+          ['--enable-source-maps', path.join(folder, 'first.js')],
+          { timeout: HANG_MS },
+          (error, stdout) => (error ? reject(error) : resolve(JSON.parse(stdout))),
+        ),
+      )
       assert.equal(path.basename(told[0].file), 'first.ts')
       assert.deepEqual([told[0].line, told[0].call, told[1]], [11, 'zeros', 0])
     } finally {
@@ -378,11 +579,14 @@ describe('SAMEBYTES_TRACE=1', function () {
     `)
     assert.equal(stdout, 'done\n')
     assert.equal(code, 0)
-    assert.equal(stderr, `samebytes: 5 tensors were alive at exit, on 992 B
+    assert.equal(
+      stderr,
+      `samebytes: 5 tensors were alive at exit, on 992 B
   1 × float64 [100], ones, on 800 B: [eval]:6:50
   3 × float32 [2, 8], zeros, on 192 B: [eval]:4:16
   1 × float32 [8, 2], T, on 64 B: [eval]:7:33
-`)
+`,
+    )
   })
 
   it('says nothing where nothing is left, and nothing without it', async () => {
@@ -392,16 +596,27 @@ describe('SAMEBYTES_TRACE=1', function () {
       globalThis.t = process.env.SAMEBYTES_TRACE === '1' ? null : t
       t.dispose()
     `
-    assert.deepEqual((({ code, stderr }) => ({ code, stderr }))(await traced(program)), { code: 0, stderr: '' })
+    assert.deepEqual((({ code, stderr }) => ({ code, stderr }))(await traced(program)), {
+      code: 0,
+      stderr: '',
+    })
     const { stderr } = await child("globalThis.t = require('samebytes').zeros([2])")
     assert.equal(stderr, '')
   })
 
   it('reports when a program ends itself, or fails', async () => {
-    for (const [end, status] of [['process.exit(3)', 3], ["throw new Error('failed')", 1]]) {
-      const { code, stderr } = await traced(`globalThis.t = require('samebytes').zeros([2]); ${end}`)
+    for (const [end, status] of [
+      ['process.exit(3)', 3],
+      ["throw new Error('failed')", 1],
+    ]) {
+      const { code, stderr } = await traced(
+        `globalThis.t = require('samebytes').zeros([2]); ${end}`,
+      )
       assert.equal(code, status)
-      assert.match(stderr, /samebytes: 1 tensor was alive at exit, on 8 B\n {2}1 × float32 \[2\], zeros, on 8 B: \[eval\]:1:37\n/)
+      assert.match(
+        stderr,
+        /samebytes: 1 tensor was alive at exit, on 8 B\n {2}1 × float32 \[2\], zeros, on 8 B: \[eval\]:1:37\n/,
+      )
     }
   })
 
@@ -412,11 +627,14 @@ describe('SAMEBYTES_TRACE=1', function () {
       new Worker("globalThis.t = require('samebytes').zeros([3])", { eval: true })
     `)
     assert.equal(code, 0)
-    assert.match(stderr, /samebytes: 1 tensor of worker 1 was alive at exit, on 12 B\n {2}1 × float32 \[3\], zeros/)
+    assert.match(
+      stderr,
+      /samebytes: 1 tensor of worker 1 was alive at exit, on 12 B\n {2}1 × float32 \[3\], zeros/,
+    )
   })
 })
 
-describe('the memory map of others\' memory', function () {
+describe("the memory map of others' memory", function () {
   nativeOnly()
 
   it('names files, shared memory, native code, threads, blobs and what is pending', async () => {
@@ -460,23 +678,59 @@ describe('the memory map of others\' memory', function () {
         fs.rmSync(folder, { recursive: true })
       }
     `)
-    const one = kind => {
-      const found = regions.filter(region => region.kind === kind)
+    const one = (kind) => {
+      const found = regions.filter((region) => region.kind === kind)
       return found
     }
     const [weights] = one('file').filter(({ starts }) => starts.length === 2)
     assert.deepEqual(weights.owners, ['file weights.safetensors (private) 1'])
-    assert.deepEqual([weights.starts[1][0] - weights.starts[0][0], weights.starts[1][0] + 256], [64, weights.nbytes])
-    assert.ok(one('file').some(({ owners, nbytes, starts }) => owners[0] === 'file made.npy 1' && nbytes === starts[0][0] + 16))
-    assert.ok(one('shm').some(({ owners, nbytes }) => /^shm samebytes-map-\d+ 1$/.test(owners[0]) && nbytes === 128 + 64))
+    assert.deepEqual(
+      [weights.starts[1][0] - weights.starts[0][0], weights.starts[1][0] + 256],
+      [64, weights.nbytes],
+    )
+    assert.ok(
+      one('file').some(
+        ({ owners, nbytes, starts }) =>
+          owners[0] === 'file made.npy 1' && nbytes === starts[0][0] + 16,
+      ),
+    )
+    assert.ok(
+      one('shm').some(
+        ({ owners, nbytes }) => /^shm samebytes-map-\d+ 1$/.test(owners[0]) && nbytes === 128 + 64,
+      ),
+    )
     assert.ok(one('shm').some(({ owners }) => owners[0] === 'shm (sealed, without a name) 1'))
     const [shared] = one('native').filter(({ nbytes }) => nbytes === 24)
-    assert.deepEqual([shared.owners, shared.starts], [['threads a token was given 1', 'object Tensor 1'], [[0], [0]]])
-    assert.deepEqual(one('dlpack').map(({ nbytes }) => nbytes), [52])
-    assert.deepEqual(one('foreign').map(({ nbytes, owners }) => [nbytes, owners]), [[0, ['object object 1']]])
-    assert.deepEqual(one('native').find(({ nbytes }) => nbytes === 56).owners, ['threads a token was given 1', 'threads of another thread 1'])
+    assert.deepEqual(
+      [shared.owners, shared.starts],
+      [
+        ['threads a token was given 1', 'object Tensor 1'],
+        [[0], [0]],
+      ],
+    )
+    assert.deepEqual(
+      one('dlpack').map(({ nbytes }) => nbytes),
+      [52],
+    )
+    assert.deepEqual(
+      one('foreign').map(({ nbytes, owners }) => [nbytes, owners]),
+      [[0, ['object object 1']]],
+    )
+    assert.deepEqual(one('native').find(({ nbytes }) => nbytes === 56).owners, [
+      'threads a token was given 1',
+      'threads of another thread 1',
+    ])
     assert.equal(one('sab').length, 1)
-    assert.deepEqual(regions.find(({ nbytes }) => nbytes === 36).owners, ['native native code 1', 'record toBlob 1'])
-    assert.deepEqual(one('native').filter(({ nbytes }) => nbytes === 44).map(({ owners }) => owners[0]).sort(), ['operation read 1', 'operation written 1'])
+    assert.deepEqual(regions.find(({ nbytes }) => nbytes === 36).owners, [
+      'native native code 1',
+      'record toBlob 1',
+    ])
+    assert.deepEqual(
+      one('native')
+        .filter(({ nbytes }) => nbytes === 44)
+        .map(({ owners }) => owners[0])
+        .sort(),
+      ['operation read 1', 'operation written 1'],
+    )
   })
 })

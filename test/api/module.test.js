@@ -1,30 +1,58 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { arange, empty, flush, fromBlob, full, memory, ones, scope, tensor, tidy, zeros } = require('samebytes')
+const {
+  arange,
+  empty,
+  flush,
+  fromBlob,
+  full,
+  memory,
+  ones,
+  scope,
+  tensor,
+  tidy,
+  zeros,
+} = require('samebytes')
 const { Module } = require('samebytes/module')
 const { onnx } = require('../onnx')
 const { ADD, BOTH, DOUBLE, FIXED, input, loadOrt, same, target } = require('../models')
-const { ALL_SHARED, CLASSES, collectUntil, copied, isPage, isWasm, skip, skipWithout } = require('../setup')
+const {
+  ALL_SHARED,
+  CLASSES,
+  collectUntil,
+  copied,
+  isPage,
+  isWasm,
+  skip,
+  skipWithout,
+} = require('../setup')
 
 /** The promise must be rejected with this code; its error. */
-async function rejects (promise, code, pattern = /\S{3}/) {
-  const error = await promise.then(value => assert.fail(`it resolved to ${String(value)}`), error => error)
+async function rejects(promise, code, pattern = /\S{3}/) {
+  const error = await promise.then(
+    (value) => assert.fail(`it resolved to ${String(value)}`),
+    (error) => error,
+  )
   assert.equal(error.code, code, error.stack)
   assert.ok(error instanceof CLASSES[code], error.stack)
   assert.match(error.message, pattern)
   return error
 }
 
-const turn = () => new Promise(resolve => setTimeout(resolve, 0))
+const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
 
 describe('samebytes/module', function () {
   let ort
   const loaded = []
 
-  before(async () => { ort = await loadOrt() })
-  afterEach(async () => { for (const module of loaded.splice(0)) await module.dispose() })
+  before(async () => {
+    ort = await loadOrt()
+  })
+  afterEach(async () => {
+    for (const module of loaded.splice(0)) await module.dispose()
+  })
 
-  async function load (source, options) {
+  async function load(source, options) {
     const module = await Module.load(source, { ort, ...options })
     loaded.push(module)
     return module
@@ -35,7 +63,10 @@ describe('samebytes/module', function () {
   it('tells what its method takes and gives', async () => {
     const module = await load(ADD)
     assert.deepEqual(module.methodNames, ['forward'])
-    assert.deepEqual(module.inputs, [{ name: 'a', dtype: 'float32', shape: ['n', 3] }, { name: 'b', dtype: 'float32', shape: ['n', 3] }])
+    assert.deepEqual(module.inputs, [
+      { name: 'a', dtype: 'float32', shape: ['n', 3] },
+      { name: 'b', dtype: 'float32', shape: ['n', 3] },
+    ])
     assert.deepEqual(module.outputs, [{ name: 'c', dtype: 'float32', shape: ['n', 3] }])
     assert.deepEqual(module.meta(), { inputs: module.inputs, outputs: module.outputs })
     module.inputs[0].shape[1] = 7
@@ -43,7 +74,21 @@ describe('samebytes/module', function () {
   })
 
   it('tells extents without a name as null, and every dtype by its name', async () => {
-    for (const dtype of ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64', 'string']) {
+    for (const dtype of [
+      'bool',
+      'uint8',
+      'int8',
+      'int16',
+      'uint16',
+      'int32',
+      'uint32',
+      'int64',
+      'uint64',
+      'float16',
+      'float32',
+      'float64',
+      'string',
+    ]) {
       const module = await load(same(dtype, '[?, 2]'))
       assert.deepEqual(module.inputs, [{ name: 'x', dtype, shape: [null, 2] }])
     }
@@ -52,31 +97,50 @@ describe('samebytes/module', function () {
   it('has the methods of a record', async () => {
     const module = await load({ encode: ADD, forward: DOUBLE })
     assert.deepEqual(module.methodNames, ['encode', 'forward'])
-    assert.deepEqual(module.inputs.map(({ name }) => name), ['x'])
+    assert.deepEqual(
+      module.inputs.map(({ name }) => name),
+      ['x'],
+    )
     const [c] = await module.execute('encode', input([1, 3]), input([1, 3]))
     assert.deepEqual(c.toArray(), [[2, 2, 2]])
     const { y } = await module.run({ x: input([2]) })
     assert.deepEqual(y.toArray(), [2, 2])
-    assert.deepEqual((await module.run([input([1, 3]), 5].slice(0, 1).concat(input([1, 3])), { method: 'encode' }))[0].toArray(), [[2, 2, 2]])
+    assert.deepEqual(
+      (
+        await module.run([input([1, 3]), 5].slice(0, 1).concat(input([1, 3])), { method: 'encode' })
+      )[0].toArray(),
+      [[2, 2, 2]],
+    )
     const other = await load({ encode: ADD })
     assert.throws(() => other.inputs, { code: 'ERR_NOT_FOUND' })
     await rejects(other.forward(1), 'ERR_NOT_FOUND', /'encode'/)
   })
 
-  it('takes a model\'s bytes at once: memory that grows meanwhile does not take them away', async () => {
+  it("takes a model's bytes at once: memory that grows meanwhile does not take them away", async () => {
     const pending = load(tensor(ADD, 'uint8').bytes)
     const { grown } = memory()
     const held = []
-    if (isWasm) while (held.length < 60 && memory().grown === grown) held.push(empty([2 ** 23], 'uint8'))
-    assert.deepEqual((await pending).outputs.map(({ name }) => name), ['c'])
-    held.forEach(t => t.dispose())
+    if (isWasm) {
+      while (held.length < 60 && memory().grown === grown) held.push(empty([2 ** 23], 'uint8'))
+    }
+    assert.deepEqual(
+      (await pending).outputs.map(({ name }) => name),
+      ['c'],
+    )
+    held.forEach((t) => t.dispose())
   })
 
   it('says that a page of HTML is none, as servers send it for a model that is not there', async () => {
     const page = new TextEncoder().encode('\n<!doctype html>\n<html><body>not found</body></html>')
-    for (const bytes of [page, page.buffer, tensor(page, 'uint8')]) await rejects(load(bytes), 'ERR_FORMAT', /^source is a page of HTML, /)
+    for (const bytes of [page, page.buffer, tensor(page, 'uint8')]) {
+      await rejects(load(bytes), 'ERR_FORMAT', /^source is a page of HTML, /)
+    }
     await rejects(load({ encode: page }), 'ERR_FORMAT', /^source\.encode is a page of HTML/)
-    await rejects(load(new TextEncoder().encode('<htmlx')), 'ERR_FORMAT', /no model that onnxruntime can load/)
+    await rejects(
+      load(new TextEncoder().encode('<htmlx')),
+      'ERR_FORMAT',
+      /no model that onnxruntime can load/,
+    )
   })
 
   it('refuses bytes that are gone: ERR_DETACHED', async () => {
@@ -88,13 +152,25 @@ describe('samebytes/module', function () {
 
   it('loads bytes in every wrapping, and a tensor of them', async () => {
     const bytes = ADD
-    const shared = ALL_SHARED || typeof SharedArrayBuffer !== 'function' ? [] : [new Uint8Array(new SharedArrayBuffer(bytes.length))]
+    const shared =
+      ALL_SHARED || typeof SharedArrayBuffer !== 'function'
+        ? []
+        : [new Uint8Array(new SharedArrayBuffer(bytes.length))]
     for (const array of shared) array.set(bytes)
     const padded = new Uint8Array(bytes.length + 7)
     padded.set(bytes, 7)
-    for (const source of [bytes, bytes.slice().buffer, Buffer.from(bytes), padded.subarray(7), tensor(bytes, 'uint8')]) {
+    for (const source of [
+      bytes,
+      bytes.slice().buffer,
+      Buffer.from(bytes),
+      padded.subarray(7),
+      tensor(bytes, 'uint8'),
+    ]) {
       const module = await load(source)
-      assert.deepEqual(module.outputs.map(({ name }) => name), ['c'])
+      assert.deepEqual(
+        module.outputs.map(({ name }) => name),
+        ['c'],
+      )
     }
   })
 
@@ -104,11 +180,20 @@ describe('samebytes/module', function () {
     const module = await load(BOTH)
     const [a, b] = [input([2]), target([2]).copyFrom([3, 4])]
     const list = await module.forward(a, b)
-    assert.deepEqual(list.map(t => t.toArray()), [[4, 5], [3, 4]])
+    assert.deepEqual(
+      list.map((t) => t.toArray()),
+      [
+        [4, 5],
+        [3, 4],
+      ],
+    )
     const record = await module.forward({ b, a })
     assert.deepEqual(Object.keys(record), ['sum', 'product'])
     assert.deepEqual(record.product.toArray(), [3, 4])
-    assert.deepEqual((await module.run([a, b])).map(t => t.dtype), ['float32', 'float32'])
+    assert.deepEqual(
+      (await module.run([a, b])).map((t) => t.dtype),
+      ['float32', 'float32'],
+    )
     assert.deepEqual(Object.keys(await module.run({ a, b })), ['sum', 'product'])
   })
 
@@ -119,7 +204,10 @@ describe('samebytes/module', function () {
     const view = whole.narrow(0, 1, 2)
     const before = memory()
     const [c] = await module.forward(view, view)
-    assert.deepEqual(c.toArray(), [[6, 8, 10], [12, 14, 16]])
+    assert.deepEqual(c.toArray(), [
+      [6, 8, 10],
+      [12, 14, 16],
+    ])
     const after = memory()
     assert.deepEqual(after.copied, before.copied)
     assert.equal(after.staged.bytes, before.staged.bytes)
@@ -140,10 +228,17 @@ describe('samebytes/module', function () {
 
   it('makes tensors of numbers, in the dtype and with the axes that the input has', async () => {
     const module = await load({
-      floats: same('float32', '[?, ?]'), longs: same('int64', '[?]'), flag: same('bool', '[?]'), scalar: same('float64', '[]'), halves: same('float16', '[?]')
+      floats: same('float32', '[?, ?]'),
+      longs: same('int64', '[?]'),
+      flag: same('bool', '[?]'),
+      scalar: same('float64', '[]'),
+      halves: same('float16', '[?]'),
     })
     const value = async (method, x) => (await module.execute(method, x))[0]
-    assert.deepEqual([(await value('floats', 1.5)).shape, (await value('floats', 1.5)).item()], [[1, 1], 1.5])
+    assert.deepEqual(
+      [(await value('floats', 1.5)).shape, (await value('floats', 1.5)).item()],
+      [[1, 1], 1.5],
+    )
     assert.deepEqual((await value('floats', [1, 2])).toArray(), [[1, 2]])
     assert.deepEqual((await value('floats', [[1], [2]])).toArray(), [[1], [2]])
     assert.deepEqual((await value('longs', 7)).toArray(), [7n])
@@ -158,31 +253,77 @@ describe('samebytes/module', function () {
   })
 
   it('reads typed arrays where they are', async () => {
-    const module = await load({ floats: same('float32'), halves: same('float16'), flag: same('bool'), matrix: same('float32', '[?, 2]') })
+    const module = await load({
+      floats: same('float32'),
+      halves: same('float16'),
+      flag: same('bool'),
+      matrix: same('float32', '[?, 2]'),
+    })
     const { result, copies } = copied(() => module.execute('floats', Float32Array.of(1, 2)))
     assert.deepEqual((await result)[0].toArray(), [1, 2])
     assert.deepEqual(copies, {})
     assert.deepEqual((await module.execute('matrix', Float32Array.of(1, 2)))[0].toArray(), [[1, 2]])
     assert.deepEqual((await module.execute('halves', Uint16Array.of(0x3c00)))[0].toArray(), [1])
-    assert.deepEqual((await module.execute('flag', Uint8Array.of(1, 0)))[0].toArray(), [true, false])
-    await rejects(module.execute('floats', Float64Array.of(1)), 'ERR_DTYPE', /input 'x' \(0\).*float32.*float64/)
+    assert.deepEqual((await module.execute('flag', Uint8Array.of(1, 0)))[0].toArray(), [
+      true,
+      false,
+    ])
+    await rejects(
+      module.execute('floats', Float64Array.of(1)),
+      'ERR_DTYPE',
+      /input 'x' \(0\).*float32.*float64/,
+    )
   })
 
   it('takes and gives strings, alone and in lists', async () => {
-    const module = await load({ one: same('string', '[]'), list: same('string', '[?]'), matrix: same('string', '[?, 2]') })
+    const module = await load({
+      one: same('string', '[]'),
+      list: same('string', '[?]'),
+      matrix: same('string', '[?, 2]'),
+    })
     assert.equal((await module.execute('one', 'naïve 漢字'))[0], 'naïve 漢字')
     assert.deepEqual((await module.execute('list', 'x'))[0], ['x'])
     assert.deepEqual((await module.execute('list', ['a', '', 'c']))[0], ['a', '', 'c'])
-    assert.deepEqual((await module.execute('matrix', [['a', 'b'], ['c', 'd']]))[0], [['a', 'b'], ['c', 'd']])
-    assert.deepEqual((await module.execute('matrix', new ort.Tensor('string', ['a', 'b'], [1, 2])))[0], [['a', 'b']])
+    assert.deepEqual(
+      (
+        await module.execute('matrix', [
+          ['a', 'b'],
+          ['c', 'd'],
+        ])
+      )[0],
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    )
+    assert.deepEqual(
+      (await module.execute('matrix', new ort.Tensor('string', ['a', 'b'], [1, 2])))[0],
+      [['a', 'b']],
+    )
     await rejects(module.execute('list', [1]), 'ERR_DTYPE', /input 'x' \(0\) is of strings/)
     await rejects(module.execute('list', zeros([1])), 'ERR_DTYPE', /float32/)
-    await rejects(module.execute('matrix', [['a'], ['b', 'c']]), 'ERR_SHAPE', /input 'x' \(0\).*ragged/)
-    await rejects(module.execute('matrix', ['a', 1]), 'ERR_ARGUMENT', /input 'x' \(0\).*1 among strings/)
-    await rejects(module.execute('list', [undefined]), 'ERR_ARGUMENT', /input 'x' \(0\).*undefined among strings/)
+    await rejects(
+      module.execute('matrix', [['a'], ['b', 'c']]),
+      'ERR_SHAPE',
+      /input 'x' \(0\).*ragged/,
+    )
+    await rejects(
+      module.execute('matrix', ['a', 1]),
+      'ERR_ARGUMENT',
+      /input 'x' \(0\).*1 among strings/,
+    )
+    await rejects(
+      module.execute('list', [undefined]),
+      'ERR_ARGUMENT',
+      /input 'x' \(0\).*undefined among strings/,
+    )
     await rejects(module.execute('matrix', [['a', 'b', 'c']]), 'ERR_SHAPE', /\[\?, 2\].*\[1, 3\]/)
     for (const data of [undefined, null, 'ab', { length: 1 }]) {
-      await rejects(module.execute('list', { type: 'string', dims: [1], data, location: 'cpu' }), 'ERR_ARGUMENT', /input 'x' \(0\).*data/)
+      await rejects(
+        module.execute('list', { type: 'string', dims: [1], data, location: 'cpu' }),
+        'ERR_ARGUMENT',
+        /input 'x' \(0\).*data/,
+      )
     }
   })
 
@@ -193,7 +334,7 @@ describe('samebytes/module', function () {
     await rejects(module.execute('matrix', [[], ['a']]), 'ERR_SHAPE', /input 'x' \(0\).*ragged/)
   })
 
-  it('takes onnxruntime\'s own tensors, over the same bytes', async () => {
+  it("takes onnxruntime's own tensors, over the same bytes", async () => {
     const module = await load(DOUBLE)
     const x = new ort.Tensor('float32', Float32Array.of(1, 2), [2])
     assert.deepEqual((await module.forward(x))[0].toArray(), [2, 4])
@@ -205,7 +346,13 @@ describe('samebytes/module', function () {
     const [first] = await module.forward(x)
     x.fill(5)
     const [second] = await module.forward(x)
-    assert.deepEqual([first.toArray(), second.toArray()], [[2, 2, 2], [10, 10, 10]])
+    assert.deepEqual(
+      [first.toArray(), second.toArray()],
+      [
+        [2, 2, 2],
+        [10, 10, 10],
+      ],
+    )
     first.fill(-1)
     assert.deepEqual(second.toArray(), [10, 10, 10])
     await module.dispose()
@@ -224,8 +371,15 @@ describe('samebytes/module', function () {
     const list = await module.run([a, b], { outputs: ['product'] })
     assert.equal(list.length, 1)
     assert.deepEqual(list[0].toArray(), [1, 1])
-    assert.deepEqual(Object.keys(await module.run({ a, b }, { outputs: ['product', 'sum'] })), ['product', 'sum'])
-    await rejects(module.run([a, b], { outputs: ['quotient'] }), 'ERR_NOT_FOUND', /'sum', 'product'/)
+    assert.deepEqual(Object.keys(await module.run({ a, b }, { outputs: ['product', 'sum'] })), [
+      'product',
+      'sum',
+    ])
+    await rejects(
+      module.run([a, b], { outputs: ['quotient'] }),
+      'ERR_NOT_FOUND',
+      /'sum', 'product'/,
+    )
     await module.run([a, b], { outputs: ['product'] })
     assert.throws(() => module.getOutput('sum'), { code: 'ERR_NOT_FOUND' })
   })
@@ -257,7 +411,7 @@ describe('samebytes/module', function () {
       globalThis.gc()
       await turn()
     }
-    assert.ok((await module.forward())[0].toArray().every(x => x === 6))
+    assert.ok((await module.forward())[0].toArray().every((x) => x === 6))
   })
 
   it('keeps what was set whoever disposes it, in a scope or not, and gives it back', async () => {
@@ -265,7 +419,9 @@ describe('samebytes/module', function () {
     const one = [[1, 1, 1]]
     const tensors = () => memory().tensors
     const before = tensors()
-    tidy(() => { module.setInput('a', [[1, 2, 3]]) })
+    tidy(() => {
+      module.setInput('a', [[1, 2, 3]])
+    })
     assert.equal(tensors() - before, 1)
     const first = await module.run({ b: one })
     assert.deepEqual(first.c.toArray(), [[2, 3, 4]])
@@ -309,8 +465,13 @@ describe('samebytes/module', function () {
   it('does calls in their order', async () => {
     const module = await load(DOUBLE)
     const ended = []
-    await Promise.all(Array.from({ length: 20 }, (_, i) => module.forward([i]).then(([y]) => ended.push(y.item()))))
-    assert.deepEqual(ended, Array.from({ length: 20 }, (_, i) => 2 * i))
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => module.forward([i]).then(([y]) => ended.push(y.item()))),
+    )
+    assert.deepEqual(
+      ended,
+      Array.from({ length: 20 }, (_, i) => 2 * i),
+    )
     assert.equal(memory().inFlight, 0)
   })
 
@@ -363,7 +524,12 @@ describe('samebytes/module', function () {
       const whole = target([4, 3]).fill(-1)
       const c = whole.narrow(0, 1, 2)
       await module.run([input([2, 3]), input([2, 3])], { outputs: [c] })
-      assert.deepEqual(whole.toArray(), [[-1, -1, -1], [2, 2, 2], [2, 2, 2], [-1, -1, -1]])
+      assert.deepEqual(whole.toArray(), [
+        [-1, -1, -1],
+        [2, 2, 2],
+        [2, 2, 2],
+        [-1, -1, -1],
+      ])
     })
 
     it('keeps those that were set, until others are', async () => {
@@ -383,19 +549,48 @@ describe('samebytes/module', function () {
     })
 
     it('copies an output that is an input of the model, too, and counts it', async () => {
-      const module = await load(onnx({ inputs: { a: 'float32[n]', h: 'float16[?]' }, nodes: ['Neg(a) -> b'], outputs: { a: 'float32[n]', b: 'float32[n]', h: 'float16[?]' } }))
+      const module = await load(
+        onnx({
+          inputs: { a: 'float32[n]', h: 'float16[?]' },
+          nodes: ['Neg(a) -> b'],
+          outputs: { a: 'float32[n]', b: 'float32[n]', h: 'float16[?]' },
+        }),
+      )
       const [a, b] = [target([4]), target([4])]
       const h = ALL_SHARED ? fromBlob(new Uint8Array(8), [4], 'float16') : zeros([4], 'float16')
       const start = { ...memory().copied.run }
-      const results = await module.run([[1, 2], [0.5, 3]], { outputs: [a, b, h] })
+      const results = await module.run(
+        [
+          [1, 2],
+          [0.5, 3],
+        ],
+        { outputs: [a, b, h] },
+      )
       assert.deepEqual(results, [a, b, h])
-      assert.deepEqual(results.map(t => t.toArray()), [[1, 2], [-1, -2], [0.5, 3]])
+      assert.deepEqual(
+        results.map((t) => t.toArray()),
+        [
+          [1, 2],
+          [-1, -2],
+          [0.5, 3],
+        ],
+      )
       const { count, bytes } = memory().copied.run
-      assert.deepEqual([count - (start.count ?? 0), bytes - (start.bytes ?? 0)], isPage ? [3, 20] : [2, 12]) // in a page all are copied
+      assert.deepEqual(
+        [count - (start.count ?? 0), bytes - (start.bytes ?? 0)],
+        isPage ? [3, 20] : [2, 12],
+      ) // in a page all are copied
       const alone = await module.run({ a: [5], h: [1, 2, 3] }, { outputs: { h } })
-      assert.deepEqual([alone.a.toArray(), alone.b.toArray(), alone.h === h, h.toArray()], [[5], [-5], true, [1, 2, 3]])
+      assert.deepEqual(
+        [alone.a.toArray(), alone.b.toArray(), alone.h === h, h.toArray()],
+        [[5], [-5], true, [1, 2, 3]],
+      )
       const small = target([1])
-      await rejects(module.run([[1, 2], [1]], { outputs: { a: small } }), 'ERR_SHAPE', /output 'a' \(0\)/)
+      await rejects(
+        module.run([[1, 2], [1]], { outputs: { a: small } }),
+        'ERR_SHAPE',
+        /output 'a' \(0\)/,
+      )
       const seen = a.view([2])
       const call = module.run([[7, 8], [1]], { outputs: [a] })
       assert.throws(() => a.fill(1), { code: 'ERR_BUSY' })
@@ -405,15 +600,17 @@ describe('samebytes/module', function () {
       assert.equal(memory().inFlight, 0)
     })
 
-    it('feeds one run\'s output to the next, to and fro', async () => {
+    it("feeds one run's output to the next, to and fro", async () => {
       const module = await load(DOUBLE)
       const states = [input([3]), target([3])]
-      for (let i = 0; i < 6; i++) await module.run([states[i % 2]], { outputs: [states[1 - i % 2]] })
+      for (let i = 0; i < 6; i++) {
+        await module.run([states[i % 2]], { outputs: [states[1 - (i % 2)]] })
+      }
       assert.deepEqual(states[0].toArray(), [64, 64, 64])
       assert.deepEqual(states[1].toArray(), [32, 32, 32])
     })
 
-    it('resizes a bounded one to the run\'s shape, as named extents tell it', async () => {
+    it("resizes a bounded one to the run's shape, as named extents tell it", async () => {
       const module = await load(ADD)
       const c = target([4, 3])
       const window = c.data
@@ -422,7 +619,7 @@ describe('samebytes/module', function () {
         const [result] = await module.run([x, x], { outputs: [c] })
         assert.equal(result, c)
         assert.deepEqual(c.shape, [n, 3])
-        assert.ok([...window.subarray(0, 3 * n)].every(v => v === 2))
+        assert.ok([...window.subarray(0, 3 * n)].every((v) => v === 2))
         assert.equal(c.data.buffer, window.buffer)
       }
     })
@@ -434,7 +631,10 @@ describe('samebytes/module', function () {
         const x = input([n])
         const results = await module.run([x, x], { outputs: [sum, product] })
         assert.deepEqual(results, [sum, product])
-        assert.deepEqual([sum.toArray(), product.toArray()], [new Array(n).fill(2), new Array(n).fill(1)])
+        assert.deepEqual(
+          [sum.toArray(), product.toArray()],
+          [new Array(n).fill(2), new Array(n).fill(1)],
+        )
       }
     })
 
@@ -453,10 +653,21 @@ describe('samebytes/module', function () {
       const module = await load({ forward: ADD, both: BOTH })
       const x = input([4, 3])
       const c = target([2, 3])
-      await rejects(module.run([x, x], { outputs: [c] }), 'ERR_SHAPE', /output 'c' \(0\).*\[4, 3\].*\[2, 3\].*room for 6/)
-      assert.deepEqual(c.toArray(), [[0, 0, 0], [0, 0, 0]])
+      await rejects(
+        module.run([x, x], { outputs: [c] }),
+        'ERR_SHAPE',
+        /output 'c' \(0\).*\[4, 3\].*\[2, 3\].*room for 6/,
+      )
+      assert.deepEqual(c.toArray(), [
+        [0, 0, 0],
+        [0, 0, 0],
+      ])
       const y = input([4])
-      await rejects(module.run([y, y], { method: 'both', outputs: { product: target([3]) } }), 'ERR_SHAPE', /output 'product' \(1\).*\[4\].*\[3\].*room for 3/)
+      await rejects(
+        module.run([y, y], { method: 'both', outputs: { product: target([3]) } }),
+        'ERR_SHAPE',
+        /output 'product' \(1\).*\[4\].*\[3\].*room for 3/,
+      )
       assert.equal(memory().inFlight, 0)
       c.fill(1) // not busy any more
     })
@@ -464,18 +675,34 @@ describe('samebytes/module', function () {
     it('says that a static one has another shape', async () => {
       const module = await load(ADD)
       const c = fromBlob(new Float32Array(12), [4, 3], { dynamism: 'static' })
-      await rejects(module.run([input([2, 3]), input([2, 3])], { outputs: [c] }), 'ERR_SHAPE', /static/)
+      await rejects(
+        module.run([input([2, 3]), input([2, 3])], { outputs: [c] }),
+        'ERR_SHAPE',
+        /static/,
+      )
       assert.deepEqual(c.shape, [4, 3])
     })
 
     it('refuses wrong dtypes, ranks, layouts and read-only ones', async () => {
       const module = await load({ forward: ADD, fixed: FIXED })
       const x = input([2, 3])
-      const run = c => module.run([x, x], { outputs: [c] })
-      await rejects(run(zeros([2, 3], 'float64')), 'ERR_DTYPE', /output 'c' \(0\) is of float32; a tensor of float64 was given/)
-      await rejects(run(zeros([6])), 'ERR_SHAPE', /output 'c' \(0\) has shape \[n, 3\]; one of shape \[6\]/)
+      const run = (c) => module.run([x, x], { outputs: [c] })
+      await rejects(
+        run(zeros([2, 3], 'float64')),
+        'ERR_DTYPE',
+        /output 'c' \(0\) is of float32; a tensor of float64 was given/,
+      )
+      await rejects(
+        run(zeros([6])),
+        'ERR_SHAPE',
+        /output 'c' \(0\) has shape \[n, 3\]; one of shape \[6\]/,
+      )
       await rejects(run(zeros([3, 2]).T), 'ERR_SHAPE', /output 'c' \(0\).*contiguous/)
-      await rejects(run(fromBlob(new Float32Array(6), [2, 3], { readOnly: true })), 'ERR_READ_ONLY', /output 'c' \(0\)/)
+      await rejects(
+        run(fromBlob(new Float32Array(6), [2, 3], { readOnly: true })),
+        'ERR_READ_ONLY',
+        /output 'c' \(0\)/,
+      )
       await rejects(run(new Float32Array(6)), 'ERR_ARGUMENT', /output 'c' \(0\)/)
       await rejects(run({}), 'ERR_ARGUMENT', /output 'c' \(0\)/)
       await rejects(module.run([x, x], { outputs: [x, x] }), 'ERR_SHAPE', /2 outputs.*has 1/)
@@ -494,10 +721,21 @@ describe('samebytes/module', function () {
       const module = await load({ forward: BOTH, double: DOUBLE })
       const whole = target([8])
       const part = (from, n) => whole.narrow(0, from, n)
-      await rejects(module.run([part(0, 4), part(4, 4)], { outputs: [part(2, 4)] }), 'ERR_OVERLAP', /output 'sum' \(0\).*input 'a' \(0\)/)
-      await rejects(module.run([input([4]), input([4])], { outputs: [part(0, 4), part(3, 4)] }), 'ERR_OVERLAP', /output 'product' \(1\).*output 'sum' \(0\)/)
+      await rejects(
+        module.run([part(0, 4), part(4, 4)], { outputs: [part(2, 4)] }),
+        'ERR_OVERLAP',
+        /output 'sum' \(0\).*input 'a' \(0\)/,
+      )
+      await rejects(
+        module.run([input([4]), input([4])], { outputs: [part(0, 4), part(3, 4)] }),
+        'ERR_OVERLAP',
+        /output 'product' \(1\).*output 'sum' \(0\)/,
+      )
       const array = new Float32Array(4)
-      await rejects(module.run([fromBlob(array)], { method: 'double', outputs: [fromBlob(array)] }), 'ERR_OVERLAP')
+      await rejects(
+        module.run([fromBlob(array)], { method: 'double', outputs: [fromBlob(array)] }),
+        'ERR_OVERLAP',
+      )
       whole.fill(1)
       await module.run([part(0, 2), part(0, 2)], { outputs: [part(2, 2), part(4, 2)] }) // side by side
       assert.deepEqual(whole.toArray(), [1, 1, 2, 2, 1, 1, 1, 1])
@@ -514,11 +752,15 @@ describe('samebytes/module', function () {
       assert.deepEqual(seen.toArray(), [2, 2, 2])
     })
 
-    it('says that an output\'s buffer went away while the call waited', async () => {
+    it("says that an output's buffer went away while the call waited", async () => {
       const module = await load(DOUBLE)
       const bytes = new Float32Array(3)
       const first = module.forward([1])
-      const refused = rejects(module.run([input([3])], { outputs: [fromBlob(bytes)] }), 'ERR_DETACHED', /output 'y' \(0\)/)
+      const refused = rejects(
+        module.run([input([3])], { outputs: [fromBlob(bytes)] }),
+        'ERR_DETACHED',
+        /output 'y' \(0\)/,
+      )
       structuredClone(bytes, { transfer: [bytes.buffer] })
       await first
       await refused
@@ -531,7 +773,14 @@ describe('samebytes/module', function () {
       const call = module.run([x], { outputs: [y] })
       assert.equal(memory().inFlight, 1)
       for (const t of [x, y]) {
-        for (const write of [() => t.fill(1), () => t.set(1, 0), () => t.resize([2]), () => t.setData(new Float32Array(3)), () => t.copyFrom([1, 2, 3]), () => t.zero()]) {
+        for (const write of [
+          () => t.fill(1),
+          () => t.set(1, 0),
+          () => t.resize([2]),
+          () => t.setData(new Float32Array(3)),
+          () => t.copyFrom([1, 2, 3]),
+          () => t.zero(),
+        ]) {
           assert.throws(write, { code: 'ERR_BUSY' })
         }
       }
@@ -550,12 +799,31 @@ describe('samebytes/module', function () {
   // ---- Bad input ----
 
   it('refuses what is no model', async () => {
-    for (const source of [new Uint8Array(0), Uint8Array.of(1, 2, 3, 4), new TextEncoder().encode('no model'), ADD.subarray(0, 30)]) {
+    for (const source of [
+      new Uint8Array(0),
+      Uint8Array.of(1, 2, 3, 4),
+      new TextEncoder().encode('no model'),
+      ADD.subarray(0, 30),
+    ]) {
       const error = await rejects(Module.load(source, { ort }), 'ERR_FORMAT', /source/)
       assert.ok(error.cause instanceof Error)
     }
-    await rejects(Module.load({ encode: ADD, decode: Uint8Array.of(1, 2, 3) }, { ort }), 'ERR_FORMAT', /source\.decode/)
-    for (const source of [undefined, null, 5, true, [], {}, new Float32Array(4), Symbol('x'), () => 1]) {
+    await rejects(
+      Module.load({ encode: ADD, decode: Uint8Array.of(1, 2, 3) }, { ort }),
+      'ERR_FORMAT',
+      /source\.decode/,
+    )
+    for (const source of [
+      undefined,
+      null,
+      5,
+      true,
+      [],
+      {},
+      new Float32Array(4),
+      Symbol('x'),
+      () => 1,
+    ]) {
       await rejects(Module.load(source, { ort }), 'ERR_ARGUMENT', /source/)
     }
   })
@@ -564,26 +832,66 @@ describe('samebytes/module', function () {
     await rejects(Module.load(ADD, 5), 'ERR_ARGUMENT', /sessionOptions/)
     await rejects(Module.load(ADD, { ort: {} }), 'ERR_ARGUMENT', /ort/)
     await rejects(Module.load(ADD, { ort: 5 }), 'ERR_ARGUMENT', /ort/)
-    await rejects(Module.load(ADD, { ort, executionProviders: ['quantum'] }), 'ERR_UNSUPPORTED', /sessionOptions/)
-    await rejects(Module.load(ADD, { ort, graphOptimizationLevel: 'quantum' }), 'ERR_UNSUPPORTED', /sessionOptions/)
+    await rejects(
+      Module.load(ADD, { ort, executionProviders: ['quantum'] }),
+      'ERR_UNSUPPORTED',
+      /sessionOptions/,
+    )
+    await rejects(
+      Module.load(ADD, { ort, graphOptimizationLevel: 'quantum' }),
+      'ERR_UNSUPPORTED',
+      /sessionOptions/,
+    )
   })
 
   it('says which input, what was expected and what was given', async () => {
     const module = await load({ forward: ADD, fixed: FIXED })
     const x = input([2, 3])
-    await rejects(module.forward(zeros([2, 3], 'int32'), x), 'ERR_DTYPE', /input 'a' \(0\) is of float32; a tensor of int32 was given/)
-    await rejects(module.forward(x, zeros([2, 4])), 'ERR_SHAPE', /input 'b' \(1\) has shape \[n, 3\]; one of shape \[2, 4\] was given/)
-    await rejects(module.forward(x, zeros([3])), 'ERR_SHAPE', /input 'b' \(1\) has shape \[n, 3\]; one of shape \[3\] was given/)
-    await rejects(module.execute('fixed', x, zeros([1, 3])), 'ERR_SHAPE', /\[2, 3\]; one of shape \[1, 3\]/)
-    await rejects(module.forward(x, zeros([3, 2]).T), 'ERR_SHAPE', /input 'b' \(1\).*strides \[1, 2\].*contiguous\(\)/)
+    await rejects(
+      module.forward(zeros([2, 3], 'int32'), x),
+      'ERR_DTYPE',
+      /input 'a' \(0\) is of float32; a tensor of int32 was given/,
+    )
+    await rejects(
+      module.forward(x, zeros([2, 4])),
+      'ERR_SHAPE',
+      /input 'b' \(1\) has shape \[n, 3\]; one of shape \[2, 4\] was given/,
+    )
+    await rejects(
+      module.forward(x, zeros([3])),
+      'ERR_SHAPE',
+      /input 'b' \(1\) has shape \[n, 3\]; one of shape \[3\] was given/,
+    )
+    await rejects(
+      module.execute('fixed', x, zeros([1, 3])),
+      'ERR_SHAPE',
+      /\[2, 3\]; one of shape \[1, 3\]/,
+    )
+    await rejects(
+      module.forward(x, zeros([3, 2]).T),
+      'ERR_SHAPE',
+      /input 'b' \(1\).*strides \[1, 2\].*contiguous\(\)/,
+    )
     await rejects(module.forward(x), 'ERR_ARGUMENT', /input 'b' \(1\) has no value/)
-    await rejects(module.forward(x, x, x), 'ERR_SHAPE', /3 inputs were given; 'forward' takes 2: 'a', 'b'/)
+    await rejects(
+      module.forward(x, x, x),
+      'ERR_SHAPE',
+      /3 inputs were given; 'forward' takes 2: 'a', 'b'/,
+    )
     await rejects(module.forward({ a: x, d: x }), 'ERR_NOT_FOUND', /no input "d".*'a', 'b'/)
     await rejects(module.forward(x, zeros([2, 3], 'bfloat16')), 'ERR_DTYPE', /bfloat16/)
     await rejects(module.forward(x, null), 'ERR_ARGUMENT', /input 'b' \(1\)/)
     await rejects(module.forward(x, Symbol('x')), 'ERR_ARGUMENT', /input 'b' \(1\)/)
-    await rejects(module.forward(x, () => 1), 'ERR_ARGUMENT', /input 'b' \(1\)/)
-    await rejects(module.forward(x, 'text'), 'ERR_DTYPE', /input 'b' \(1\) is of float32; "text" was given/)
+    await rejects(
+      module.forward(x, () => 1),
+      'ERR_ARGUMENT',
+      /input 'b' \(1\)/,
+    )
+    await rejects(
+      module.forward(x, 'text'),
+      'ERR_DTYPE',
+      /input 'b' \(1\) is of float32; "text" was given/,
+    )
     await rejects(module.forward(x, new Date(0)), 'ERR_ARGUMENT', /input 'b' \(1\)/)
     await rejects(module.run(5), 'ERR_ARGUMENT', /inputs/)
     await rejects(module.run('x'), 'ERR_ARGUMENT', /inputs/)
@@ -592,7 +900,11 @@ describe('samebytes/module', function () {
     await rejects(module.run([x, x], { method: 'decode' }), 'ERR_NOT_FOUND', /'forward', 'fixed'/)
     await rejects(module.run([x, x], { method: 5 }), 'ERR_ARGUMENT', /method/)
     await rejects(module.run([x, x], { signal: 5 }), 'ERR_ARGUMENT', /signal/)
-    await rejects(module.run([x, x], { output: [x] }), 'ERR_ARGUMENT', /^run has no option "output"; outputs was expected$/)
+    await rejects(
+      module.run([x, x], { output: [x] }),
+      'ERR_ARGUMENT',
+      /^run has no option "output"; outputs was expected$/,
+    )
     await rejects(module.execute(undefined, x, x), 'ERR_ARGUMENT', /method/)
     assert.throws(() => module.setInput('d', x), { code: 'ERR_NOT_FOUND' })
     assert.throws(() => module.setInput(2, x), { code: 'ERR_BOUNDS' })
@@ -654,10 +966,19 @@ describe('samebytes/module', function () {
     assert.ok(module.isDisposed)
     assert.equal(module.dispose(), ending)
     const refused = rejects(module.forward([3]), 'ERR_DISPOSED')
-    assert.deepEqual((await Promise.all(calls)).map(([y]) => y.item()), [2, 4])
+    assert.deepEqual(
+      (await Promise.all(calls)).map(([y]) => y.item()),
+      [2, 4],
+    )
     await refused
     await ending
-    for (const use of [() => module.inputs, () => module.meta(), () => module.setInput('x', 1), () => module.setOutput('y', null), () => module.getOutput()]) {
+    for (const use of [
+      () => module.inputs,
+      () => module.meta(),
+      () => module.setInput('x', 1),
+      () => module.setOutput('y', null),
+      () => module.getOutput(),
+    ]) {
       assert.throws(use, { code: 'ERR_DISPOSED' })
     }
     assert.deepEqual(module.methodNames, ['forward'])
@@ -675,22 +996,32 @@ describe('samebytes/module', function () {
     const stop = new AbortController()
     const reason = new Error('enough')
     const first = module.run([[1]])
-    const second = assert.rejects(module.run([[2]], { signal: stop.signal }), error => error === reason)
+    const second = assert.rejects(
+      module.run([[2]], { signal: stop.signal }),
+      (error) => error === reason,
+    )
     const third = module.run([[3]])
     stop.abort(reason)
     await second
-    await assert.rejects(module.run([[4]], { signal: stop.signal }), error => error === reason)
+    await assert.rejects(module.run([[4]], { signal: stop.signal }), (error) => error === reason)
     assert.deepEqual([(await first)[0].item(), (await third)[0].item()], [2, 6])
     assert.equal(memory().inFlight, 0)
   })
 
-  it('ends with what a signal of the caller\'s own throws, at whichever look, and nothing stays in use', async () => {
+  it("ends with what a signal of the caller's own throws, at whichever look, and nothing stays in use", async () => {
     const module = await load(DOUBLE)
     const x = tensor([1])
     for (let n = 1; n <= 4; n++) {
       let asked = 0
       const thrown = new Error(`look ${n}`)
-      const signal = { get aborted () { if (++asked === n) throw thrown; return false }, addEventListener () {}, removeEventListener () {} }
+      const signal = {
+        get aborted() {
+          if (++asked === n) throw thrown
+          return false
+        },
+        addEventListener() {},
+        removeEventListener() {},
+      }
       const run = module.run([x], { signal })
       if (n < 4) await assert.rejects(run, thrown)
       else assert.deepEqual([(await run)[0].item(), asked], [2, 3])
@@ -702,10 +1033,22 @@ describe('samebytes/module', function () {
   it('refuses outputs without end', async () => {
     const module = await load(DOUBLE)
     const x = tensor([1])
-    const holes = first => { const list = [first]; list.length = 2 ** 32 - 1; return list }
-    const lying = entry => new Proxy([], { get: (of, key) => key === 'length' ? 2 ** 32 - 1 : typeof key === 'symbol' ? of[key] : entry })
-    for (const outputs of [holes('y'), holes(undefined), lying('y'), lying(undefined)]) await rejects(module.run([x], { outputs }), 'ERR_SHAPE', /4294967295 outputs were given/)
-    for (const inputs of [holes(x), lying(x)]) await rejects(module.run(inputs), 'ERR_SHAPE', /4294967295 inputs were given/)
+    const holes = (first) => {
+      const list = [first]
+      list.length = 2 ** 32 - 1
+      return list
+    }
+    const lying = (entry) =>
+      new Proxy([], {
+        get: (of, key) =>
+          key === 'length' ? 2 ** 32 - 1 : typeof key === 'symbol' ? of[key] : entry,
+      })
+    for (const outputs of [holes('y'), holes(undefined), lying('y'), lying(undefined)]) {
+      await rejects(module.run([x], { outputs }), 'ERR_SHAPE', /4294967295 outputs were given/)
+    }
+    for (const inputs of [holes(x), lying(x)]) {
+      await rejects(module.run(inputs), 'ERR_SHAPE', /4294967295 inputs were given/)
+    }
   })
 
   it('cannot be made by its constructor', () => {
@@ -715,36 +1058,71 @@ describe('samebytes/module', function () {
   it('lets user code that runs while it reads its arguments do no harm', async () => {
     const module = await load(ADD)
     const x = input([1, 3])
-    const inputs = { a: x, get b () { module.dispose(); return x } }
+    const inputs = {
+      a: x,
+      get b() {
+        module.dispose()
+        return x
+      },
+    }
     await rejects(module.run(inputs), 'ERR_DISPOSED')
     assert.equal(memory().inFlight, 0)
     x.fill(2)
     const other = await load(ADD)
     const list = [x]
-    Object.defineProperty(list, 1, { enumerable: true, get () { x.dispose(); return [[1, 1, 1]] } })
+    Object.defineProperty(list, 1, {
+      enumerable: true,
+      get() {
+        x.dispose()
+        return [[1, 1, 1]]
+      },
+    })
     await rejects(other.run(list), 'ERR_DISPOSED')
-    const liar = new Proxy([x, x], { get: (target, key) => key === 'length' ? 2 ** 53 : Reflect.get(target, key) })
+    const liar = new Proxy([x, x], {
+      get: (target, key) => (key === 'length' ? 2 ** 53 : Reflect.get(target, key)),
+    })
     await rejects(other.run(liar), 'ERR_SHAPE')
   })
 
   it('judges inputs when no user code runs any more', async () => {
     const module = await load(ADD)
-    const kinds = [{}, { dynamism: 'unbound' }, ...ALL_SHARED ? [] : [{ shared: true }]]
+    const kinds = [{}, { dynamism: 'unbound' }, ...(ALL_SHARED ? [] : [{ shared: true }])]
     for (const options of kinds) {
       const x = ones([1, 3], options)
       const others = []
-      const list = { * [Symbol.iterator] () { x.dispose(); for (let i = 0; i < 40; i++) others.push(full([1, 3], 99, options)); yield [1, 1, 1] } }
+      const list = {
+        *[Symbol.iterator]() {
+          x.dispose()
+          for (let i = 0; i < 40; i++) others.push(full([1, 3], 99, options))
+          yield [1, 1, 1]
+        },
+      }
       await rejects(module.forward(x, list), 'ERR_DISPOSED', /input 'a' \(0\)/)
       for (const t of others) t.dispose()
     }
     const x = ones([1, 3], { dynamism: 'unbound' })
-    const growing = { * [Symbol.iterator] () { x.resize([3, 3]).fill(2); yield [1, 1, 1] } }
+    const growing = {
+      *[Symbol.iterator]() {
+        x.resize([3, 3]).fill(2)
+        yield [1, 1, 1]
+      },
+    }
     assert.deepEqual((await module.forward(x, growing))[0].toArray(), new Array(3).fill([3, 3, 3]))
     // ... and what is set is that of the call's end
     module.setInput('a', [[1, 1, 1]])
-    const setting = { * [Symbol.iterator] () { module.setInput('a', [[5, 5, 5]]); yield [1, 1, 1] } }
+    const setting = {
+      *[Symbol.iterator]() {
+        module.setInput('a', [[5, 5, 5]])
+        yield [1, 1, 1]
+      },
+    }
     assert.deepEqual((await module.forward({ b: setting })).c.toArray(), [[6, 6, 6]])
-    const ending = { * [Symbol.iterator] () { module.dispose(); yield [1, 1, 1] } }
+    const ending = {
+      *[Symbol.iterator]() {
+        module.dispose()
+        yield [1, 1, 1]
+      },
+    }
     assert.throws(() => module.setInput('a', ending), { code: 'ERR_DISPOSED' })
     assert.equal(memory().inFlight, 0)
   })
@@ -758,11 +1136,19 @@ describe('samebytes/module', function () {
         create: async (model, options) => {
           if (options.logSeverityLevel === 4 && failures++ === 0) throw new Error('not now')
           return ort.InferenceSession.create(model, options)
-        }
-      }
+        },
+      },
     }
-    const module = await Module.load(DOUBLE, { ort: flaky, executionProviders: [isPage ? 'wasm' : 'cpu'], preferredOutputLocation: 'cpu' })
-    const ask = () => module.run([[1]], { outputs: [target([1])] }).then(() => 'done', error => error)
+    const module = await Module.load(DOUBLE, {
+      ort: flaky,
+      executionProviders: [isPage ? 'wasm' : 'cpu'],
+      preferredOutputLocation: 'cpu',
+    })
+    const ask = () =>
+      module.run([[1]], { outputs: [target([1])] }).then(
+        () => 'done',
+        (error) => error,
+      )
     const error = await ask()
     assert.deepEqual([error.code, error.cause?.message], ['ERR_MODEL', 'not now'], error.stack)
     const next = await ask()
@@ -775,7 +1161,7 @@ describe('samebytes/module', function () {
     const module = await load(BOTH)
     await collectUntil(() => true)
     const before = memory()
-    await scope(async s => {
+    await scope(async (s) => {
       const [a, b] = s.track([input([10]), input([10])])
       for (let i = 0; i < 1000; i++) for (const t of await module.forward(a, b)) t.dispose()
     })
@@ -784,15 +1170,24 @@ describe('samebytes/module', function () {
     assert.ok(done, `${memory().tensors} tensors, ${before.tensors} before`)
   })
 
-  it('takes other runs\' results as they are', async () => {
+  it("takes other runs' results as they are", async () => {
     const module = await load({ forward: BOTH, double: DOUBLE })
-    const { sum } = await module.forward({ a: arange(4, { dtype: 'float32' }).contiguous(), b: empty([4]).fill(1) })
+    const { sum } = await module.forward({
+      a: arange(4, { dtype: 'float32' }).contiguous(),
+      b: empty([4]).fill(1),
+    })
     const [y] = await module.execute('double', sum)
     assert.deepEqual(y.toArray(), [2, 4, 6, 8])
   })
 
   it('has models with inputs that nobody needs', async () => {
-    const module = await load(onnx({ inputs: { x: 'float32[n]', unused: 'float32[]' }, nodes: ['Identity(x) -> y'], outputs: { y: 'float32[n]' } }))
+    const module = await load(
+      onnx({
+        inputs: { x: 'float32[n]', unused: 'float32[]' },
+        nodes: ['Identity(x) -> y'],
+        outputs: { y: 'float32[n]' },
+      }),
+    )
     assert.deepEqual((await module.forward([1, 2], 5))[0].toArray(), [1, 2])
   })
 })

@@ -22,9 +22,13 @@ describe('neighbours in memory', () => {
           assert.deepEqual([middle.get(0), middle.get(-1)], [value, value])
           assert.deepEqual(others(), untouched)
           middle.fill(value)
-          tidy(() => { for (const ends of ['::-1', ':1', '-1:']) middle.slice(ends).fill(value) }) // a view would hold the slot
+          tidy(() => {
+            for (const ends of ['::-1', ':1', '-1:']) middle.slice(ends).fill(value)
+          }) // a view would hold the slot
           assert.deepEqual(others(), untouched)
-          tidy(() => { middle.copyFrom(tensor(new Array(n).fill(value), { dtype })) })
+          tidy(() => {
+            middle.copyFrom(tensor(new Array(n).fill(value), { dtype }))
+          })
           middle.zero()
           assert.deepEqual(others(), untouched)
         }
@@ -38,12 +42,25 @@ describe('neighbours in memory', () => {
       const all = Array.from({ length: 5 }, (_, i) => empty([n], 'uint8').fill(i + 1))
       all[2].set(99, n - 1)
       all[2].set(98, 0)
-      tidy(() => { all[1].slice('-1:').fill(97) })
+      tidy(() => {
+        all[1].slice('-1:').fill(97)
+      })
       all[3].zero()
-      for (const i of [0, 4]) assert.ok(all[i].toArray().every(x => x === i + 1), `size ${n}, tensor ${i}`)
+      for (const i of [0, 4]) {
+        assert.ok(
+          all[i].toArray().every((x) => x === i + 1),
+          `size ${n}, tensor ${i}`,
+        )
+      }
       assert.equal(all[2].get(-1), n === 1 ? 98 : 99)
       assert.equal(all[1].get(-1), 97)
-      assert.ok(all[1].toArray().slice(0, -1).every(x => x === 2), `size ${n}`)
+      assert.ok(
+        all[1]
+          .toArray()
+          .slice(0, -1)
+          .every((x) => x === 2),
+        `size ${n}`,
+      )
       for (const t of all) t.dispose()
     }
   })

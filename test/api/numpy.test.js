@@ -22,14 +22,28 @@ describe('copyFrom agrees with NumPy, bit for bit', function () {
           if (!got.equals(expected[name][i])) wrong.push({ one, got, expected: expected[name][i] })
         })
         const pairs = [...new Set(wrong.map(({ one }) => `${one.from} → ${one.to}`))]
-        assert.equal(wrong.length, 0, `${wrong.length} differ (${pairs.join(', ')}); the first: ${wrong.length && show(wrong[0])}`)
+        assert.equal(
+          wrong.length,
+          0,
+          `${wrong.length} differ (${pairs.join(', ')}); the first: ${wrong.length && show(wrong[0])}`,
+        )
       })
     }
   }
 })
 
-function show ({ one: { srcBytes, dstBytes, ...layouts }, got, expected }) {
+function show({ one: { srcBytes, dstBytes, ...layouts }, got, expected }) {
   const at = got.findIndex((byte, i) => byte !== expected[i])
-  const hex = buffer => Buffer.from(buffer).subarray(0, 256).toString('hex')
-  return JSON.stringify({ ...layouts, bytes: hex(srcBytes ?? dstBytes), at, got: hex(got.subarray(at)), expected: hex(expected.subarray(at)) }, null, 1)
+  const hex = (buffer) => Buffer.from(buffer).subarray(0, 256).toString('hex')
+  return JSON.stringify(
+    {
+      ...layouts,
+      bytes: hex(srcBytes ?? dstBytes),
+      at,
+      got: hex(got.subarray(at)),
+      expected: hex(expected.subarray(at)),
+    },
+    null,
+    1,
+  )
 }

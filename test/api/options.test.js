@@ -1,10 +1,23 @@
 'use strict'
 // What an option says is done or refused; nothing is passed over in silence.
 const assert = require('node:assert/strict')
-const { allClose, asarray, clone, concat, sharesMemory, tensor, zeros, zerosLike } = require('samebytes')
+const {
+  allClose,
+  asarray,
+  clone,
+  concat,
+  sharesMemory,
+  tensor,
+  zeros,
+  zerosLike,
+} = require('samebytes')
 const { fails, refuses } = require('../setup')
 
-const matrix = () => tensor([[1, 2], [3, 4]])
+const matrix = () =>
+  tensor([
+    [1, 2],
+    [3, 4],
+  ])
 
 describe('options of float32 tensors', () => {
   it('may name the axis in take, roll, repeat and concat', () => {
@@ -12,11 +25,26 @@ describe('options of float32 tensors', () => {
     assert.deepEqual(t.take([0], { axis: 1 }).toArray(), [[1], [3]])
     assert.deepEqual(t.take([0], undefined, { axis: -1 }).toArray(), [[1], [3]])
     assert.deepEqual(t.take([0], { axis: null }).toArray(), [1])
-    assert.deepEqual(t.roll(1, { axis: 1 }).toArray(), [[2, 1], [4, 3]])
-    assert.deepEqual(t.roll([1, 1], { axis: [0, 1] }).toArray(), [[4, 3], [2, 1]])
-    assert.deepEqual(t.roll(1, { dtype: 'float64' }).toArray(), [[4, 1], [2, 3]])
-    assert.deepEqual(t.repeat(2, { axis: 1 }).toArray(), [[1, 1, 2, 2], [3, 3, 4, 4]])
-    assert.deepEqual(concat(t, t, { axis: 1 }).toArray(), [[1, 2, 1, 2], [3, 4, 3, 4]])
+    assert.deepEqual(t.roll(1, { axis: 1 }).toArray(), [
+      [2, 1],
+      [4, 3],
+    ])
+    assert.deepEqual(t.roll([1, 1], { axis: [0, 1] }).toArray(), [
+      [4, 3],
+      [2, 1],
+    ])
+    assert.deepEqual(t.roll(1, { dtype: 'float64' }).toArray(), [
+      [4, 1],
+      [2, 3],
+    ])
+    assert.deepEqual(t.repeat(2, { axis: 1 }).toArray(), [
+      [1, 1, 2, 2],
+      [3, 3, 4, 4],
+    ])
+    assert.deepEqual(concat(t, t, { axis: 1 }).toArray(), [
+      [1, 2, 1, 2],
+      [3, 4, 3, 4],
+    ])
     refuses(() => concat([t, t], 1, { axis: 0 }), 'ERR_ARGUMENT') // one of them is wrong
     refuses(() => t.take([0], { axis: '1' }), 'ERR_ARGUMENT')
     refuses(() => t.roll(1, { axis: 2 }), 'ERR_BOUNDS')
@@ -24,7 +52,15 @@ describe('options of float32 tensors', () => {
 
   it('read each property once', () => {
     const read = []
-    const options = new Proxy({ axis: 1 }, { get (o, key) { read.push(key); return o[key] } })
+    const options = new Proxy(
+      { axis: 1 },
+      {
+        get(o, key) {
+          read.push(key)
+          return o[key]
+        },
+      },
+    )
     concat([matrix(), matrix()], options)
     assert.deepEqual(read.sort(), ['axis', 'casting', 'dtype', 'out'])
   })
@@ -33,15 +69,39 @@ describe('options of float32 tensors', () => {
     const t = matrix()
     assert.equal(t.contiguous('float32'), t)
     for (const made of [t.contiguous('float64'), t.contiguous({ dtype: 'float64' })]) {
-      assert.deepEqual([made.dtype, made.toArray()], ['float64', [[1, 2], [3, 4]]])
+      assert.deepEqual(
+        [made.dtype, made.toArray()],
+        [
+          'float64',
+          [
+            [1, 2],
+            [3, 4],
+          ],
+        ],
+      )
     }
     const made = t.T.contiguous({ dtype: 'int8', casting: 'unsafe' })
-    assert.deepEqual([made.dtype, made.strides, made.toArray()], ['int8', [2, 1], [[1, 3], [2, 4]]])
+    assert.deepEqual(
+      [made.dtype, made.strides, made.toArray()],
+      [
+        'int8',
+        [2, 1],
+        [
+          [1, 3],
+          [2, 4],
+        ],
+      ],
+    )
     refuses(() => t.contiguous('int8'), 'ERR_CAST')
   })
 
   it('of reshape: copy is true or false', () => {
-    fails(() => matrix().reshape([4], { copy: 'never' }), TypeError, 'ERR_ARGUMENT', /copy is "never"/)
+    fails(
+      () => matrix().reshape([4], { copy: 'never' }),
+      TypeError,
+      'ERR_ARGUMENT',
+      /copy is "never"/,
+    )
     refuses(() => matrix().reshape(4, { copy: 0 }), 'ERR_ARGUMENT')
   })
 })
@@ -67,8 +127,16 @@ describe('functions of tensors', () => {
     const bytes = Uint8Array.of(9, 0, 0, 128, 63, 0, 0, 0, 64, 7)
     const view = new DataView(bytes.buffer, 1, 9)
     assert.deepEqual(asarray(view, 'float32').toArray(), [1, 2])
-    assert.deepEqual(asarray(view, { dtype: 'float32', copy: true, dynamism: 'unbound' }).dynamism, 'unbound')
-    fails(() => asarray(view, { dtype: 'float32', copy: false }), Error, 'ERR_UNSUPPORTED', /not aligned/)
+    assert.deepEqual(
+      asarray(view, { dtype: 'float32', copy: true, dynamism: 'unbound' }).dynamism,
+      'unbound',
+    )
+    fails(
+      () => asarray(view, { dtype: 'float32', copy: false }),
+      Error,
+      'ERR_UNSUPPORTED',
+      /not aligned/,
+    )
     asarray(view, 'float32').fill(0)
     assert.equal(bytes[3], 128)
     assert.deepEqual(asarray(view, 'uint8').set(5, 0), undefined)
@@ -95,7 +163,12 @@ describe('lists of parts and runs', () => {
   it('split takes more sizes than a tensor has axes', () => {
     const parts = zeros([100]).split(new Array(100).fill(1))
     assert.deepEqual([parts.length, parts[99].offset], [100, 99])
-    assert.deepEqual(zeros([3]).split(Int32Array.of(1, 2)).map(t => t.size), [1, 2])
+    assert.deepEqual(
+      zeros([3])
+        .split(Int32Array.of(1, 2))
+        .map((t) => t.size),
+      [1, 2],
+    )
     refuses(() => zeros([3]).split([1, 1.5]), 'ERR_BOUNDS')
     refuses(() => zeros([3]).split('3'), 'ERR_ARGUMENT')
   })

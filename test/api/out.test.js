@@ -1,11 +1,28 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { concat, empty, fromBlob, memory, stack, takeAlongAxis, tensor, tril, triu, zeros } = require('samebytes')
+const {
+  concat,
+  empty,
+  fromBlob,
+  memory,
+  stack,
+  takeAlongAxis,
+  tensor,
+  tril,
+  triu,
+  zeros,
+} = require('samebytes')
 const { copied, describeTensor, fails, refusedUnchanged, refuses } = require('../setup')
 
 // Each makes of a 2 × 3 tensor a result of which shape and values are known.
 const FLAT = [1, 2, 3, 4, 5, 6]
-const places = tensor([[2, 0], [-1, 1]], 'int32')
+const places = tensor(
+  [
+    [2, 0],
+    [-1, 1],
+  ],
+  'int32',
+)
 const MAKERS = {
   clone: [(t, opts) => t.clone(opts), [2, 3], FLAT],
   astype: [(t, opts) => t.astype(opts.out.dtype, opts), [2, 3], FLAT],
@@ -20,10 +37,17 @@ const MAKERS = {
   take: [(t, opts) => t.take([2, 0], 1, opts), [2, 2], [3, 1, 6, 4]],
   takeAlongAxis: [(t, opts) => takeAlongAxis(t, places, opts), [2, 2], [3, 1, 6, 5]],
   tril: [(t, opts) => tril(t, opts), [2, 3], [1, 0, 0, 4, 5, 0]],
-  triu: [(t, opts) => triu(t, opts), [2, 3], [1, 2, 3, 0, 5, 6]]
+  triu: [(t, opts) => triu(t, opts), [2, 3], [1, 2, 3, 0, 5, 6]],
 }
-const matrix = (dtype = 'float32') => tensor([[1, 2, 3], [4, 5, 6]], dtype)
-const flat = t => t.reshape(-1).toArray()
+const matrix = (dtype = 'float32') =>
+  tensor(
+    [
+      [1, 2, 3],
+      [4, 5, 6],
+    ],
+    dtype,
+  )
+const flat = (t) => t.reshape(-1).toArray()
 
 for (const [name, [make, shape, values]] of Object.entries(MAKERS)) {
   describe(`${name} into out`, () => {
@@ -44,7 +68,10 @@ for (const [name, [make, shape, values]] of Object.entries(MAKERS)) {
       const out = base.select(-1, 1).flip()
       assert.equal(make(matrix(), { out }), out)
       assert.deepEqual(flat(out), values)
-      assert.deepEqual(flat(base.select(-1, 0)), values.map(() => -1))
+      assert.deepEqual(
+        flat(base.select(-1, 0)),
+        values.map(() => -1),
+      )
     })
 
     it('casts to its dtype, by the rule that is given', () => {
@@ -61,7 +88,7 @@ for (const [name, [make, shape, values]] of Object.entries(MAKERS)) {
       const t = matrix()
       const other = zeros([...shape, 1])
       refusedUnchanged(other, () => make(t, { out: other }), 'ERR_SHAPE')
-      const twice = shape.map((n, d) => d === 0 ? 1 : n)
+      const twice = shape.map((n, d) => (d === 0 ? 1 : n))
       const repeated = zeros(twice).fill(3).expand(shape)
       refusedUnchanged(repeated, () => make(t, { out: repeated }), 'ERR_OVERLAP')
       const locked = fromBlob(new Float32Array(values.length), shape, { readOnly: true })
@@ -110,21 +137,39 @@ for (const [name, [make, shape, values]] of Object.entries(MAKERS)) {
 describe('out', () => {
   it('must have the dtype that is asked for besides', () => {
     const out = zeros([2, 3])
-    fails(() => matrix().astype('float16', { out }), TypeError, 'ERR_DTYPE', /out is float32; the result was to be float16/)
+    fails(
+      () => matrix().astype('float16', { out }),
+      TypeError,
+      'ERR_DTYPE',
+      /out is float32; the result was to be float16/,
+    )
     refuses(() => matrix().clone({ dtype: 'float64', out }), 'ERR_DTYPE')
     refuses(() => concat([matrix()], 0, { dtype: 'float64', out }), 'ERR_DTYPE')
     assert.equal(concat([matrix('int8')], 0, { dtype: 'float32', out }), out)
   })
 
   it('names both shapes where they differ', () => {
-    fails(() => matrix().tile(2, { out: zeros([2, 3]) }), RangeError, 'ERR_SHAPE', /out has shape \[2, 3\]; the result has \[2, 6\]/)
+    fails(
+      () => matrix().tile(2, { out: zeros([2, 3]) }),
+      RangeError,
+      'ERR_SHAPE',
+      /out has shape \[2, 3\]; the result has \[2, 6\]/,
+    )
   })
 
   it('is refused as a whole where only parts of it overlap each other', () => {
     const windows = zeros([5]).unfold(0, 3, 2) // the rows share one element
-    refusedUnchanged(windows, () => stack([tensor([1, 2, 3]), tensor([4, 5, 6])], 0, { out: windows }), 'ERR_OVERLAP')
+    refusedUnchanged(
+      windows,
+      () => stack([tensor([1, 2, 3]), tensor([4, 5, 6])], 0, { out: windows }),
+      'ERR_OVERLAP',
+    )
     const column = zeros([2, 1]).expand(2, 2)
-    refusedUnchanged(column, () => concat([zeros([2, 1]).fill(1), zeros([2, 1]).fill(2)], 1, { out: column }), 'ERR_OVERLAP')
+    refusedUnchanged(
+      column,
+      () => concat([zeros([2, 1]).fill(1), zeros([2, 1]).fill(2)], 1, { out: column }),
+      'ERR_OVERLAP',
+    )
   })
 
   it('keeps what it has where an index is outside', () => {
@@ -134,7 +179,7 @@ describe('out', () => {
     refusedUnchanged(t, () => t.take([0, 2], 0, { out: t }), 'ERR_BOUNDS')
   })
 
-  it('may be where take\'s int32 indices are', () => {
+  it("may be where take's int32 indices are", () => {
     const t = tensor([30, 10, 20], 'int32')
     const indices = tensor([2, 0, 1], 'int32')
     assert.deepEqual(t.take(indices, { out: indices }).toArray(), [20, 30, 10])
@@ -146,12 +191,18 @@ describe('out', () => {
     const out = zeros([2], 'uint64')
     assert.deepEqual(t.take([1, 0], { out }).toArray(), [5n, 2n ** 53n + 1n])
     const same = zeros([2], 'int64').copyFrom(t)
-    assert.deepEqual(concat([same.slice('1:'), same.slice(':1')], { out: same }).toArray(), [5n, 2n ** 53n + 1n])
+    assert.deepEqual(concat([same.slice('1:'), same.slice(':1')], { out: same }).toArray(), [
+      5n,
+      2n ** 53n + 1n,
+    ])
   })
 
   it('gets each source as it is, not as the dtype in which they meet, also by way of a temporary copy', () => {
     const out = zeros([2], 'float64')
-    const t = out.view('int64').slice(':1').fill(2 ** 24 + 1)
+    const t = out
+      .view('int64')
+      .slice(':1')
+      .fill(2 ** 24 + 1)
     assert.deepEqual(concat(t, tensor([1.5]), { out }).toArray(), [2 ** 24 + 1, 1.5]) // float32 would round
   })
 
@@ -169,9 +220,20 @@ describe('out', () => {
   it('is not asked for before all user code has run', () => {
     const t = matrix()
     const out = zeros([12])
-    const opts = { get casting () { out.dispose(); return 'same_kind' }, out }
+    const opts = {
+      get casting() {
+        out.dispose()
+        return 'same_kind'
+      },
+      out,
+    }
     fails(() => t.repeat(2, opts), Error, 'ERR_DISPOSED')
-    const list = { * [Symbol.iterator] () { t.dispose(); yield 0 } }
+    const list = {
+      *[Symbol.iterator]() {
+        t.dispose()
+        yield 0
+      },
+    }
     fails(() => t.take(list), Error, 'ERR_DISPOSED')
   })
 

@@ -10,7 +10,9 @@ describe('bytes that another thread overwrites while they are parsed', function 
 
   for (const format of Object.keys(ROUNDS)) {
     it(`are copied first where they are looked at twice: .${format}`, async () => {
-      const { expected, found } = await childJson(`require('./test/overwritten').atOnce('${format}')`)
+      const { expected, found } = await childJson(
+        `require('./test/overwritten').atOnce('${format}')`,
+      )
       assert.equal(found.pop(), expected, 'the last look')
       for (const said of found) assert.ok(said === expected || said === 'ERR_FORMAT', said)
     })
@@ -19,7 +21,9 @@ describe('bytes that another thread overwrites while they are parsed', function 
   for (const [format, few] of Object.entries(ROUNDS)) {
     const rounds = TIMES * few
     it(`are a file or refused with a code, and parsing ends: .${format}, ${rounds} times`, async () => {
-      const { read, refused, wrong } = await childJson(`require('./test/overwritten').race('${format}', ${rounds})`)
+      const { read, refused, wrong } = await childJson(
+        `require('./test/overwritten').race('${format}', ${rounds})`,
+      )
       assert.deepEqual(wrong, [])
       assert.equal(read + refused, rounds)
     })

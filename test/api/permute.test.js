@@ -5,10 +5,17 @@ const { fails, refusedUnchanged } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 describe('permute', () => {
-  for (const { dtype, values: [a, b, c, d, e, f] } of SAMPLES) {
+  for (const {
+    dtype,
+    values: [a, b, c, d, e, f],
+  } of SAMPLES) {
     it(`shows a ${dtype} matrix transposed`, () => {
       const m = tensor([a, b, c, d, e, f], [2, 3], { dtype })
-      assert.deepEqual(m.permute([1, 0]).toArray(), [[a, d], [b, e], [c, f]])
+      assert.deepEqual(m.permute([1, 0]).toArray(), [
+        [a, d],
+        [b, e],
+        [c, f],
+      ])
     })
   }
 
@@ -23,9 +30,22 @@ describe('permute', () => {
   })
 
   it('permutes a permuted int8 tensor back', () => {
-    const t = tensor([[[1, 2], [3, 4], [5, 6]]], 'int8')
+    const t = tensor(
+      [
+        [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ],
+      ],
+      'int8',
+    )
     const p = t.permute([1, 2, 0])
-    assert.deepEqual(p.toArray(), [[[1], [2]], [[3], [4]], [[5], [6]]])
+    assert.deepEqual(p.toArray(), [
+      [[1], [2]],
+      [[3], [4]],
+      [[5], [6]],
+    ])
     assert.deepEqual(p.permute([2, 0, 1]).toArray(), t.toArray())
   })
 
@@ -44,7 +64,10 @@ describe('permute', () => {
   })
 
   it('refuses axes outside, and another count of axes', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     fails(() => t.permute([0, 2]), RangeError, 'ERR_BOUNDS', /2/)
     fails(() => t.permute([0, -3]), RangeError, 'ERR_BOUNDS', /-3/)
     fails(() => t.permute([0]), RangeError, 'ERR_SHAPE')

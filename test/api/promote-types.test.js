@@ -17,18 +17,63 @@ const INTEGERS = [
   ['int32', 'int32', 'int32', 'int32', 'int32', 'int32', 'int64', 'int64', 'float64'],
   ['uint32', 'uint32', 'int64', 'int64', 'uint32', 'int64', 'uint32', 'int64', 'uint64'],
   ['int64', 'int64', 'int64', 'int64', 'int64', 'int64', 'int64', 'int64', 'float64'],
-  ['uint64', 'uint64', 'float64', 'float64', 'uint64', 'float64', 'uint64', 'float64', 'uint64']
+  ['uint64', 'uint64', 'float64', 'float64', 'uint64', 'float64', 'uint64', 'float64', 'uint64'],
 ]
-const FLOATS = ['float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'float8_e4m3fn', 'float8_e5m2']
+const FLOATS = [
+  'float16',
+  'bfloat16',
+  'float32',
+  'float64',
+  'complex64',
+  'complex128',
+  'float8_e4m3fn',
+  'float8_e5m2',
+]
 const FLOATING = [
   ['float16', 'float32', 'float32', 'float64', 'complex64', 'complex128', 'float16', 'float16'],
   ['float32', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'bfloat16', 'bfloat16'],
   ['float32', 'float32', 'float32', 'float64', 'complex64', 'complex128', 'float32', 'float32'],
   ['float64', 'float64', 'float64', 'float64', 'complex128', 'complex128', 'float64', 'float64'],
-  ['complex64', 'complex64', 'complex64', 'complex128', 'complex64', 'complex128', 'complex64', 'complex64'],
-  ['complex128', 'complex128', 'complex128', 'complex128', 'complex128', 'complex128', 'complex128', 'complex128'],
-  ['float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'float8_e4m3fn', 'float16'],
-  ['float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'float16', 'float8_e5m2']
+  [
+    'complex64',
+    'complex64',
+    'complex64',
+    'complex128',
+    'complex64',
+    'complex128',
+    'complex64',
+    'complex64',
+  ],
+  [
+    'complex128',
+    'complex128',
+    'complex128',
+    'complex128',
+    'complex128',
+    'complex128',
+    'complex128',
+    'complex128',
+  ],
+  [
+    'float16',
+    'bfloat16',
+    'float32',
+    'float64',
+    'complex64',
+    'complex128',
+    'float8_e4m3fn',
+    'float16',
+  ],
+  [
+    'float16',
+    'bfloat16',
+    'float32',
+    'float64',
+    'complex64',
+    'complex128',
+    'float16',
+    'float8_e5m2',
+  ],
 ]
 
 describe('promoteTypes', () => {
@@ -36,13 +81,23 @@ describe('promoteTypes', () => {
     assert.deepEqual([...NAMES, ...FLOATS].sort(), [...dtypes].sort())
   })
 
-  NAMES.forEach((a, i) => it(`of ${a} and each integer or bool`, () => {
-    assert.deepEqual(NAMES.map(b => promoteTypes(a, b)), INTEGERS[i])
-  }))
+  NAMES.forEach((a, i) =>
+    it(`of ${a} and each integer or bool`, () => {
+      assert.deepEqual(
+        NAMES.map((b) => promoteTypes(a, b)),
+        INTEGERS[i],
+      )
+    }),
+  )
 
-  FLOATS.forEach((a, i) => it(`of ${a} and each float or complex`, () => {
-    assert.deepEqual(FLOATS.map(b => promoteTypes(a, b)), FLOATING[i])
-  }))
+  FLOATS.forEach((a, i) =>
+    it(`of ${a} and each float or complex`, () => {
+      assert.deepEqual(
+        FLOATS.map((b) => promoteTypes(a, b)),
+        FLOATING[i],
+      )
+    }),
+  )
 
   it('of an integer or bool and a float or complex is the latter, on either side', () => {
     for (const a of NAMES) {
@@ -52,11 +107,17 @@ describe('promoteTypes', () => {
 
   it('agrees with NumPy within a kind', function () {
     skipWithout(this, 'NumPy')
-    const known = dtypes.filter(name => !/^bfloat|^float8/.test(name))
-    const expected = JSON.parse(execFileSync(PYTHON, [path.join(ROOT, 'test', 'python', 'promote_types.py'), ...known], { encoding: 'utf8' }))
+    const known = dtypes.filter((name) => !/^bfloat|^float8/.test(name))
+    const expected = JSON.parse(
+      execFileSync(PYTHON, [path.join(ROOT, 'test', 'python', 'promote_types.py'), ...known], {
+        encoding: 'utf8',
+      }),
+    )
     for (const [i, a] of known.entries()) {
       for (const [j, b] of known.entries()) {
-        if (expected[i][j] !== null) assert.equal(promoteTypes(a, b), expected[i][j], `${a} with ${b}`)
+        if (expected[i][j] !== null) {
+          assert.equal(promoteTypes(a, b), expected[i][j], `${a} with ${b}`)
+        }
       }
     }
   })

@@ -60,13 +60,13 @@ describe('small tensors', () => {
     assert.ok(buffer.byteLength < 256, `${buffer.byteLength} bytes for 16`)
     const words = new Float32Array(buffer, 0, buffer.byteLength >> 2)
     assert.equal(words.includes(1234.5), false)
-    const buffers = new Set([...secret, ...more, t].map(small => small.data.buffer))
+    const buffers = new Set([...secret, ...more, t].map((small) => small.data.buffer))
     assert.equal(buffers.size, 129)
   })
 
   it('are promoted once, by data, bytes or dataPtr, and not by use', function () {
     skipWithout(this, 'buffers of their own')
-    for (const expose of [t => t.data, t => t.bytes, t => t.dataPtr]) {
+    for (const expose of [(t) => t.data, (t) => t.bytes, (t) => t.dataPtr]) {
       const t = tensor([1, 2])
       const v = t.slice('1:')
       const before = memory().promoted
@@ -101,10 +101,13 @@ describe('small tensors', () => {
     const { next } = generator(7)
     const live = []
     let serial = 1
-    function check ({ t, n, value }) {
+    function check({ t, n, value }) {
       const got = t.toArray()
       assert.equal(got.length, n)
-      assert.ok(got.every(x => x === value), `a tensor of ${value} shows ${got}`)
+      assert.ok(
+        got.every((x) => x === value),
+        `a tensor of ${value} shows ${got}`,
+      )
     }
     for (let step = 0; step < 200000; step++) {
       const what = next(10)
@@ -118,7 +121,8 @@ describe('small tensors', () => {
         const [gone] = live.splice(next(live.length), 1)
         if (next(4) === 0) check(gone)
         gone.t.dispose()
-      } else if (what === 6) { // a view takes its base's place
+      } else if (what === 6) {
+        // a view takes its base's place
         const entry = live[next(live.length)]
         const view = entry.t.slice('::-1')
         entry.t.dispose()
@@ -132,8 +136,10 @@ describe('small tensors', () => {
 
   it('of many sizes do not overlap: each keeps its own int16', () => {
     const all = Array.from({ length: 600 }, (_, i) => full([1 + i * 3], i, 'int16'))
-    all.forEach((t, i) => assert.ok(t.data.every(x => x === i)))
-    const again = Array.from({ length: 600 }, (_, i) => full([1 + (i * 7) % 900], 1000 + i, 'int16'))
+    all.forEach((t, i) => assert.ok(t.data.every((x) => x === i)))
+    const again = Array.from({ length: 600 }, (_, i) =>
+      full([1 + ((i * 7) % 900)], 1000 + i, 'int16'),
+    )
     all.forEach((t, i) => assert.equal(t.get(-1), i))
     again.forEach((t, i) => assert.equal(t.get(-1), 1000 + i))
   })

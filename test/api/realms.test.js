@@ -39,25 +39,91 @@ const OWN = 'main(globalThis).catch(error => { console.error(error); process.exi
 const REALMS = {
   'core-js that was loaded before': { before: "require('core-js')" },
   'core-js that is loaded after': { after: "require('core-js')" },
-  'SES, locked down before': { before: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })" },
-  'SES, locked down after': { after: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })" },
-  'values on Object.prototype under the names of options': { after: polluted(['device', 'dtype', 'shape', 'strides', 'axis', 'axes', 'out', 'casting', 'shared', 'deleter', 'order', 'keepdims', 'copy', 'mode', 'metadata', 'descending', 'readonly', 'where', 'initial', 'dynamism', 'storageOffset', 'scale', 'transfer']) },
-  'values on Object.prototype under the names of fields': { after: polluted(['storage', 'offset', 'size', 'flags', 'watch', 'base', 'stays', 'busy', 'written', 'guarded', 'fixed', 'pinned', 'optional', 'capacity', 'owner', 'frozenShape', 'claims', 'kind', 'group', 'block', 'address', 'nbytes', 'float32', 'int8', 'w', 'a']) }
+  'SES, locked down before': {
+    before: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })",
+  },
+  'SES, locked down after': {
+    after: "require('ses'); lockdown({ errorTaming: 'unsafe', consoleTaming: 'unsafe' })",
+  },
+  'values on Object.prototype under the names of options': {
+    after: polluted([
+      'device',
+      'dtype',
+      'shape',
+      'strides',
+      'axis',
+      'axes',
+      'out',
+      'casting',
+      'shared',
+      'deleter',
+      'order',
+      'keepdims',
+      'copy',
+      'mode',
+      'metadata',
+      'descending',
+      'readonly',
+      'where',
+      'initial',
+      'dynamism',
+      'storageOffset',
+      'scale',
+      'transfer',
+    ]),
+  },
+  'values on Object.prototype under the names of fields': {
+    after: polluted([
+      'storage',
+      'offset',
+      'size',
+      'flags',
+      'watch',
+      'base',
+      'stays',
+      'busy',
+      'written',
+      'guarded',
+      'fixed',
+      'pinned',
+      'optional',
+      'capacity',
+      'owner',
+      'frozenShape',
+      'claims',
+      'kind',
+      'group',
+      'block',
+      'address',
+      'nbytes',
+      'float32',
+      'int8',
+      'w',
+      'a',
+    ]),
+  },
 }
 
 /** @param {string[]} names @returns {string} a program that gives every object these */
-function polluted (names) {
+function polluted(names) {
   return `for (const name of ${JSON.stringify(names)}) Object.defineProperty(Object.prototype, name, { value: 'polluted', writable: true, configurable: true, enumerable: true })`
 }
 
 /** Calls each function of test/signatures.js whose options may be left out, with values on Object.prototype under the names of its options, one by one. */
-function OPTIONS () {
+function OPTIONS() {
   const signatures = './test/signatures' // by a name, which bundlers of pages do not follow: this is the text of a program
   const { FUNCTIONS, METHODS, MATH, sample, validOf } = require(signatures)
   const samebytes = require('samebytes')
   const math = require('samebytes/math')
   const plain = Object.prototype
-  const told = value => JSON.stringify(value, (_, each) => typeof each === 'bigint' ? String(each) : samebytes.Tensor.isTensor(each) ? [each.dtype, each.shape, each.toArray()] : each)
+  const told = (value) =>
+    JSON.stringify(value, (_, each) =>
+      typeof each === 'bigint'
+        ? String(each)
+        : samebytes.Tensor.isTensor(each)
+          ? [each.dtype, each.shape, each.toArray()]
+          : each,
+    )
   const outcome = (call, isEmpty) => {
     try {
       const result = call()
@@ -69,11 +135,17 @@ function OPTIONS () {
   }
   const wrong = []
   let count = 0
-  const rows = [[FUNCTIONS, name => samebytes[name]], [METHODS, (name, on) => on[name]], [MATH, name => math[name]]].flatMap(([table, of]) => Object.entries(table).map(([name, row]) => ({ name, of, args: row.args ?? row })))
+  const rows = [
+    [FUNCTIONS, (name) => samebytes[name]],
+    [METHODS, (name, on) => on[name]],
+    [MATH, (name) => math[name]],
+  ].flatMap(([table, of]) =>
+    Object.entries(table).map(([name, row]) => ({ name, of, args: row.args ?? row })),
+  )
   for (const { name, of, args } of rows) {
     const at = Array.isArray(args) ? args.findIndex(({ kind }) => kind === 'options') : -1
     if (at < 0) continue
-    const call = last => {
+    const call = (last) => {
       const on = sample()
       return of(name, on).apply(on, [...args.slice(0, at).map(validOf), ...last])
     }
@@ -81,7 +153,14 @@ function OPTIONS () {
     for (const last of [[], [{}], ...('dtype' in args[at].keys ? [['float32']] : [])]) {
       const wanted = outcome(() => call(last), isEmpty)
       if (/^(ERR|undefined)/.test(wanted) || outcome(() => call(last), isEmpty) !== wanted) continue // it needs options, or draws
-      for (const key of new Set([...Object.keys(args[at].keys), 'signal', 'out', 'dtype', 'axis', 'device'])) {
+      for (const key of new Set([
+        ...Object.keys(args[at].keys),
+        'signal',
+        'out',
+        'dtype',
+        'axis',
+        'device',
+      ])) {
         plain[key] = 'polluted'
         const found = outcome(() => call(last), isEmpty)
         delete plain[key]
@@ -100,21 +179,41 @@ describe('a program', () => {
   let wanted
   before(async () => {
     wanted = await childJson(PROGRAM + OWN)
-    assert.deepEqual(wanted.refusals, ['ERR_BOUNDS', 'ERR_SHAPE', 'ERR_ARGUMENT', 'ERR_FORMAT', 'ERR_DTYPE', 'ERR_ARGUMENT'])
-    assert.deepEqual(wanted.npy, ['float32', [2, 3], [[1, 2, 3], [4, 5, 6]]])
+    assert.deepEqual(wanted.refusals, [
+      'ERR_BOUNDS',
+      'ERR_SHAPE',
+      'ERR_ARGUMENT',
+      'ERR_FORMAT',
+      'ERR_DTYPE',
+      'ERR_ARGUMENT',
+    ])
+    assert.deepEqual(wanted.npy, [
+      'float32',
+      [2, 3],
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    ])
   })
 
   for (const [name, { before = '', after = '' }] of Object.entries(REALMS)) {
     it(`does the same under ${name}`, async () => {
-      assert.deepEqual(await childJson(`${before}\n${PROGRAM}\nrequire('samebytes'); ${after}\n${OWN}`), wanted)
+      assert.deepEqual(
+        await childJson(`${before}\n${PROGRAM}\nrequire('samebytes'); ${after}\n${OWN}`),
+        wanted,
+      )
     })
   }
 
   it('does the same with arrays of another realm, as in Jest', async () => {
-    assert.deepEqual(await childJson(`${PROGRAM}
+    assert.deepEqual(
+      await childJson(`${PROGRAM}
       const realm = require('node:vm').createContext({})
       const names = ['Array', 'ArrayBuffer', 'Float32Array', 'Int16Array', 'Uint8Array', 'Map']
-      main(Object.fromEntries(names.map(name => [name, require('node:vm').runInContext(name, realm)]))).catch(error => { console.error(error); process.exitCode = 1 })`), wanted)
+      main(Object.fromEntries(names.map(name => [name, require('node:vm').runInContext(name, realm)]))).catch(error => { console.error(error); process.exitCode = 1 })`),
+      wanted,
+    )
   })
 })
 

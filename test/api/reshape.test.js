@@ -6,21 +6,35 @@ const { SAMPLES } = require('../tables')
 
 describe('reshape', () => {
   it('is a view of a row-major float32 tensor: nothing is copied', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     const { result, copies } = copied(() => t.reshape([3, 2]))
     assert.deepEqual(copies, {})
-    assert.deepEqual(result.toArray(), [[1, 2], [3, 4], [5, 6]])
+    assert.deepEqual(result.toArray(), [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
     result.set(9, 2, 1)
     assert.equal(t.get(1, 2), 9)
     assert.equal(result.dataPtr, t.dataPtr)
   })
 
-  for (const { dtype, values: [a, b, c, d, e, f], itemsize } of SAMPLES) {
+  for (const {
+    dtype,
+    values: [a, b, c, d, e, f],
+    itemsize,
+  } of SAMPLES) {
     it(`copies a transposed ${dtype} tensor where a view cannot keep the order`, () => {
       const t = tensor([a, b, c, d, e, f], [2, 3], { dtype })
       const { result, copies } = copied(() => t.T.reshape([2, 3]))
       assert.deepEqual(copies, { reshape: { count: 1, bytes: 6 * itemsize } })
-      assert.deepEqual(result.toArray(), [[a, d, b], [e, c, f]])
+      assert.deepEqual(result.toArray(), [
+        [a, d, b],
+        [e, c, f],
+      ])
       assert.equal(sharesMemory(result, t), false)
       assert.equal(result.isView, false)
     })
@@ -42,7 +56,10 @@ describe('reshape', () => {
     const t = tensor([1, 2, 3, 4, 5, 6]).slice('::-1')
     const { result, copies } = copied(() => t.reshape([2, 3]))
     assert.deepEqual(copies, {})
-    assert.deepEqual(result.toArray(), [[6, 5, 4], [3, 2, 1]])
+    assert.deepEqual(result.toArray(), [
+      [6, 5, 4],
+      [3, 2, 1],
+    ])
   })
 
   it('infers -1 and takes arguments instead of a list', () => {
@@ -62,7 +79,10 @@ describe('reshape', () => {
   })
 
   it('refuses another count, two -1, negative extents', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     fails(() => t.reshape([4]), RangeError, 'ERR_SHAPE', /6|4/)
     fails(() => t.reshape([-1, -1]), RangeError, 'ERR_SHAPE')
     fails(() => t.reshape([-1, 4]), RangeError, 'ERR_SHAPE')
@@ -77,7 +97,10 @@ describe('reshape', () => {
   })
 
   it('throws instead of copying when told { copy: false }', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.deepEqual(t.reshape([6], { copy: false }).toArray(), [1, 2, 3, 4, 5, 6])
     refusedUnchanged(t, () => t.T.reshape([6], { copy: false }), 'ERR_SHAPE')
   })

@@ -6,7 +6,13 @@ const { SAMPLES } = require('../tables')
 
 describe('scalarTensor', () => {
   it('has no axes, and the dtype that the value has', () => {
-    for (const [value, dtype] of [[3, 'float32'], [0.5, 'float32'], [3n, 'int64'], [true, 'bool'], [[1, 2], 'complex64']]) {
+    for (const [value, dtype] of [
+      [3, 'float32'],
+      [0.5, 'float32'],
+      [3n, 'int64'],
+      [true, 'bool'],
+      [[1, 2], 'complex64'],
+    ]) {
       const t = scalarTensor(value)
       assert.deepEqual([t.shape, t.dtype, t.item()], [[], dtype, value])
     }
@@ -28,7 +34,9 @@ describe('scalarTensor', () => {
     makesNothing(() => {
       fails(() => scalarTensor(1.5, 'int32'), TypeError, 'ERR_CAST')
       fails(() => scalarTensor([1, 2], 'float32'), TypeError, 'ERR_CAST')
-      for (const bad of [undefined, null, 'x', {}, [1], [1, 2, 3]]) fails(() => scalarTensor(bad), TypeError, 'ERR_ARGUMENT')
+      for (const bad of [undefined, null, 'x', {}, [1], [1, 2, 3]]) {
+        fails(() => scalarTensor(bad), TypeError, 'ERR_ARGUMENT')
+      }
       refuses(() => scalarTensor(1, 'int'), 'ERR_DTYPE')
     })
   })

@@ -24,11 +24,15 @@ describe('setData of a tensor', () => {
     })
   }
 
-  it('keeps shape and strides, from the float32 source\'s first element on', () => {
+  it("keeps shape and strides, from the float32 source's first element on", () => {
     const t = zeros([2, 3]).T
     t.setData(tensor([0, 1, 2, 3, 4, 5, 6, 7]).narrow(0, 2, 6))
     assert.deepEqual([t.shape, t.strides, t.offset, t.capacity], [[3, 2], [1, 3], 2, 6])
-    assert.deepEqual(t.toArray(), [[2, 5], [3, 6], [4, 7]])
+    assert.deepEqual(t.toArray(), [
+      [2, 5],
+      [3, 6],
+      [4, 7],
+    ])
     refuses(() => t.asStrided([9], [1], 0), 'ERR_BOUNDS')
   })
 
@@ -51,7 +55,15 @@ describe('setData of a tensor', () => {
 
   it('makes no tensor its own base, however they go round', () => {
     const [a, b, c] = [zeros([2]), zeros([2]), zeros([2])]
-    for (const [to, from] of [[a, b], [b, c], [c, a], [b, c], [a, a.view()], [c, b], [b, a]]) {
+    for (const [to, from] of [
+      [a, b],
+      [b, c],
+      [c, a],
+      [b, c],
+      [a, a.view()],
+      [c, b],
+      [b, a],
+    ]) {
       to.setData(from)
       for (const t of [a, b, c]) {
         let base = t
@@ -67,7 +79,9 @@ describe('setData of a tensor', () => {
     refusedUnchanged(t, () => t.setData(zeros([6]).slice('::2')), 'ERR_SHAPE')
     const back = t.flip()
     refusedUnchanged(back, () => back.setData(zeros([9])), 'ERR_BOUNDS')
-    for (const bad of [undefined, null, 1, 'x', {}, [1, 2, 3]]) refusedUnchanged(t, () => t.setData(bad), 'ERR_ARGUMENT')
+    for (const bad of [undefined, null, 1, 'x', {}, [1, 2, 3]]) {
+      refusedUnchanged(t, () => t.setData(bad), 'ERR_ARGUMENT')
+    }
     const gone = zeros([3])
     gone.dispose()
     refusedUnchanged(t, () => t.setData(gone), 'ERR_DISPOSED')

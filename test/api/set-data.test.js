@@ -1,7 +1,26 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, empty, flush, fromBlob, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { collectAll, collectUntil, copied, fails, leavesNothing, quietMemory, refusedUnchanged, settledMemory } = require('../setup')
+const {
+  backend,
+  empty,
+  flush,
+  fromBlob,
+  full,
+  memory,
+  sharesMemory,
+  tensor,
+  zeros,
+} = require('samebytes')
+const {
+  collectAll,
+  collectUntil,
+  copied,
+  fails,
+  leavesNothing,
+  quietMemory,
+  refusedUnchanged,
+  settledMemory,
+} = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const total = () => Object.values(memory().bytes).reduce((a, b) => a + b, 0)
@@ -14,7 +33,10 @@ describe('setData', () => {
       const { result, copies } = copied(() => t.setData(source))
       assert.equal(result, t)
       assert.deepEqual(copies, {})
-      assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(t.toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
       source[3] = 40
       assert.equal(t.get(1, 1), 40)
       t.set(10, 0, 0)
@@ -46,14 +68,23 @@ describe('setData', () => {
     })
 
     it('keeps shape, strides and dynamism; capacity is then numel', () => {
-      const t = tensor([[1, 2], [3, 4]]).T.clone()
+      const t = tensor([
+        [1, 2],
+        [3, 4],
+      ]).T.clone()
       t.setData(new Float32Array([1, 2, 3, 4, 5]))
       assert.deepEqual([t.shape, t.strides, t.offset, t.capacity], [[2, 2], [1, 2], 0, 4])
-      assert.deepEqual(t.toArray(), [[1, 3], [2, 4]])
-      assert.equal(zeros([2], { dynamism: 'static' }).setData(new Float32Array(2)).dynamism, 'static')
+      assert.deepEqual(t.toArray(), [
+        [1, 3],
+        [2, 4],
+      ])
+      assert.equal(
+        zeros([2], { dynamism: 'static' }).setData(new Float32Array(2)).dynamism,
+        'static',
+      )
     })
 
-    it('makes a read-only tensor writable: the flag is the bytes\'', () => {
+    it("makes a read-only tensor writable: the flag is the bytes'", () => {
       const t = fromBlob(new Float32Array(2), { readOnly: true })
       t.setData(new Float32Array(2)).fill(1)
       assert.deepEqual(t.toArray(), [1, 1])
@@ -62,7 +93,10 @@ describe('setData', () => {
     })
 
     it('refuses another dtype, too few elements, misaligned, detached and other things, and changes nothing', () => {
-      const t = tensor([[1, 2], [3, 4]])
+      const t = tensor([
+        [1, 2],
+        [3, 4],
+      ])
       const gone = new Float32Array(4)
       structuredClone(gone.buffer, { transfer: [gone.buffer] })
       const refusals = [
@@ -76,25 +110,31 @@ describe('setData', () => {
         [new DataView(new ArrayBuffer(16)), 'ERR_ARGUMENT'],
         [[1, 2, 3, 4], 'ERR_ARGUMENT'],
         [1n, 'ERR_ARGUMENT'],
-        [undefined, 'ERR_ARGUMENT']
+        [undefined, 'ERR_ARGUMENT'],
       ]
       const before = settledMemory()
       for (const [source, code] of refusals) refusedUnchanged(t, () => t.setData(source), code)
       assert.ok(memory().storages <= before.storages)
       const complex = zeros([2], 'complex128')
       complex.setData(new Float64Array([1, 2, 3, 4]))
-      assert.deepEqual(complex.toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(complex.toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
       refusedUnchanged(complex, () => complex.setData(new Float64Array(3)), 'ERR_BOUNDS')
       assert.equal(t.isView, false)
     })
 
     it('lets go of data of another tensor that it refuses: float32', () => {
       const t = zeros([100000])
-      leavesNothing(() => {
-        const other = zeros([50000])
-        refusedUnchanged(t, () => t.setData(other.data), 'ERR_BOUNDS')
-        other.dispose()
-      }, () => [total()])
+      leavesNothing(
+        () => {
+          const other = zeros([50000])
+          refusedUnchanged(t, () => t.setData(other.data), 'ERR_BOUNDS')
+          other.dispose()
+        },
+        () => [total()],
+      )
     })
 
     it('is ERR_DISPOSED of a disposed tensor', () => {
@@ -106,7 +146,7 @@ describe('setData', () => {
   })
 
   describe('of a tensor', () => {
-    it('shows its float32 bytes both ways; base and owner are the source\'s', () => {
+    it("shows its float32 bytes both ways; base and owner are the source's", () => {
       const [t, source] = [zeros([2]), full([4], 3)]
       t.setData(source.slice('1:3'))
       assert.deepEqual([t.base, t.isView, t.owner], [source, true, undefined])
@@ -121,7 +161,10 @@ describe('setData', () => {
     })
 
     it('of a view of itself is no view of itself', () => {
-      const t = tensor([[1, 2], [3, 4]])
+      const t = tensor([
+        [1, 2],
+        [3, 4],
+      ])
       const row = t.select(0, 0)
       row.setData(t.select(0, 1))
       assert.equal(row.base, t)
@@ -129,7 +172,16 @@ describe('setData', () => {
       t.setData(t.view([4]))
       assert.deepEqual([t.base, t.isView], [undefined, false])
       t.setData(t)
-      assert.deepEqual([t.base, t.toArray()], [undefined, [[1, 2], [3, 4]]])
+      assert.deepEqual(
+        [t.base, t.toArray()],
+        [
+          undefined,
+          [
+            [1, 2],
+            [3, 4],
+          ],
+        ],
+      )
     })
   })
 
@@ -183,7 +235,7 @@ describe('setData', () => {
     it('a deleter runs once, when the last user is gone, with the address it was given: not the new one', async () => {
       const calls = []
       const source = new Float32Array(4)
-      const t = fromBlob(source, [4], { deleter: address => calls.push(address) })
+      const t = fromBlob(source, [4], { deleter: (address) => calls.push(address) })
       const address = backend() === 'native' ? t.dataPtr : 0n
       const view = t.slice('1:')
       t.setData(new Float32Array(4))
@@ -204,7 +256,10 @@ describe('setData', () => {
       const before = settledMemory()
       for (let i = 0; i < 1000; i++) t.setData(i % 2 ? array : full([4], 1, { shared: true }))
       const after = memory()
-      assert.ok(after.storages <= before.storages + 500, `${after.storages - before.storages} storages`) // the 500 sources are not disposed
+      assert.ok(
+        after.storages <= before.storages + 500,
+        `${after.storages - before.storages} storages`,
+      ) // the 500 sources are not disposed
       t.setData(array)
       for (let i = 0; i < 1000; i++) {
         const source = full([4], i, { shared: true })

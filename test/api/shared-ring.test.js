@@ -7,9 +7,15 @@ const { isWasm, refuses } = require('../setup')
 describe('SharedRing', () => {
   it('is made by its functions, which need the addon', () => {
     assert.throws(() => new SharedRing(), { code: 'ERR_ARGUMENT' })
-    const calls = [() => SharedRing.create('sb-test-none', [1], { slots: 2, ifExists: 'no' }), () => SharedRing.open('sb-test-none'), () => SharedRing.unlink('sb-test-none')]
+    const calls = [
+      () => SharedRing.create('sb-test-none', [1], { slots: 2, ifExists: 'no' }),
+      () => SharedRing.open('sb-test-none'),
+      () => SharedRing.unlink('sb-test-none'),
+    ]
     const codes = isWasm ? ['ERR_UNSUPPORTED', 'ERR_ARGUMENT'] : ['ERR_NOT_FOUND', 'ERR_ARGUMENT']
     for (const call of calls) refuses(call, ...codes)
-    if (isWasm) refuses(() => SharedRing.create('sb-test-none', [1], { slots: 2 }), 'ERR_UNSUPPORTED')
+    if (isWasm) {
+      refuses(() => SharedRing.create('sb-test-none', [1], { slots: 2 }), 'ERR_UNSUPPORTED')
+    }
   })
 })

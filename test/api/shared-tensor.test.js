@@ -7,7 +7,13 @@ const { isWasm, refuses } = require('../setup')
 describe('SharedTensor', () => {
   it('is made by its functions, which need the addon', () => {
     assert.throws(() => new SharedTensor(), { code: 'ERR_ARGUMENT' })
-    const calls = [() => SharedTensor.create(null, [1]), () => SharedTensor.open('sb-test-none'), () => SharedTensor.unlink('sb-test-none'), () => SharedTensor.list(), () => SharedTensor.sweep()]
+    const calls = [
+      () => SharedTensor.create(null, [1]),
+      () => SharedTensor.open('sb-test-none'),
+      () => SharedTensor.unlink('sb-test-none'),
+      () => SharedTensor.list(),
+      () => SharedTensor.sweep(),
+    ]
     if (isWasm) for (const call of calls) refuses(call, 'ERR_UNSUPPORTED')
     else assert.ok(Array.isArray(calls[3]()))
   })

@@ -5,13 +5,13 @@ const { empty, fromBlob, full, memory, ones, tensor, wasmMemory, zeros } = requi
 const { ALL_SHARED, isWasm, refuses, skipWithout } = require('../setup')
 
 /** what memory() counts such bytes as */
-const kindOf = shared => ALL_SHARED ? 'wasm' : shared === true && !isWasm ? 'native' : 'shared'
+const kindOf = (shared) => (ALL_SHARED ? 'wasm' : shared === true && !isWasm ? 'native' : 'shared')
 const makers = {
-  empty: opts => empty([256, 256], opts),
-  zeros: opts => zeros([256, 256], opts),
-  ones: opts => ones([256, 256], opts),
-  full: opts => full([256, 256], 3, opts),
-  tensor: opts => tensor(new Float32Array(65536), [256, 256], opts)
+  empty: (opts) => empty([256, 256], opts),
+  zeros: (opts) => zeros([256, 256], opts),
+  ones: (opts) => ones([256, 256], opts),
+  full: (opts) => full([256, 256], 3, opts),
+  tensor: (opts) => tensor(new Float32Array(65536), [256, 256], opts),
 }
 
 describe('shared memory', () => {
@@ -38,9 +38,21 @@ describe('shared memory', () => {
     it(`with shared: ${shared} holds values of every kind, both ways`, () => {
       assert.deepEqual(zeros([3], { shared }).toArray(), [0, 0, 0])
       assert.deepEqual(ones([2], { shared, dtype: 'bool' }).toArray(), [true, true])
-      assert.deepEqual(full([2], [1, -2], { shared }).toArray(), [[1, -2], [1, -2]])
-      const t = tensor([[1, 2, 3], [4, 5, 6]], { shared, dtype: 'int16', order: 'F' })
-      assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+      assert.deepEqual(full([2], [1, -2], { shared }).toArray(), [
+        [1, -2],
+        [1, -2],
+      ])
+      const t = tensor(
+        [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+        { shared, dtype: 'int16', order: 'F' },
+      )
+      assert.deepEqual(t.toArray(), [
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
       const { data } = t.T
       assert.deepEqual([...data], [1, 4, 2, 5, 3, 6])
       data[1] = 40
@@ -53,10 +65,12 @@ describe('shared memory', () => {
   }
 
   it('is a SharedArrayBuffer for sab, a plain one for true on native', () => {
-    const isShared = t => t.data.buffer instanceof SharedArrayBuffer
+    const isShared = (t) => t.data.buffer instanceof SharedArrayBuffer
     assert.equal(isShared(empty([4], { shared: 'sab' })), true)
     assert.equal(isShared(empty([4], { shared: true })), isWasm)
-    for (const t of [empty([4]), empty([4], { shared: false })]) assert.deepEqual([t.isShared, isShared(t)], [ALL_SHARED, ALL_SHARED])
+    for (const t of [empty([4]), empty([4], { shared: false })]) {
+      assert.deepEqual([t.isShared, isShared(t)], [ALL_SHARED, ALL_SHARED])
+    }
     assert.equal(fromBlob(new Float32Array(4)).isShared, false)
     assert.equal(fromBlob(new Float32Array(new SharedArrayBuffer(16))).isShared, true)
   })
@@ -67,7 +81,10 @@ describe('shared memory', () => {
       const t = full([4], 7, opts)
       assert.equal(t.isShared, true)
       assert.equal(t.data.buffer instanceof SharedArrayBuffer, true)
-      assert.deepEqual([...new Float32Array(wasmMemory().buffer, Number(t.dataPtr), 4)], [7, 7, 7, 7])
+      assert.deepEqual(
+        [...new Float32Array(wasmMemory().buffer, Number(t.dataPtr), 4)],
+        [7, 7, 7, 7],
+      )
       assert.equal(fromBlob(t.data).isShared, true)
     }
   })
@@ -106,12 +123,17 @@ describe('shared memory', () => {
 
   it('is seen by another thread, both ways: int32 and Atomics.wait', async () => {
     const t = zeros([2], { dtype: 'int32', shared: 'sab' })
-    const worker = new Worker(`
+    const worker = new Worker(
+      `
       const { workerData: data } = require('node:worker_threads')
       Atomics.wait(data, 0, 0)
       Atomics.store(data, 1, data[0] * 2)
-    `, { eval: true, workerData: t.data })
-    const ended = new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject))
+    `,
+      { eval: true, workerData: t.data },
+    )
+    const ended = new Promise((resolve, reject) =>
+      worker.once('exit', resolve).once('error', reject),
+    )
     t.set(21, 0)
     Atomics.notify(t.data, 0)
     assert.equal(await ended, 0)

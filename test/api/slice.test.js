@@ -35,7 +35,7 @@ describe('slice', () => {
     ['4:-1:2', [4, 6, 8]],
     ['-1:0:-3', [9, 6, 3]],
     ['::9007199254740991', [0]],
-    ['::-9007199254740991', [9]]
+    ['::-9007199254740991', [9]],
   ]
   for (const [spec, expected] of ranges) {
     it(`'${spec}' of int32 0…9 is [${expected}], as in Python`, () => {
@@ -54,7 +54,10 @@ describe('slice', () => {
   })
 
   it('a number drops its axis', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.deepEqual(t.slice(1).toArray(), [4, 5, 6])
     assert.deepEqual(t.slice(':', -1).toArray(), [3, 6])
     assert.equal(t.slice(1, 0).item(), 4)
@@ -87,13 +90,25 @@ describe('slice', () => {
   })
 
   it('walks a reversed float64 matrix', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]], 'float64').slice('::-1', '::-2')
-    assert.deepEqual(t.toArray(), [[6, 4], [3, 1]])
+    const t = tensor(
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      'float64',
+    ).slice('::-1', '::-2')
+    assert.deepEqual(t.toArray(), [
+      [6, 4],
+      [3, 1],
+    ])
     assert.deepEqual([...t.strides], [-3, -2])
   })
 
   it('refuses an index outside', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     fails(() => t.slice(2), RangeError, 'ERR_BOUNDS', /2/)
     fails(() => t.slice(-3), RangeError, 'ERR_BOUNDS', /-3/)
     fails(() => t.slice(':', 3), RangeError, 'ERR_BOUNDS')
@@ -101,7 +116,10 @@ describe('slice', () => {
   })
 
   it('refuses more specs than axes, and two ellipses', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     fails(() => t.slice(0, 0, 0), RangeError, 'ERR_SHAPE')
     fails(() => t.slice('...', '...'), RangeError, 'ERR_SHAPE')
     fails(() => tensor(1).slice(0), RangeError, 'ERR_SHAPE')
@@ -116,10 +134,20 @@ describe('slice', () => {
 
   it('refuses lists, typed arrays and tensors of indices, and says that take takes them', () => {
     const t = ten()
-    const words = [[[0, 1], 'an array'], [new Int32Array(2), 'an Int32Array'], [Buffer.alloc(2), isPage ? 'a Uint8Array' : 'a Buffer'],
-      [tensor([true, false]), 'a tensor of bool and shape \\[2\\]'], [tensor([1], 'int8'), 'a tensor of int8 and shape \\[1\\]']]
+    const words = [
+      [[0, 1], 'an array'],
+      [new Int32Array(2), 'an Int32Array'],
+      [Buffer.alloc(2), isPage ? 'a Uint8Array' : 'a Buffer'],
+      [tensor([true, false]), 'a tensor of bool and shape \\[2\\]'],
+      [tensor([1], 'int8'), 'a tensor of int8 and shape \\[1\\]'],
+    ]
     for (const [spec, is] of words) {
-      fails(() => t.slice(spec), Error, 'ERR_UNSUPPORTED', new RegExp(`^slice 0 is ${is}; .*take\\(\\[0, 2\\], axis\\)`))
+      fails(
+        () => t.slice(spec),
+        Error,
+        'ERR_UNSUPPORTED',
+        new RegExp(`^slice 0 is ${is}; .*take\\(\\[0, 2\\], axis\\)`),
+      )
       fails(() => t.slice('...', spec), Error, 'ERR_UNSUPPORTED', new RegExp(`^slice 1 is ${is}; `))
     }
     assert.deepEqual(t.take([0, 2], 0).toArray(), [0, 2])
@@ -130,8 +158,25 @@ describe('slice', () => {
     for (const spec of [[0, 1], [], new Int32Array(2), true, Symbol('s'), () => 0, 1n, t]) {
       refusedUnchanged(t, () => t.slice(spec), 'ERR_ARGUMENT', 'ERR_UNSUPPORTED')
     }
-    const texts = ['', 'a', '1:b', '1:2:3:4', '....', '..', '1,2', '0x1:', '1.5:', 'NaN:', ':Infinity',
-      '- 1:', '--1:', 'None', '1e1:', '9007199254740993:', ':99999999999999999999']
+    const texts = [
+      '',
+      'a',
+      '1:b',
+      '1:2:3:4',
+      '....',
+      '..',
+      '1,2',
+      '0x1:',
+      '1.5:',
+      'NaN:',
+      ':Infinity',
+      '- 1:',
+      '--1:',
+      'None',
+      '1e1:',
+      '9007199254740993:',
+      ':99999999999999999999',
+    ]
     for (const spec of texts) {
       refusedUnchanged(t, () => t.slice(spec), 'ERR_ARGUMENT', 'ERR_BOUNDS')
     }
@@ -145,28 +190,68 @@ describe('slice', () => {
 
   it('refuses fields that no range has, which would take all of the axis', () => {
     const t = ten()
-    for (const spec of [{ start: 0, end: 3 }, { end: 3 }, { stpo: 3 }, Object.assign(Object.create(null), { end: 3 })]) {
-      fails(() => t.slice(spec), TypeError, 'ERR_ARGUMENT', /^slice 0 has no option "(end|stpo)"; stop was expected$/)
-      fails(() => index(t, spec), TypeError, 'ERR_ARGUMENT', /^entry 0 has no option "(end|stpo)"; stop was expected$/)
+    for (const spec of [
+      { start: 0, end: 3 },
+      { end: 3 },
+      { stpo: 3 },
+      Object.assign(Object.create(null), { end: 3 }),
+    ]) {
+      fails(
+        () => t.slice(spec),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^slice 0 has no option "(end|stpo)"; stop was expected$/,
+      )
+      fails(
+        () => index(t, spec),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^entry 0 has no option "(end|stpo)"; stop was expected$/,
+      )
       fails(() => indexPut(t, spec, 7), TypeError, 'ERR_ARGUMENT')
     }
     assert.deepEqual(t.toArray(), ten().toArray())
     assert.deepEqual(t.slice({ end: undefined, stop: 2 }).toArray(), [0, 1])
-    assert.deepEqual(t.slice(new class { stop = 2; label = 'first two' }()).toArray(), [0, 1])
+    assert.deepEqual(
+      t
+        .slice(
+          new (class {
+            stop = 2
+            label = 'first two'
+          })(),
+        )
+        .toArray(),
+      [0, 1],
+    )
   })
 })
 
 describe('select', () => {
   it('takes one index along an axis of int32 and drops the axis', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]], 'int32')
+    const t = tensor(
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      'int32',
+    )
     assert.deepEqual(t.select(0, 1).toArray(), [4, 5, 6])
     assert.deepEqual(t.select(1, 0).toArray(), [1, 4])
     assert.deepEqual(t.select(-1, -1).toArray(), [3, 6])
   })
 
   it('refuses an axis or an index outside', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
-    for (const [axis, index] of [[2, 0], [-3, 0], [0, 2], [0, -3], [1, 3]]) {
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+    for (const [axis, index] of [
+      [2, 0],
+      [-3, 0],
+      [0, 2],
+      [0, -3],
+      [1, 3],
+    ]) {
       fails(() => t.select(axis, index), RangeError, 'ERR_BOUNDS')
     }
     for (const bad of [0.5, NaN, '0', null, undefined, {}, [0], 0n]) {
@@ -186,8 +271,18 @@ describe('narrow', () => {
 
   it('refuses what leaves the axis', () => {
     const t = ten()
-    const bad = [[0, 0, 11], [0, 1, 10], [0, 11, 0], [0, -11, 1], [0, -1, 2], [1, 0, 1], [-2, 0, 1],
-      [0, 0, -1], [0, 9007199254740991, 9007199254740991], [0, 1, 9007199254740991]]
+    const bad = [
+      [0, 0, 11],
+      [0, 1, 10],
+      [0, 11, 0],
+      [0, -11, 1],
+      [0, -1, 2],
+      [1, 0, 1],
+      [-2, 0, 1],
+      [0, 0, -1],
+      [0, 9007199254740991, 9007199254740991],
+      [0, 1, 9007199254740991],
+    ]
     for (const args of bad) fails(() => t.narrow(...args), RangeError, 'ERR_BOUNDS')
     for (const value of [0.5, NaN, '1', null, undefined, {}, 1n, 2 ** 53]) {
       refusedUnchanged(t, () => t.narrow(value, 0, 1), 'ERR_ARGUMENT', 'ERR_BOUNDS')

@@ -4,7 +4,7 @@ const { memory, tensor, zeros } = require('samebytes')
 const { agrees } = require('../oracle')
 const { fails, makesNothing, refusedUnchanged, refuses, settledMemory } = require('../setup')
 
-const arrays = parts => parts.map(t => t.toArray())
+const arrays = (parts) => parts.map((t) => t.toArray())
 
 describe('split', () => {
   agrees('split', { seed: 107 }, ({ array, next, pick }) => {
@@ -17,7 +17,13 @@ describe('split', () => {
       rest -= sizes.at(-1)
     }
     const wrong = [...sizes, pick([1, -1])]
-    return { ...one, args: [pick([next(7) - 1, sizes, sizes, wrong]), pick([axis, axis - one.now.length, one.now.length])] }
+    return {
+      ...one,
+      args: [
+        pick([next(7) - 1, sizes, sizes, wrong]),
+        pick([axis, axis - one.now.length, one.now.length]),
+      ],
+    }
   })
 
   it('cuts int32 into equal parts, or parts of given sizes', () => {
@@ -56,9 +62,14 @@ describe('split', () => {
   })
 
   it('leaves no part behind where reading the sizes disposes of the float32 tensor, or resizes it', () => {
-    for (const act of [t => t.dispose(), t => t.resize(1)]) {
+    for (const act of [(t) => t.dispose(), (t) => t.resize(1)]) {
       const t = zeros([4])
-      const sizes = new Proxy([2, 2], { get (list, key) { if (key === '1') act(t); return list[key] } })
+      const sizes = new Proxy([2, 2], {
+        get(list, key) {
+          if (key === '1') act(t)
+          return list[key]
+        },
+      })
       const before = settledMemory().tensors
       refuses(() => t.split(sizes), 'ERR_DISPOSED', 'ERR_SHAPE')
       assert.equal(memory().tensors, t.isDisposed ? before - 1 : before)
@@ -74,14 +85,23 @@ describe('chunk', () => {
 
   it('makes n parts of int32, fewer where the axis is short, n of nothing', () => {
     const t = tensor([1, 2, 3, 4, 5], 'int32')
-    assert.deepEqual(arrays(t.chunk(2)), [[1, 2, 3], [4, 5]])
+    assert.deepEqual(arrays(t.chunk(2)), [
+      [1, 2, 3],
+      [4, 5],
+    ])
     assert.deepEqual(arrays(t.chunk(4)), [[1, 2], [3, 4], [5]])
     assert.deepEqual(arrays(t.chunk(2 ** 53 - 1)), [[1], [2], [3], [4], [5]])
-    assert.deepEqual(arrays(zeros([2, 0]).chunk(3, 1)), [[[], []], [[], []], [[], []]])
+    assert.deepEqual(arrays(zeros([2, 0]).chunk(3, 1)), [
+      [[], []],
+      [[], []],
+      [[], []],
+    ])
     fails(() => t.chunk(0), RangeError, 'ERR_BOUNDS', /n is 0/)
     fails(() => t.chunk(-1), RangeError, 'ERR_BOUNDS')
     fails(() => t.chunk(1, 1), RangeError, 'ERR_BOUNDS', /axis is 1/)
-    for (const bad of [undefined, null, '1', [1], 1n]) refusedUnchanged(t, () => t.chunk(bad), 'ERR_ARGUMENT')
+    for (const bad of [undefined, null, '1', [1], 1n]) {
+      refusedUnchanged(t, () => t.chunk(bad), 'ERR_ARGUMENT')
+    }
   })
 
   it('of very long axes is cut to the element', () => {
@@ -90,7 +110,10 @@ describe('chunk', () => {
       const parts = t.chunk(n)
       const size = Number((2n ** 53n - 1n + BigInt(n) - 1n) / BigInt(n))
       assert.equal(parts[0].size, size)
-      assert.equal(BigInt(parts.length - 1) * BigInt(size) + BigInt(parts.at(-1).size), 2n ** 53n - 1n)
+      assert.equal(
+        BigInt(parts.length - 1) * BigInt(size) + BigInt(parts.at(-1).size),
+        2n ** 53n - 1n,
+      )
       assert.ok(parts.length <= n && parts.at(-1).size > 0)
     }
   })
@@ -103,10 +126,25 @@ describe('unbind', () => {
   })
 
   it('gives one int32 view for each index, without the axis', () => {
-    const t = tensor([[1, 2], [3, 4]], 'int32')
-    assert.deepEqual(arrays(t.unbind()), [[1, 2], [3, 4]])
-    assert.deepEqual(arrays(t.unbind(-1)), [[1, 3], [2, 4]])
-    assert.deepEqual(t.unbind(1)[1].fill(0) && t.toArray(), [[1, 0], [3, 0]])
+    const t = tensor(
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      'int32',
+    )
+    assert.deepEqual(arrays(t.unbind()), [
+      [1, 2],
+      [3, 4],
+    ])
+    assert.deepEqual(arrays(t.unbind(-1)), [
+      [1, 3],
+      [2, 4],
+    ])
+    assert.deepEqual(t.unbind(1)[1].fill(0) && t.toArray(), [
+      [1, 0],
+      [3, 0],
+    ])
     assert.deepEqual(arrays(zeros([0, 3]).unbind()), [])
     fails(() => tensor(1).unbind(), RangeError, 'ERR_BOUNDS', /axis is 0; the tensor has 0 axes/)
     for (const bad of [null, '1', [1], 1n]) refusedUnchanged(t, () => t.unbind(bad), 'ERR_ARGUMENT')
@@ -127,7 +165,7 @@ describe('more parts than a process can hold', () => {
   })
 
   it('are ERR_SHAPE where as many sizes are given', () => {
-    const endless = new Proxy([], { get: (_, key) => key === 'length' ? 2 ** 32 - 1 : 0 })
+    const endless = new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 32 - 1 : 0) })
     fails(() => zeros([3]).split(endless), RangeError, 'ERR_SHAPE', /sizes has 4294967295 entries/)
   })
 })

@@ -85,8 +85,9 @@ describe('a call that is stopped in its middle', function () {
     if (isWasm) assert.ok(found.overflows > 5000, `${found.overflows} overflows`)
   })
 
-  it('in a tidy: what is made in a later turn is nobody\'s', async () => {
-    const found = await childJson(`${STOPS}
+  it("in a tidy: what is made in a later turn is nobody's", async () => {
+    const found = await childJson(
+      `${STOPS}
       const { tidy, zeros, memory } = require('samebytes')
       tidy(() => zeros([4])) // reads its file: half a file is what Node leaves of a require that is stopped
       stopped(() => tidy(() => { for (;;) zeros([4]).dispose() }), 1)
@@ -99,7 +100,9 @@ describe('a call that is stopped in its middle', function () {
           gc()
         }
         console.log(gone)
-      }))`, { flags: ['--expose-gc'] })
+      }))`,
+      { flags: ['--expose-gc'] },
+    )
     assert.ok(found >= 49, `${found} of 50 were collected`)
   })
 
@@ -132,8 +135,9 @@ describe('a call that is stopped in its middle', function () {
 describe('NODE_DEBUG=samebytes', () => {
   needs('a Node of its own')
 
-  it('writes nothing while a call runs: stderr may be the program\'s', async () => {
-    const found = await childJson(`
+  it("writes nothing while a call runs: stderr may be the program's", async () => {
+    const found = await childJson(
+      `
       const s = require('samebytes')
       let isIn = false
       let inside = 0
@@ -150,18 +154,23 @@ describe('NODE_DEBUG=samebytes', () => {
       isIn = false
       setTimeout(() => {
         console.log(JSON.stringify({ inside, wasWritten: written > 0, wrong: kept.filter((t, i) => t.toArray().some(x => x !== i)).length }))
-      }, 200)`, { env: { NODE_DEBUG: 'samebytes' } })
+      }, 200)`,
+      { env: { NODE_DEBUG: 'samebytes' } },
+    )
     assert.deepEqual(found, { inside: 0, wasWritten: true, wrong: 0 })
   })
 
   it('keeps no more than 10,000 lines for a program that gives no turn, and says how many came too fast', async () => {
-    const found = await childJson(`
+    const found = await childJson(
+      `
       const { zeros } = require('samebytes')
       const lines = []
       process.stderr.write = line => { lines.push(line); return true }
       const t = zeros([4])
       for (let i = 0; i < 10500; i++) t.slice(':3').copyFrom(t.slice('1:')) // overlaps: staged
-      process.on('exit', () => console.log(JSON.stringify([lines.length, lines[lines.length - 1]])))`, { env: { NODE_DEBUG: 'samebytes' } })
+      process.on('exit', () => console.log(JSON.stringify([lines.length, lines[lines.length - 1]])))`,
+      { env: { NODE_DEBUG: 'samebytes' } },
+    )
     assert.equal(found[0], 10001)
     assert.match(found[1], /^SAMEBYTES \d+: \d+ more lines came too fast\n$/)
   })

@@ -2,7 +2,17 @@
 // …Strided: strides that the caller gives, over just as many bytes as they reach.
 const assert = require('node:assert/strict')
 const {
-  Generator, emptyStrided, fullStrided, onesStrided, rand, randStrided, randint, randintStrided, randn, randnStrided, zerosStrided
+  Generator,
+  emptyStrided,
+  fullStrided,
+  onesStrided,
+  rand,
+  randStrided,
+  randint,
+  randintStrided,
+  randn,
+  randnStrided,
+  zerosStrided,
 } = require('samebytes')
 const { NO_CUDA, fails, generator, makesNothing, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
@@ -11,17 +21,17 @@ const FILLED = {
   emptyStrided,
   zerosStrided,
   onesStrided,
-  fullStrided: (shape, strides, opts) => fullStrided(shape, strides, 1, opts)
+  fullStrided: (shape, strides, opts) => fullStrided(shape, strides, 1, opts),
 }
 const RANDOM = {
   randStrided,
   randnStrided,
-  randintStrided: (shape, strides, opts) => randintStrided(0, 100, shape, strides, opts)
+  randintStrided: (shape, strides, opts) => randintStrided(0, 100, shape, strides, opts),
 }
 const MAKERS = { ...FILLED, ...RANDOM }
 
 /** Elements in the storage, from the offset on: as many as a view can show. */
-function room (t) {
+function room(t) {
   let low = 0
   let high = 1 << 20
   while (low < high) {
@@ -46,12 +56,15 @@ describe('…Strided', () => {
         [[2, 3], [10, 3], 17],
         [[3], [5], 11],
         [[], [], 1],
-        [[2, 2, 2], [1, 10, 100], 112]
+        [[2, 2, 2], [1, 10, 100], 112],
       ]
       for (const [shape, strides, elements] of cases) {
         const t = make(shape, strides)
         assert.deepEqual([t.shape, t.strides, t.offset], [shape, strides, 0])
-        assert.equal(t.capacity, shape.reduce((a, b) => a * b, 1))
+        assert.equal(
+          t.capacity,
+          shape.reduce((a, b) => a * b, 1),
+        )
         assert.equal(t.isView, false)
         assert.equal(room(t), elements)
         assert.equal(t.dataPtr % 64n, 0n)
@@ -89,11 +102,20 @@ describe('…Strided', () => {
         fails(() => make([2, 3], [-3, 1]), RangeError, 'ERR_BOUNDS', /strides\[0\] is -3/)
         fails(() => make([0], [-1]), RangeError, 'ERR_BOUNDS', /strides\[0\]/)
         fails(() => make([1], [-1]), RangeError, 'ERR_BOUNDS', /strides\[0\]/)
-        fails(() => make([2, 3], [1]), RangeError, 'ERR_SHAPE', /strides has 1 entries; the shape has 2/)
+        fails(
+          () => make([2, 3], [1]),
+          RangeError,
+          'ERR_SHAPE',
+          /strides has 1 entries; the shape has 2/,
+        )
         fails(() => make([2], [1, 1]), RangeError, 'ERR_SHAPE', /strides/)
         fails(() => make([-2], [1]), RangeError, 'ERR_SHAPE')
-        for (const bad of [undefined, null, 1, 'float32', {}, [1.5], ['1']]) refuses(() => make([2], bad), 'ERR_ARGUMENT', 'ERR_BOUNDS')
-        for (const bad of [undefined, null, 'float32', {}]) refuses(() => make(bad, [1]), 'ERR_ARGUMENT')
+        for (const bad of [undefined, null, 1, 'float32', {}, [1.5], ['1']]) {
+          refuses(() => make([2], bad), 'ERR_ARGUMENT', 'ERR_BOUNDS')
+        }
+        for (const bad of [undefined, null, 'float32', {}]) {
+          refuses(() => make(bad, [1]), 'ERR_ARGUMENT')
+        }
         refuses(() => make([2, 2], [2 ** 40, 1]), 'ERR_MEMORY', 'ERR_SHAPE')
         refuses(() => make([5, 2], [2 ** 52, 1]), 'ERR_MEMORY')
         refuses(() => make([5, 2], [2 ** 52, 1], { shared: true }), 'ERR_MEMORY')
@@ -106,8 +128,14 @@ describe('…Strided', () => {
   }
 
   it('zerosStrided and onesStrided are there, which ExecuTorch documents (zeros_strided, ones_strided) and does not have', () => {
-    assert.deepEqual(zerosStrided([2, 3], [1, 2]).toArray(), [[0, 0, 0], [0, 0, 0]])
-    assert.deepEqual(onesStrided([2, 3], [1, 2]).toArray(), [[1, 1, 1], [1, 1, 1]])
+    assert.deepEqual(zerosStrided([2, 3], [1, 2]).toArray(), [
+      [0, 0, 0],
+      [0, 0, 0],
+    ])
+    assert.deepEqual(onesStrided([2, 3], [1, 2]).toArray(), [
+      [1, 1, 1],
+      [1, 1, 1],
+    ])
   })
 
   it('zerosStrided has zeros between its elements as well, also in reused and shared memory', () => {
@@ -133,7 +161,10 @@ describe('…Strided', () => {
     it(`fullStrided writes ${dtype} everywhere`, () => {
       const t = fullStrided([2, 2], [1, 3], values[2], dtype)
       assert.equal(t.dtype, dtype)
-      assert.deepEqual(t.toArray(), [[values[2], values[2]], [values[2], values[2]]])
+      assert.deepEqual(t.toArray(), [
+        [values[2], values[2]],
+        [values[2], values[2]],
+      ])
       assert.equal(zerosStrided([2, 2], [1, 3], dtype).dtype, dtype)
     })
   }
@@ -152,16 +183,30 @@ describe('…Strided', () => {
     it(`${name} may have elements that share bytes, and its own value is one for all`, () => {
       const t = make([3, 2], [0, 1]).fill(4)
       assert.equal(room(t), 2)
-      assert.deepEqual(t.toArray(), [[4, 4], [4, 4], [4, 4]])
+      assert.deepEqual(t.toArray(), [
+        [4, 4],
+        [4, 4],
+        [4, 4],
+      ])
       t.set(9, 1, 0)
-      assert.deepEqual(t.toArray(), [[9, 4], [9, 4], [9, 4]])
+      assert.deepEqual(t.toArray(), [
+        [9, 4],
+        [9, 4],
+        [9, 4],
+      ])
       const windows = make([3, 2], [1, 1])
       assert.equal(room(windows), 4)
       assert.deepEqual(windows.fill(2).asStrided([4], [1], 0).toArray(), [2, 2, 2, 2])
       if (name === 'emptyStrided') return
       const value = name === 'zerosStrided' ? 0 : 1
-      assert.deepEqual(make([2, 2], [1, 1]).toArray(), [[value, value], [value, value]])
-      assert.deepEqual(make([2, 2], [0, 0]).toArray(), [[value, value], [value, value]])
+      assert.deepEqual(make([2, 2], [1, 1]).toArray(), [
+        [value, value],
+        [value, value],
+      ])
+      assert.deepEqual(make([2, 2], [0, 0]).toArray(), [
+        [value, value],
+        [value, value],
+      ])
     })
   }
 
@@ -169,7 +214,12 @@ describe('…Strided', () => {
     it(`${name} refuses elements that share bytes, and leaves nothing`, () => {
       makesNothing(() => {
         const numbers = new Generator(3)
-        for (const strides of [[0, 1], [1, 1], [2, 2], [0, 0]]) {
+        for (const strides of [
+          [0, 1],
+          [1, 1],
+          [2, 2],
+          [0, 0],
+        ]) {
           fails(() => make([3, 2], strides, { generator: numbers }), Error, 'ERR_OVERLAP')
         }
         assert.equal(numbers.offset, 0n)
@@ -189,8 +239,14 @@ describe('…Strided', () => {
       }
       const seed = () => ({ generator: new Generator(round) })
       assert.deepEqual(randStrided(shape, strides, seed()).toArray(), rand(shape, seed()).toArray())
-      assert.deepEqual(randnStrided(shape, strides, seed()).toArray(), randn(shape, seed()).toArray())
-      assert.deepEqual(randintStrided(-5, 5, shape, strides, seed()).toArray(), randint(-5, 5, shape, seed()).toArray())
+      assert.deepEqual(
+        randnStrided(shape, strides, seed()).toArray(),
+        randn(shape, seed()).toArray(),
+      )
+      assert.deepEqual(
+        randintStrided(-5, 5, shape, strides, seed()).toArray(),
+        randint(-5, 5, shape, seed()).toArray(),
+      )
     }
   })
 

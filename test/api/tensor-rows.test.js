@@ -16,7 +16,7 @@ const ARRAYS = {
   uint64: BigUint64Array,
   int64: BigInt64Array,
   float32: Float32Array,
-  float64: Float64Array
+  float64: Float64Array,
 }
 if (typeof Float16Array === 'function') ARRAYS.float16 = Float16Array // eslint-disable-line no-undef
 
@@ -32,7 +32,7 @@ const EDGES = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n],
   float16: [65504, -0, 2 ** -24],
   float32: [Math.fround(0.1), -0, 2 ** -149],
-  float64: [0.1, 1e300, NaN]
+  float64: [0.1, 1e300, NaN],
 }
 
 const rowOf = (dtype, values = EDGES[dtype]) => ARRAYS[dtype].from(values)
@@ -43,8 +43,32 @@ describe('tensor of lists of typed arrays', () => {
       const [a, b] = [rowOf(dtype), rowOf(dtype).reverse()]
       const bits = hex(tensor(a)) + hex(tensor(b))
       const makes = [
-        [[a, b], [2, 3]], [[[a], [b]], [2, 1, 3]], [[[a, b]], [1, 2, 3]], [new Set([a, b]), [2, 3]], [[tensor(a), b], [2, 3]], [[a, tensor(b)], [2, 3]],
-        [[[a], [tensor(b)]], [2, 1, 3]], [[new Set([a]), [b]], [2, 1, 3]]
+        [
+          [a, b],
+          [2, 3],
+        ],
+        [
+          [[a], [b]],
+          [2, 1, 3],
+        ],
+        [[[a, b]], [1, 2, 3]],
+        [new Set([a, b]), [2, 3]],
+        [
+          [tensor(a), b],
+          [2, 3],
+        ],
+        [
+          [a, tensor(b)],
+          [2, 3],
+        ],
+        [
+          [[a], [tensor(b)]],
+          [2, 1, 3],
+        ],
+        [
+          [new Set([a]), [b]],
+          [2, 1, 3],
+        ],
       ]
       for (const [data, shape] of makes) {
         for (const make of [tensor, asarray]) {
@@ -66,7 +90,10 @@ describe('tensor of lists of typed arrays', () => {
         const bits = hex(tensor(a)) + hex(tensor([...others].map(Number), dtype))
         for (const own of [a, tensor(a), tensor(a, [3])]) {
           assert.deepEqual([tensor([own, others]).dtype, hex(tensor([own, others]))], [dtype, bits])
-          assert.deepEqual([asarray([others, own]).dtype, asarray([others, own]).toArray()[1]], [dtype, [...tensor(a).toArray()]])
+          assert.deepEqual(
+            [asarray([others, own]).dtype, asarray([others, own]).toArray()[1]],
+            [dtype, [...tensor(a).toArray()]],
+          )
         }
       }
       assert.equal(tensor([[], rowOf(dtype, [])]).dtype, dtype)
@@ -74,8 +101,20 @@ describe('tensor of lists of typed arrays', () => {
   }
 
   it('takes a Buffer for uint8, a Uint8ClampedArray as well', () => {
-    for (const a of [Uint8ClampedArray.of(3, 255), ...(typeof Buffer === 'function' ? [Buffer.from([3, 255])] : [])]) {
-      assert.deepEqual([tensor([a, a]).dtype, tensor([a, a]).toArray()], ['uint8', [[3, 255], [3, 255]]])
+    for (const a of [
+      Uint8ClampedArray.of(3, 255),
+      ...(typeof Buffer === 'function' ? [Buffer.from([3, 255])] : []),
+    ]) {
+      assert.deepEqual(
+        [tensor([a, a]).dtype, tensor([a, a]).toArray()],
+        [
+          'uint8',
+          [
+            [3, 255],
+            [3, 255],
+          ],
+        ],
+      )
     }
   })
 
@@ -95,20 +134,47 @@ describe('tensor of lists of typed arrays', () => {
       [[tensor([true]), [2]], 'float32', [[1], [2]]],
       [[tensor([true]), [false]], 'bool', [[true], [false]]],
       [[tensor([1], 'int32'), [16777217]], 'int32', [[1], [16777217]]],
-      [[Int8Array.of(1), Int16Array.of(300), [2]], 'int16', [[1], [300], [2]]]
+      [[Int8Array.of(1), Int16Array.of(300), [2]], 'int16', [[1], [300], [2]]],
     ]
-    for (const [data, dtype, values] of cases) assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], [dtype, values])
+    for (const [data, dtype, values] of cases) {
+      assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], [dtype, values])
+    }
   })
 
   it('takes the dtype that is asked for: what it holds, or what casting allows', () => {
-    assert.deepEqual(tensor([Float64Array.of(1, 2), [3, 4]], 'int32').toArray(), [[1, 2], [3, 4]])
+    assert.deepEqual(tensor([Float64Array.of(1, 2), [3, 4]], 'int32').toArray(), [
+      [1, 2],
+      [3, 4],
+    ])
     assert.deepEqual(tensor([Float64Array.of(1, 2)], 'int8').toArray(), [[1, 2]])
-    assert.deepEqual(tensor([Float64Array.of(1.5, 2)], { dtype: 'int8', casting: 'unsafe' }).toArray(), [[1, 2]])
-    assert.deepEqual(tensor([Float64Array.of(1, 2), [[3, 4], 5]], 'complex64').toArray(), [[[1, 0], [2, 0]], [[3, 4], [5, 0]]])
-    assert.deepEqual(tensor([Float64Array.of(1, 2)], 'complex128').toArray(), [[[1, 0], [2, 0]]])
+    assert.deepEqual(
+      tensor([Float64Array.of(1.5, 2)], { dtype: 'int8', casting: 'unsafe' }).toArray(),
+      [[1, 2]],
+    )
+    assert.deepEqual(tensor([Float64Array.of(1, 2), [[3, 4], 5]], 'complex64').toArray(), [
+      [
+        [1, 0],
+        [2, 0],
+      ],
+      [
+        [3, 4],
+        [5, 0],
+      ],
+    ])
+    assert.deepEqual(tensor([Float64Array.of(1, 2)], 'complex128').toArray(), [
+      [
+        [1, 0],
+        [2, 0],
+      ],
+    ])
     leavesNothing(() => {
       fails(() => tensor([Float64Array.of(1.5)], 'int8'), TypeError, 'ERR_CAST', /1\.5/)
-      fails(() => tensor([Float64Array.of(1)], { dtype: 'float32', casting: 'safe' }), TypeError, 'ERR_CAST', /casting 'safe'/)
+      fails(
+        () => tensor([Float64Array.of(1)], { dtype: 'float32', casting: 'safe' }),
+        TypeError,
+        'ERR_CAST',
+        /casting 'safe'/,
+      )
     })
   })
 
@@ -130,7 +196,12 @@ describe('tensor of lists of typed arrays', () => {
 
   it('refuses int32 rows that an iterable detaches while it is read', () => {
     const row = Int32Array.of(1, 2)
-    const detaches = { * [Symbol.iterator] () { yield Int32Array.of(5, 6); structuredClone(row.buffer, { transfer: [row.buffer] }) } }
+    const detaches = {
+      *[Symbol.iterator]() {
+        yield Int32Array.of(5, 6)
+        structuredClone(row.buffer, { transfer: [row.buffer] })
+      },
+    }
     leavesNothing(() => fails(() => tensor([[row], detaches]), Error, 'ERR_DETACHED'))
   })
 
@@ -145,11 +216,21 @@ describe('tensor of lists of typed arrays', () => {
       const length = next(4)
       const rows = Array.from({ length: shape.reduce((a, b) => a * b) }, () => {
         const dtype = pick(few)
-        return { dtype, isTensor: next(3) === 0, values: Array.from({ length }, () => pick(EDGES[dtype])) }
+        return {
+          dtype,
+          isTensor: next(3) === 0,
+          values: Array.from({ length }, () => pick(EDGES[dtype])),
+        }
       })
       return { shape, rows }
     })
-    const text = JSON.stringify(cases, (_, value) => typeof value === 'bigint' || Number.isNaN(value) ? String(value) : Object.is(value, -0) ? '-0.0' : value)
+    const text = JSON.stringify(cases, (_, value) =>
+      typeof value === 'bigint' || Number.isNaN(value)
+        ? String(value)
+        : Object.is(value, -0)
+          ? '-0.0'
+          : value,
+    )
     const script = `
 import json, sys, warnings
 import numpy as np
@@ -165,20 +246,40 @@ for case in json.load(sys.stdin):
   a = np.array(nest(case['shape'], rows[:]))
   out.append([str(a.dtype), list(a.shape), [repr(v) for v in a.ravel().tolist()]])
 json.dump(out, sys.stdout)`
-    const run = spawnSync(PYTHON, ['-c', script], { input: text, maxBuffer: 1 << 28, encoding: 'utf8' })
+    const run = spawnSync(PYTHON, ['-c', script], {
+      input: text,
+      maxBuffer: 1 << 28,
+      encoding: 'utf8',
+    })
     assert.equal(run.status, 0, run.stderr)
     let same = 0
     for (const [i, [dtype, shape, values]] of JSON.parse(run.stdout).entries()) {
       const { rows, shape: outer } = cases[i]
-      const list = rows.map(({ dtype, isTensor, values }) => isTensor ? tensor(rowOf(dtype, values)) : rowOf(dtype, values))
-      const nest = ([n, ...rest]) => n === undefined ? list.shift() : Array.from({ length: n }, () => nest(rest))
+      const list = rows.map(({ dtype, isTensor, values }) =>
+        isTensor ? tensor(rowOf(dtype, values)) : rowOf(dtype, values),
+      )
+      const nest = ([n, ...rest]) =>
+        n === undefined ? list.shift() : Array.from({ length: n }, () => nest(rest))
       const t = tensor(nest(outer))
       assert.deepEqual([...t.shape], shape)
-      assert.equal(t.dtype, rows.map(row => row.dtype).reduce((a, b) => promoteTypes(a, b)))
+      assert.equal(
+        t.dtype,
+        rows.map((row) => row.dtype).reduce((a, b) => promoteTypes(a, b)),
+      )
       if (t.dtype === dtype) same++
       else assert.ok(/float/.test(t.dtype) && /float/.test(dtype), `${t.dtype}, in NumPy ${dtype}`) // integers beside floats are the floats' dtype here
-      const expected = tensor(values.map(text => /int/.test(dtype) ? BigInt(text) : Number(text.replace('inf', 'Infinity'))), [values.length], /int/.test(dtype) ? dtype : 'float64')
-      assert.equal(hex(t), hex(tensor(expected.astype(t.dtype, { casting: 'unsafe' }), [values.length])), JSON.stringify([i, t.dtype, dtype]))
+      const expected = tensor(
+        values.map((text) =>
+          /int/.test(dtype) ? BigInt(text) : Number(text.replace('inf', 'Infinity')),
+        ),
+        [values.length],
+        /int/.test(dtype) ? dtype : 'float64',
+      )
+      assert.equal(
+        hex(t),
+        hex(tensor(expected.astype(t.dtype, { casting: 'unsafe' }), [values.length])),
+        JSON.stringify([i, t.dtype, dtype]),
+      )
     }
     assert.ok(same > 1000, `${same} have NumPy's dtype`)
   })

@@ -35,7 +35,16 @@ describe('tensor', () => {
     })
 
     it('reads a nest of numbers as float32 [2, 2, 3]', () => {
-      const nest = [[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]]
+      const nest = [
+        [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+        [
+          [7, 8, 9],
+          [10, 11, 12],
+        ],
+      ]
       const t = tensor(nest)
       assert.deepEqual([...t.shape], [2, 2, 3])
       assert.deepEqual(t.toArray(), nest)
@@ -44,7 +53,10 @@ describe('tensor', () => {
     it('reads typed arrays inside a nest as its rows', () => {
       const t = tensor([new Float32Array([1, 2]), new Float32Array([3, 4])])
       assert.equal(t.dtype, 'float32')
-      assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(t.toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
     })
 
     it('reads a Set of numbers as float32', () => {
@@ -52,7 +64,7 @@ describe('tensor', () => {
     })
 
     it('reads a generator of numbers as int32', () => {
-      function * squares () {
+      function* squares() {
         for (let i = 0; i < 4; i++) yield i * i
       }
       const t = tensor(squares(), { dtype: 'int32' })
@@ -60,8 +72,32 @@ describe('tensor', () => {
     })
 
     it('reads complex pairs as complex64, also nested', () => {
-      assert.deepEqual(tensor([[1, 2], [3, -4]], { dtype: 'complex64' }).toArray(), [[1, 2], [3, -4]])
-      const m = tensor([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], 'complex128')
+      assert.deepEqual(
+        tensor(
+          [
+            [1, 2],
+            [3, -4],
+          ],
+          { dtype: 'complex64' },
+        ).toArray(),
+        [
+          [1, 2],
+          [3, -4],
+        ],
+      )
+      const m = tensor(
+        [
+          [
+            [1, 2],
+            [3, 4],
+          ],
+          [
+            [5, 6],
+            [7, 8],
+          ],
+        ],
+        'complex128',
+      )
       assert.deepEqual([...m.shape], [2, 2])
       assert.deepEqual(m.get(1, 0), [5, 6])
     })
@@ -80,7 +116,11 @@ describe('tensor', () => {
     })
 
     it('lays a flat list of float32 out in the shape given', () => {
-      assert.deepEqual(tensor([1, 2, 3, 4, 5, 6], [3, 2]).toArray(), [[1, 2], [3, 4], [5, 6]])
+      assert.deepEqual(tensor([1, 2, 3, 4, 5, 6], [3, 2]).toArray(), [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ])
       assert.deepEqual([...tensor([7], []).shape], [])
       assert.deepEqual([...tensor([1, 2], 2).shape], [2])
     })
@@ -96,14 +136,37 @@ describe('tensor', () => {
 
   describe('of values that must fit', () => {
     const unfit = [
-      ['float32', 1e39], ['float32', -1e39], ['float16', 65520], ['float16', -65520], ['float16', 1e300],
-      ['bfloat16', 3.4e38], ['float8_e5m2', 61440],
-      ['int32', 1.5], ['int32', 2147483648], ['int32', NaN], ['int32', Infinity], ['int32', -2147483649],
-      ['uint8', 300], ['uint8', -1], ['uint8', 256n], ['int8', 128], ['int8', -129], ['int16', 32768],
-      ['uint16', 65536], ['uint32', -1], ['uint32', 4294967296], ['int64', 0.5],
-      ['int64', 9007199254740992], ['int64', 9223372036854775808n], ['int64', -9223372036854775809n],
-      ['uint64', -1n], ['uint64', -1], ['uint64', 18446744073709551616n], ['int64', 10n ** 40n],
-      ['complex64', [1e39, 0]], ['complex64', [0, -1e39]]
+      ['float32', 1e39],
+      ['float32', -1e39],
+      ['float16', 65520],
+      ['float16', -65520],
+      ['float16', 1e300],
+      ['bfloat16', 3.4e38],
+      ['float8_e5m2', 61440],
+      ['int32', 1.5],
+      ['int32', 2147483648],
+      ['int32', NaN],
+      ['int32', Infinity],
+      ['int32', -2147483649],
+      ['uint8', 300],
+      ['uint8', -1],
+      ['uint8', 256n],
+      ['int8', 128],
+      ['int8', -129],
+      ['int16', 32768],
+      ['uint16', 65536],
+      ['uint32', -1],
+      ['uint32', 4294967296],
+      ['int64', 0.5],
+      ['int64', 9007199254740992],
+      ['int64', 9223372036854775808n],
+      ['int64', -9223372036854775809n],
+      ['uint64', -1n],
+      ['uint64', -1],
+      ['uint64', 18446744073709551616n],
+      ['int64', 10n ** 40n],
+      ['complex64', [1e39, 0]],
+      ['complex64', [0, -1e39]],
     ]
     for (const [dtype, value] of unfit) {
       const text = typeof value === 'bigint' ? `${value}n` : `${value}`
@@ -114,13 +177,37 @@ describe('tensor', () => {
 
     it('names the value with the digits that tell it from the limit: uint8, complex64, float32', () => {
       for (const value of [255.5, 255.0000001, 255.00000000000003, -0.1, 1 / 3]) {
-        fails(() => tensor([value], 'uint8'), TypeError, 'ERR_CAST', new RegExp(`^the value ${value} does not fit uint8$`))
+        fails(
+          () => tensor([value], 'uint8'),
+          TypeError,
+          'ERR_CAST',
+          new RegExp(`^the value ${value} does not fit uint8$`),
+        )
       }
-      for (const [value, text] of [[1e300, '1e\\+300'], [-1e-7, '-1e-07'], [1.5e-5, '1\\.5e-05'], [0.0001234, '0\\.0001234'], [1e15, '1e\\+15'], [123456789012340, '123456789012340'], [Infinity, 'inf'], [NaN, 'nan']]) {
-        fails(() => tensor([value], 'uint8'), TypeError, 'ERR_CAST', new RegExp(`^the value ${text} does not fit uint8$`))
+      for (const [value, text] of [
+        [1e300, '1e\\+300'],
+        [-1e-7, '-1e-07'],
+        [1.5e-5, '1\\.5e-05'],
+        [0.0001234, '0\\.0001234'],
+        [1e15, '1e\\+15'],
+        [123456789012340, '123456789012340'],
+        [Infinity, 'inf'],
+        [NaN, 'nan'],
+      ]) {
+        fails(
+          () => tensor([value], 'uint8'),
+          TypeError,
+          'ERR_CAST',
+          new RegExp(`^the value ${text} does not fit uint8$`),
+        )
       }
       // with %g it was 3.40282e+38, which fits
-      fails(() => tensor([[3.40282357e38, 0.1]], 'complex64'), TypeError, 'ERR_CAST', /^the value \[3\.40282357e\+38, 0\.1\] does not fit complex64$/)
+      fails(
+        () => tensor([[3.40282357e38, 0.1]], 'complex64'),
+        TypeError,
+        'ERR_CAST',
+        /^the value \[3\.40282357e\+38, 0\.1\] does not fit complex64$/,
+      )
     })
 
     it('refuses 1e39 without a dtype, because numbers are float32', () => {
@@ -128,12 +215,19 @@ describe('tensor', () => {
     })
 
     const fit = [
-      ['float32', Infinity, Infinity], ['float32', NaN, NaN], ['float16', 65519, 65504],
-      ['float16', 0.1, 0.0999755859375], ['bfloat16', 0.1, 0.10009765625], ['float32', 1e-60, 0],
-      ['int32', -0, 0], ['int64', 9007199254740991, 9007199254740991n],
+      ['float32', Infinity, Infinity],
+      ['float32', NaN, NaN],
+      ['float16', 65519, 65504],
+      ['float16', 0.1, 0.0999755859375],
+      ['bfloat16', 0.1, 0.10009765625],
+      ['float32', 1e-60, 0],
+      ['int32', -0, 0],
+      ['int64', 9007199254740991, 9007199254740991n],
       ['int64', -9223372036854775808n, -9223372036854775808n],
-      ['uint64', 18446744073709551615n, 18446744073709551615n], ['int8', -128n, -128],
-      ['float64', 0.1, 0.1], ['float32', -0, -0]
+      ['uint64', 18446744073709551615n, 18446744073709551615n],
+      ['int8', -128n, -128],
+      ['float64', 0.1, 0.1],
+      ['float32', -0, -0],
     ]
     for (const [dtype, value, expected] of fit) {
       it(`takes ${typeof value} ${Object.is(value, -0) ? '-0' : value} as ${dtype}`, () => {
@@ -155,7 +249,7 @@ describe('tensor', () => {
       [new BigInt64Array([-1n, 2n]), 'int64', [-1n, 2n]],
       [new BigUint64Array([1n, 18446744073709551615n]), 'uint64', [1n, 18446744073709551615n]],
       [new Float32Array([0.5, NaN]), 'float32', [0.5, NaN]],
-      [new Float64Array([0.1, -Infinity]), 'float64', [0.1, -Infinity]]
+      [new Float64Array([0.1, -Infinity]), 'float64', [0.1, -Infinity]],
     ]
     for (const [source, dtype, values] of kinds) {
       it(`makes a ${source.constructor.name} ${dtype} and copies it`, () => {
@@ -171,11 +265,17 @@ describe('tensor', () => {
 
     it('gives a Float32Array the shape asked for', () => {
       const t = tensor(new Float32Array([1, 2, 3, 4]), [2, 2])
-      assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(t.toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
     })
 
     it('reads a Float64Array as float32, because narrowing is same_kind', () => {
-      assert.equal(tensor(new Float64Array([0.1]), { dtype: 'float32' }).get(0), 0.10000000149011612)
+      assert.equal(
+        tensor(new Float64Array([0.1]), { dtype: 'float32' }).get(0),
+        0.10000000149011612,
+      )
     })
 
     it('wraps an Int32Array into uint8, because integers are one kind', () => {
@@ -221,14 +321,33 @@ describe('tensor', () => {
     }
 
     it('copies a transposed float32 tensor in logical order', () => {
-      const t = tensor(tensor([[1, 2, 3], [4, 5, 6]]).T)
-      assert.deepEqual(t.toArray(), [[1, 4], [2, 5], [3, 6]])
+      const t = tensor(
+        tensor([
+          [1, 2, 3],
+          [4, 5, 6],
+        ]).T,
+      )
+      assert.deepEqual(t.toArray(), [
+        [1, 4],
+        [2, 5],
+        [3, 6],
+      ])
       assert.ok(t.isContiguous())
     })
 
     it('gives an int32 tensor another shape', () => {
-      const a = tensor([[1, 2, 3], [4, 5, 6]], 'int32')
-      assert.deepEqual(tensor(a, [3, 2]).toArray(), [[1, 2], [3, 4], [5, 6]])
+      const a = tensor(
+        [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+        'int32',
+      )
+      assert.deepEqual(tensor(a, [3, 2]).toArray(), [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ])
     })
 
     it('casts under same_kind: float64 to float32 yes, float32 to int32 no', () => {
@@ -241,7 +360,7 @@ describe('tensor', () => {
     for (const { dtype, values, bytes } of SAMPLES) {
       it(`keeps the dtype, as stack does: ${dtype}, with and without axes, bit for bit`, () => {
         const all = tensor(values, [6], dtype)
-        const flat = tensor([...all.unbind()].map(t => tensor(t)))
+        const flat = tensor([...all.unbind()].map((t) => tensor(t)))
         assert.equal(flat.dtype, dtype)
         assert.deepEqual(flat.shape, [6])
         assert.equal(hex(flat), bytes)
@@ -262,47 +381,181 @@ describe('tensor', () => {
     })
 
     it('reads pairs of a complex64 tensor as its values, never as an axis', () => {
-      const z = tensor([[1, 2], [3, 4]], 'complex64')
+      const z = tensor(
+        [
+          [1, 2],
+          [3, 4],
+        ],
+        'complex64',
+      )
       assert.deepEqual(z.shape, [2])
       const two = tensor([z, z])
-      assert.deepEqual([two.dtype, two.shape, two.toArray()], ['complex64', [2, 2], [[[1, 2], [3, 4]], [[1, 2], [3, 4]]]])
+      assert.deepEqual(
+        [two.dtype, two.shape, two.toArray()],
+        [
+          'complex64',
+          [2, 2],
+          [
+            [
+              [1, 2],
+              [3, 4],
+            ],
+            [
+              [1, 2],
+              [3, 4],
+            ],
+          ],
+        ],
+      )
       assert.deepEqual(tensor([z, z], 'complex128').toArray(), two.toArray())
-      assert.deepEqual(tensor([z.select(0, 0), 7], 'complex64').toArray(), [[1, 2], [7, 0]])
-      assert.deepEqual(zeros([2], 'complex64').copyFrom([z.select(0, 1), 7]).toArray(), [[3, 4], [7, 0]])
-      for (const refused of [() => tensor([z, z], 'float32'), () => tensor([z, [5, 6]]), () => zeros([2, 2]).copyFrom([z, z])]) {
-        fails(refused, TypeError, 'ERR_CAST', /has a tensor of complex64 among values that are to be real/)
+      assert.deepEqual(tensor([z.select(0, 0), 7], 'complex64').toArray(), [
+        [1, 2],
+        [7, 0],
+      ])
+      assert.deepEqual(
+        zeros([2], 'complex64')
+          .copyFrom([z.select(0, 1), 7])
+          .toArray(),
+        [
+          [3, 4],
+          [7, 0],
+        ],
+      )
+      for (const refused of [
+        () => tensor([z, z], 'float32'),
+        () => tensor([z, [5, 6]]),
+        () => zeros([2, 2]).copyFrom([z, z]),
+      ]) {
+        fails(
+          refused,
+          TypeError,
+          'ERR_CAST',
+          /has a tensor of complex64 among values that are to be real/,
+        )
       }
     })
 
     it('reads real tensors in a complex64 list as real values, whatever their extents', () => {
-      assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'complex64').toArray(), [[[1, 0], [2, 0]], [[3, 0], [4, 0]]])
-      assert.deepEqual(tensor([tensor([1, 2]), [[3, 4], [5, 6]]], 'complex64').toArray(), [[[1, 0], [2, 0]], [[3, 4], [5, 6]]])
+      assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'complex64').toArray(), [
+        [
+          [1, 0],
+          [2, 0],
+        ],
+        [
+          [3, 0],
+          [4, 0],
+        ],
+      ])
+      assert.deepEqual(
+        tensor(
+          [
+            tensor([1, 2]),
+            [
+              [3, 4],
+              [5, 6],
+            ],
+          ],
+          'complex64',
+        ).toArray(),
+        [
+          [
+            [1, 0],
+            [2, 0],
+          ],
+          [
+            [3, 4],
+            [5, 6],
+          ],
+        ],
+      )
     })
 
     it('reads them as values beside float32 numbers, and where another kind of dtype is asked for: int8', () => {
-      for (const data of [[tensor(1), 2], [1, tensor(2)]]) assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], ['float32', [1, 2]])
-      assert.deepEqual([tensor([tensor(1, 'int8'), 2]).dtype, tensor([tensor(1, 'int8'), 2]).toArray()], ['int8', [1, 2]])
-      assert.deepEqual(tensor([tensor([1, 2]), [3, 4]]).toArray(), [[1, 2], [3, 4]])
-      assert.deepEqual(tensor([[tensor(1), tensor(2)], tensor([3, 4])]).toArray(), [[1, 2], [3, 4]])
-      assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'int8').toArray(), [[1, 2], [3, 4]])
+      for (const data of [
+        [tensor(1), 2],
+        [1, tensor(2)],
+      ]) {
+        assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], ['float32', [1, 2]])
+      }
+      assert.deepEqual(
+        [tensor([tensor(1, 'int8'), 2]).dtype, tensor([tensor(1, 'int8'), 2]).toArray()],
+        ['int8', [1, 2]],
+      )
+      assert.deepEqual(tensor([tensor([1, 2]), [3, 4]]).toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
+      assert.deepEqual(tensor([[tensor(1), tensor(2)], tensor([3, 4])]).toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
+      assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'int8').toArray(), [
+        [1, 2],
+        [3, 4],
+      ])
       fails(() => tensor([tensor([1.5])], 'int8'), TypeError, 'ERR_CAST', /1\.5/)
-      assert.deepEqual(zeros([2]).copyFrom([tensor(1), tensor(2)]).toArray(), [1, 2])
+      assert.deepEqual(
+        zeros([2])
+          .copyFrom([tensor(1), tensor(2)])
+          .toArray(),
+        [1, 2],
+      )
     })
 
     it('obeys casting, as tensor of a tensor and stack do', () => {
       const [big, half] = [tensor([1e300, 2], 'float64'), tensor([1.5, -2.5])]
-      for (const make of [(t, opts) => tensor(t, opts), (t, opts) => tensor([t], opts), (t, opts) => tensor([[[t]]], opts), (t, opts) => tensor(new Set([t]), [2], opts),
-        (t, opts) => tensor([t], { order: 'F', ...opts }), (t, opts) => asarray([t], { copy: true, ...opts }), (t, opts) => stack([t], 0, opts)]) {
+      for (const make of [
+        (t, opts) => tensor(t, opts),
+        (t, opts) => tensor([t], opts),
+        (t, opts) => tensor([[[t]]], opts),
+        (t, opts) => tensor(new Set([t]), [2], opts),
+        (t, opts) => tensor([t], { order: 'F', ...opts }),
+        (t, opts) => asarray([t], { copy: true, ...opts }),
+        (t, opts) => stack([t], 0, opts),
+      ]) {
         assert.deepEqual(make(big, { dtype: 'float32' }).reshape([2]).toArray(), [Infinity, 2])
-        assert.deepEqual(make(half, { dtype: 'int8', casting: 'unsafe' }).reshape([2]).toArray(), [1, -2])
-        assert.deepEqual(make(half, { dtype: 'float64', casting: 'safe' }).reshape([2]).toArray(), [1.5, -2.5])
+        assert.deepEqual(
+          make(half, { dtype: 'int8', casting: 'unsafe' }).reshape([2]).toArray(),
+          [1, -2],
+        )
+        assert.deepEqual(
+          make(half, { dtype: 'float64', casting: 'safe' }).reshape([2]).toArray(),
+          [1.5, -2.5],
+        )
         leavesNothing(() => {
-          fails(() => make(big, { dtype: 'float32', casting: 'safe' }), TypeError, 'ERR_CAST', /float64 does not cast to float32 under casting 'safe'/)
-          fails(() => make(half, { dtype: 'int8', casting: 'same_kind' }), TypeError, 'ERR_CAST', /float32 does not cast to int8 under casting 'same_kind'/)
+          fails(
+            () => make(big, { dtype: 'float32', casting: 'safe' }),
+            TypeError,
+            'ERR_CAST',
+            /float64 does not cast to float32 under casting 'safe'/,
+          )
+          fails(
+            () => make(half, { dtype: 'int8', casting: 'same_kind' }),
+            TypeError,
+            'ERR_CAST',
+            /float32 does not cast to int8 under casting 'same_kind'/,
+          )
         })
       }
-      const { result, copies } = copied(() => tensor([[big, big], [half, half]], 'float32'))
-      assert.deepEqual(result.toArray(), [[[Infinity, 2], [Infinity, 2]], [[1.5, -2.5], [1.5, -2.5]]])
+      const { result, copies } = copied(() =>
+        tensor(
+          [
+            [big, big],
+            [half, half],
+          ],
+          'float32',
+        ),
+      )
+      assert.deepEqual(result.toArray(), [
+        [
+          [Infinity, 2],
+          [Infinity, 2],
+        ],
+        [
+          [1.5, -2.5],
+          [1.5, -2.5],
+        ],
+      ])
       assert.deepEqual(copies, { tensor: { count: 1, bytes: 32 } })
       fails(() => tensor([big, [1, 2]], 'float32'), TypeError, 'ERR_CAST', /1e\+300/) // values, beside numbers
     })
@@ -312,17 +565,29 @@ describe('tensor', () => {
       const before = settledMemory()
       const plain = tensor(list)
       assert.deepEqual(memory().copied.tensor.bytes - (before.copied.tensor?.bytes ?? 0), 12)
-      assert.deepEqual(plain.toArray(), [[1, 2, 3], [4, 5, 6]])
+      assert.deepEqual(plain.toArray(), [
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
       for (const order of ['C', 'F']) {
-        assert.deepEqual(tensor(list, { order }).toArray(), [[1, 2, 3], [4, 5, 6]])
-        assert.deepEqual(tensor(list, [3, 2], { order }).toArray(), [[1, 2], [3, 4], [5, 6]])
+        assert.deepEqual(tensor(list, { order }).toArray(), [
+          [1, 2, 3],
+          [4, 5, 6],
+        ])
+        assert.deepEqual(tensor(list, [3, 2], { order }).toArray(), [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ])
       }
       const none = tensor([zeros([0], 'int16'), zeros([0], 'int16')])
       assert.deepEqual([none.dtype, none.shape], ['int16', [2, 0]])
     })
 
     it('refuses float32 tensors of several shapes, disposed ones, and what stands at another depth; nothing is left', () => {
-      const [t, three, one, nest, gone, late] = [[1, 2], [1, 2, 3], 1, [[1]], [1, 2], [1, 2]].map(data => tensor(data))
+      const [t, three, one, nest, gone, late] = [[1, 2], [1, 2, 3], 1, [[1]], [1, 2], [1, 2]].map(
+        (data) => tensor(data),
+      )
       gone.dispose()
       const before = settledMemory().storages
       fails(() => tensor([t, three]), RangeError, 'ERR_SHAPE', /\[3\]/)
@@ -334,7 +599,12 @@ describe('tensor', () => {
       fails(() => tensor([t, gone]), Error, 'ERR_DISPOSED')
       fails(() => tensor([t, t], { casting: 'safe', dtype: 'bool' }), TypeError, 'ERR_CAST')
       assert.equal(memory().storages, before)
-      const getter = { get (list, key) { late.dispose(); return list[key] } }
+      const getter = {
+        get(list, key) {
+          late.dispose()
+          return list[key]
+        },
+      }
       fails(() => tensor([late, new Proxy([t, t], getter).at(0)]), Error, 'ERR_DISPOSED')
       assert.equal(memory().storages, before - 1)
     })
@@ -342,7 +612,13 @@ describe('tensor', () => {
 
   describe('of data that does not fit its shape', () => {
     const ragged = [
-      [[1, 2], [3]], [[1], [2, 3]], [1, [2]], [[1], 2], [[[1], [2]], [[3]]], [[], [1]], [[1, 2], 3]
+      [[1, 2], [3]],
+      [[1], [2, 3]],
+      [1, [2]],
+      [[1], 2],
+      [[[1], [2]], [[3]]],
+      [[], [1]],
+      [[1, 2], 3],
     ]
     for (const nest of ragged) {
       it(`refuses the ragged nest ${JSON.stringify(nest)}`, () => {
@@ -361,8 +637,21 @@ describe('tensor', () => {
     })
 
     it('refuses what is no number, boolean or bigint', () => {
-      const bad = [undefined, null, 'text', Symbol('s'), () => 1, {}, ['1'], [null], [undefined], [{}],
-        [1, 'a'], new Date(0), /x/]
+      const bad = [
+        undefined,
+        null,
+        'text',
+        Symbol('s'),
+        () => 1,
+        {},
+        ['1'],
+        [null],
+        [undefined],
+        [{}],
+        [1, 'a'],
+        new Date(0),
+        /x/,
+      ]
       for (const data of bad) fails(() => tensor(data), TypeError, 'ERR_ARGUMENT')
     })
 
@@ -381,22 +670,58 @@ describe('tensor', () => {
   it('gives shape and strides of float32 frozen, those of the time', () => {
     const t = zeros([2, 3])
     const { shape, strides, dims } = t
-    for (const list of [shape, strides, dims, t.T.shape, t.toBlob().shape, zeros([1, 2, 1, 2, 1, 2]).shape, zeros([]).shape]) {
-      for (const change of [() => list.push(9), () => list.fill(7), () => { list[0] = 7 }, () => { list.length = 0 }]) {
+    for (const list of [
+      shape,
+      strides,
+      dims,
+      t.T.shape,
+      t.toBlob().shape,
+      zeros([1, 2, 1, 2, 1, 2]).shape,
+      zeros([]).shape,
+    ]) {
+      for (const change of [
+        () => list.push(9),
+        () => list.fill(7),
+        () => {
+          list[0] = 7
+        },
+        () => {
+          list.length = 0
+        },
+      ]) {
         if (list.length > 0 || change.toString().includes('push')) assert.throws(change, TypeError)
       }
     }
     assert.deepEqual([t.shape, t.strides, t.dims, t.size], [[2, 3], [3, 1], [2, 3], 6])
     t.resize([3, 2])
-    assert.deepEqual([shape, strides, t.shape, t.strides], [[2, 3], [3, 1], [3, 2], [2, 1]])
-    const others = Array.from({ length: 2000 }, (_, i) => zeros([0, i, 1 + i % 7])) // more than there are lists kept
-    for (let round = 0; round < 2; round++) others.forEach((other, i) => assert.deepEqual(other.shape, [0, i, 1 + i % 7]))
-    assert.deepEqual([shape, zeros([2 ** 31, 0]).shape, zeros([0, 2 ** 40]).shape], [[2, 3], [2 ** 31, 0], [0, 2 ** 40]])
+    assert.deepEqual(
+      [shape, strides, t.shape, t.strides],
+      [
+        [2, 3],
+        [3, 1],
+        [3, 2],
+        [2, 1],
+      ],
+    )
+    const others = Array.from({ length: 2000 }, (_, i) => zeros([0, i, 1 + (i % 7)])) // more than there are lists kept
+    for (let round = 0; round < 2; round++) {
+      others.forEach((other, i) => assert.deepEqual(other.shape, [0, i, 1 + (i % 7)]))
+    }
+    assert.deepEqual(
+      [shape, zeros([2 ** 31, 0]).shape, zeros([0, 2 ** 40]).shape],
+      [
+        [2, 3],
+        [2 ** 31, 0],
+        [0, 2 ** 40],
+      ],
+    )
   })
 
   it('counts one copy with its float32 bytes', () => {
     assert.deepEqual(copied(() => tensor([1, 2, 3])).copies, { tensor: { count: 1, bytes: 12 } })
-    assert.deepEqual(copied(() => tensor(new Float64Array(5))).copies, { tensor: { count: 1, bytes: 40 } })
+    assert.deepEqual(copied(() => tensor(new Float64Array(5))).copies, {
+      tensor: { count: 1, bytes: 40 },
+    })
     const t = zeros([2, 2], 'int8')
     assert.deepEqual(copied(() => tensor(t)).copies, { tensor: { count: 1, bytes: 4 } })
   })

@@ -10,15 +10,28 @@ describe('toArray and tolist', () => {
 
     it(`nest ${dtype} values by shape`, () => {
       const t = fromBlob(fromHex(bytes), [1, 2, 3], { dtype })
-      assert.deepEqual(t.toArray(), [[[a, b, c], [d, e, f]]])
-      assert.deepEqual(t.tolist(), [[[a, b, c], [d, e, f]]])
+      assert.deepEqual(t.toArray(), [
+        [
+          [a, b, c],
+          [d, e, f],
+        ],
+      ])
+      assert.deepEqual(t.tolist(), [
+        [
+          [a, b, c],
+          [d, e, f],
+        ],
+      ])
     })
 
     it(`read ${dtype} of rank 0, strided, reversed and without elements`, () => {
       const t = fromBlob(fromHex(bytes), [6], { dtype })
       assert.deepEqual(t.select(0, 2).toArray(), c)
       assert.deepEqual(t.slice('::-2').toArray(), [f, d, b])
-      assert.deepEqual(t.view([2, 2], { strides: [0, 3] }).toArray(), [[a, d], [a, d]])
+      assert.deepEqual(t.view([2, 2], { strides: [0, 3] }).toArray(), [
+        [a, d],
+        [a, d],
+      ])
       assert.deepEqual(t.narrow(0, 3, 0).toArray(), [])
     })
   }
@@ -44,7 +57,10 @@ describe('toArray and tolist', () => {
   })
 
   it('read 100,000 int32', () => {
-    const t = tensor(new Int32Array(100000).map((_, i) => i * 3), [100, 1000])
+    const t = tensor(
+      new Int32Array(100000).map((_, i) => i * 3),
+      [100, 1000],
+    )
     const list = t.T.toArray()
     assert.equal(list.length, 1000)
     assert.equal(list[999][99], 299997)

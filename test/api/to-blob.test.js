@@ -1,17 +1,43 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { Tensor, backend, empty, flush, fromBlob, full, memory, sharesMemory, tensor, tidy, wasmMemory, zeros } = require('samebytes')
-const { NO_CUDA, closeGroups, collectAll, collectUntil, copied, fails, isWasm, refuses } = require('../setup')
+const {
+  Tensor,
+  backend,
+  empty,
+  flush,
+  fromBlob,
+  full,
+  memory,
+  sharesMemory,
+  tensor,
+  tidy,
+  wasmMemory,
+  zeros,
+} = require('samebytes')
+const {
+  NO_CUDA,
+  closeGroups,
+  collectAll,
+  collectUntil,
+  copied,
+  fails,
+  isWasm,
+  refuses,
+} = require('../setup')
 const { SAMPLES } = require('../tables')
 
-const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
+const matrix = () =>
+  tensor([
+    [1, 2, 3],
+    [4, 5, 6],
+  ])
 
 /** memory that the tensor does not own, on every back end */
 const FOREIGN = {
   'a made tensor': () => full([4], 5),
   'a large tensor': () => full([40000], 5),
   'shared memory': () => full([4], 5, { shared: true }),
-  'a Float32Array of the caller': () => fromBlob(new Float32Array(4).fill(5))
+  'a Float32Array of the caller': () => fromBlob(new Float32Array(4).fill(5)),
 }
 
 describe('toBlob', () => {
@@ -19,7 +45,15 @@ describe('toBlob', () => {
     const t = matrix()
     const { result: blob, copies } = copied(() => t.toBlob())
     assert.deepEqual(copies, {})
-    assert.deepEqual(Object.keys(blob), ['ptr', 'shape', 'strides', 'dtype', 'device', 'elementSize', 'owner'])
+    assert.deepEqual(Object.keys(blob), [
+      'ptr',
+      'shape',
+      'strides',
+      'dtype',
+      'device',
+      'elementSize',
+      'owner',
+    ])
     assert.equal(blob.ptr, t.dataPtr)
     assert.deepEqual(blob.shape, [2, 3])
     assert.deepEqual(blob.strides, [3, 1])
@@ -37,7 +71,13 @@ describe('toBlob', () => {
   }
 
   it('has the offset in ptr: of a transposed, reversed int16 view', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]], 'int16')
+    const t = tensor(
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      'int16',
+    )
     const blob = t.slice('::-1', '1:').T.toBlob()
     assert.equal(blob.ptr - t.toBlob().ptr, 8n)
     assert.deepEqual(blob.shape, [2, 2])
@@ -56,7 +96,7 @@ describe('toBlob', () => {
     assert.deepEqual(locked.toBlob().shape, [2])
   })
 
-  it('has 0n for the caller\'s bytes in WASM, an address in wasmMemory() for others', () => {
+  it("has 0n for the caller's bytes in WASM, an address in wasmMemory() for others", () => {
     const ours = full([3], 2)
     const callers = fromBlob(new Float32Array([1, 2]))
     if (backend() === 'native') {
@@ -65,7 +105,10 @@ describe('toBlob', () => {
     }
     assert.equal(callers.toBlob().ptr, 0n)
     assert.equal(callers.slice('1:').toBlob().ptr, 0n)
-    assert.deepEqual([...new Float32Array(wasmMemory().buffer, Number(ours.toBlob().ptr), 3)], [2, 2, 2])
+    assert.deepEqual(
+      [...new Float32Array(wasmMemory().buffer, Number(ours.toBlob().ptr), 3)],
+      [2, 2, 2],
+    )
   })
 
   it('is a snapshot that nobody can change', () => {
@@ -93,7 +136,7 @@ describe('toBlob', () => {
   })
 })
 
-describe('fromBlob of toBlob\'s record', () => {
+describe("fromBlob of toBlob's record", () => {
   for (const [name, make] of Object.entries(FOREIGN)) {
     it(`over ${name}: the same float32 bytes, both ways, nothing copied`, () => {
       const t = make()
@@ -128,7 +171,7 @@ describe('fromBlob of toBlob\'s record', () => {
     assert.deepEqual(fromBlob(zeros([2, 0]).toBlob()).toArray(), [[], []])
   })
 
-  it('has the record\'s owner, or the one given, which its views have too', () => {
+  it("has the record's owner, or the one given, which its views have too", () => {
     const t = zeros([2, 3])
     assert.equal(t.owner, undefined)
     const u = fromBlob(t.toBlob())
@@ -144,7 +187,9 @@ describe('fromBlob of toBlob\'s record', () => {
   })
 
   it('inherits read-only and dynamism; both can be set', () => {
-    const locked = fromBlob(fromBlob(new Float32Array(4), { readOnly: true, dynamism: 'static' }).toBlob())
+    const locked = fromBlob(
+      fromBlob(new Float32Array(4), { readOnly: true, dynamism: 'static' }).toBlob(),
+    )
     assert.deepEqual([locked.isReadOnly, locked.dynamism], [true, 'static'])
     fails(() => locked.fill(1), Error, 'ERR_READ_ONLY')
     const source = zeros([4])
@@ -164,15 +209,24 @@ describe('fromBlob of toBlob\'s record', () => {
   describe('with a shape', () => {
     it('shows a run of elements in it, or some of them', () => {
       const t = tensor([1, 2, 3, 4, 5, 6])
-      assert.deepEqual(fromBlob(t.toBlob(), [2, 3]).toArray(), [[1, 2, 3], [4, 5, 6]])
-      assert.deepEqual(fromBlob(t.toBlob(), [2, 2], { offset: 1 }).toArray(), [[2, 3], [4, 5]])
+      assert.deepEqual(fromBlob(t.toBlob(), [2, 3]).toArray(), [
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
+      assert.deepEqual(fromBlob(t.toBlob(), [2, 2], { offset: 1 }).toArray(), [
+        [2, 3],
+        [4, 5],
+      ])
       assert.deepEqual(fromBlob(t.toBlob(), [3], { strides: [2] }).toArray(), [1, 3, 5])
-      assert.deepEqual(fromBlob(t.toBlob(), [2, 3], { dimOrder: [1, 0] }).toArray(), [[1, 3, 5], [2, 4, 6]])
+      assert.deepEqual(fromBlob(t.toBlob(), [2, 3], { dimOrder: [1, 0] }).toArray(), [
+        [1, 3, 5],
+        [2, 4, 6],
+      ])
       fromBlob(t.toBlob(), [2], { offset: 4 }).fill(0)
       assert.deepEqual(t.toArray(), [1, 2, 3, 4, 0, 0])
     })
 
-    it('never leaves the record\'s own elements', () => {
+    it("never leaves the record's own elements", () => {
       const t = zeros([8])
       const blob = t.slice('2:6').toBlob()
       fails(() => fromBlob(blob, [5]), RangeError, 'ERR_BOUNDS')
@@ -263,10 +317,14 @@ describe('fromBlob of toBlob\'s record', () => {
         const slack = t.size > 1000 ? 50 : 600 // small tensors are counted by hundreds
         let held = Array.from({ length: n }, () => make().toBlob())
         await collectAll()
-        assert.ok(held.every(blob => fromBlob(blob).get(3) === 5))
+        assert.ok(held.every((blob) => fromBlob(blob).get(3) === 5))
         assert.ok(count() >= before + n, `${count() - before} storages are alive`)
         held = null
-        assert.equal(await collectUntil(() => count() < before + slack), true, `${count() - before} storages stay`)
+        assert.equal(
+          await collectUntil(() => count() < before + slack),
+          true,
+          `${count() - before} storages stay`,
+        )
       })
     }
 
@@ -275,7 +333,9 @@ describe('fromBlob of toBlob\'s record', () => {
       const t = empty([100000], { shared: true })
       const full = bytes()
       let gone = false
-      const registry = new FinalizationRegistry(() => { gone = true })
+      const registry = new FinalizationRegistry(() => {
+        gone = true
+      })
       ;(() => registry.register(t.toBlob()))()
       await collectUntil(() => gone)
       await collectAll()
@@ -285,7 +345,9 @@ describe('fromBlob of toBlob\'s record', () => {
 
     it('also where the tensor was tidied away', () => {
       let blob
-      tidy(() => { blob = full([3], 4).toBlob() })
+      tidy(() => {
+        blob = full([3], 4).toBlob()
+      })
       assert.equal(blob.owner.isDisposed, true)
       assert.deepEqual(fromBlob(blob).toArray(), [4, 4, 4])
       const returned = tidy(() => full([3], 4).toBlob())
@@ -296,7 +358,7 @@ describe('fromBlob of toBlob\'s record', () => {
       const calls = []
       const count = () => calls.length
       ;(() => {
-        const t = fromBlob(new Float32Array(4), { deleter: address => calls.push(address) })
+        const t = fromBlob(new Float32Array(4), { deleter: (address) => calls.push(address) })
         const blob = t.toBlob()
         t.dispose()
         assert.equal(fromBlob(blob).get(0), 0)
@@ -308,17 +370,37 @@ describe('fromBlob of toBlob\'s record', () => {
     })
   })
 
-  it('runs a record\'s getters before it looks at anything', () => {
+  it("runs a record's getters before it looks at anything", () => {
     const t = zeros([2])
-    const hostile = { get ptr () { t.dispose(); return 0 }, shape: [0], dtype: 'float32', owner: t }
+    const hostile = {
+      get ptr() {
+        t.dispose()
+        return 0
+      },
+      shape: [0],
+      dtype: 'float32',
+      owner: t,
+    }
     refuses(() => fromBlob(hostile), 'ERR_DISPOSED', 'ERR_UNSUPPORTED')
     const thrown = new Error('mine')
-    assert.throws(() => fromBlob({ get ptr () { throw thrown } }), error => error === thrown)
+    assert.throws(
+      () =>
+        fromBlob({
+          get ptr() {
+            throw thrown
+          },
+        }),
+      (error) => error === thrown,
+    )
   })
 
   it('is not given by an object that only looks like one', () => {
     const blob = zeros([2]).toBlob()
-    for (const forged of [Object.create(blob), new Proxy(blob, {}), JSON.parse('{"ptr":0,"shape":[1],"dtype":"float32"}')]) {
+    for (const forged of [
+      Object.create(blob),
+      new Proxy(blob, {}),
+      JSON.parse('{"ptr":0,"shape":[1],"dtype":"float32"}'),
+    ]) {
       if (isWasm) fails(() => fromBlob(forged), Error, 'ERR_UNSUPPORTED')
       else if (forged.owner === undefined) fails(() => fromBlob(forged), TypeError, 'ERR_ARGUMENT')
       else assert.ok(fromBlob(forged) instanceof Tensor) // as an address with an owner
@@ -327,7 +409,7 @@ describe('fromBlob of toBlob\'s record', () => {
 })
 
 /** count() once collection changes it no more */
-async function settled (count) {
+async function settled(count) {
   let last = -1
   closeGroups()
   while (last !== count()) {

@@ -1,29 +1,71 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { dtypes, fromBlob, fromOrt, memory, ones, sharesMemory, tensor, toOrt, wasmMemory, zeros } = require('samebytes')
+const {
+  dtypes,
+  fromBlob,
+  fromOrt,
+  memory,
+  ones,
+  sharesMemory,
+  tensor,
+  toOrt,
+  wasmMemory,
+  zeros,
+} = require('samebytes')
 const { SAMPLES } = require('../tables')
-const { ALL_SHARED, collectUntil, copied, isPage, nativeOnly, needs, refuses, skip, skipWithout } = require('../setup')
+const {
+  ALL_SHARED,
+  collectUntil,
+  copied,
+  isPage,
+  nativeOnly,
+  needs,
+  refuses,
+  skip,
+  skipWithout,
+} = require('../setup')
 const { loadOrt, same, target } = require('../models')
 
-const THEIRS = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64']
+const THEIRS = [
+  'bool',
+  'uint8',
+  'int8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'float16',
+  'float32',
+  'float64',
+]
 
 describe('toOrt and fromOrt', function () {
   let ort
 
-  before(async () => { ort = await loadOrt() })
+  before(async () => {
+    ort = await loadOrt()
+  })
 
   for (const { dtype, values } of SAMPLES) {
     if (THEIRS.includes(dtype)) {
       it(`show a ${dtype} tensor as onnxruntime's and back: the same bytes, nothing copied`, () => {
         const t = zeros([2, 3], dtype)
         t.fill(values[1])
-        const { result: [theirs, back], copies } = copied(() => {
+        const {
+          result: [theirs, back],
+          copies,
+        } = copied(() => {
           const theirs = toOrt(t, ort)
           return [theirs, fromOrt(theirs)]
         })
         assert.deepEqual(copies, {})
         assert.ok(theirs instanceof ort.Tensor)
-        assert.deepEqual([theirs.type, theirs.dims, theirs.location, theirs.size], [dtype, [2, 3], 'cpu', 6])
+        assert.deepEqual(
+          [theirs.type, theirs.dims, theirs.location, theirs.size],
+          [dtype, [2, 3], 'cpu', 6],
+        )
         assert.equal(theirs.data.buffer, t.data.buffer)
         assert.equal(theirs.data.byteOffset, t.data.byteOffset)
         assert.deepEqual([back.dtype, back.shape], [dtype, [2, 3]])
@@ -40,13 +82,16 @@ describe('toOrt and fromOrt', function () {
         assert.match(error.message, new RegExp(dtype))
         // What it advises works.
         const [, method, argument] = /; (astype|view)\('(\w+)'\)/.exec(error.message) ?? []
-        assert.ok(sharesMemory(fromOrt(toOrt(t[method](argument), ort)), t) === (method === 'view'), error.message)
+        assert.ok(
+          sharesMemory(fromOrt(toOrt(t[method](argument), ort)), t) === (method === 'view'),
+          error.message,
+        )
       })
     }
   }
 
   it('know every dtype', () => {
-    assert.equal(dtypes.filter(name => THEIRS.includes(name)).length, THEIRS.length)
+    assert.equal(dtypes.filter((name) => THEIRS.includes(name)).length, THEIRS.length)
   })
 
   it('do float32 without axes and without elements', () => {
@@ -60,7 +105,11 @@ describe('toOrt and fromOrt', function () {
   })
 
   it('do views that are contiguous, and refuse others with a word on contiguous()', () => {
-    const t = tensor([[1, 2], [3, 4], [5, 6]])
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
     const theirs = toOrt(t.narrow(0, 1, 2), ort)
     assert.deepEqual([...theirs.data], [3, 4, 5, 6])
     assert.equal(theirs.data.buffer, t.data.buffer)
@@ -79,7 +128,13 @@ describe('toOrt and fromOrt', function () {
   })
 
   for (const { dtype, values } of SAMPLES) {
-    if (!['float32', 'float64', 'float16', 'int64', 'uint64', 'int8', 'uint16', 'bool'].includes(dtype)) continue
+    if (
+      !['float32', 'float64', 'float16', 'int64', 'uint64', 'int8', 'uint16', 'bool'].includes(
+        dtype,
+      )
+    ) {
+      continue
+    }
     it(`feed a session with ${dtype}, and are written into`, async function () {
       const session = await ort.InferenceSession.create(same(dtype))
       const list = [values[1], values[2], values[5]]
@@ -97,7 +152,7 @@ describe('toOrt and fromOrt', function () {
     })
   }
 
-  it('keep float32 bytes alive past the tensor\'s dispose', () => {
+  it("keep float32 bytes alive past the tensor's dispose", () => {
     const t = tensor([1, 2, 3, 4])
     const theirs = toOrt(t, ort)
     t.dispose()
@@ -108,7 +163,7 @@ describe('toOrt and fromOrt', function () {
     assert.throws(() => theirs.data)
   })
 
-  it('give float32 bytes back with onnxruntime\'s dispose, and once only', () => {
+  it("give float32 bytes back with onnxruntime's dispose, and once only", () => {
     const before = memory().tensors
     const t = zeros([64])
     const theirs = toOrt(t, ort)
@@ -123,9 +178,14 @@ describe('toOrt and fromOrt', function () {
     if (typeof globalThis.gc !== 'function') skip(this, 'it needs gc()')
     await collectUntil(() => true)
     const { tensors } = memory()
-    const fill = () => { for (let i = 0; i < 50; i++) toOrt(zeros([100]), ort) }
+    const fill = () => {
+      for (let i = 0; i < 50; i++) toOrt(zeros([100]), ort)
+    }
     fill()
-    assert.ok(await collectUntil(() => memory().tensors <= tensors), `${memory().tensors} tensors, ${tensors} before`)
+    assert.ok(
+      await collectUntil(() => memory().tensors <= tensors),
+      `${memory().tensors} tensors, ${tensors} before`,
+    )
   })
 
   it('refuse what is no tensor, and no onnxruntime', () => {
@@ -136,21 +196,46 @@ describe('toOrt and fromOrt', function () {
       if (x !== undefined) refuses(() => toOrt(t, x), 'ERR_ARGUMENT')
     }
     refuses(() => toOrt(t, { Tensor: 1 }), 'ERR_ARGUMENT')
-    refuses(() => toOrt(t, { Tensor: class { constructor () { throw new Error('no') } } }), 'ERR_ARGUMENT')
+    refuses(
+      () =>
+        toOrt(t, {
+          Tensor: class {
+            constructor() {
+              throw new Error('no')
+            }
+          },
+        }),
+      'ERR_ARGUMENT',
+    )
     refuses(() => fromOrt(t), 'ERR_ARGUMENT')
     t.dispose()
     refuses(() => toOrt(t, ort), 'ERR_DISPOSED')
   })
 
   it('follow an ort.Tensor of no dispose, and let go of the bytes where it is frozen', () => {
-    class Plain { constructor (type, data, dims) { Object.assign(this, { type, dims }) } }
+    class Plain {
+      constructor(type, data, dims) {
+        Object.assign(this, { type, dims })
+      }
+    }
     const before = memory().tensors
     const t = zeros([2])
     const plain = toOrt(t, { Tensor: Plain })
     assert.deepEqual(Array.from(plain.data), [0, 0])
     plain.dispose()
     refuses(() => plain.data, 'ERR_DISPOSED')
-    refuses(() => toOrt(t, { Tensor: class extends Plain { constructor (...args) { super(...args); Object.freeze(this) } } }), 'ERR_ARGUMENT')
+    refuses(
+      () =>
+        toOrt(t, {
+          Tensor: class extends Plain {
+            constructor(...args) {
+              super(...args)
+              Object.freeze(this)
+            }
+          },
+        }),
+      'ERR_ARGUMENT',
+    )
     t.dispose()
     assert.equal(memory().tensors, before)
   })
@@ -158,19 +243,54 @@ describe('toOrt and fromOrt', function () {
   it('leave no tensor behind when onnxruntime refuses', () => {
     const t = zeros([2])
     const { tensors } = memory()
-    refuses(() => toOrt(t, { Tensor: class { constructor () { throw new Error('no') } } }), 'ERR_ARGUMENT')
+    refuses(
+      () =>
+        toOrt(t, {
+          Tensor: class {
+            constructor() {
+              throw new Error('no')
+            }
+          },
+        }),
+      'ERR_ARGUMENT',
+    )
     assert.equal(memory().tensors, tensors)
   })
 
   it('refuse strings, other places than the CPU, and data that is none', () => {
-    assert.match(refuses(() => fromOrt(new ort.Tensor('string', ['a'], [1])), 'ERR_DTYPE').message, /strings/)
-    refuses(() => fromOrt({ type: 'int4', dims: [2], data: new Uint8Array(1), location: 'cpu' }), 'ERR_DTYPE')
-    const onGpu = { type: 'float32', dims: [2], location: 'gpu-buffer', get data () { throw new Error('read') } }
+    assert.match(
+      refuses(() => fromOrt(new ort.Tensor('string', ['a'], [1])), 'ERR_DTYPE').message,
+      /strings/,
+    )
+    refuses(
+      () => fromOrt({ type: 'int4', dims: [2], data: new Uint8Array(1), location: 'cpu' }),
+      'ERR_DTYPE',
+    )
+    const onGpu = {
+      type: 'float32',
+      dims: [2],
+      location: 'gpu-buffer',
+      get data() {
+        throw new Error('read')
+      },
+    }
     assert.match(refuses(() => fromOrt(onGpu), 'ERR_DEVICE').message, /gpu-buffer/)
-    refuses(() => fromOrt({ type: 'float32', dims: [2], data: [1, 2], location: 'cpu' }), 'ERR_ARGUMENT')
-    refuses(() => fromOrt({ type: 'float32', dims: 2, data: new Float32Array(2), location: 'cpu' }), 'ERR_ARGUMENT')
-    refuses(() => fromOrt({ type: 'float32', dims: [3], data: new Float32Array(2), location: 'cpu' }), 'ERR_BOUNDS')
-    refuses(() => fromOrt({ type: 'float32', dims: [2], data: new Float64Array(2), location: 'cpu' }), 'ERR_DTYPE')
+    refuses(
+      () => fromOrt({ type: 'float32', dims: [2], data: [1, 2], location: 'cpu' }),
+      'ERR_ARGUMENT',
+    )
+    refuses(
+      () => fromOrt({ type: 'float32', dims: 2, data: new Float32Array(2), location: 'cpu' }),
+      'ERR_ARGUMENT',
+    )
+    refuses(
+      () => fromOrt({ type: 'float32', dims: [3], data: new Float32Array(2), location: 'cpu' }),
+      'ERR_BOUNDS',
+    )
+    refuses(
+      () => fromOrt({ type: 'float32', dims: [2], data: new Float64Array(2), location: 'cpu' }),
+      'ERR_DTYPE',
+    )
   })
 
   describe('while memory grows', () => {

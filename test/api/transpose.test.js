@@ -5,15 +5,40 @@ const { fails, refuses } = require('../setup')
 
 describe('transpose', () => {
   it('swaps two axes of an int32 tensor, named in either order', () => {
-    const t = tensor([[[1, 2], [3, 4], [5, 6]]], 'int32')
-    assert.deepEqual(t.transpose(1, 2).toArray(), [[[1, 3, 5], [2, 4, 6]]])
-    assert.deepEqual(t.transpose(2, 1).toArray(), [[[1, 3, 5], [2, 4, 6]]])
+    const t = tensor(
+      [
+        [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ],
+      ],
+      'int32',
+    )
+    assert.deepEqual(t.transpose(1, 2).toArray(), [
+      [
+        [1, 3, 5],
+        [2, 4, 6],
+      ],
+    ])
+    assert.deepEqual(t.transpose(2, 1).toArray(), [
+      [
+        [1, 3, 5],
+        [2, 4, 6],
+      ],
+    ])
     assert.deepEqual([...t.transpose(0, -1).shape], [2, 3, 1])
   })
 
   it('leaves a float32 tensor as it is where both axes are one', () => {
-    const t = tensor([[1, 2], [3, 4]])
-    assert.deepEqual(t.transpose(1, -1).toArray(), [[1, 2], [3, 4]])
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ])
+    assert.deepEqual(t.transpose(1, -1).toArray(), [
+      [1, 2],
+      [3, 4],
+    ])
   })
 
   it('refuses axes outside', () => {
@@ -27,7 +52,17 @@ describe('transpose', () => {
 
 describe('T', () => {
   it('transposes a float32 matrix of rank 2', () => {
-    assert.deepEqual(tensor([[1, 2, 3], [4, 5, 6]]).T.toArray(), [[1, 4], [2, 5], [3, 6]])
+    assert.deepEqual(
+      tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]).T.toArray(),
+      [
+        [1, 4],
+        [2, 5],
+        [3, 6],
+      ],
+    )
   })
 
   it('is for rank 2 only', () => {

@@ -6,57 +6,97 @@ const { SAMPLES } = require('../tables')
 
 describe('view', () => {
   it('gives float32 elements another shape without a copy', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     const { result, copies } = copied(() => t.view([3, -1]))
     assert.deepEqual(copies, {})
-    assert.deepEqual(result.toArray(), [[1, 2], [3, 4], [5, 6]])
+    assert.deepEqual(result.toArray(), [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
     result.set(60, 2, 1)
     assert.equal(t.get(1, 2), 60)
   })
 
   it('without arguments is the same float32 elements again', () => {
-    const t = tensor([[1, 2], [3, 4]]).T
-    assert.deepEqual(t.view().toArray(), [[1, 3], [2, 4]])
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ]).T
+    assert.deepEqual(t.view().toArray(), [
+      [1, 3],
+      [2, 4],
+    ])
   })
 
   it('names reshape where the logical order cannot be kept', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     fails(() => t.T.view([6]), RangeError, 'ERR_SHAPE', /reshape/)
     fails(() => t.slice(':', ':2').view([4]), RangeError, 'ERR_SHAPE', /reshape/)
   })
 
   it('takes any strides inside the bytes: overlapping, zero and negative', () => {
     const t = tensor([0, 1, 2, 3, 4, 5], 'int32')
-    assert.deepEqual(t.view([3, 2], { strides: [1, 1] }).toArray(), [[0, 1], [1, 2], [2, 3]])
-    assert.deepEqual(t.view([2, 3], { strides: [0, 2] }).toArray(), [[0, 2, 4], [0, 2, 4]])
+    assert.deepEqual(t.view([3, 2], { strides: [1, 1] }).toArray(), [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ])
+    assert.deepEqual(t.view([2, 3], { strides: [0, 2] }).toArray(), [
+      [0, 2, 4],
+      [0, 2, 4],
+    ])
     assert.deepEqual(t.view([3], { strides: [-2], offset: 5 }).toArray(), [5, 3, 1])
-    assert.deepEqual(t.view([2, 2], { strides: [-3, 1], offset: 3 }).toArray(), [[3, 4], [0, 1]])
+    assert.deepEqual(t.view([2, 2], { strides: [-3, 1], offset: 3 }).toArray(), [
+      [3, 4],
+      [0, 1],
+    ])
   })
 
   it('counts offset from its own first element, for int32', () => {
     const t = tensor([0, 1, 2, 3, 4, 5, 6, 7], 'int32').slice('2:')
     assert.deepEqual(t.view([2], { offset: 3 }).toArray(), [5, 6])
-    assert.deepEqual(t.view([2, 2], { offset: 1, strides: [2, 1] }).toArray(), [[3, 4], [5, 6]])
+    assert.deepEqual(t.view([2, 2], { offset: 1, strides: [2, 1] }).toArray(), [
+      [3, 4],
+      [5, 6],
+    ])
   })
 
   it('stores axes in the dim order asked for', () => {
     const t = tensor([0, 1, 2, 3, 4, 5], 'int32')
     const v = t.view([2, 3], { dimOrder: [1, 0] })
     assert.deepEqual([...v.strides], [1, 2])
-    assert.deepEqual(v.toArray(), [[0, 2, 4], [1, 3, 5]])
+    assert.deepEqual(v.toArray(), [
+      [0, 2, 4],
+      [1, 3, 5],
+    ])
   })
 
   it('refuses strides that leave the bytes', () => {
     const t = tensor([0, 1, 2, 3, 4, 5], 'int32')
     const bad = [
-      [[2], { strides: [6] }], [[2], { strides: [-1] }], [[7], { strides: [1] }],
-      [[2, 2], { strides: [5, 1] }], [[2], { strides: [4503599627370496] }],
-      [[2], { strides: [-4503599627370496] }], [[3], { strides: [4503599627370496] }],
-      [[6], { offset: 1, strides: [1] }], [[1], { offset: 6 }], [[1], { offset: -1 }],
-      [[4503599627370496, 2], { strides: [0, 6] }]
+      [[2], { strides: [6] }],
+      [[2], { strides: [-1] }],
+      [[7], { strides: [1] }],
+      [[2, 2], { strides: [5, 1] }],
+      [[2], { strides: [4503599627370496] }],
+      [[2], { strides: [-4503599627370496] }],
+      [[3], { strides: [4503599627370496] }],
+      [[6], { offset: 1, strides: [1] }],
+      [[1], { offset: 6 }],
+      [[1], { offset: -1 }],
+      [[4503599627370496, 2], { strides: [0, 6] }],
     ]
     for (const [shape, opts] of bad) refusedUnchanged(t, () => t.view(shape, opts), 'ERR_BOUNDS')
-    refusedUnchanged(t, () => t.view([2 ** 53 - 1, 2 ** 53 - 1], { strides: [2 ** 53 - 1, 2 ** 53 - 1] }))
+    refusedUnchanged(t, () =>
+      t.view([2 ** 53 - 1, 2 ** 53 - 1], { strides: [2 ** 53 - 1, 2 ** 53 - 1] }),
+    )
   })
 
   it('refuses another count of strides, and dim orders that are none', () => {

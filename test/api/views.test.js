@@ -6,33 +6,212 @@ const { SAMPLES } = require('../tables')
 
 // What all views have in common; the files named after a view hold its own rules.
 const VIEWS = {
-  slice: [t => t.slice('1:', '::2'), [[1, 0], [1, 2]]],
-  'slice, reversed': [t => t.slice('::-1', '::-1'), [[1, 2], [1, 1], [1, 0], [0, 2], [0, 1], [0, 0]]],
-  select: [t => t.select(1, 2), [[0, 2], [1, 2]]],
-  narrow: [t => t.narrow(1, 1, 2), [[0, 1], [0, 2], [1, 1], [1, 2]]],
-  permute: [t => t.permute([1, 0]), [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]],
-  transpose: [t => t.transpose(0, 1), [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]],
-  T: [t => t.T, [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]],
-  reshape: [t => t.reshape([3, 2]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]],
-  view: [t => t.view([6]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]],
-  unfold: [t => t.unfold(1, 2, 1), [[0, 0], [0, 1], [0, 1], [0, 2], [1, 0], [1, 1], [1, 1], [1, 2]]],
-  flip: [t => t.flip(1), [[0, 2], [0, 1], [0, 0], [1, 2], [1, 1], [1, 0]]],
-  diagonal: [t => t.diagonal(1), [[0, 1], [1, 2]]],
-  mT: [t => t.mT, [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]],
-  squeeze: [t => t.narrow(0, 1, 1).squeeze(), [[1, 0], [1, 1], [1, 2]]],
-  unsqueeze: [t => t.unsqueeze(1), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]],
-  expand: [t => t.narrow(1, 2, 1).expand(2, 2), [[0, 2], [0, 2], [1, 2], [1, 2]]],
-  split: [t => t.split([1, 2], 1)[1], [[0, 1], [0, 2], [1, 1], [1, 2]]],
-  chunk: [t => t.chunk(2)[1], [[1, 0], [1, 1], [1, 2]]],
-  unbind: [t => t.unbind(1)[0], [[0, 0], [1, 0]]],
-  asStrided: [t => t.asStrided([2, 2], [3, -1], 2), [[0, 2], [0, 1], [1, 2], [1, 1]]],
-  'get with fewer indices by select': [t => t.select(0, 1), [[1, 0], [1, 1], [1, 2]]]
+  slice: [
+    (t) => t.slice('1:', '::2'),
+    [
+      [1, 0],
+      [1, 2],
+    ],
+  ],
+  'slice, reversed': [
+    (t) => t.slice('::-1', '::-1'),
+    [
+      [1, 2],
+      [1, 1],
+      [1, 0],
+      [0, 2],
+      [0, 1],
+      [0, 0],
+    ],
+  ],
+  select: [
+    (t) => t.select(1, 2),
+    [
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+  narrow: [
+    (t) => t.narrow(1, 1, 2),
+    [
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  permute: [
+    (t) => t.permute([1, 0]),
+    [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [1, 1],
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+  transpose: [
+    (t) => t.transpose(0, 1),
+    [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [1, 1],
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+  T: [
+    (t) => t.T,
+    [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [1, 1],
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+  reshape: [
+    (t) => t.reshape([3, 2]),
+    [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  view: [
+    (t) => t.view([6]),
+    [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  unfold: [
+    (t) => t.unfold(1, 2, 1),
+    [
+      [0, 0],
+      [0, 1],
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  flip: [
+    (t) => t.flip(1),
+    [
+      [0, 2],
+      [0, 1],
+      [0, 0],
+      [1, 2],
+      [1, 1],
+      [1, 0],
+    ],
+  ],
+  diagonal: [
+    (t) => t.diagonal(1),
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  ],
+  mT: [
+    (t) => t.mT,
+    [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [1, 1],
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+  squeeze: [
+    (t) => t.narrow(0, 1, 1).squeeze(),
+    [
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  unsqueeze: [
+    (t) => t.unsqueeze(1),
+    [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  expand: [
+    (t) => t.narrow(1, 2, 1).expand(2, 2),
+    [
+      [0, 2],
+      [0, 2],
+      [1, 2],
+      [1, 2],
+    ],
+  ],
+  split: [
+    (t) => t.split([1, 2], 1)[1],
+    [
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  chunk: [
+    (t) => t.chunk(2)[1],
+    [
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
+  unbind: [
+    (t) => t.unbind(1)[0],
+    [
+      [0, 0],
+      [1, 0],
+    ],
+  ],
+  asStrided: [
+    (t) => t.asStrided([2, 2], [3, -1], 2),
+    [
+      [0, 2],
+      [0, 1],
+      [1, 2],
+      [1, 1],
+    ],
+  ],
+  'get with fewer indices by select': [
+    (t) => t.select(0, 1),
+    [
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ],
+  ],
 }
 
-function indices (shape) {
+function indices(shape) {
   let list = [[]]
   for (const extent of shape) {
-    list = list.flatMap(head => Array.from({ length: extent }, (_, i) => [...head, i]))
+    list = list.flatMap((head) => Array.from({ length: extent }, (_, i) => [...head, i]))
   }
   return list
 }
@@ -45,7 +224,10 @@ describe('views', () => {
         const view = assertView(t, () => make(t))
         const flat = indices([...view.shape])
         assert.equal(flat.length, places.length)
-        assert.deepEqual(flat.map(i => view.get(...i)), places.map(i => t.get(...i)))
+        assert.deepEqual(
+          flat.map((i) => view.get(...i)),
+          places.map((i) => t.get(...i)),
+        )
         flat.forEach((i, k) => {
           const value = values[(k * 5 + 1) % 6]
           view.set(value, ...i)
@@ -67,22 +249,36 @@ describe('views', () => {
     })
 
     it(`${name}: a float32 view outlives its base`, () => {
-      const t = tensor([[1, 2, 3], [4, 5, 6]])
+      const t = tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
       const view = make(t)
       const before = view.toArray()
       t.dispose()
-      const others = Array.from({ length: 50 }, () => tensor([[9, 9, 9], [9, 9, 9]]))
+      const others = Array.from({ length: 50 }, () =>
+        tensor([
+          [9, 9, 9],
+          [9, 9, 9],
+        ]),
+      )
       assert.equal(view.isDisposed, false)
       assert.deepEqual(view.toArray(), before)
       assert.equal(others.length, 50)
     })
 
     it(`${name}: disposing a float32 view leaves its base alone`, () => {
-      const t = tensor([[1, 2, 3], [4, 5, 6]])
+      const t = tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
       const view = make(t)
       view.dispose()
       assert.equal(view.isDisposed, true)
-      assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+      assert.deepEqual(t.toArray(), [
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
     })
   }
 
@@ -151,7 +347,10 @@ describe('sharesMemory', () => {
     assert.equal(sharesMemory(a, b), true)
     assert.equal(sharesMemory(a, c), false)
     assert.equal(sharesMemory(a, fromBlob(source.buffer, [1], { dtype: 'int8', offset: 15 })), true)
-    assert.equal(sharesMemory(a, fromBlob(source.buffer, [1], { dtype: 'int8', offset: 16 })), false)
+    assert.equal(
+      sharesMemory(a, fromBlob(source.buffer, [1], { dtype: 'int8', offset: 16 })),
+      false,
+    )
   })
 
   it('is false without elements, and for neighbours in one block', () => {
@@ -190,7 +389,11 @@ describe('contiguous', () => {
       const { result, copies } = copied(() => t.T.contiguous())
       assert.deepEqual(copies, { contiguous: { count: 1, bytes: 6 * itemsize } })
       const [a, b, c, d, e, f] = values
-      assert.deepEqual(result.toArray(), [[a, d], [b, e], [c, f]])
+      assert.deepEqual(result.toArray(), [
+        [a, d],
+        [b, e],
+        [c, f],
+      ])
       assert.deepEqual([...result.strides], [2, 1])
       assert.equal(sharesMemory(result, t), false)
     })

@@ -47,7 +47,10 @@ describe('WASM memory of 4 GiB', function () {
     assert.ok(nbytes > 2 ** 32 - 2 ** 20 && nbytes <= 2 ** 32, `${nbytes} bytes`)
     assert.ok(top > 2 ** 32 - 2 ** 21 && top <= 2 ** 32, `up to ${top}`)
     assert.deepEqual(seen, [7, 7, 7, 7])
-    assert.deepEqual(values, [[990, 1022], [991, 1023]])
+    assert.deepEqual(values, [
+      [990, 1022],
+      [991, 1023],
+    ])
     assert.equal(equal, true)
     assert.deepEqual(copied, [960, 992])
     assert.deepEqual(data, [1023, true])

@@ -26,7 +26,7 @@ const ROWS = {
     ['cast float32 → float16', 'float32 → float16'],
     ['cast uint8 → float32', 'uint8 → float32'],
     ['fill', 'fill, 64 MiB, float32'],
-    ['random, uniform', 'uniform float32, 64 MiB made anew']
+    ['random, uniform', 'uniform float32, 64 MiB made anew'],
   ],
   'Small tensors and views': [
     ['empty([4, 4])', 'empty([4, 4]), whole life'],
@@ -35,8 +35,8 @@ const ROWS = {
     ["view, slice('1:3')", "slice('1:3')"],
     ['fromBlob(typed array)', 'fromBlob(typed array)'],
     ['copyFrom, 4096 bytes', 'the same, 4096 bytes'],
-    ['model, forward of 2 × 3', 'module.forward, 2 × 3']
-  ]
+    ['model, forward of 2 × 3', 'module.forward, 2 × 3'],
+  ],
 }
 
 /** Who is shown, as the bench names them, with a colour and a shape; the last one takes the yardsticks of small things. */
@@ -49,46 +49,64 @@ const LOOKS = {
   'tfjs cpu': ['tfjs (CPU)', '#bf8700', 'square'],
   'numpy-ts': ['numpy-ts', '#1a7f37', 'diamond'],
   'ndarray-ops': ['ndarray', '#1a7f37', 'square'],
-  yardstick: ['a yardstick, named at its row', '#24292f', 'diamond']
+  yardstick: ['a yardstick, named at its row', '#24292f', 'diamond'],
 }
 
 // ---- From a run's results ----
 
 /** @param {object[]} results  what the sections of the bench gave */
-function speedsOf (results) {
-  return Object.fromEntries(results.map(result => [result.what, result.GBps === undefined ? beside(result) : besideOurs(result)]))
+function speedsOf(results) {
+  return Object.fromEntries(
+    results.map((result) => [
+      result.what,
+      result.GBps === undefined ? beside(result) : besideOurs(result),
+    ]),
+  )
 }
 
 /** Times: the yardstick's speed is the row's time over its own. */
-const beside = ({ value, yardstick, yardstickName }) => value > 0 && yardstick > 0 ? { yardstick: value / yardstick, name: yardstickName } : {}
+const beside = ({ value, yardstick, yardstickName }) =>
+  value > 0 && yardstick > 0 ? { yardstick: value / yardstick, name: yardstickName } : {}
 
-function besideOurs ({ GBps, bounds }) {
+function besideOurs({ GBps, bounds }) {
   const speeds = { ...GBps, bound: bounds.native }
-  return Object.fromEntries(Object.keys(LOOKS).filter(who => speeds[who] > 0).map(who => [who, speeds[who] / GBps.native]))
+  return Object.fromEntries(
+    Object.keys(LOOKS)
+      .filter((who) => speeds[who] > 0)
+      .map((who) => [who, speeds[who] / GBps.native]),
+  )
 }
 
 // ---- From the page's tables ----
 
 /** @param {string} markdown */
-function speedsOfPage (markdown) {
+function speedsOfPage(markdown) {
   const speeds = {}
   let head = []
   for (const line of markdown.split('\n')) {
     if (!line.startsWith('| ')) head = []
     else if (head.length === 0) head = cells(line)
-    else if (!line.startsWith('| ---')) speeds[cells(line)[0]] = head.includes('ratio') ? timesIn(cells(line)) : speedsIn(head, cells(line))
+    else if (!line.startsWith('| ---')) {
+      speeds[cells(line)[0]] = head.includes('ratio')
+        ? timesIn(cells(line))
+        : speedsIn(head, cells(line))
+    }
   }
   return speeds
 }
 
-const cells = line => line.slice(2, -2).split(' | ').map(cell => cell.trim())
+const cells = (line) =>
+  line
+    .slice(2, -2)
+    .split(' | ')
+    .map((cell) => cell.trim())
 
-function timesIn ([, , name, , ratio]) {
+function timesIn([, , name, , ratio]) {
   const times = parseFloat(ratio)
   return times > 0 ? { yardstick: times, name } : {}
 }
 
-function speedsIn (head, row) {
+function speedsIn(head, row) {
   const column = (name, from = 0) => parseFloat(row[head.indexOf(name, from)])
   const ours = column('samebytes')
   const speeds = { WASM: column('WASM / native'), bound: column('bound') / ours }
@@ -100,17 +118,36 @@ function speedsIn (head, row) {
 
 const [WIDTH, LEFT, RIGHT, ROW, TOP] = [900, 222, 650, 21, 62]
 const [LEAST, MOST] = [0.01, 10]
-const TICKS = [[0.01, '1/100'], [0.1, '1/10'], [0.5, '1/2'], [1, '1'], [2, '2'], [5, '5'], [10, '10 ×']]
+const TICKS = [
+  [0.01, '1/100'],
+  [0.1, '1/10'],
+  [0.5, '1/2'],
+  [1, '1'],
+  [2, '2'],
+  [5, '5'],
+  [10, '10 ×'],
+]
 
-const escaped = text => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
-const round = number => Math.round(number * 10) / 10
+const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+const round = (number) => Math.round(number * 10) / 10
 /** Where a speed stands; what is out of the picture stands at its edge. */
-const xOf = speed => round(LEFT + (RIGHT - LEFT) * Math.log(Math.min(MOST, Math.max(LEAST, speed)) / LEAST) / Math.log(MOST / LEAST))
+const xOf = (speed) =>
+  round(
+    LEFT +
+      ((RIGHT - LEFT) * Math.log(Math.min(MOST, Math.max(LEAST, speed)) / LEAST)) /
+        Math.log(MOST / LEAST),
+  )
 
-function mark (x, y, color, shape) {
-  if (shape === 'ring') return `<circle cx="${x}" cy="${y}" r="4" fill="#fff" stroke="${color}" stroke-width="2"/>`
-  if (shape === 'bar') return `<rect x="${round(x - 1.5)}" y="${y - 7}" width="3" height="14" fill="${color}"/>`
-  if (shape === 'square') return `<rect x="${round(x - 3.5)}" y="${y - 3.5}" width="7" height="7" fill="${color}"/>`
+function mark(x, y, color, shape) {
+  if (shape === 'ring') {
+    return `<circle cx="${x}" cy="${y}" r="4" fill="#fff" stroke="${color}" stroke-width="2"/>`
+  }
+  if (shape === 'bar') {
+    return `<rect x="${round(x - 1.5)}" y="${y - 7}" width="3" height="14" fill="${color}"/>`
+  }
+  if (shape === 'square') {
+    return `<rect x="${round(x - 3.5)}" y="${y - 3.5}" width="7" height="7" fill="${color}"/>`
+  }
   if (shape === 'diamond') return `<path d="M${x} ${y - 5}l5 5-5 5-5-5z" fill="${color}"/>`
   return `<circle cx="${x}" cy="${y}" r="4.5" fill="${color}"/>`
 }
@@ -118,7 +155,7 @@ function mark (x, y, color, shape) {
 const text = (x, y, words, more = '') => `<text x="${x}" y="${y}"${more}>${escaped(words)}</text>`
 
 /** @param {Record<string, Record<string, any>>} speeds  @returns {string} an SVG */
-function draw (speeds) {
+function draw(speeds) {
   const lines = []
   const used = new Set()
   let y = TOP + 24
@@ -129,24 +166,37 @@ function draw (speeds) {
     y += ROW + 2
     for (const [label, what] of there) {
       const { name, ...all } = speeds[what]
-      lines.push(`<path d="M${LEFT} ${y}H${RIGHT}" stroke="#eaeef2"/>`, text(LEFT - 10, y + 4, label, ' text-anchor="end"'))
+      lines.push(
+        `<path d="M${LEFT} ${y}H${RIGHT}" stroke="#eaeef2"/>`,
+        text(LEFT - 10, y + 4, label, ' text-anchor="end"'),
+      )
       for (const [who, [, color, shape]] of Object.entries(LOOKS)) {
         if (!(all[who] > 0)) continue
         used.add(who)
         lines.push(mark(xOf(all[who]), y, color, shape))
       }
-      if (name !== undefined) lines.push(text(RIGHT + 10, y + 4, name, ' fill="#57606a" font-size="11"'))
+      if (name !== undefined) {
+        lines.push(text(RIGHT + 10, y + 4, name, ' fill="#57606a" font-size="11"'))
+      }
       y += ROW
     }
     y += 8
   }
   const bottom = y - 10
-  const grid = TICKS.map(([speed, words]) => `<path d="M${xOf(speed)} ${TOP}V${bottom}" stroke="${speed === 1 ? '#1f6feb' : '#d0d7de'}"${speed === 1 ? ' stroke-width="2"' : ''}/>` +
-    text(xOf(speed), TOP - 6, words, ' text-anchor="middle" font-size="11" fill="#57606a"'))
+  const grid = TICKS.map(
+    ([speed, words]) =>
+      `<path d="M${xOf(speed)} ${TOP}V${bottom}" stroke="${speed === 1 ? '#1f6feb' : '#d0d7de'}"${speed === 1 ? ' stroke-width="2"' : ''}/>` +
+      text(xOf(speed), TOP - 6, words, ' text-anchor="middle" font-size="11" fill="#57606a"'),
+  )
   const axis = [
-    text(xOf(1), TOP - 24, 'samebytes = 1', ' text-anchor="middle" font-weight="600" fill="#1f6feb"'),
+    text(
+      xOf(1),
+      TOP - 24,
+      'samebytes = 1',
+      ' text-anchor="middle" font-weight="600" fill="#1f6feb"',
+    ),
     text(LEFT, TOP - 24, '← slower than samebytes', ' fill="#57606a" font-size="11"'),
-    text(RIGHT, TOP - 24, 'faster →', ' text-anchor="end" fill="#57606a" font-size="11"')
+    text(RIGHT, TOP - 24, 'faster →', ' text-anchor="end" fill="#57606a" font-size="11"'),
   ]
   const legend = []
   let [x, below] = [16, bottom + 22]
@@ -166,7 +216,7 @@ ${[...grid, ...axis, ...lines, ...legend].join('\n')}
 }
 
 /** @param {Record<string, Record<string, any>>} speeds */
-function writeChart (speeds) {
+function writeChart(speeds) {
   fs.writeFileSync(FILE, draw(speeds))
   return path.relative(ROOT, FILE)
 }

@@ -9,15 +9,18 @@ const BATCH = 500 // capsules between two turns of the event loop, on which Node
 const VERSION = { maxVersion: [1, 0] }
 
 let peer // another addon: bash scripts/build addon
-const other = () => (peer ??= require(path.join(ROOT, 'test', 'peers', 'dlpack', 'build', 'Release', 'dlpack_peer.node')))
+const other = () =>
+  (peer ??= require(
+    path.join(ROOT, 'test', 'peers', 'dlpack', 'build', 'Release', 'dlpack_peer.node'),
+  ))
 
 const t = empty([4, 4])
 t.fill(1)
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Median nanoseconds of fn; whole: with the turns of the event loop in between, on which its garbage is freed. */
-function timed (fn, whole = false) {
+function timed(fn, whole = false) {
   return async ({ quick }) => {
     const batches = quick ? 20 : 100
     const rounds = []
@@ -40,12 +43,39 @@ const out = () => other().use(t.__dlpack__(VERSION))
 const into = () => fromDlpack(other().quick()).dispose()
 
 const rows = [
-  { what: 'DLPack: a tensor out to another addon, used there', unit: 'ns', limit: { value: 1000 }, measure: timed(out) },
-  { what: 'DLPack: a capsule of another addon in, disposed', unit: 'ns', limit: { value: 1000 }, measure: timed(into) },
-  { what: 'DLPack: out and in again', unit: 'ns', limit: { value: 1000 }, measure: timed(() => fromDlpack(t.__dlpack__(VERSION)).dispose()) },
-  { what: 'DLPack: the other addon alone, out and in', unit: 'ns', measure: timed(() => other().use(other().quick())) },
-  { what: 'DLPack: a tensor out, with what is freed on later turns', unit: 'ns', measure: timed(out, true) },
-  { what: 'DLPack: a capsule in, with what is freed on later turns', unit: 'ns', measure: timed(into, true) }
+  {
+    what: 'DLPack: a tensor out to another addon, used there',
+    unit: 'ns',
+    limit: { value: 1000 },
+    measure: timed(out),
+  },
+  {
+    what: 'DLPack: a capsule of another addon in, disposed',
+    unit: 'ns',
+    limit: { value: 1000 },
+    measure: timed(into),
+  },
+  {
+    what: 'DLPack: out and in again',
+    unit: 'ns',
+    limit: { value: 1000 },
+    measure: timed(() => fromDlpack(t.__dlpack__(VERSION)).dispose()),
+  },
+  {
+    what: 'DLPack: the other addon alone, out and in',
+    unit: 'ns',
+    measure: timed(() => other().use(other().quick())),
+  },
+  {
+    what: 'DLPack: a tensor out, with what is freed on later turns',
+    unit: 'ns',
+    measure: timed(out, true),
+  },
+  {
+    what: 'DLPack: a capsule in, with what is freed on later turns',
+    unit: 'ns',
+    measure: timed(into, true),
+  },
 ]
 
 module.exports = { title: 'Capsules', rows }

@@ -11,9 +11,18 @@ const EMPTY = 'empty([4, 4])'
 const ARRAY = 'new Float32Array(16)'
 const BUFFER = 'new Float32Array(new ArrayBuffer(64))'
 
-const many = make => ({ quick }) => growth(`for (let i = 0; i < ${quick ? 5e5 : 2e6}; i++) { ${make} }`)
-const large = make => ({ quick }) => growth(`for (let i = 0; i < ${quick ? 1000 : 4000}; i++) { ${make} }`)
-const survivors = make => ({ quick }) => growth(`
+const many =
+  (make) =>
+  ({ quick }) =>
+    growth(`for (let i = 0; i < ${quick ? 5e5 : 2e6}; i++) { ${make} }`)
+const large =
+  (make) =>
+  ({ quick }) =>
+    growth(`for (let i = 0; i < ${quick ? 1000 : 4000}; i++) { ${make} }`)
+const survivors =
+  (make) =>
+  ({ quick }) =>
+    growth(`
   const survivors = []
   while (survivors.length < ${quick ? 2000 : 10000}) {
     for (let i = 0; i < 4095; i++) { ${make} }
@@ -23,25 +32,53 @@ const survivors = make => ({ quick }) => growth(`
 
 const rows = [
   row(TEMPORARIES, 16, many, `kept = ${EMPTY}`, ARRAY, `kept = ${ARRAY}`),
-  row(`${TEMPORARIES}, fill(1)`, 16, many, `kept = ${EMPTY}; kept.fill(1)`, ARRAY, `kept = ${ARRAY}; kept.fill(1)`),
-  row(`${TEMPORARIES}, data[0] = 1`, undefined, many, `kept = ${EMPTY}; kept.data[0] = 1`, BUFFER, `kept = ${BUFFER}; kept[0] = 1`),
-  row(LARGE, 128, large, 'kept = empty([262144]); kept.fill(i)', 'Float32Array', 'kept = new Float32Array(262144); kept.fill(i)'),
+  row(
+    `${TEMPORARIES}, fill(1)`,
+    16,
+    many,
+    `kept = ${EMPTY}; kept.fill(1)`,
+    ARRAY,
+    `kept = ${ARRAY}; kept.fill(1)`,
+  ),
+  row(
+    `${TEMPORARIES}, data[0] = 1`,
+    undefined,
+    many,
+    `kept = ${EMPTY}; kept.data[0] = 1`,
+    BUFFER,
+    `kept = ${BUFFER}; kept[0] = 1`,
+  ),
+  row(
+    LARGE,
+    128,
+    large,
+    'kept = empty([262144]); kept.fill(i)',
+    'Float32Array',
+    'kept = new Float32Array(262144); kept.fill(i)',
+  ),
   row(SURVIVORS, 128, survivors, `kept = ${EMPTY}`, ARRAY, `kept = ${ARRAY}`),
-  row(`${SURVIVORS}, fill(1)`, 128, survivors, `kept = ${EMPTY}; kept.fill(1)`, ARRAY, `kept = ${ARRAY}; kept.fill(1)`)
+  row(
+    `${SURVIVORS}, fill(1)`,
+    128,
+    survivors,
+    `kept = ${EMPTY}; kept.fill(1)`,
+    ARRAY,
+    `kept = ${ARRAY}; kept.fill(1)`,
+  ),
 ]
 
-function row (what, value, kind, make, yardstick, makeYardstick) {
+function row(what, value, kind, make, yardstick, makeYardstick) {
   return {
     what,
     unit: 'MiB',
     limit: { value },
     measure: kind(make),
-    yardstick: { what: yardstick, measure: kind(makeYardstick) }
+    yardstick: { what: yardstick, measure: kind(makeYardstick) },
   }
 }
 
 /** MiB between the resident memory before the loop and its highest while it ran, as the system saw it. */
-function growth (loop) {
+function growth(loop) {
   return inFreshProcess(`
     'use strict'
     const fs = require('node:fs')
@@ -55,4 +92,7 @@ function growth (loop) {
     process.stdout.write(String((status('VmHWM') - before) / 1024))`)
 }
 
-module.exports = { title: 'Memory: growth of the resident set, undisposed, one synchronous loop', rows }
+module.exports = {
+  title: 'Memory: growth of the resident set, undisposed, one synchronous loop',
+  rows,
+}

@@ -48,15 +48,30 @@ const measuring = ({ n, rounds, calls }) => `
 /** by size of the model's input: measured once @type {Map<number, any>} */
 const measured = new Map()
 
-function measure (n, quick) {
-  const program = measuring(n > 100 ? { n, rounds: quick ? 10 : 40, calls: 5 } : { n, rounds: quick ? 40 : 150, calls: 200 })
-  if (!measured.has(n)) measured.set(n, JSON.parse(execFileSync(process.execPath, ['-e', program], { cwd: ROOT, encoding: 'utf8' })))
+function measure(n, quick) {
+  const program = measuring(
+    n > 100
+      ? { n, rounds: quick ? 10 : 40, calls: 5 }
+      : { n, rounds: quick ? 40 : 150, calls: 200 },
+  )
+  if (!measured.has(n)) {
+    measured.set(
+      n,
+      JSON.parse(execFileSync(process.execPath, ['-e', program], { cwd: ROOT, encoding: 'utf8' })),
+    )
+  }
   return measured.get(n)
 }
 
-const time = (n, kind) => ({ quick }) => measure(n, quick).told[kind]
-const garbage = (n, kind) => ({ quick }) => measure(n, quick).left[kind]
-const MIB = 2 ** 18 / 3 | 0 // rows of three floats
+const time =
+  (n, kind) =>
+  ({ quick }) =>
+    measure(n, quick).told[kind]
+const garbage =
+  (n, kind) =>
+  ({ quick }) =>
+    measure(n, quick).left[kind]
+const MIB = (2 ** 18 / 3) | 0 // rows of three floats
 
 const rows = [
   {
@@ -64,29 +79,29 @@ const rows = [
     unit: 'µs',
     limit: { over: 5 },
     measure: time(2, 'forward'),
-    yardstick: { what: 'session.run', measure: time(2, 'bare') }
+    yardstick: { what: 'session.run', measure: time(2, 'bare') },
   },
   {
     what: 'the same, output given',
     unit: 'µs',
     limit: { over: 5 },
     measure: time(2, 'forward, given'),
-    yardstick: { what: 'session.run, the same', measure: time(2, 'bare, given') }
+    yardstick: { what: 'session.run, the same', measure: time(2, 'bare, given') },
   },
   {
     what: 'module.forward, 1 MiB, output given',
     unit: 'µs',
     limit: { ratio: 1 },
     measure: time(MIB, 'forward, given'),
-    yardstick: { what: 'output made by onnxruntime', measure: time(MIB, 'forward') }
+    yardstick: { what: 'output made by onnxruntime', measure: time(MIB, 'forward') },
   },
   {
     what: 'buffers left to collect, a call',
     unit: 'KiB',
     limit: { ratio: 1 },
     measure: garbage(MIB, 'forward, given'),
-    yardstick: { what: 'output made by onnxruntime', measure: garbage(MIB, 'forward') }
-  }
+    yardstick: { what: 'output made by onnxruntime', measure: garbage(MIB, 'forward') },
+  },
 ]
 
 module.exports = { title: 'Models: what samebytes/module adds to onnxruntime-node', rows }

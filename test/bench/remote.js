@@ -14,8 +14,11 @@ const PERIOD = 10 // ms between two looks at memory
 const NAME = 'weights.safetensors'
 
 /** Writes a file: bytes that no file system leaves out. @param {string} file @param {number} count  of tensors */
-function write (file, count) {
-  const entries = Array.from({ length: count }, (_, i) => [`layer.${i}.weight`, { dtype: 'F32', shape: [1000, EACH / 4000], data_offsets: [i * EACH, (i + 1) * EACH] }])
+function write(file, count) {
+  const entries = Array.from({ length: count }, (_, i) => [
+    `layer.${i}.weight`,
+    { dtype: 'F32', shape: [1000, EACH / 4000], data_offsets: [i * EACH, (i + 1) * EACH] },
+  ])
   const text = JSON.stringify(Object.fromEntries(entries))
   const header = Buffer.from(text + ' '.repeat(-(text.length + 8) & 63))
   const size = Buffer.alloc(8)
@@ -26,13 +29,19 @@ function write (file, count) {
 }
 
 /** Runs fn with nginx that has the file, and the package for pages. @template R @param {(url: string) => Promise<R>} fn @returns {Promise<R>} */
-async function withServer (fn) {
+async function withServer(fn) {
   const { startNginx } = require('../remote/nginx')
-  const server = await startNginx({ config: 'types { text/javascript mjs; application/wasm wasm; text/html html; }' })
+  const server = await startNginx({
+    config: 'types { text/javascript mjs; application/wasm wasm; text/html html; }',
+  })
   try {
     write(path.join(server.root, NAME), TENSORS)
     write(path.join(server.root, NAME.replace('weights', 'small')), 0)
-    for (const name of ['samebytes.mjs', 'samebytes.wasm']) if (fs.existsSync(path.join(ROOT, 'dist', name))) fs.copyFileSync(path.join(ROOT, 'dist', name), path.join(server.root, name))
+    for (const name of ['samebytes.mjs', 'samebytes.wasm']) {
+      if (fs.existsSync(path.join(ROOT, 'dist', name))) {
+        fs.copyFileSync(path.join(ROOT, 'dist', name), path.join(server.root, name))
+      }
+    }
     server.write('index.html', Buffer.from('<!doctype html>'))
     return await fn(server.url)
   } finally {
@@ -56,7 +65,7 @@ const PROGRAMS = {
         let n = 0
         response.on('data', piece => { n += piece.copy(all, n) }).on('end', () => resolve(all)).on('error', reject)
       }).on('error', reject)
-    }))`
+    }))`,
 }
 const RUN = `
   const { performance } = require('node:perf_hooks')
@@ -71,23 +80,32 @@ const RUN = `
 `
 
 /** @param {'load' | 'get'} way @param {string} url @returns {{ ms: number, peak: number }} */
-function inProcess (way, url) {
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', RUN + PROGRAMS[way], `${url}/${NAME}`], { encoding: 'utf8' })
+function inProcess(way, url) {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['-e', RUN + PROGRAMS[way], `${url}/${NAME}`],
+    { encoding: 'utf8' },
+  )
   if (status !== 0) throw new Error(stderr)
   return JSON.parse(stdout)
 }
 
 /** @param {boolean} quick */
-function inNode (quick) {
-  return withServer(async url => {
+function inNode(quick) {
+  return withServer(async (url) => {
     const seen = { load: [], get: [] }
-    for (let i = quick ? 3 : 9; i > 0; i--) for (const way of ['load', 'get']) seen[way].push(inProcess(way, url))
+    for (let i = quick ? 3 : 9; i > 0; i--) {
+      for (const way of ['load', 'get']) seen[way].push(inProcess(way, url))
+    }
     return { load: mediansOf(seen.load), get: mediansOf(seen.get) }
   })
 }
 
 /** @param {{ ms: number, peak: number }[]} seen */
-const mediansOf = seen => ({ ms: median(seen.map(({ ms }) => ms)), peak: median(seen.map(({ peak }) => peak)) })
+const mediansOf = (seen) => ({
+  ms: median(seen.map(({ ms }) => ms)),
+  peak: median(seen.map(({ peak }) => peak)),
+})
 
 /**
  * Bytes that a browser's processes have in memory. Of Firefox without the first one, which has the network: it keeps what any fetch brought, and
@@ -96,15 +114,21 @@ const mediansOf = seen => ({ ms: median(seen.map(({ ms }) => ms)), peak: median(
  * @param {number} root  id of its first process
  * @param {string} name
  */
-function residentOf (root, name) {
-  const processes = fs.readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(name => {
-    try {
-      const [parent] = fs.readFileSync(`/proc/${name}/stat`, 'latin1').replace(/^.*\) \S /s, '').split(' ')
-      return [{ id: Number(name), parent: Number(parent) }]
-    } catch {
-      return [] // it ended
-    }
-  })
+function residentOf(root, name) {
+  const processes = fs
+    .readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const [parent] = fs
+          .readFileSync(`/proc/${name}/stat`, 'latin1')
+          .replace(/^.*\) \S /s, '')
+          .split(' ')
+        return [{ id: Number(name), parent: Number(parent) }]
+      } catch {
+        return [] // it ended
+      }
+    })
   const family = new Set([root])
   for (let size = 0; size < family.size;) {
     size = family.size
@@ -114,7 +138,12 @@ function residentOf (root, name) {
   return [...family].reduce((sum, id) => {
     try {
       const text = fs.readFileSync(`/proc/${id}/status`, 'latin1')
-      return sum + 1024 * (Number(/RssAnon:\s+(\d+)/.exec(text)?.[1] ?? 0) + Number(/RssShmem:\s+(\d+)/.exec(text)?.[1] ?? 0))
+      return (
+        sum +
+        1024 *
+          (Number(/RssAnon:\s+(\d+)/.exec(text)?.[1] ?? 0) +
+            Number(/RssShmem:\s+(\d+)/.exec(text)?.[1] ?? 0))
+      )
     } catch {
       return sum
     }
@@ -124,23 +153,23 @@ function residentOf (root, name) {
 /* global fetch, location */
 /** In a page: ms. What comes is kept. */
 const IN_PAGE = {
-  async load (name) {
+  async load(name) {
     const start = performance.now()
     const file = await globalThis.samebytes.fetchSafetensors(new URL(name, location))
     globalThis.kept = await file.loadAll()
     return performance.now() - start
   },
-  async get (name) {
+  async get(name) {
     const start = performance.now()
     globalThis.kept = await (await fetch(name, { cache: 'no-store' })).arrayBuffer()
     return performance.now() - start
-  }
+  },
 }
 
 /** A page of its own for each way and round. @param {string} name  of a browser @param {boolean} quick */
-function inBrowser (name, quick) {
+function inBrowser(name, quick) {
   const { launch } = require('../browser/launch')
-  return withServer(async url => {
+  return withServer(async (url) => {
     const seen = { load: [], get: [] }
     for (let i = quick ? 2 : 5; i > 0; i--) {
       for (const way of ['load', 'get']) {
@@ -155,7 +184,9 @@ function inBrowser (name, quick) {
           const { pid } = browser.process()
           const before = residentOf(pid, name)
           let most = 0
-          const watch = setInterval(() => { most = Math.max(most, residentOf(pid, name)) }, PERIOD)
+          const watch = setInterval(() => {
+            most = Math.max(most, residentOf(pid, name))
+          }, PERIOD)
           const ms = await page.evaluate(IN_PAGE[way], NAME)
           most = Math.max(most, residentOf(pid, name))
           clearInterval(watch)
@@ -170,15 +201,22 @@ function inBrowser (name, quick) {
 }
 
 /** Is there what the place needs? @param {string} where */
-function isThere (where) {
-  const browser = { chromium: process.env.CHROMIUM ?? '/usr/bin/chromium', firefox: process.env.FIREFOX ?? '/usr/bin/firefox-esr' }[where]
-  return require('../remote/nginx').hasNginx && (browser === undefined || (fs.existsSync(browser) && fs.existsSync(path.join(ROOT, 'dist', 'samebytes.mjs'))))
+function isThere(where) {
+  const browser = {
+    chromium: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    firefox: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
+  }[where]
+  return (
+    require('../remote/nginx').hasNginx &&
+    (browser === undefined ||
+      (fs.existsSync(browser) && fs.existsSync(path.join(ROOT, 'dist', 'samebytes.mjs'))))
+  )
 }
 
 /** @type {Map<string, Promise<any>>} */
 const known = new Map()
 /** Once for all rows of a place; undefined where something is missing for it. */
-function measured (where, quick) {
+function measured(where, quick) {
   if (!isThere(where)) return undefined
   const before = known.get(where) ?? (where === 'node' ? inNode(quick) : inBrowser(where, quick))
   known.set(where, before)
@@ -186,23 +224,30 @@ function measured (where, quick) {
 }
 
 /** @param {string} where @param {'load' | 'get'} way @param {'ms' | 'peak'} what */
-const of = (where, way, what) => async ({ quick }) => (await measured(where, quick))?.[way][what]
+const of =
+  (where, way, what) =>
+  async ({ quick }) =>
+    (await measured(where, quick))?.[way][what]
 
-const rows = [['node', 'in Node', 'http.get into a Buffer'], ['chromium', 'in Chromium', 'fetch and arrayBuffer()'], ['firefox', 'in Firefox', 'fetch and arrayBuffer()']].flatMap(([where, place, other]) => [
+const rows = [
+  ['node', 'in Node', 'http.get into a Buffer'],
+  ['chromium', 'in Chromium', 'fetch and arrayBuffer()'],
+  ['firefox', 'in Firefox', 'fetch and arrayBuffer()'],
+].flatMap(([where, place, other]) => [
   {
     what: `200 MB at a URL into 20 tensors, ${place}`,
     unit: 'ms',
     limit: where === 'node' ? { ratio: 1.11 } : {}, // 0.9 of the speed
     measure: of(where, 'load', 'ms'),
-    yardstick: { what: other, measure: of(where, 'get', 'ms') }
+    yardstick: { what: other, measure: of(where, 'get', 'ms') },
   },
   {
     what: `the most memory beyond those of a URL, ${place}`,
     unit: 'MiB',
     limit: { value: 40 },
     measure: of(where, 'load', 'peak'),
-    yardstick: { what: other, measure: of(where, 'get', 'peak') }
-  }
+    yardstick: { what: other, measure: of(where, 'get', 'peak') },
+  },
 ])
 
 module.exports = { title: 'Files at URLs', rows }

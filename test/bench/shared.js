@@ -27,14 +27,18 @@ const OTHER = `
 `
 
 /** Microseconds to open a segment of so many elements in a process that has just started. */
-function opened (elements) {
+function opened(elements) {
   return async () => {
-    const child = spawn(process.execPath, ['-e', OTHER], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, ['-e', OTHER], {
+      cwd: ROOT,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
     const made = SharedTensor.create(NAME, [elements], { ifExists: 'replace' })
     try {
       made.tensor.set(7, elements - 1)
       child.stdin.end(NAME + '\n')
-      const { value: line } = await readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
+      const lines = readline.createInterface({ input: child.stdout })
+      const { value: line } = await lines[Symbol.asyncIterator]().next()
       return median(JSON.parse(line))
     } finally {
       SharedTensor.unlink(NAME)
@@ -46,7 +50,7 @@ function opened (elements) {
 }
 
 /** Milliseconds to make 1 GiB: its pages are taken. */
-async function made ({ quick }) {
+async function made({ quick }) {
   const spent = []
   for (let round = 0; round < (quick ? 2 : 5); round++) {
     const start = performance.now()
@@ -59,8 +63,14 @@ async function made ({ quick }) {
 }
 
 const rows = [
-  { what: '1 GiB of shared memory opened in another process', unit: 'µs', limit: { value: 200 }, measure: opened(ELEMENTS), yardstick: { what: 'of 4 KiB', measure: opened(1024) } },
-  { what: '1 GiB of shared memory made and reserved', unit: 'ms', measure: made }
+  {
+    what: '1 GiB of shared memory opened in another process',
+    unit: 'µs',
+    limit: { value: 200 },
+    measure: opened(ELEMENTS),
+    yardstick: { what: 'of 4 KiB', measure: opened(1024) },
+  },
+  { what: '1 GiB of shared memory made and reserved', unit: 'ms', measure: made },
 ]
 
 module.exports = { title: 'Memory between processes', rows }

@@ -5,9 +5,9 @@
  *
  * @param {Window} [realm]
  */
-function anotherCopy (realm) {
+function anotherCopy(realm) {
   if (realm === undefined) return globalThis.otherSamebytes
-  return realm.eval(`import('${location.origin}/dist/samebytes.mjs')`).then(async samebytes => {
+  return realm.eval(`import('${location.origin}/dist/samebytes.mjs')`).then(async (samebytes) => {
     await samebytes.init(globalThis.RUN.init)
     return samebytes
   })

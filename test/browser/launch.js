@@ -14,8 +14,16 @@ const BROWSERS = {
     options: {
       browser: 'chrome',
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--js-flags=--expose-gc', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']
-    }
+      args: [
+        '--no-sandbox',
+        '--js-flags=--expose-gc',
+        '--autoplay-policy=no-user-gesture-required',
+        '--use-fake-device-for-media-stream',
+        '--use-fake-ui-for-media-stream',
+        '--enable-unsafe-webgpu',
+        '--use-webgpu-adapter=swiftshader',
+      ],
+    },
   },
   firefox: {
     title: 'Firefox',
@@ -27,18 +35,20 @@ const BROWSERS = {
         'layout.css.prefers-color-scheme.content-override': 1, // light
         'media.autoplay.default': 0,
         'media.navigator.permission.disabled': true,
-        'media.navigator.streams.fake': true
-      }
-    }
-  }
+        'media.navigator.streams.fake': true,
+      },
+    },
+  },
 }
 
 /** For parseArgs. */
 const BROWSER_OPTION = { browser: { type: 'string', short: 'b', default: 'chromium' } }
 
 /** @param {string} name  of BROWSERS */
-function titleOf (name) {
-  if (!Object.hasOwn(BROWSERS, name)) throw new Error(`--browser is one of ${Object.keys(BROWSERS).join(', ')}, not ${name}`)
+function titleOf(name) {
+  if (!Object.hasOwn(BROWSERS, name)) {
+    throw new Error(`--browser is one of ${Object.keys(BROWSERS).join(', ')}, not ${name}`)
+  }
   return BROWSERS[name].title
 }
 
@@ -49,11 +59,16 @@ function titleOf (name) {
  * @param {string} [name]  of BROWSERS
  * @returns {Promise<puppeteer.Browser>}
  */
-async function launch (name = 'chromium') {
+async function launch(name = 'chromium') {
   const title = titleOf(name)
   for (let attempt = 1; ; attempt++) {
     try {
-      const browser = await puppeteer.launch({ ...BROWSERS[name].options, headless: true, timeout: START_LIMIT_MS, protocolTimeout: 0 })
+      const browser = await puppeteer.launch({
+        ...BROWSERS[name].options,
+        headless: true,
+        timeout: START_LIMIT_MS,
+        protocolTimeout: 0,
+      })
       removeAtExit(browser)
       return browser
     } catch (error) {
@@ -64,25 +79,32 @@ async function launch (name = 'chromium') {
 }
 
 /** Removes the profile of a browser that was killed with us. */
-function removeAtExit (browser) {
+function removeAtExit(browser) {
   const { spawnargs } = browser.process()
-  const profile = spawnargs.find((each, i) => spawnargs[i - 1] === '--profile') ?? spawnargs.find(each => each.startsWith('--user-data-dir=')).replace(/^[^=]*=/, '')
+  const profile =
+    spawnargs.find((each, i) => spawnargs[i - 1] === '--profile') ??
+    spawnargs.find((each) => each.startsWith('--user-data-dir=')).replace(/^[^=]*=/, '')
   process.once('exit', () => fs.rmSync(profile, { recursive: true, force: true, maxRetries: 3 }))
 }
 
 /** The text of the first element, as the DOM has it. */
-const textOf = (page, selector) => page.$eval(selector, element => element.textContent)
+const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent)
 
 /** The texts of all elements. */
-const textsOf = (page, selector) => page.$$eval(selector, all => all.map(each => each.textContent))
+const textsOf = (page, selector) =>
+  page.$$eval(selector, (all) => all.map((each) => each.textContent))
 
 /** Is a message of the console a warning or worse? */
-const isTrouble = message => ['error', 'warn'].includes(message.type())
+const isTrouble = (message) => ['error', 'warn'].includes(message.type())
 
 /** What console.log was given, objects as JSON with spaces: message.text() only names their kind. */
-async function printed (message) {
-  const values = await Promise.all(message.args().map(each => each.jsonValue()))
-  return values.map(value => typeof value === 'object' ? JSON.stringify(value).replaceAll(',', ', ') : String(value)).join(' ')
+async function printed(message) {
+  const values = await Promise.all(message.args().map((each) => each.jsonValue()))
+  return values
+    .map((value) =>
+      typeof value === 'object' ? JSON.stringify(value).replaceAll(',', ', ') : String(value),
+    )
+    .join(' ')
 }
 
 module.exports = { BROWSER_OPTION, isTrouble, launch, printed, textOf, textsOf, titleOf }

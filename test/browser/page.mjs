@@ -9,7 +9,7 @@ import { CANNOT } from '../cannot'
 
 const { wanted, init, timeout, grep, skipped } = globalThis.RUN
 const print = console.debug.bind(console) // tests may replace it
-const note = entry => print(globalThis.RUN.note + JSON.stringify(entry))
+const note = (entry) => print(globalThis.RUN.note + JSON.stringify(entry))
 globalThis.gc ??= () => globalThis.TestUtils.gc() // Firefox: a promise
 
 await samebytes.init(init)
@@ -31,21 +31,27 @@ for (const file of wanted) {
   usesShared()
 }
 const isSkipped = new Set(skipped)
-mocha.suite.eachTest(test => {
+mocha.suite.eachTest((test) => {
   if (!isSkipped.has(`${test.file} ${titleOf(test)}`)) return
   test.pending = true
   test.skipReason = CANNOT.SharedArrayBuffer.reason
 })
 mocha.run()
 
-function reporter (runner) {
-  runner.on('suite', suite => {
+function reporter(runner) {
+  runner.on('suite', (suite) => {
     if (suite.file) note({ event: 'test', file: suite.file, title: `${titleOf(suite)} (hooks)` })
   })
   runner.on('hook', () => note({ event: 'hook' }))
-  runner.on('test', test => note({ event: 'test', file: test.file, title: titleOf(test) }))
-  runner.on('pass', test => note({ event: 'pass', file: test.file, title: titleOf(test), usesShared: usesShared() }))
-  runner.on('pending', test => note({ event: 'skip', title: titleOf(test), reason: reasonOf(test) }))
-  runner.on('fail', (test, error) => note({ event: 'fail', title: titleOf(test), text: describeError(error) }))
+  runner.on('test', (test) => note({ event: 'test', file: test.file, title: titleOf(test) }))
+  runner.on('pass', (test) =>
+    note({ event: 'pass', file: test.file, title: titleOf(test), usesShared: usesShared() }),
+  )
+  runner.on('pending', (test) =>
+    note({ event: 'skip', title: titleOf(test), reason: reasonOf(test) }),
+  )
+  runner.on('fail', (test, error) =>
+    note({ event: 'fail', title: titleOf(test), text: describeError(error) }),
+  )
   runner.on('end', () => note({ event: 'end' }))
 }

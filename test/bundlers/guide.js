@@ -11,7 +11,7 @@ const GUIDE = path.join(__dirname, '..', '..', 'docs', 'bundlers.md')
  * @returns {Record<string, { files: Record<string, string>, commands: string[], policy?: string }>} by heading; what
  * comes before the first one is under ''
  */
-function readGuide () {
+function readGuide() {
   const sections = {}
   for (const part of fs.readFileSync(GUIDE, 'utf8').split(/^## /m)) {
     const title = part.startsWith('# ') ? '' : part.slice(0, part.indexOf('\n'))
@@ -20,7 +20,7 @@ function readGuide () {
   return sections
 }
 
-function sectionOf (text) {
+function sectionOf(text) {
   const section = { files: {}, commands: [] }
   for (const [, language, code] of text.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
     if (language === 'sh') section.commands.push(code)

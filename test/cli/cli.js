@@ -10,26 +10,41 @@ const { ROOT } = require('../setup')
 const PROGRAM = path.join(ROOT, require('samebytes/package.json').bin.samebytes)
 
 /** For describe: a folder of its own, removed afterwards; a function that gives its path. */
-function folder () {
+function folder() {
   let made
-  before(() => { made = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cli-')) })
-  after(() => { if (made) fs.rmSync(made, { recursive: true, force: true }) })
+  before(() => {
+    made = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cli-'))
+  })
+  after(() => {
+    if (made) fs.rmSync(made, { recursive: true, force: true })
+  })
   return (...names) => path.join(made, ...names)
 }
 
 /** Resolves to { code, signal, stdout, stderr }; nothing of the surroundings decides on colours. */
-function cli (args, { cwd = ROOT, env = {}, command = [process.execPath, PROGRAM] } = {}) {
+function cli(args, { cwd = ROOT, env = {}, command = [process.execPath, PROGRAM] } = {}) {
   const { FORCE_COLOR, NO_COLOR, NODE_DEBUG, ...rest } = process.env
-  if (rest.SAMEBYTES_SANITIZED === '1') { // hundreds of processes: what they do to memory, other tests do sanitized
+  if (rest.SAMEBYTES_SANITIZED === '1') {
+    // hundreds of processes: what they do to memory, other tests do sanitized
     delete rest.LD_PRELOAD
     delete rest.SAMEBYTES_BINARY
   }
   return new Promise((resolve, reject) => {
-    const running = spawn(command[0], [...command.slice(1), ...args], { cwd, env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: HANG_MS, killSignal: 'SIGKILL' })
+    const running = spawn(command[0], [...command.slice(1), ...args], {
+      cwd,
+      env: { ...rest, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: HANG_MS,
+      killSignal: 'SIGKILL',
+    })
     let stdout = ''
     let stderr = ''
-    running.stdout.setEncoding('utf8').on('data', text => { stdout += text })
-    running.stderr.setEncoding('utf8').on('data', text => { stderr += text })
+    running.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text
+    })
+    running.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text
+    })
     running.once('error', reject)
     running.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
   })

@@ -9,7 +9,13 @@ describe('samebytes doctor', function () {
   const examined = async (env = {}) => {
     const { code, stdout, stderr } = await cli(['doctor', '--json'], { env })
     const { findings, ...rest } = JSON.parse(stdout)
-    return { code, stderr, ...rest, findings, of: about => findings.find(each => each.about === about) }
+    return {
+      code,
+      stderr,
+      ...rest,
+      findings,
+      of: (about) => findings.find((each) => each.about === about),
+    }
   }
 
   it('says what there is, and what to do about the rest', async () => {
@@ -23,22 +29,41 @@ describe('samebytes doctor', function () {
       assert.ok(['ok', 'missing', 'broken'].includes(state), about)
       if (state !== 'ok') assert.match(advice, /\S{3}/, about)
     }
-    for (const about of ['instruction set', 'threads', 'WebAssembly', 'memory', 'shared memory', 'models']) assert.ok(of(about), about)
+    for (const about of [
+      'instruction set',
+      'threads',
+      'WebAssembly',
+      'memory',
+      'shared memory',
+      'models',
+    ]) {
+      assert.ok(of(about), about)
+    }
     if (!isWasm) assert.match(of('new memory').text, /^\d+\.\d\d µs for a page/)
     assert.equal(rest.code, findings.some(({ state }) => state === 'broken') ? 1 : 0)
     const { stdout } = await cli(['doctor'])
-    for (const { about, text } of findings) assert.ok(/free of/.test(text) || stdout.includes(`${about}`.padEnd(3)), about)
+    for (const { about, text } of findings) {
+      assert.ok(/free of/.test(text) || stdout.includes(`${about}`.padEnd(3)), about)
+    }
     assert.match(stdout, /^ok {2}samebytes +\d/m)
   })
 
   it('says what the permission model forbids, and is not broken by it', async () => {
     const { PROGRAM } = require('./cli')
-    const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
-    const { code, stdout } = await cli([flag, `--allow-fs-read=${ROOT}/*`, '--allow-addons', PROGRAM, 'doctor', '--json'], { command: [process.execPath] })
+    const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission'
+    const { code, stdout } = await cli(
+      [flag, `--allow-fs-read=${ROOT}/*`, '--allow-addons', PROGRAM, 'doctor', '--json'],
+      { command: [process.execPath] },
+    )
     const { findings } = JSON.parse(stdout)
     const { state, text, advice } = findings.find(({ about }) => about === 'shared memory')
     assert.deepEqual([code, state], [0, 'missing'], stdout)
-    assert.match(`${text}: ${advice}`, /the permission model forbids \/dev\/shm: --allow-fs-read=\* --allow-fs-write=\* /)
+    assert.match(
+      `${text}: ${advice}`,
+      /the permission model forbids \/dev\/shm: --allow-fs-read=\* --allow-fs-write=\* /,
+    )
   })
 
   describe('on native', () => {
@@ -46,7 +71,10 @@ describe('samebytes doctor', function () {
 
     it('says what copies run on', async () => {
       const { of } = await examined({ SAMEBYTES_ISA: 'scalar', SAMEBYTES_THREADS: '3' })
-      assert.deepEqual([of('instruction set').text, of('threads').text], ['scalar, by SAMEBYTES_ISA', '3 for a large copy, by SAMEBYTES_THREADS'])
+      assert.deepEqual(
+        [of('instruction set').text, of('threads').text],
+        ['scalar, by SAMEBYTES_ISA', '3 for a large copy, by SAMEBYTES_THREADS'],
+      )
       const wrong = await examined({ SAMEBYTES_ISA: 'mmx', SAMEBYTES_THREADS: 'many' })
       assert.match(wrong.of('instruction set').text, /; SAMEBYTES_ISA=mmx counts for nothing$/)
       assert.match(wrong.of('threads').text, /; SAMEBYTES_THREADS=many counts for nothing$/)
@@ -57,11 +85,17 @@ describe('samebytes doctor', function () {
       const lost = path.join(ROOT, 'no such folder', 'samebytes.node')
       const { code, of } = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: '' })
       assert.equal(code, 1)
-      assert.deepEqual([of('back end').state, of('instruction set').text], ['broken', 'WebAssembly SIMD'])
+      assert.deepEqual(
+        [of('back end').state, of('instruction set').text],
+        ['broken', 'WebAssembly SIMD'],
+      )
       assert.match(of('back end').text, /^wasm: no native addon .*no such folder/)
       assert.match(of('back end').advice, /SAMEBYTES_BINARY/) // not: install the package again
       const forced = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: 'native' })
-      assert.deepEqual([forced.code, forced.of('back end').state, forced.of('shared memory') !== undefined], [1, 'broken', true])
+      assert.deepEqual(
+        [forced.code, forced.of('back end').state, forced.of('shared memory') !== undefined],
+        [1, 'broken', true],
+      )
     })
 
     it('says that a runtime refuses buffers over native memory', async () => {

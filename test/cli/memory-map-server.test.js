@@ -11,27 +11,37 @@ const { ROOT, child, childJson, needs } = require('../setup')
 const JS = JSON.stringify(path.join(ROOT, 'js'))
 
 /** A Node that runs source, and what it says on stderr until it matches. */
-async function started (source, pattern) {
-  const running = spawn(process.execPath, ['-e', source], { cwd: ROOT, stdio: ['ignore', 'inherit', 'pipe'] })
-  const ended = new Promise(resolve => running.once('exit', (code, signal) => resolve({ code, signal })))
-  let said = ''
-  const until = pattern => new Promise((resolve, reject) => {
-    const look = () => {
-      const found = pattern.exec(said)
-      if (found) resolve(found)
-    }
-    running.stderr.on('data', look)
-    running.once('exit', () => reject(new Error(`it ended: ${said}`)))
-    look()
+async function started(source, pattern) {
+  const running = spawn(process.execPath, ['-e', source], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'pipe'],
   })
-  running.stderr.setEncoding('utf8').on('data', text => { said += text })
+  const ended = new Promise((resolve) =>
+    running.once('exit', (code, signal) => resolve({ code, signal })),
+  )
+  let said = ''
+  const until = (pattern) =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(said)
+        if (found) resolve(found)
+      }
+      running.stderr.on('data', look)
+      running.once('exit', () => reject(new Error(`it ended: ${said}`)))
+      look()
+    })
+  running.stderr.setEncoding('utf8').on('data', (text) => {
+    said += text
+  })
   const found = await until(pattern)
   return { found, until, running, ended }
 }
 
 /** The events of a live page, one after the other. */
-async function * events (url) {
-  const response = await new Promise((resolve, reject) => http.get(`${url}events`, { agent: false }, resolve).once('error', reject))
+async function* events(url) {
+  const response = await new Promise((resolve, reject) =>
+    http.get(`${url}events`, { agent: false }, resolve).once('error', reject),
+  )
   response.setEncoding('utf8')
   let text = ''
   for await (const part of response) {
@@ -92,38 +102,66 @@ describe('serveMap', function () {
 describe('a program run for its map', function () {
   needs('a Node of its own')
   let folder
-  before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-')) })
-  after(() => { fs.rmSync(folder, { recursive: true }) })
+  before(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-'))
+  })
+  after(() => {
+    fs.rmSync(folder, { recursive: true })
+  })
 
   const write = (name, source) => {
     const file = path.join(folder, name)
     fs.writeFileSync(file, source)
     return file
   }
-  const run = (file, args, options) => `require('./js/inspect/serve').run(${JSON.stringify(file)}, ${JSON.stringify(args)}, ${JSON.stringify(options)})`
+  const run = (file, args, options) =>
+    `require('./js/inspect/serve').run(${JSON.stringify(file)}, ${JSON.stringify(args)}, ${JSON.stringify(options)})`
 
   it('has its arguments, and leaves a snapshot however it ends', async () => {
-    for (const [extension, end, status] of [['txt', '', 0], ['json', 'process.exit(5)', 5], ['html', "throw new Error('failed')", 1]]) {
-      const file = write(`ends-${extension}.mjs`, `
+    for (const [extension, end, status] of [
+      ['txt', '', 0],
+      ['json', 'process.exit(5)', 5],
+      ['html', "throw new Error('failed')", 1],
+    ]) {
+      const file = write(
+        `ends-${extension}.mjs`,
+        `
         import { createRequire } from 'node:module'
         const s = createRequire(${JS} + '/x')('./index.js')
         globalThis.t = s.zeros([Number(process.argv[2])], 'int8')
         if (process.argv.length !== 3 || process.argv[1] !== ${JSON.stringify(path.join(folder, `ends-${extension}.mjs`))}) process.exit(9)
         ${end}
-      `)
+      `,
+      )
       const place = path.join(folder, `map.${extension}`)
-      const code = await new Promise(resolve => spawn(process.execPath, ['-e', run(file, ['77'], { snapshot: place })], { cwd: ROOT, stdio: 'ignore' }).once('exit', resolve))
+      const code = await new Promise((resolve) =>
+        spawn(process.execPath, ['-e', run(file, ['77'], { snapshot: place })], {
+          cwd: ROOT,
+          stdio: 'ignore',
+        }).once('exit', resolve),
+      )
       assert.equal(code, status)
       const text = fs.readFileSync(place, 'utf8')
-      if (extension === 'json') assert.deepEqual(JSON.parse(text).regions.map(({ nbytes, site }) => [nbytes, site.line]), [[77, 4]])
-      else if (extension === 'html') assert.match(text, /^<!doctype html>[^]*int8[^]*\[77\]/)
-      else assert.match(text, /^samebytes memory map · .*ends-txt\.mjs · \S+ · 1 tensor on 1 block of 77 B\n\n#1 · 77 B/)
+      if (extension === 'json') {
+        assert.deepEqual(
+          JSON.parse(text).regions.map(({ nbytes, site }) => [nbytes, site.line]),
+          [[77, 4]],
+        )
+      } else if (extension === 'html') assert.match(text, /^<!doctype html>[^]*int8[^]*\[77\]/)
+      else {
+        assert.match(
+          text,
+          /^samebytes memory map · .*ends-txt\.mjs · \S+ · 1 tensor on 1 block of 77 B\n\n#1 · 77 B/,
+        )
+      }
     }
   })
 
   it('is followed, and its map stays after its end', async () => {
     const go = path.join(folder, 'go')
-    const file = write('lives.cjs', `
+    const file = write(
+      'lives.cjs',
+      `
       const fs = require('node:fs')
       if (require.main !== module) throw new Error('it is not the main program')
       const s = require(${JS} + '/index.js')
@@ -133,8 +171,14 @@ describe('a program run for its map', function () {
         clearInterval(timer)
         held.push(s.ones([20], 'float64'))
       }, 10)
-    `)
-    const { found: [, url], until, running, ended } = await started(run(file, [], {}), /The memory map: (http:\S+)\n/)
+    `,
+    )
+    const {
+      found: [, url],
+      until,
+      running,
+      ended,
+    } = await started(run(file, [], {}), /The memory map: (http:\S+)\n/)
     try {
       const seen = []
       for await (const { event, data } of events(url)) {
@@ -146,9 +190,14 @@ describe('a program run for its map', function () {
         if (data.totals.tensors === 1) fs.writeFileSync(go, '')
       }
       assert.equal(seen.at(-1), 'the program has nothing more to do')
-      assert.deepEqual([...new Set(seen.slice(0, -1))].filter(n => n > 0), [1, 2])
+      assert.deepEqual(
+        [...new Set(seen.slice(0, -1))].filter((n) => n > 0),
+        [1, 2],
+      )
       await until(/The map stays until Ctrl-C/)
-      const page = await new Promise((resolve, reject) => http.get(url, { agent: false }, resolve).once('error', reject))
+      const page = await new Promise((resolve, reject) =>
+        http.get(url, { agent: false }, resolve).once('error', reject),
+      )
       assert.equal(page.statusCode, 200)
       page.resume()
     } finally {
@@ -158,8 +207,12 @@ describe('a program run for its map', function () {
   })
 
   it('has its workers on the map, on the bytes that they share', async function () {
-    if (process.env.SAMEBYTES_BACKEND !== 'native') return require('../setup').skipWithout(this, 'addresses')
-    const file = write('threads.cjs', `
+    if (process.env.SAMEBYTES_BACKEND !== 'native') {
+      return require('../setup').skipWithout(this, 'addresses')
+    }
+    const file = write(
+      'threads.cjs',
+      `
       const { Worker, isMainThread, workerData, parentPort } = require('node:worker_threads')
       const s = require(${JS} + '/index.js')
       if (isMainThread) {
@@ -169,8 +222,13 @@ describe('a program run for its map', function () {
         globalThis.held = [s.fromShared(workerData).slice('32:'), s.ones([9], 'uint8')]
         parentPort.on('message', () => {})
       }
-    `)
-    const { found: [, url], running, ended } = await started(run(file, [], {}), /The memory map: (http:\S+)\n/)
+    `,
+    )
+    const {
+      found: [, url],
+      running,
+      ended,
+    } = await started(run(file, [], {}), /The memory map: (http:\S+)\n/)
     try {
       for await (const { data } of events(url)) {
         const region = data.regions.find(({ nbytes }) => nbytes === 256)
@@ -178,7 +236,10 @@ describe('a program run for its map', function () {
         if (theirs.length === 0) continue
         assert.ok(theirs.some(({ shape, starts }) => shape[0] === 32 && starts[0] === 128))
         assert.deepEqual(region.owners, [{ kind: 'threads', name: 'worker 1', count: 1 }])
-        assert.deepEqual(data.regions.filter(({ nbytes }) => nbytes === 9).map(({ owners }) => owners[0].name), ['worker 1'])
+        assert.deepEqual(
+          data.regions.filter(({ nbytes }) => nbytes === 9).map(({ owners }) => owners[0].name),
+          ['worker 1'],
+        )
         break
       }
     } finally {

@@ -7,11 +7,20 @@ const { cli } = require('./cli')
 describe('samebytes, the command line', function () {
   it('says its version, and what there is', async () => {
     const { version } = require('samebytes/package.json')
-    for (const flag of ['--version', '-v']) assert.deepEqual(await cli([flag]), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
+    for (const flag of ['--version', '-v']) {
+      assert.deepEqual(await cli([flag]), {
+        code: 0,
+        signal: null,
+        stdout: `${version}\n`,
+        stderr: '',
+      })
+    }
     for (const args of [['--help'], ['-h'], ['help']]) {
       const { code, stdout, stderr } = await cli(args)
       assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
-      for (const { name, text } of commands) assert.match(stdout, new RegExp(`^  ${name} +${text}$`, 'm'))
+      for (const { name, text } of commands) {
+        assert.match(stdout, new RegExp(`^  ${name} +${text}$`, 'm'))
+      }
     }
   })
 
@@ -21,11 +30,23 @@ describe('samebytes, the command line', function () {
       assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, name)
       assert.ok(stdout.startsWith(`Usage: samebytes ${name} [OPTION...]`), stdout)
       assert.ok(stdout.split('\n')[0].endsWith(operands), stdout)
-      for (const option of Object.keys(options)) assert.match(stdout, new RegExp(`--${option}\\b`), name)
+      for (const option of Object.keys(options)) {
+        assert.match(stdout, new RegExp(`--${option}\\b`), name)
+      }
       assert.match(stdout, /Examples:\n {2}\S/)
       const [, ...told] = stdout.split('\n')
-      for (const word of operands.match(/[A-Z]+|[a-z]+/g) ?? []) assert.match(told.join('\n'), new RegExp(`^(?! {2}).*\\b${word}\\b`, 'm'), `${name}: what is ${word}?`)
-      if (/FILE|A\[/.test(operands)) for (const format of ['.npy', '.npz', '.safetensors', '.gguf', 'raw bytes']) assert.ok(stdout.includes(format), `${name}: ${format}`)
+      for (const word of operands.match(/[A-Z]+|[a-z]+/g) ?? []) {
+        assert.match(
+          told.join('\n'),
+          new RegExp(`^(?! {2}).*\\b${word}\\b`, 'm'),
+          `${name}: what is ${word}?`,
+        )
+      }
+      if (/FILE|A\[/.test(operands)) {
+        for (const format of ['.npy', '.npz', '.safetensors', '.gguf', 'raw bytes']) {
+          assert.ok(stdout.includes(format), `${name}: ${format}`)
+        }
+      }
       assert.doesNotMatch(stdout, /\bunless told\b|what there is|\bwho\b/)
       for (const line of stdout.split('\n')) assert.ok(line.length <= 100, line)
       assert.equal((await cli(['help', name])).stdout, stdout)
@@ -46,20 +67,30 @@ describe('samebytes, the command line', function () {
       [['info', 'a', '--dtype'], /--dtype needs a value: --dtype DTYPE/],
       [['info', 'a', '--dtype', '--json'], /--dtype needs a value/],
       [['info', 'a', '--dtype='], /--dtype needs a value/],
-      [['info', 'a', '--dtype', 'flaot32'], /--dtype is "flaot32"; one of bool, .* was expected; did you mean float32\?/],
+      [
+        ['info', 'a', '--dtype', 'flaot32'],
+        /--dtype is "flaot32"; one of bool, .* was expected; did you mean float32\?/,
+      ],
       [['info', 'a', '--constructor'], /there is no option --constructor/],
       [['ls', 'frames'], /"frames" is one too many: nothing was expected/],
       [['convert', 'a.npy'], /A\[:TENSOR\] B was expected; "a\.npy" is not all of it/],
       [['convert', 'a', 'b', 'c'], /"c" is one too many/],
       [['convert', 'a.npy', 'b.txt'], /b\.txt ends in none of \.npy, \.npz, \.safetensors/],
-      [['show', 'a.npy', '1:2:3:4'], /a slice is "1:2:3:4"; an index, '1:5', '::-1', '\.\.\.' or null was expected/],
+      [
+        ['show', 'a.npy', '1:2:3:4'],
+        /a slice is "1:2:3:4"; an index, '1:5', '::-1', '\.\.\.' or null was expected/,
+      ],
       [['show', 'a.npy', ''], /a slice is ""/],
       [['help', 'a', 'b'], /help takes one command/],
-      [['help', 'convrt'], /did you mean convert\?/]
+      [['help', 'convrt'], /did you mean convert\?/],
     ]
     for (const [args, pattern] of rows) {
       const { code, signal, stdout, stderr } = await cli(args)
-      assert.deepEqual({ code, signal, stdout }, { code: 2, signal: null, stdout: '' }, `${args}: ${stderr}`)
+      assert.deepEqual(
+        { code, signal, stdout },
+        { code: 2, signal: null, stdout: '' },
+        `${args}: ${stderr}`,
+      )
       assert.match(stderr, pattern)
       assert.doesNotMatch(stderr, /\n\s+at /)
       if (args.length > 0) assert.match(stderr, /\nSee samebytes.* --help\.\n$/)
@@ -67,12 +98,13 @@ describe('samebytes, the command line', function () {
   })
 
   it('has no colours but on a terminal; FORCE_COLOR and NO_COLOR decide', async () => {
-    const of = async env => (await cli(['info', '--help'], { env })).stdout.includes('\x1b[')
+    const of = async (env) => (await cli(['info', '--help'], { env })).stdout.includes('\x1b[')
     assert.equal(await of({}), false)
     assert.equal(await of({ FORCE_COLOR: '1' }), true)
     assert.equal(await of({ FORCE_COLOR: '0' }), false)
     assert.equal(await of({ NO_COLOR: '1' }), false)
-    const failed = async env => (await cli(['info', 'no such file'], { env })).stderr.includes('\x1b[')
+    const failed = async (env) =>
+      (await cli(['info', 'no such file'], { env })).stderr.includes('\x1b[')
     assert.equal(await failed({}), false)
     assert.equal(await failed({ FORCE_COLOR: '1' }), true)
   })
@@ -87,7 +119,10 @@ describe('samebytes, the command line', function () {
   it('says in one sentence that there is no room for what it writes', async function () {
     if (!require('node:fs').existsSync('/dev/full')) return skip(this, 'there is no /dev/full')
     const { PROGRAM } = require('./cli')
-    const { code, stderr } = await cli([`"${process.execPath}" "${PROGRAM}" convert --help > /dev/full`], { command: ['bash', '-c'] })
+    const { code, stderr } = await cli(
+      [`"${process.execPath}" "${PROGRAM}" convert --help > /dev/full`],
+      { command: ['bash', '-c'] },
+    )
     assert.equal(code, 1)
     assert.match(stderr, /^samebytes: the output could not be written: ENOSPC[^\n]* \(ERR_IO\)\n$/)
   })

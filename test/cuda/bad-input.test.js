@@ -7,16 +7,35 @@ const { quietMemory, skipWithout } = require('../setup')
 const { CUDA, validOf } = require('../signatures')
 const { wrongFor } = require('../wrong')
 
-const functions = Object.keys(cuda).filter(name => typeof cuda[name] === 'function' && !/^class\b/.test(Function.prototype.toString.call(cuda[name])))
+const functions = Object.keys(cuda).filter(
+  (name) =>
+    typeof cuda[name] === 'function' &&
+    !/^class\b/.test(Function.prototype.toString.call(cuda[name])),
+)
 
 /** Every call with one wrong value, also in an option. */
-function * wrongCalls (args) {
+function* wrongCalls(args) {
   for (const [i, argument] of args.entries()) {
-    const put = value => args.map((each, k) => k === i ? value : validOf(each))
-    for (const { label, make, codes } of wrongFor(argument, validOf(argument))) yield { label: `${argument.name} is ${label}`, name: argument.name, codes, list: () => put(make()) }
+    const put = (value) => args.map((each, k) => (k === i ? value : validOf(each)))
+    for (const { label, make, codes } of wrongFor(argument, validOf(argument))) {
+      yield {
+        label: `${argument.name} is ${label}`,
+        name: argument.name,
+        codes,
+        list: () => put(make()),
+      }
+    }
     for (const [key, option] of Object.entries(argument.keys ?? {})) {
-      for (const { label, make, codes } of wrongFor({ ...option, optional: true }, validOf(option))) {
-        yield { label: `option ${key} is ${label}`, name: key, codes, list: () => put({ ...validOf(argument), [key]: make() }) }
+      for (const { label, make, codes } of wrongFor(
+        { ...option, optional: true },
+        validOf(option),
+      )) {
+        yield {
+          label: `option ${key} is ${label}`,
+          name: key,
+          codes,
+          list: () => put({ ...validOf(argument), [key]: make() }),
+        }
       }
     }
   }
@@ -34,13 +53,21 @@ describe('functions of cuda', function () {
       const { inFlight, storages } = memory()
       for (const { label, name: called, codes, list } of wrongCalls(CUDA[name])) {
         const args = list()
-        const { error } = await Promise.resolve().then(() => cuda[name](...args)).then(() => ({}), error => ({ error }))
+        const { error } = await Promise.resolve()
+          .then(() => cuda[name](...args))
+          .then(
+            () => ({}),
+            (error) => ({ error }),
+          )
         if (codes.includes('a plain TypeError') && error instanceof TypeError) continue
         assert.ok(codes.includes(error?.code), `${label}: ${error?.stack ?? 'nothing was thrown'}`)
-        if (!/DISPOSED|DETACHED/.test(error.code)) assert.match(error.message, new RegExp(`(^|[^a-z])(${called})`, 'i'), label)
+        if (!/DISPOSED|DETACHED/.test(error.code)) {
+          assert.match(error.message, new RegExp(`(^|[^a-z])(${called})`, 'i'), label)
+        }
       }
       assert.equal(memory().inFlight, inFlight)
-      const q = await quietMemory(); assert.ok(q.storages <= storages, `${q.storages} ${storages}`)
+      const q = await quietMemory()
+      assert.ok(q.storages <= storages, `${q.storages} ${storages}`)
     })
   }
 
@@ -55,9 +82,22 @@ describe('functions of cuda', function () {
   it('know nothing of a descriptor that nobody gave', async () => {
     const [d] = CUDA.open.map(validOf)
     await assert.rejects(cuda.open(d), { code: 'ERR_DEVICE' }) // of a GPU that is not here
-    await assert.rejects(cuda.open({ ...d, uuid: cuda.properties().uuid }), { code: 'ERR_NOT_FOUND' })
+    await assert.rejects(cuda.open({ ...d, uuid: cuda.properties().uuid }), {
+      code: 'ERR_NOT_FOUND',
+    })
     assert.throws(() => cuda.unshare(d), { code: 'ERR_STALE' })
-    for (const lie of [{ get samebytes () { throw new Error('mine') } }, new Proxy(d, { get () { throw new Error('mine') } })]) {
+    for (const lie of [
+      {
+        get samebytes() {
+          throw new Error('mine')
+        },
+      },
+      new Proxy(d, {
+        get() {
+          throw new Error('mine')
+        },
+      }),
+    ]) {
       await assert.rejects(cuda.open(lie), /mine/)
       assert.throws(() => cuda.unshare(lie), /mine/)
     }

@@ -11,13 +11,17 @@ const { complaints, modules, sourcesOf } = require('../../scripts/cuda.js')
 const { skip } = require('../setup')
 
 /** Names of src/cuda/kernels.def, by module. */
-function listed () {
+function listed() {
   const names = { copy: [], cast: [], random: [] }
   const text = fs.readFileSync(path.join(root, 'src', 'cuda', 'kernels.def'), 'utf8')
   for (const [, kind, row] of text.matchAll(/^(KERNEL|PAIR|VIA_F32|ROWS|SCALED)\((.*)\)$/gm)) {
     const [first, second] = row.split(', ')
     if (kind === 'KERNEL') names[first].push(`sb_${second}`)
-    else names.cast.push(`sb_${{ SCALED: 'scale', ROWS: 'rows' }[kind] ?? 'cast'}_${first}_from_${second}`)
+    else {
+      names.cast.push(
+        `sb_${{ SCALED: 'scale', ROWS: 'rows' }[kind] ?? 'cast'}_${first}_from_${second}`,
+      )
+    }
   }
   return names
 }
@@ -26,7 +30,9 @@ describe('device code', () => {
   let scratch
 
   before(function () {
-    if (!fs.existsSync(path.join(built, 'manifest.json'))) skip(this, 'device code is not built (scripts/build cuda)')
+    if (!fs.existsSync(path.join(built, 'manifest.json'))) {
+      skip(this, 'device code is not built (scripts/build cuda)')
+    }
     scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-code-'))
   })
 
@@ -67,7 +73,10 @@ describe('device code', () => {
     const stale = copy()
     const manifest = path.join(stale, 'manifest.json')
     const about = JSON.parse(fs.readFileSync(manifest, 'utf8'))
-    fs.writeFileSync(manifest, JSON.stringify({ ...about, sources: about.sources.replace(/./g, '0') }))
+    fs.writeFileSync(
+      manifest,
+      JSON.stringify({ ...about, sources: about.sources.replace(/./g, '0') }),
+    )
     assert.match(complaints(stale).join(), /other sources/)
 
     const incomplete = copy()
@@ -99,8 +108,11 @@ describe('the build of device code', () => {
   })
 
   it('succeeds and says nothing where there is no nvcc', function () {
-    const { status, stdout, stderr } = childProcess.spawnSync(process.execPath, ['scripts/cuda.js', 'build'],
-      { cwd: root, env: { ...process.env, NVCC: '0' }, encoding: 'utf8' })
+    const { status, stdout, stderr } = childProcess.spawnSync(
+      process.execPath,
+      ['scripts/cuda.js', 'build'],
+      { cwd: root, env: { ...process.env, NVCC: '0' }, encoding: 'utf8' },
+    )
     assert.deepStrictEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' })
   })
 })

@@ -7,14 +7,14 @@ const { ROOT, child, childJson, skip } = require('../setup')
 const isFake = process.env.SAMEBYTES_TEST_CUDA !== '1'
 
 /** For use in describe: its tests are about what only the fake driver does. */
-function fakeOnly () {
+function fakeOnly() {
   before(function () {
     if (!isFake) skip(this, 'needs faults that only the fake driver has')
   })
 }
 
 /** For use in describe: its tests need a second device. */
-function twoDevices () {
+function twoDevices() {
   before(function () {
     if (cuda.deviceCount() < 2) skip(this, 'needs a second device')
   })
@@ -23,8 +23,10 @@ function twoDevices () {
 const FAKE = path.join(ROOT, 'build', 'fakecuda', 'libcuda_fake.so')
 
 /** A program's JSON output, on a driver of its own that faults as env says. */
-const onFake = (source, env = {}, options = {}) => childJson(PRELUDE + source, { ...options, env: { SAMEBYTES_LIBCUDA: FAKE, ...env } })
-const runOnFake = (source, env = {}, options = {}) => child(PRELUDE + source, { ...options, env: { SAMEBYTES_LIBCUDA: FAKE, ...env } })
+const onFake = (source, env = {}, options = {}) =>
+  childJson(PRELUDE + source, { ...options, env: { SAMEBYTES_LIBCUDA: FAKE, ...env } })
+const runOnFake = (source, env = {}, options = {}) =>
+  child(PRELUDE + source, { ...options, env: { SAMEBYTES_LIBCUDA: FAKE, ...env } })
 
 const PRELUDE = `
   const samebytes = require('samebytes')

@@ -10,10 +10,16 @@ const { runScript } = require('../docs/run-blocks')
 describe('docs/gpu.md', function () {
   let folder
 
-  before(() => { folder = fs.mkdtempSync(path.join(ROOT, 'build', 'docs-')) }) // in the package, so that it finds itself
-  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  before(() => {
+    folder = fs.mkdtempSync(path.join(ROOT, 'build', 'docs-'))
+  }) // in the package, so that it finds itself
+  after(() => {
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
 
-  for (const { line, source, printed } of programs(blocksOf('docs/gpu.md').filter(block => block.language === 'js'))) {
+  for (const { line, source, printed } of programs(
+    blocksOf('docs/gpu.md').filter((block) => block.language === 'js'),
+  )) {
     it(`the block of line ${line} runs, and prints what it says`, async () => {
       const { code, stdout, output } = await runScript(source, `gpu-${line}`, folder)
       assert.equal(code, 0, output)

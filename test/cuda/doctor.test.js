@@ -15,13 +15,20 @@ describe('samebytes doctor and CUDA', function () {
       assert.equal(state, 'ok')
       assert.ok(text.startsWith(`${name}, ${major}.${minor}, `), text)
     }
-    assert.equal(findings.filter(({ about }) => about.startsWith('cuda:')).length, cuda.deviceCount())
+    assert.equal(
+      findings.filter(({ about }) => about.startsWith('cuda:')).length,
+      cuda.deviceCount(),
+    )
   })
 
   it('says why there is none', async function () {
     skipWithout(this, 'the WebAssembly build')
-    const { code, stdout } = await cli(['doctor', '--json'], { env: { SAMEBYTES_LIBCUDA: '/no such driver' } })
-    const { state, text, advice } = JSON.parse(stdout).findings.find(({ about }) => about === 'CUDA')
+    const { code, stdout } = await cli(['doctor', '--json'], {
+      env: { SAMEBYTES_LIBCUDA: '/no such driver' },
+    })
+    const { state, text, advice } = JSON.parse(stdout).findings.find(
+      ({ about }) => about === 'CUDA',
+    )
     assert.deepEqual([code, state], [0, 'missing'])
     assert.match(text, /no such driver/)
     assert.match(advice, /NVIDIA/)

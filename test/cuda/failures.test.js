@@ -18,9 +18,12 @@ describe('without CUDA', function () {
     })
   `
 
-  function check (answer, pattern) {
+  function check(answer, pattern) {
     assert.match(answer.why, pattern)
-    assert.deepEqual([answer.available, answer.count, answer.bytes, answer.works, answer.empty], [false, 0, 0, [3, 3], 'nothing was thrown'])
+    assert.deepEqual(
+      [answer.available, answer.count, answer.bytes, answer.works, answer.empty],
+      [false, 0, 0, [3, 3], 'nothing was thrown'],
+    )
     for (const name of ['device', 'stream', 'properties', 'to']) {
       assert.equal(answer[name][0], 'ERR_DEVICE', name)
       assert.match(answer[name][1], pattern)
@@ -33,7 +36,10 @@ describe('without CUDA', function () {
   }
 
   it('there is no driver', async () => {
-    check(await onFake(ASK, { SAMEBYTES_LIBCUDA: path.join(os.tmpdir(), 'no-such-libcuda.so') }), /no-such-libcuda/)
+    check(
+      await onFake(ASK, { SAMEBYTES_LIBCUDA: path.join(os.tmpdir(), 'no-such-libcuda.so') }),
+      /no-such-libcuda/,
+    )
   })
 
   it('import opens no driver, nor do tensors of the CPU', async () => {
@@ -52,9 +58,15 @@ describe('without CUDA', function () {
   describe('with a driver that', () => {
     fakeOnly()
 
-    it('has no device', async () => { check(await onFake(ASK, { FAKECUDA_DEVICES: '0' }), /device/) })
-    it('is too old', async () => { check(await onFake(ASK, { FAKECUDA_INIT: '35' }), /too old/) })
-    it('does not fit its library', async () => { check(await onFake(ASK, { FAKECUDA_INIT: '803' }), /differ/) })
+    it('has no device', async () => {
+      check(await onFake(ASK, { FAKECUDA_DEVICES: '0' }), /device/)
+    })
+    it('is too old', async () => {
+      check(await onFake(ASK, { FAKECUDA_INIT: '35' }), /too old/)
+    })
+    it('does not fit its library', async () => {
+      check(await onFake(ASK, { FAKECUDA_INIT: '803' }), /differ/)
+    })
   })
 })
 
@@ -62,27 +74,34 @@ describe('failures of a device', function () {
   fakeOnly()
 
   it('out of memory is ERR_MEMORY with numbers, and what there is goes on', async () => {
-    const answer = await onFake(`
+    const answer = await onFake(
+      `
       const kept = ones([1 << 20], { device: 'cuda:0' })
       const full = codeOf(() => zeros([1 << 24], { device: 'cuda:0' }))
       say({ full, kept: kept.get(5), again: zeros([100], { device: 'cuda:0' }).get(99), left: memory().bytes.cuda })
-    `, { FAKECUDA_MEM: String(32 * 2 ** 20) })
+    `,
+      { FAKECUDA_MEM: String(32 * 2 ** 20) },
+    )
     assert.equal(answer.full[0], 'ERR_MEMORY')
     assert.match(answer.full[1], /\d{7}/)
     assert.deepEqual([answer.kept, answer.again], [1, 0])
   })
 
   it('what nobody can reach is freed where there is no memory left, without a turn of the event loop', async () => {
-    const answer = await onFake(`
+    const answer = await onFake(
+      `
       let last
       for (let i = 0; i < 40; i++) last = zeros([1 << 20], { device: 'cuda:0' }).fill(i) // 160 of 64 MiB
       say({ last: last.get(7), stats: cuda.memoryStats().failures })
-    `, { FAKECUDA_MEM: String(64 * 2 ** 20) })
+    `,
+      { FAKECUDA_MEM: String(64 * 2 ** 20) },
+    )
     assert.deepEqual(answer, { last: 39, stats: 0 })
   })
 
   it('so it is for an instance of the package when a later one is gone', async () => {
-    const answer = await onFake(`
+    const answer = await onFake(
+      `
       const forget = () => {
         for (const name of Object.keys(require.cache)) if (!name.endsWith('.node')) delete require.cache[name]
         module.children.length = 0
@@ -106,20 +125,43 @@ describe('failures of a device', function () {
         say({ isGone, last: last.get(7) })
       }
       setTimeout(fill, 5)
-    `, { FAKECUDA_MEM: String(64 * 2 ** 20) }, { flags: ['--expose-gc'] })
+    `,
+      { FAKECUDA_MEM: String(64 * 2 ** 20) },
+      { flags: ['--expose-gc'] },
+    )
     assert.deepEqual(answer, { isGone: true, last: 39 })
   })
 
   it('page-locked memory that is used up is ERR_MEMORY', async () => {
-    const answer = await onFake(`
+    const answer = await onFake(
+      `
       say({ full: codeOf(() => zeros([1 << 24], { pinMemory: true })), pinned: codeOf(() => samebytes.hostRegister(zeros([1 << 24]))), works: zeros([4], { pinMemory: true }).fill(2).toArray() })
-    `, { FAKECUDA_HOST_MEM: String(16 * 2 ** 20) })
-    assert.deepEqual([answer.full[0], answer.pinned[0], answer.works], ['ERR_MEMORY', 'ERR_MEMORY', [2, 2, 2, 2]])
+    `,
+      { FAKECUDA_HOST_MEM: String(16 * 2 ** 20) },
+    )
+    assert.deepEqual(
+      [answer.full[0], answer.pinned[0], answer.works],
+      ['ERR_MEMORY', 'ERR_MEMORY', [2, 2, 2, 2]],
+    )
   })
 
-  for (const name of ['cuMemAlloc', 'cuMemcpyHtoDAsync', 'cuMemcpyDtoHAsync', 'cuMemcpyDtoDAsync', 'cuEventRecord', 'cuEventCreate', 'cuStreamCreate', 'cuLaunchKernel', 'cuMemHostAlloc', 'cuEventQuery', 'cuCtxPushCurrent', 'cuMemHostRegister']) {
+  for (const name of [
+    'cuMemAlloc',
+    'cuMemcpyHtoDAsync',
+    'cuMemcpyDtoHAsync',
+    'cuMemcpyDtoDAsync',
+    'cuEventRecord',
+    'cuEventCreate',
+    'cuStreamCreate',
+    'cuLaunchKernel',
+    'cuMemHostAlloc',
+    'cuEventQuery',
+    'cuCtxPushCurrent',
+    'cuMemHostRegister',
+  ]) {
     it(`any call of ${name} may fail: a typed error, and nothing is left`, async () => {
-      const answer = await onFake(`
+      const answer = await onFake(
+        `
         async function round () {
           const a = arange(600, { device: 'cuda:0' }).view([20, 30])
           const b = a.T.contiguous().to('float32').fill(2)
@@ -140,14 +182,22 @@ describe('failures of a device', function () {
           say(ends)
         }
         main()
-      `, { FAKECUDA_FAIL: `${name}:2:1` })
-      for (const end of answer) assert.ok(end === 1 || ['ERR_DEVICE', 'ERR_MEMORY', 'ERR_UNSUPPORTED'].includes(end), `${name}: ${end}`)
+      `,
+        { FAKECUDA_FAIL: `${name}:2:1` },
+      )
+      for (const end of answer) {
+        assert.ok(
+          end === 1 || ['ERR_DEVICE', 'ERR_MEMORY', 'ERR_UNSUPPORTED'].includes(end),
+          `${name}: ${end}`,
+        )
+      }
       assert.ok(answer.includes(1), `${name}: ${answer}`)
     })
   }
 
   it('a lost context is said at each use of a device, the first words kept, and the CPU goes on', async () => {
-    const answer = await onFake(`
+    const answer = await onFake(
+      `
       const t = zeros([1000], { device: 'cuda:0' })
       const pinned = ones([10], { pinMemory: true })
       const stream = new cuda.Stream()
@@ -163,7 +213,9 @@ describe('failures of a device', function () {
         say({ first, codes: codes.map(c => c[0]), words: codes[0][1], text, promises: promises.map(p => p.reason?.code), cpu, pinned: pinned.toArray().length, why: cuda.whyNot(), available: cuda.isAvailable() })
       }
       main()
-    `, { FAKECUDA_FAIL: 'cuMemcpyDtoHAsync:3:700' })
+    `,
+      { FAKECUDA_FAIL: 'cuMemcpyDtoHAsync:3:700' },
+    )
     assert.equal(answer.first[0], 'ERR_CUDA_CONTEXT_LOST')
     assert.deepEqual(new Set(answer.codes), new Set(['ERR_CUDA_CONTEXT_LOST']))
     assert.match(answer.words, /illegal address/)
@@ -175,7 +227,8 @@ describe('failures of a device', function () {
 
   it('work goes to the stream that is named, and streams wait for each other only then', async () => {
     // The driver refuses to let one stream wait for another: what needs that tells by its failure where it went.
-    const answer = await onFake(`
+    const answer = await onFake(
+      `
       const [a, b] = [zeros([10], { device: 'cuda:0' }), ones([10], { device: 'cuda:0' })]
       const [stream, other] = [new cuda.Stream(), new cuda.Stream()]
       const event = new cuda.Event().record(stream)
@@ -190,7 +243,13 @@ describe('failures of a device', function () {
         'default again': () => b.fill(2)
       }
       say(Object.fromEntries(Object.entries(FNS).map(([name, fn]) => [name, codeOf(fn)[0].length === 1 ? 'done' : 'refused'])))
-    `, { FAKECUDA_FAIL: Array.from({ length: 40 }, (_, i) => `cuStreamWaitEvent:${i + 1}:1`).join(',') })
+    `,
+      {
+        FAKECUDA_FAIL: Array.from({ length: 40 }, (_, i) => `cuStreamWaitEvent:${i + 1}:1`).join(
+          ',',
+        ),
+      },
+    )
     assert.deepEqual(answer, {
       default: 'done',
       stream: 'refused',
@@ -199,18 +258,23 @@ describe('failures of a device', function () {
       'capsule on the default stream': 'done',
       'capsule without order': 'done',
       wait: 'refused',
-      'default again': 'done'
+      'default again': 'done',
     })
   })
 
   describe('while work is under way', () => {
     let pause
 
-    beforeEach(() => { pause = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-pause-')), 'pause') })
-    afterEach(() => { fs.rmSync(path.dirname(pause), { recursive: true, force: true }) })
+    beforeEach(() => {
+      pause = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-pause-')), 'pause')
+    })
+    afterEach(() => {
+      fs.rmSync(path.dirname(pause), { recursive: true, force: true })
+    })
 
     it('promises are pending, the event loop turns, and what is freed is not reused early', async () => {
-      const answer = await onFake(`
+      const answer = await onFake(
+        `
         const fs = require('node:fs')
         const pause = ${JSON.stringify(pause)}
         async function main () {
@@ -234,13 +298,29 @@ describe('failures of a device', function () {
           say({ before, done, value: t.get(999), other: other.get(0), after: memory().inFlight })
         }
         main()
-      `, { FAKECUDA_PAUSE: pause })
-      assert.deepEqual(answer, { before: { done: 0, isDone: false, inFlight: 1, busy: 'ERR_BUSY' }, done: 4, value: 1, other: 0, after: 0 })
+      `,
+        { FAKECUDA_PAUSE: pause },
+      )
+      assert.deepEqual(answer, {
+        before: { done: 0, isDone: false, inFlight: 1, busy: 'ERR_BUSY' },
+        done: 4,
+        value: 1,
+        other: 0,
+        after: 0,
+      })
     })
 
     it('a process ends where nothing is awaited, and ends at process.exit where something is', async () => {
-      for (const [last, code] of [['', 0], ['t.ready(); process.exit(3)', 3], ['t.copyFromAsync(pinned); process.exit(4)', 4]]) {
-        const { code: ended, signal, stderr } = await runOnFake(`
+      for (const [last, code] of [
+        ['', 0],
+        ['t.ready(); process.exit(3)', 3],
+        ['t.copyFromAsync(pinned); process.exit(4)', 4],
+      ]) {
+        const {
+          code: ended,
+          signal,
+          stderr,
+        } = await runOnFake(`
           const t = zeros([1000], { device: 'cuda:0' })
           const pinned = ones([1000], { pinMemory: true })
           t.fill(1)
@@ -287,11 +367,14 @@ describe('failures of a device', function () {
   })
 
   it('a child process is one of its own', async () => {
-    const { code, stdout } = await child(`
+    const { code, stdout } = await child(
+      `
       const { cuda } = require('samebytes')
       cuda.isAvailable()
       console.log(require('node:child_process').execFileSync(process.execPath, ['-p', "require('samebytes').cuda.deviceCount()"], { encoding: 'utf8' }).trim())
-    `, { env: { SAMEBYTES_LIBCUDA: require('./device').FAKE, FAKECUDA_DEVICES: '3' } })
+    `,
+      { env: { SAMEBYTES_LIBCUDA: require('./device').FAKE, FAKECUDA_DEVICES: '3' } },
+    )
     assert.deepEqual([code, stdout.trim()], [0, '3'])
   })
 })

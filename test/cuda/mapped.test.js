@@ -9,12 +9,16 @@ const { copied, fails, settledMemory } = require('../setup')
 const { fakeOnly, onFake, twoDevices } = require('./device')
 
 /** A device's tensor over a tensor's page-locked bytes. */
-const mapped = t => fromBlob(t.dataPtr, t.shape, { dtype: t.dtype, device: 'cuda:0', nbytes: t.nbytes, owner: t })
+const mapped = (t) =>
+  fromBlob(t.dataPtr, t.shape, { dtype: t.dtype, device: 'cuda:0', nbytes: t.nbytes, owner: t })
 
-describe('page-locked memory as a device\'s', () => {
+describe("page-locked memory as a device's", () => {
   for (const [title, make] of [
     ['made pinned', () => empty([4, 6], { pinMemory: true })],
-    ['an ArrayBuffer that was registered', () => hostRegister(fromBlob(new ArrayBuffer(1 << 16), [4, 6], { dtype: 'float32' }))]
+    [
+      'an ArrayBuffer that was registered',
+      () => hostRegister(fromBlob(new ArrayBuffer(1 << 16), [4, 6], { dtype: 'float32' })),
+    ],
   ]) {
     it(`has the same bytes, both ways: ${title}`, () => {
       const t = make()
@@ -29,7 +33,9 @@ describe('page-locked memory as a device\'s', () => {
       there.fill(5)
       cuda.synchronize()
       assert.deepEqual([...data], Array(24).fill(5))
-      there.T.copyFrom(Array.from({ length: 6 }, (_, i) => Array.from({ length: 4 }, (_, j) => 10 * i + j)))
+      there.T.copyFrom(
+        Array.from({ length: 6 }, (_, i) => Array.from({ length: 4 }, (_, j) => 10 * i + j)),
+      )
       cuda.synchronize()
       assert.deepEqual([...data.subarray(0, 8)], [0, 10, 20, 30, 40, 50, 1, 11])
       const device = empty([4, 6], { device: 'cuda:0', dtype: 'float64' }).copyFrom(there)
@@ -71,7 +77,8 @@ describe('page-locked memory as a device\'s', () => {
       const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-pause-'))
       const FAKECUDA_PAUSE = path.join(folder, 'pause')
       try {
-        const answer = await onFake(`
+        const answer = await onFake(
+          `
           const { empty, fromBlob, tidy } = samebytes
           const fs = require('node:fs')
           const mapped = t => fromBlob(t.dataPtr, t.shape, { dtype: t.dtype, device: 'cuda:0', nbytes: t.nbytes, owner: t })
@@ -83,7 +90,9 @@ describe('page-locked memory as a device\'s', () => {
           fs.rmSync(${JSON.stringify(FAKECUDA_PAUSE)})
           cuda.synchronize()
           say(other.data.every(x => x === 1))
-        `, { FAKECUDA_PAUSE })
+        `,
+          { FAKECUDA_PAUSE },
+        )
         assert.equal(answer, true)
       } finally {
         fs.rmSync(folder, { recursive: true, force: true })

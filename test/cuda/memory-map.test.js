@@ -16,8 +16,19 @@ describe('the memory map, with a GPU', function () {
       globalThis.held = held
     `)
     const device = [{ kind: 'device', name: 'cuda:0', count: 1 }]
-    assert.deepEqual(regions.map(({ kind, device }) => [kind, device]).sort(), [['cuda', 'cuda:0'], ['cuda', 'cuda:0'], ['pinned', 'cpu'], ['v8', 'cpu']])
-    assert.deepEqual(regions.find(({ nbytes }) => nbytes === 96), { kind: 'cuda', device: 'cuda:0', nbytes: 96, owners: device, starts: [0, 0, 8] })
-    assert.deepEqual(regions.find(({ nbytes, kind }) => nbytes === 20 && kind === 'cuda').owners, device)
+    assert.deepEqual(regions.map(({ kind, device }) => [kind, device]).sort(), [
+      ['cuda', 'cuda:0'],
+      ['cuda', 'cuda:0'],
+      ['pinned', 'cpu'],
+      ['v8', 'cpu'],
+    ])
+    assert.deepEqual(
+      regions.find(({ nbytes }) => nbytes === 96),
+      { kind: 'cuda', device: 'cuda:0', nbytes: 96, owners: device, starts: [0, 0, 8] },
+    )
+    assert.deepEqual(
+      regions.find(({ nbytes, kind }) => nbytes === 20 && kind === 'cuda').owners,
+      device,
+    )
   })
 })

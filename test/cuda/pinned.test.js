@@ -4,14 +4,41 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { arange, cuda, empty, emptyLike, full, fromBlob, hostRegister, memory, ones, openNpy, rand, saveNpySync, sharesMemory, tensor, zeros, zerosStrided } = require('samebytes')
+const {
+  arange,
+  cuda,
+  empty,
+  emptyLike,
+  full,
+  fromBlob,
+  hostRegister,
+  memory,
+  ones,
+  openNpy,
+  rand,
+  saveNpySync,
+  sharesMemory,
+  tensor,
+  zeros,
+  zerosStrided,
+} = require('samebytes')
 const { collectUntil, copied, fails, leavesNothing, refuses } = require('../setup')
 
 const device = 'cuda:0'
 
 describe('pinned memory', () => {
   it('is made by all makers that take pinMemory', () => {
-    const MAKERS = [o => empty([3], o), o => zeros([3], o), o => ones([3], o), o => full([3], 2, o), o => tensor([1, 2, 3], o), o => arange(3, o), o => rand([3], o), o => emptyLike(zeros([3]), o), o => zerosStrided([2], [2], o)]
+    const MAKERS = [
+      (o) => empty([3], o),
+      (o) => zeros([3], o),
+      (o) => ones([3], o),
+      (o) => full([3], 2, o),
+      (o) => tensor([1, 2, 3], o),
+      (o) => arange(3, o),
+      (o) => rand([3], o),
+      (o) => emptyLike(zeros([3]), o),
+      (o) => zerosStrided([2], [2], o),
+    ]
     for (const make of MAKERS) {
       const t = make({ pinMemory: true })
       assert.deepEqual([t.isPinned, t.device], [true, 'cpu'])
@@ -34,10 +61,23 @@ describe('pinned memory', () => {
   })
 
   it('t.pinMemory() copies, once', () => {
-    const t = tensor([[1, 2], [3, 4]]).T
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ]).T
     const { result, copies } = copied(() => t.pinMemory())
     assert.deepEqual(copies, { pinMemory: { count: 1, bytes: 16 } })
-    assert.deepEqual([result.isPinned, result.strides, result.toArray()], [true, [1, 2], [[1, 3], [2, 4]]])
+    assert.deepEqual(
+      [result.isPinned, result.strides, result.toArray()],
+      [
+        true,
+        [1, 2],
+        [
+          [1, 3],
+          [2, 4],
+        ],
+      ],
+    )
     assert.equal(result.pinMemory(), result)
     assert.equal(result.slice('1:').pinMemory().isView, true)
     fails(() => zeros([2], { device }).pinMemory(), Error, 'ERR_DEVICE', /cpu\(\)/)
@@ -61,13 +101,17 @@ describe('pinned memory', () => {
   })
 
   it('is counted and freed', async () => {
-    leavesNothing(() => { empty([10], { pinMemory: true }).dispose() })
+    leavesNothing(() => {
+      empty([10], { pinMemory: true }).dispose()
+    })
     const before = memory().bytes.pinned
     const t = empty([1 << 18], { pinMemory: true })
     assert.equal(memory().bytes.pinned, before + 2 ** 20)
     t.dispose()
     assert.equal(memory().bytes.pinned, before)
-    ;(() => { empty([1 << 18], { pinMemory: true }).data.fill(1) })()
+    ;(() => {
+      empty([1 << 18], { pinMemory: true }).data.fill(1)
+    })()
     assert.ok(await collectUntil(() => memory().bytes.pinned <= before))
   })
 
@@ -87,13 +131,13 @@ describe('pinned memory', () => {
 })
 
 describe('hostRegister', () => {
-  it('pins an ArrayBuffer, a SharedArrayBuffer, V8\'s and shared memory where they are', () => {
+  it("pins an ArrayBuffer, a SharedArrayBuffer, V8's and shared memory where they are", () => {
     const SOURCES = {
       'an ArrayBuffer': () => fromBlob(new Float32Array(4096)),
       'a SharedArrayBuffer': () => fromBlob(new Float32Array(new SharedArrayBuffer(16384))),
       'a large tensor': () => zeros([4096]),
       'a small tensor': () => zeros([4]),
-      'shared memory': () => zeros([4096], { shared: true })
+      'shared memory': () => zeros([4096], { shared: true }),
     }
     for (const [name, make] of Object.entries(SOURCES)) {
       const t = make()
@@ -141,7 +185,9 @@ describe('hostRegister', () => {
   it('lasts until no tensor uses the memory', async () => {
     const before = cuda.memoryStats().registeredBytes
     const array = new Float32Array(1 << 16)
-    ;(() => { hostRegister(fromBlob(array)) })()
+    ;(() => {
+      hostRegister(fromBlob(array))
+    })()
     assert.ok(cuda.memoryStats().registeredBytes >= before + array.byteLength)
     assert.ok(await collectUntil(() => cuda.memoryStats().registeredBytes <= before))
     assert.equal(fromBlob(array).isPinned, false)
@@ -160,7 +206,9 @@ describe('hostRegister', () => {
     assert.equal(fromBlob(array.subarray(16, 32)).isPinned, false, 'its address is not looked up')
     assert.equal(sharesMemory(fromBlob(array), fromBlob(array)), true)
     const resizable = new ArrayBuffer(4096, { maxByteLength: 8192 })
-    if (resizable.resizable) refuses(() => hostRegister(fromBlob(new Uint8Array(resizable))), 'ERR_UNSUPPORTED')
+    if (resizable.resizable) {
+      refuses(() => hostRegister(fromBlob(new Uint8Array(resizable))), 'ERR_UNSUPPORTED')
+    }
     assert.equal(hostRegister(zeros([0])).isPinned, false)
   })
 })

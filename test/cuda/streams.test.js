@@ -13,7 +13,20 @@ describe('cuda', () => {
     assert.equal(cuda.isAvailable(), true)
     assert.ok(cuda.deviceCount() >= 1)
     assert.equal(Object.isFrozen(cuda), true)
-    assert.deepEqual(Object.keys(cuda).sort(), ['Event', 'Stream', 'deviceCount', 'emptyCache', 'isAvailable', 'memoryStats', 'open', 'properties', 'share', 'synchronize', 'unshare', 'whyNot'])
+    assert.deepEqual(Object.keys(cuda).sort(), [
+      'Event',
+      'Stream',
+      'deviceCount',
+      'emptyCache',
+      'isAvailable',
+      'memoryStats',
+      'open',
+      'properties',
+      'share',
+      'synchronize',
+      'unshare',
+      'whyNot',
+    ])
     for (const name of Object.keys(cuda)) assert.equal(cuda[name].name, name)
   })
 
@@ -23,7 +36,9 @@ describe('cuda', () => {
     assert.ok(p.name.length > 0 && p.totalMemory > 0 && p.major >= 5 && p.multiProcessorCount > 0)
     assert.match(p.driverVersion, /^\d+\.\d$/)
     if (isFake) assert.match(p.uuid, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-    for (const wrong of [99, -1, 'cuda:99', 'cpu', 'x']) refuses(() => cuda.properties(wrong), 'ERR_DEVICE')
+    for (const wrong of [99, -1, 'cuda:99', 'cpu', 'x']) {
+      refuses(() => cuda.properties(wrong), 'ERR_DEVICE')
+    }
     for (const wrong of [1.5, NaN]) refuses(() => cuda.properties(wrong), 'ERR_BOUNDS')
     for (const wrong of [null, {}, [0], 0n]) refuses(() => cuda.properties(wrong), 'ERR_ARGUMENT')
   })
@@ -31,7 +46,11 @@ describe('cuda', () => {
   it('counts memory, and gives it back', () => {
     const t = zeros([1 << 20], { device })
     const used = cuda.memoryStats(0)
-    assert.ok(used.allocatedBytes >= 4 * 2 ** 20 && used.reservedBytes >= used.allocatedBytes && used.allocatedPeak >= used.allocatedBytes)
+    assert.ok(
+      used.allocatedBytes >= 4 * 2 ** 20 &&
+        used.reservedBytes >= used.allocatedBytes &&
+        used.allocatedPeak >= used.allocatedBytes,
+    )
     for (const value of Object.values(used)) assert.ok(Number.isSafeInteger(value))
     t.dispose()
     cuda.synchronize()
@@ -67,14 +86,19 @@ describe('streams and events', () => {
       if (round % 7 === 0) assert.equal(t.get(4095), i)
     }
     assert.equal(t.get(0), 1)
-    await Promise.all(streams.map(stream => stream.finished()))
+    await Promise.all(streams.map((stream) => stream.finished()))
   })
 
-  it('another library\'s stream goes by its number', async () => {
+  it("another library's stream goes by its number", async () => {
     const stream = new cuda.Stream()
     const t = zeros([3], { device }).copyFrom(tensor([1, 2, 3]), { stream: stream.handle })
     assert.deepEqual(t.toArray(), [1, 2, 3])
-    for (const number of [0, 1, 2n]) assert.deepEqual(t.copyFrom(tensor([4, 5, 6], { device }), { stream: number }).toArray(), [4, 5, 6])
+    for (const number of [0, 1, 2n]) {
+      assert.deepEqual(
+        t.copyFrom(tensor([4, 5, 6], { device }), { stream: number }).toArray(),
+        [4, 5, 6],
+      )
+    }
     const host = zeros([3]).copyFrom(t, { stream: stream.handle })
     assert.deepEqual(host.toArray(), [4, 5, 6])
     await stream.finished()
@@ -110,7 +134,9 @@ describe('streams and events', () => {
     const stream = new cuda.Stream()
     const t = zeros([100], { device })
     const pending = []
-    for (let i = 0; i < 200; i++) pending.push(t.fill(i).ready(), stream.finished(), new cuda.Event().record(stream).finished())
+    for (let i = 0; i < 200; i++) {
+      pending.push(t.fill(i).ready(), stream.finished(), new cuda.Event().record(stream).finished())
+    }
     await Promise.all(pending)
     assert.equal(t.get(0), 199)
     t.dispose()
@@ -120,12 +146,20 @@ describe('streams and events', () => {
   it('refuse what is none of them', () => {
     const t = zeros([2], { device })
     const stream = new cuda.Stream()
-    for (const wrong of ['1', 1.5, {}, true, new cuda.Event()]) refuses(() => t.copyFrom(1, { stream: wrong }), 'ERR_ARGUMENT')
-    for (const wrong of [-1, -1n, 2n ** 64n]) refuses(() => t.copyFrom(1, { stream: wrong }), 'ERR_BOUNDS')
+    for (const wrong of ['1', 1.5, {}, true, new cuda.Event()]) {
+      refuses(() => t.copyFrom(1, { stream: wrong }), 'ERR_ARGUMENT')
+    }
+    for (const wrong of [-1, -1n, 2n ** 64n]) {
+      refuses(() => t.copyFrom(1, { stream: wrong }), 'ERR_BOUNDS')
+    }
     fails(() => zeros([2]).copyFrom(1, { stream }), Error, 'ERR_DEVICE', /stream/)
     fails(() => zeros([2]).copyFrom(1, { stream: 1 }), Error, 'ERR_DEVICE', /stream/)
-    for (const wrong of [undefined, null, 1n, stream]) refuses(() => stream.wait(wrong), 'ERR_ARGUMENT')
-    for (const wrong of ['x', {}, 0.5]) refuses(() => new cuda.Event().record(wrong), 'ERR_ARGUMENT')
+    for (const wrong of [undefined, null, 1n, stream]) {
+      refuses(() => stream.wait(wrong), 'ERR_ARGUMENT')
+    }
+    for (const wrong of ['x', {}, 0.5]) {
+      refuses(() => new cuda.Event().record(wrong), 'ERR_ARGUMENT')
+    }
     refuses(() => new cuda.Stream('cuda:99'), 'ERR_DEVICE')
   })
 })
@@ -133,7 +167,7 @@ describe('streams and events', () => {
 describe('streams of two devices', () => {
   twoDevices()
 
-  it('are for their own device, and wait for each other\'s events', async () => {
+  it("are for their own device, and wait for each other's events", async () => {
     const [a, b] = [new cuda.Stream('cuda:0'), new cuda.Stream('cuda:1')]
     const t = zeros([100], { device: 'cuda:1' })
     fails(() => t.copyFrom(1, { stream: a }), Error, 'ERR_DEVICE', /cuda:0.*cuda:1/)

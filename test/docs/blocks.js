@@ -20,16 +20,42 @@ const ROOT = path.join(__dirname, '..', '..')
 const ELSEWHERE = {
   'docs/bundlers.md': 'test/bundlers/run.js',
   'docs/api.md': 'test/api/examples.test.js',
-  'docs/c-api.md': 'test/native/docs-blocks.test.js' // declarations: the header is compiled with every C block
+  'docs/c-api.md': 'test/native/docs-blocks.test.js', // declarations: the header is compiled with every C block
 }
 
-const REASONS = [/^needs (a GPU|nats-py|three servers|WebGPU)\b/, /^a picture of bytes\b/, /^what is printed\b/, /^a part of (test|examples)\/\S+/]
+const REASONS = [
+  /^needs (a GPU|nats-py|three servers|WebGPU)\b/,
+  /^a picture of bytes\b/,
+  /^what is printed\b/,
+  /^a part of (test|examples)\/\S+/,
+]
 
-const LANGUAGES = ['js', 'mjs', 'cjs', 'ts', 'py', 'python', 'c', 'cpp', 'sh', 'json', 'html', 'gyp', 'text']
+const LANGUAGES = [
+  'js',
+  'mjs',
+  'cjs',
+  'ts',
+  'py',
+  'python',
+  'c',
+  'cpp',
+  'sh',
+  'json',
+  'html',
+  'gyp',
+  'text',
+]
 
 /** @returns {string[]} relative to the root */
-function pages () {
-  return ['README.md', ...fs.readdirSync(path.join(ROOT, 'docs')).filter(name => name.endsWith('.md')).sort().map(name => `docs/${name}`)]
+function pages() {
+  return [
+    'README.md',
+    ...fs
+      .readdirSync(path.join(ROOT, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => `docs/${name}`),
+  ]
 }
 
 /** By place. @type {Map<string, Said>} */
@@ -41,15 +67,15 @@ const directives = directivesOf(fs.readFileSync(path.join(__dirname, 'directives
  * @param {string} page
  * @returns {Block[]}
  */
-function blocksOf (page) {
+function blocksOf(page) {
   return parse(fs.readFileSync(path.join(ROOT, page), 'utf8'), page, directives)
 }
 
 /** @param {string} text  of a page @param {string} page @param {Map<string, Said>} said @returns {Block[]} */
-function parse (text, page, said) {
+function parse(text, page, said) {
   const lines = text.split('\n')
   const blocks = []
-  const unused = new Set([...said.keys()].filter(place => place.startsWith(`${page} · `)))
+  const unused = new Set([...said.keys()].filter((place) => place.startsWith(`${page} · `)))
   let heading = ''
   let count = 0
   for (let i = 0; i < lines.length; i++) {
@@ -61,10 +87,20 @@ function parse (text, page, said) {
     } else if (fence !== null) {
       const from = i++
       while (lines[i].trim() !== '```') i++
-      const code = lines.slice(from + 1, i).map(line => line.slice(fence[1].length)).join('\n') + '\n'
+      const code =
+        lines
+          .slice(from + 1, i)
+          .map((line) => line.slice(fence[1].length))
+          .join('\n') + '\n'
       const place = `${page} · ${heading}${++count > 1 ? ` · ${count}` : ''}`
       unused.delete(place)
-      blocks.push({ page, line: from + 1, language: fence[2].trim(), code, ...(said.get(place) ?? fresh()) })
+      blocks.push({
+        page,
+        line: from + 1,
+        language: fence[2].trim(),
+        code,
+        ...(said.get(place) ?? fresh()),
+      })
     }
   }
   if (unused.size > 0) throw new Error(`no such block: ${[...unused].join(', ')}`)
@@ -72,7 +108,7 @@ function parse (text, page, said) {
 }
 
 /** @param {string} text  of directives.txt */
-function directivesOf (text) {
+function directivesOf(text) {
   const all = new Map()
   for (const section of text.split(/^== /m).slice(1)) {
     const [head, ...list] = section.split(/^-- /m)
@@ -84,12 +120,13 @@ function directivesOf (text) {
 }
 
 /** @returns {Said} */
-function fresh () {
+function fresh() {
   return { before: '', after: '', continues: false, browser: false, names: [], reason: null }
 }
 
-function note (said, words, where) {
-  const [, kind, rest] = /^(\S+?):?(?:\s([^]*))?$/.exec(words.replace(/^not run: /, 'not-run: ')) ?? []
+function note(said, words, where) {
+  const [, kind, rest] =
+    /^(\S+?):?(?:\s([^]*))?$/.exec(words.replace(/^not run: /, 'not-run: ')) ?? []
   if (kind === 'before' || kind === 'after') said[kind] += `${rest}\n`
   else if (kind === 'names') said.names.push(...rest.split(' '))
   else if (kind === 'continues' && rest === undefined) said.continues = true
@@ -104,11 +141,20 @@ function note (said, words, where) {
  * @param {Block[]} blocks
  * @returns {{ page: string, line: number, source: string, printed: string[] }[]}
  */
-function programs (blocks) {
+function programs(blocks) {
   const list = []
   for (const block of blocks) {
     const source = `${block.before}${block.code}`
-    if (!block.continues) list.push({ page: block.page, line: block.line, source: '', after: '', names: [], printed: [] })
+    if (!block.continues) {
+      list.push({
+        page: block.page,
+        line: block.line,
+        source: '',
+        after: '',
+        names: [],
+        printed: [],
+      })
+    }
     const last = list.at(-1)
     if (last === undefined) throw new Error(`${block.page}:${block.line} continues nothing`)
     last.source += source
@@ -116,13 +162,20 @@ function programs (blocks) {
     last.names.push(...block.names)
     last.printed.push(...printedOf(block.code))
   }
-  return list.map(({ after, names, ...rest }) => ({ ...rest, source: names.reduce(renamed, rest.source + after) }))
+  return list.map(({ after, names, ...rest }) => ({
+    ...rest,
+    source: names.reduce(renamed, rest.source + after),
+  }))
 }
 
-const renamed = (source, name) => source.replace(new RegExp(`(?<=['"/])${name}(?=['".-])`, 'g'), `samebytes-docs-${process.pid}-${name}`)
+const renamed = (source, name) =>
+  source.replace(
+    new RegExp(`(?<=['"/])${name}(?=['".-])`, 'g'),
+    `samebytes-docs-${process.pid}-${name}`,
+  )
 
 /** What a block says that it prints. */
-function printedOf (code) {
+function printedOf(code) {
   const printed = []
   let isBelow = false // a call that prints: comments on the lines below are words, too
   for (const line of code.split('\n')) {
@@ -134,12 +187,12 @@ function printedOf (code) {
     } else if (below !== null && isBelow) printed.push(below[1])
     else isBelow = false
   }
-  return printed.map(words => words.trim()).filter(words => words !== '')
+  return printed.map((words) => words.trim()).filter((words) => words !== '')
 }
 
 /** The first words that were not printed in their turn, or null. */
-function missing (printed, output) {
-  const plain = text => text.replace(/\s+/g, ' ')
+function missing(printed, output) {
+  const plain = (text) => text.replace(/\s+/g, ' ')
   const text = plain(output)
   let at = 0
   for (const words of printed) {
@@ -150,4 +203,15 @@ function missing (printed, output) {
   return null
 }
 
-module.exports = { ELSEWHERE, LANGUAGES, REASONS, ROOT, blocksOf, directivesOf, missing, pages, parse, programs }
+module.exports = {
+  ELSEWHERE,
+  LANGUAGES,
+  REASONS,
+  ROOT,
+  blocksOf,
+  directivesOf,
+  missing,
+  pages,
+  parse,
+  programs,
+}

@@ -18,7 +18,7 @@ the folder of the headers. \`samebytes_dlpack.h\` and \`samebytes_torch.h\` expl
 /** Words before an explanation that stand in the comments' first column. */
 const LABEL = /^(Errors|Source|Returns|Notes?|Cost|Bits|Threads|Result) +(.*)$/
 
-function headerPage () {
+function headerPage() {
   const parts = [INTRODUCTION]
   for (const chunk of chunks(fs.readFileSync(HEADER, 'utf8'))) {
     const { comment, code } = split(chunk)
@@ -40,7 +40,7 @@ function headerPage () {
 }
 
 /** The header's text between blank lines outside braces, without what only the compiler needs. */
-function chunks (text) {
+function chunks(text) {
   const list = []
   let lines = []
   let depth = 0
@@ -58,21 +58,38 @@ function chunks (text) {
     else depth += (bare.match(/\{/g)?.length ?? 0) - (bare.match(/\}/g)?.length ?? 0)
   }
   list.push(lines.join('\n'))
-  return list.map(chunk => chunk.replace(/^#ifndef SAMEBYTES_H\n#define SAMEBYTES_H$/m, '').trim())
-    .filter(chunk => chunk !== '' && !/^#(if|endif|include)|^extern "C"|^\}$/.test(chunk))
+  return list
+    .map((chunk) => chunk.replace(/^#ifndef SAMEBYTES_H\n#define SAMEBYTES_H$/m, '').trim())
+    .filter((chunk) => chunk !== '' && !/^#(if|endif|include)|^extern "C"|^\}$/.test(chunk))
 }
 
 /** The words of a leading comment, and the declaration: of a function that is defined here, its head alone. */
-function split (chunk) {
+function split(chunk) {
   const match = /^\/\*([^]*?)\*\/\n?/.exec(chunk)
-  const comment = match === null ? '' : match[1].split('\n').map(line => line.replace(/^ \* ?/, '')).join('\n').trim()
+  const comment =
+    match === null
+      ? ''
+      : match[1]
+          .split('\n')
+          .map((line) => line.replace(/^ \* ?/, ''))
+          .join('\n')
+          .trim()
   let code = match === null ? chunk : chunk.slice(match[0].length)
-  code = code.replace(/^(static inline [^{;]*?) \{[^]*?^\}/gm, '$1;').replace(/^SB_CHECKED /gm, '').replace(/^SB_API /gm, '')
+  code = code
+    .replace(/^(static inline [^{;]*?) \{[^]*?^\}/gm, '$1;')
+    .replace(/^SB_CHECKED /gm, '')
+    .replace(/^SB_API /gm, '')
   return { comment, code: code.trim() }
 }
 
-function nameOf (code) {
-  const patterns = [/^#\s*define (\w+)/, /\(\*(\w+)\)\(/, /\b(sb_\w+)\(/, /^(?:typedef )?(?:enum|struct) (\w+)/, /(\w+);/]
+function nameOf(code) {
+  const patterns = [
+    /^#\s*define (\w+)/,
+    /\(\*(\w+)\)\(/,
+    /\b(sb_\w+)\(/,
+    /^(?:typedef )?(?:enum|struct) (\w+)/,
+    /(\w+);/,
+  ]
   for (const pattern of patterns) {
     const match = pattern.exec(code)
     if (match !== null) return match[1]
@@ -81,7 +98,7 @@ function nameOf (code) {
 }
 
 /** A comment's words as Markdown: paragraphs, lists of parameters, what a label says. */
-function explained (comment) {
+function explained(comment) {
   const blocks = []
   for (const paragraph of comment.split(/\n\s*\n/)) {
     for (const line of paragraph.split('\n')) {
@@ -94,12 +111,19 @@ function explained (comment) {
       else blocks[blocks.length - 1] += ` ${escaped(line.trim())}`
     }
   }
-  return blocks.map((block, i) => block.startsWith('- ') && blocks[i + 1]?.startsWith('- ') ? block : `${block}\n`).join('\n')
+  return blocks
+    .map((block, i) =>
+      block.startsWith('- ') && blocks[i + 1]?.startsWith('- ') ? block : `${block}\n`,
+    )
+    .join('\n')
 }
 
 /** What is no code must not be read as markup. */
-function escaped (text) {
-  return text.split('`').map((part, i) => i % 2 === 1 ? part : part.replace(/</g, '&lt;').replace(/\*/g, '\\*')).join('`')
+function escaped(text) {
+  return text
+    .split('`')
+    .map((part, i) => (i % 2 === 1 ? part : part.replace(/</g, '&lt;').replace(/\*/g, '\\*')))
+    .join('`')
 }
 
 module.exports = { headerPage }

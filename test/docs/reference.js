@@ -10,4 +10,7 @@ const { apiPage } = require('./api-page')
 const { headerPage } = require('./header-page')
 const { arithmeticPage } = require('../math/accuracy')
 
-write({ 'docs/api.md': apiPage, 'docs/c-api.md': headerPage, 'docs/arithmetic.md': arithmeticPage }, 'npm run docs')
+write(
+  { 'docs/api.md': apiPage, 'docs/c-api.md': headerPage, 'docs/arithmetic.md': arithmeticPage },
+  'npm run docs',
+)

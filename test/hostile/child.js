@@ -17,7 +17,7 @@ const { isNativeError } = types
 const { setTimeout, clearTimeout } = globalThis
 
 const { family, seed: first, count, long, trace, log } = parse(process.argv[2])
-const note = line => appendFileSync(log, stringify(line) + '\n')
+const note = (line) => appendFileSync(log, stringify(line) + '\n')
 
 const codes = { __proto__: null }
 for (const code of Object.keys(CLASSES)) codes[code] = true
@@ -33,7 +33,7 @@ class Finding extends Error {}
 
 /** What a program has to work with. */
 class Program {
-  constructor (seed) {
+  constructor(seed) {
     this.r = drawing(seed)
     this.long = long
     this.calls = 0
@@ -43,7 +43,7 @@ class Program {
   }
 
   /** @param {string} what @returns {never} */
-  fail (what) {
+  fail(what) {
     throw new Finding(what)
   }
 
@@ -55,7 +55,7 @@ class Program {
    * @param {{ undo?: () => void, shown?: any }} [more]  undo: what was done to the realm; shown: with --trace, what it is given
    * @returns {{ value?: any, error?: any }}
    */
-  call (what, fn, { undo = () => {}, shown } = {}) {
+  call(what, fn, { undo = () => {}, shown } = {}) {
     this.calls++
     const began = trace ? say(shown === undefined ? what : `${what} of ${described(shown)}`) : 0
     let value
@@ -67,22 +67,26 @@ class Program {
       return { error }
     } finally {
       undo()
-      if (trace && performance.now() - began > 500) say(`  took ${Math.round(performance.now() - began)} ms`)
+      if (trace && performance.now() - began > 500) {
+        say(`  took ${Math.round(performance.now() - began)} ms`)
+      }
     }
     return { value }
   }
 
   /** With --trace, what happens meanwhile. @param {string} text */
-  trace (text) {
+  trace(text) {
     if (trace) say(text)
   }
 
   /** The same of a call that gives a promise, which settles. @param {string} what @param {() => Promise<any>} fn */
-  async later (what, fn) {
+  async later(what, fn) {
     const { value: promise, error } = this.call(what, fn)
     if (error !== undefined) return { error }
     let timer
-    const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Finding(`${what} never settles`)), SETTLES_WITHIN) })
+    const late = new Promise((resolve, reject) => {
+      timer = setTimeout(() => reject(new Finding(`${what} never settles`)), SETTLES_WITHIN)
+    })
     try {
       return { value: await Promise.race([promise, late]) }
     } catch (error) {
@@ -94,28 +98,36 @@ class Program {
   }
 
   /** @param {string} what @param {any} error */
-  judge (what, error) {
+  judge(what, error) {
     if (error instanceof Finding) throw error
     if (isNativeError(error) ? codes[error.code] || error.isThrown : error?.isThrown) return
     if (this.isOwn(error)) return
-    throw new Finding(`${what}: ${isNativeError(error) ? error.stack : `${typeof error} was thrown: ${show(error)}`}`)
+    throw new Finding(
+      `${what}: ${isNativeError(error) ? error.stack : `${typeof error} was thrown: ${show(error)}`}`,
+    )
   }
 }
 
-function say (text) {
+function say(text) {
   fs.writeSync(2, text + '\n')
   return performance.now()
 }
 
-function described (value) {
+function described(value) {
   try {
-    return inspect(value, { depth: 3, maxArrayLength: 4, maxStringLength: 60, breakLength: Infinity, customInspect: false })
+    return inspect(value, {
+      depth: 3,
+      maxArrayLength: 4,
+      maxStringLength: 60,
+      breakLength: Infinity,
+      customInspect: false,
+    })
   } catch (error) {
     return `what cannot be shown (${show(error)})`
   }
 }
 
-function show (value) {
+function show(value) {
   try {
     return String(value)
   } catch {
@@ -124,14 +136,20 @@ function show (value) {
 }
 
 /** Counters below 0, or none at all. */
-function insane (counters, at = 'memory()') {
+function insane(counters, at = 'memory()') {
   for (const [name, value] of Object.entries(counters)) {
-    if (typeof value === 'object' ? insane(value, `${at}.${name}`) : !(Number.isInteger(value) && value >= 0)) throw new Finding(`${at}.${name} is ${show(value)}`)
+    if (
+      typeof value === 'object'
+        ? insane(value, `${at}.${name}`)
+        : !(Number.isInteger(value) && value >= 0)
+    ) {
+      throw new Finding(`${at}.${name} is ${show(value)}`)
+    }
   }
   return false
 }
 
-async function main () {
+async function main() {
   process.chdir(fs.mkdtempSync(path.join(os.tmpdir(), 'child-'))) // where files go that a program names by chance
   const { run, before, after } = require(`./families/${family}`)
   await before?.()
@@ -142,7 +160,13 @@ async function main () {
       await run(program)
       insane(memory())
     } catch (error) {
-      note({ seed, finding: error instanceof Finding ? error.message : `the program itself: ${error?.stack ?? show(error)}` })
+      note({
+        seed,
+        finding:
+          error instanceof Finding
+            ? error.message
+            : `the program itself: ${error?.stack ?? show(error)}`,
+      })
     }
     note({ end: seed, calls: program.calls })
     globalThis.gc() // no program changes what the next one finds

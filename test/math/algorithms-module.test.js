@@ -57,7 +57,7 @@ describe('algorithms', () => {
     })
   })
 
-  it('go on after the engine\'s stack overflowed in the middle of calls', () => {
+  it("go on after the engine's stack overflowed in the middle of calls", () => {
     const x = arange(30).reshape([10, 3])
     const out = zeros([10, 3])
     let failed = 0
@@ -86,21 +86,33 @@ describe('algorithms in memory that grows', () => {
   needs('memory that grows')
 
   it('during a call, for a copy of a source, go on with the right bytes', () => {
-    const rows = () => wasmMemory().buffer.byteLength / 8 / 12 | 0
+    const rows = () => (wasmMemory().buffer.byteLength / 8 / 12) | 0
     const x = tensor([1, 0, 0]).expand([rows(), 3]).contiguous()
     const y = tensor([0, 1, 0])
     const [grown, size] = [memory().grown, wasmMemory().buffer.byteLength]
     const held = []
     const piece = Math.max(1 << 16, x.size >> 4) // of what the copy needs: earlier tests may have left gigabytes to fill
     let calls = 0
-    while (wasmMemory().buffer.byteLength === size) { // fills what is left, so that the copy has no room
+    while (wasmMemory().buffer.byteLength === size) {
+      // fills what is left, so that the copy has no room
       linalg.cross(y, x.flip(0), { out: x })
       calls++
       if (wasmMemory().buffer.byteLength === size) held.push(empty([piece]))
     }
     assert.ok(memory().grown > grown)
-    const wanted = [[1, 0, 0], [0, 0, -1], [-1, 0, 0], [0, 0, 1]][calls % 4]
-    for (const i of [0, 1, -1]) assert.deepEqual(math.equal(x.slice(`${i}`), tensor(wanted)).toArray(), [true, true, true], `${calls} calls`)
+    const wanted = [
+      [1, 0, 0],
+      [0, 0, -1],
+      [-1, 0, 0],
+      [0, 0, 1],
+    ][calls % 4]
+    for (const i of [0, 1, -1]) {
+      assert.deepEqual(
+        math.equal(x.slice(`${i}`), tensor(wanted)).toArray(),
+        [true, true, true],
+        `${calls} calls`,
+      )
+    }
     for (const t of [x, ...held]) t.dispose()
   })
 })
@@ -120,20 +132,23 @@ describe('the module of algorithms', () => {
   })
 
   it('changes no count of memory(), and outlives tidy() that it is first used in', async () => {
-    const [before, after, later] = await childJson(`
+    const [before, after, later] = await childJson(
+      `
       ${WATCH}
       const x = arange(100)
       const before = memory()
       const first = tidy(cross)
       gc()
       const after = memory()
-      console.log(JSON.stringify([before, after, [first, cross()]]))`, { flags: ['--expose-gc'] })
+      console.log(JSON.stringify([before, after, [first, cross()]]))`,
+      { flags: ['--expose-gc'] },
+    )
     assert.deepEqual(later, [AXES, AXES])
     const counts = ({ tensors, storages, bytes }) => [tensors, storages, bytes.wasm, bytes.native]
     assert.deepEqual(counts(after), counts(before))
   })
 
-  it('is placed in memory that has to grow for it, while operands are the caller\'s', async () => {
+  it("is placed in memory that has to grow for it, while operands are the caller's", async () => {
     const [grew, sums] = await childJson(`
       ${WATCH}
       const math = require('samebytes/math')
@@ -192,15 +207,30 @@ describe('the module of algorithms', () => {
       const { byteLength } = wasmMemory().buffer
       for (let i = 0; i < 100; i++) refusal()
       console.log(JSON.stringify([other, none, older, wasmMemory().buffer.byteLength - byteLength]))`)
-    for (const text of [other, none]) assert.match(text, /^ERR_FORMAT the module is not the one for algorithms \(samebytes-algorithms\.wasm\)$/)
-    assert.match(older, /^ERR_FORMAT samebytes-algorithms\.wasm is not of this build: import sb_later$/)
+    for (const text of [other, none]) {
+      assert.match(
+        text,
+        /^ERR_FORMAT the module is not the one for algorithms \(samebytes-algorithms\.wasm\)$/,
+      )
+    }
+    assert.match(
+      older,
+      /^ERR_FORMAT samebytes-algorithms\.wasm is not of this build: import sb_later$/,
+    )
     assert.equal(grown, 0)
   })
 })
 
-describe('init\'s options in Node', () => {
+describe("init's options in Node", () => {
   it('are checked, though the import makes everything ready', async () => {
-    await samebytes.init({ math: true, algorithms: false, ...isPage ? {} : { shared: backend() === 'wasm-shared' } })
-    await assert.rejects(samebytes.init({ algorithms: 5 }), { code: 'ERR_ARGUMENT', message: /^algorithms is 5; true, false, a URL/ })
+    await samebytes.init({
+      math: true,
+      algorithms: false,
+      ...(isPage ? {} : { shared: backend() === 'wasm-shared' }),
+    })
+    await assert.rejects(samebytes.init({ algorithms: 5 }), {
+      code: 'ERR_ARGUMENT',
+      message: /^algorithms is 5; true, false, a URL/,
+    })
   })
 })

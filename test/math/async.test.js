@@ -1,8 +1,28 @@
 'use strict'
 // Arithmetic without blocking the event loop: the bits of the synchronous functions, and what happens to operands meanwhile.
 const assert = require('node:assert/strict')
-const { Tensor, arrayEqual, empty, fromBlob, full, memory, rand, tensor, tidy, zeros } = require('samebytes')
-const { childJson, fails, generator, isWasm, settledMemory, skip, skipWithout, turn } = require('../setup')
+const {
+  Tensor,
+  arrayEqual,
+  empty,
+  fromBlob,
+  full,
+  memory,
+  rand,
+  tensor,
+  tidy,
+  zeros,
+} = require('samebytes')
+const {
+  childJson,
+  fails,
+  generator,
+  isWasm,
+  settledMemory,
+  skip,
+  skipWithout,
+  turn,
+} = require('../setup')
 const { AT_ONCE } = require('../../scripts/generate/math-functions')
 const { ofMath } = require('../signatures')
 const { acceptsRight, refusesAll } = require('../refusals')
@@ -11,7 +31,7 @@ const { math, needsMath, rows } = require('./load')
 const ROWS = 300
 const COLUMNS = 1500 // of float32 that is more than three pieces
 
-async function rejection (promise) {
+async function rejection(promise) {
   assert.ok(promise instanceof Promise)
   try {
     await promise
@@ -21,19 +41,19 @@ async function rejection (promise) {
   assert.fail('it resolved')
 }
 
-async function rejects (promise, code, pattern = /\S{3}/) {
+async function rejects(promise, code, pattern = /\S{3}/) {
   const error = await rejection(promise)
   assert.equal(error.code, code, error.stack)
   assert.match(error.message, pattern)
 }
 
-function alive () {
+function alive() {
   const { tensors, storages, inFlight } = settledMemory()
   return { tensors, storages, inFlight }
 }
 
 /** The tensors that were disposed of meanwhile. */
-async function disposedBy (fn) {
+async function disposedBy(fn) {
   const { dispose } = Tensor.prototype
   const seen = []
   Tensor.prototype.dispose = function () {
@@ -48,27 +68,34 @@ async function disposedBy (fn) {
   return seen
 }
 
-const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
-const isSame = (a, b) => Buffer.from(a.contiguous().bytes).equals(Buffer.from(b.contiguous().bytes)) && a.dtype === b.dtype && `${a.shape}` === `${b.shape}`
+const detach = (buffer) => structuredClone(buffer, { transfer: [buffer] })
+const isSame = (a, b) =>
+  Buffer.from(a.contiguous().bytes).equals(Buffer.from(b.contiguous().bytes)) &&
+  a.dtype === b.dtype &&
+  `${a.shape}` === `${b.shape}`
 
 /** Where bytes may be. */
 const HOMES = {
-  owned: t => t.clone(),
-  shared: t => empty(t.shape, { dtype: t.dtype, shared: true }).copyFrom(t),
-  "SharedArrayBuffer's": t => empty(t.shape, { dtype: t.dtype, shared: 'sab' }).copyFrom(t),
-  "caller's": t => fromBlob(t.bytes.slice().buffer, t.shape, { dtype: t.dtype })
+  owned: (t) => t.clone(),
+  shared: (t) => empty(t.shape, { dtype: t.dtype, shared: true }).copyFrom(t),
+  "SharedArrayBuffer's": (t) => empty(t.shape, { dtype: t.dtype, shared: 'sab' }).copyFrom(t),
+  "caller's": (t) => fromBlob(t.bytes.slice().buffer, t.shape, { dtype: t.dtype }),
 }
 
 const LAYOUTS = {
-  'row-major': t => t,
-  transposed: t => t.view([COLUMNS, ROWS]).T,
-  'backwards, every second': t => t.slice('::-1', '::2'),
-  'a row, broadcast': t => t.select(0, 3).broadcastTo([ROWS, COLUMNS]),
-  'a column, broadcast': t => t.narrow(1, 5, 1).broadcastTo([ROWS, COLUMNS]),
-  'of three axes': t => t.view([3, 100, COLUMNS]).permute(1, 2, 0)
+  'row-major': (t) => t,
+  transposed: (t) => t.view([COLUMNS, ROWS]).T,
+  'backwards, every second': (t) => t.slice('::-1', '::2'),
+  'a row, broadcast': (t) => t.select(0, 3).broadcastTo([ROWS, COLUMNS]),
+  'a column, broadcast': (t) => t.narrow(1, 5, 1).broadcastTo([ROWS, COLUMNS]),
+  'of three axes': (t) => t.view([3, 100, COLUMNS]).permute(1, 2, 0),
 }
 
-const numbers = seed => tensor(new Float32Array(ROWS * COLUMNS).map((_, i) => ((i * 7919 + seed) % 1009) / 64 - 7), [ROWS, COLUMNS])
+const numbers = (seed) =>
+  tensor(
+    new Float32Array(ROWS * COLUMNS).map((_, i) => ((i * 7919 + seed) % 1009) / 64 - 7),
+    [ROWS, COLUMNS],
+  )
 
 describe('asynchronous arithmetic', function () {
   needsMath()
@@ -77,10 +104,17 @@ describe('asynchronous arithmetic', function () {
     for (const shared of [false, true]) {
       const all = full([6], 1, { shared: shared && !isWasm })
       const at = all.narrow(0, 0, 5)
-      assert.deepEqual((await math.cumulativeSumAsync(at, { includeInitial: true, out: all })).toArray(), [0, 1, 2, 3, 4, 5])
+      assert.deepEqual(
+        (await math.cumulativeSumAsync(at, { includeInitial: true, out: all })).toArray(),
+        [0, 1, 2, 3, 4, 5],
+      )
       const controller = new AbortController()
       const out = full([6], 9)
-      const running = math.cumulativeProdAsync(at, { includeInitial: true, out, signal: controller.signal })
+      const running = math.cumulativeProdAsync(at, {
+        includeInitial: true,
+        out,
+        signal: controller.signal,
+      })
       controller.abort()
       assert.equal((await rejection(running)).name, 'AbortError')
       assert.deepEqual(out.toArray(), [9, 9, 9, 9, 9, 9])
@@ -89,7 +123,13 @@ describe('asynchronous arithmetic', function () {
 
   it('let getters of lists call synchronous functions', async () => {
     const seen = []
-    const list = (...values) => Object.defineProperty(values, 0, { get () { seen.push(math.add(tensor([1, 2]), 1).toArray()); return values[1] ?? 0 } })
+    const list = (...values) =>
+      Object.defineProperty(values, 0, {
+        get() {
+          seen.push(math.add(tensor([1, 2]), 1).toArray())
+          return values[1] ?? 0
+        },
+      })
     await math.sumAsync(tensor([1, 2]), { axis: list(0) })
     await math.multiplyAsync(tensor([[1, 1]], 'complex64'), list(0, 1))
     await math.whereAsync(tensor([true]), list(0, 1), tensor([[1, 1]], 'complex64'))
@@ -98,8 +138,18 @@ describe('asynchronous arithmetic', function () {
   })
 
   it('has a form of every function but those that have to know elements first', () => {
-    const names = Object.keys(math).filter(name => typeof math[name] === 'function')
-    assert.deepEqual(names.filter(name => name !== 'init' && !name.endsWith('Async') && typeof math[`${name}Async`] !== 'function').sort(), [...AT_ONCE].sort())
+    const names = Object.keys(math).filter((name) => typeof math[name] === 'function')
+    assert.deepEqual(
+      names
+        .filter(
+          (name) =>
+            name !== 'init' &&
+            !name.endsWith('Async') &&
+            typeof math[`${name}Async`] !== 'function',
+        )
+        .sort(),
+      [...AT_ONCE].sort(),
+    )
     assert.equal(math.addAsync.name, 'addAsync')
   })
 
@@ -109,9 +159,16 @@ describe('asynchronous arithmetic', function () {
       for (const [layout, turned] of Object.entries(LAYOUTS)) {
         it(`of operands that are ${home}, ${layout}`, async () => {
           const [x, y] = [turned(place(numbers(1))), turned(place(numbers(2)))]
-          const drawn = Array.from({ length: 6 }, () => pick(rows.filter(({ domain, name }) => domain !== 'BITS' && domain !== 'INTEGER' && name !== 'where')))
+          const drawn = Array.from({ length: 6 }, () =>
+            pick(
+              rows.filter(
+                ({ domain, name }) => domain !== 'BITS' && domain !== 'INTEGER' && name !== 'where',
+              ),
+            ),
+          )
           for (const { js, count } of drawn) {
-            const operands = count === 1 ? [x] : count === 2 ? [x, next(3) === 0 ? 0.5 : y] : [x, -1, y]
+            const operands =
+              count === 1 ? [x] : count === 2 ? [x, next(3) === 0 ? 0.5 : y] : [x, -1, y]
             assert.ok(isSame(await math[`${js}Async`](...operands), math[js](...operands)), js)
           }
           const condition = math.less(x, y)
@@ -119,25 +176,46 @@ describe('asynchronous arithmetic', function () {
           for (const axis of [undefined, 0, -1, [0, 1], [x.ndim - 1]]) {
             for (const keepdims of [false, true]) {
               const name = pick(['sum', 'mean', 'max', 'any', 'var', 'countNonzero'])
-              assert.ok(isSame(await math[`${name}Async`](x, { axis, keepdims }), math[name](x, { axis, keepdims })), `${name} ${axis}`)
+              assert.ok(
+                isSame(
+                  await math[`${name}Async`](x, { axis, keepdims }),
+                  math[name](x, { axis, keepdims }),
+                ),
+                `${name} ${axis}`,
+              )
             }
           }
           for (const axis of [0, -1]) {
             assert.ok(isSame(await math.argmaxAsync(x, { axis }), math.argmax(x, { axis })))
-            assert.ok(isSame(await math.cumulativeSumAsync(x, { axis, includeInitial: axis === 0 }), math.cumulativeSum(x, { axis, includeInitial: axis === 0 })))
+            assert.ok(
+              isSame(
+                await math.cumulativeSumAsync(x, { axis, includeInitial: axis === 0 }),
+                math.cumulativeSum(x, { axis, includeInitial: axis === 0 }),
+              ),
+            )
             assert.ok(isSame(await math.diffAsync(x, { axis, n: 2 }), math.diff(x, { axis, n: 2 })))
-            for (const name of ['softmax', 'logSoftmax', 'logSumExp', 'vectorNorm', 'normalize']) assert.ok(isSame(await math[`${name}Async`](x, { axis }), math[name](x, { axis })), name)
+            for (const name of ['softmax', 'logSoftmax', 'logSumExp', 'vectorNorm', 'normalize']) {
+              assert.ok(
+                isSame(await math[`${name}Async`](x, { axis }), math[name](x, { axis })),
+                name,
+              )
+            }
           }
         })
       }
 
       it(`into an out that is ${home}, of another dtype, transposed`, async () => {
         const x = place(numbers(1))
-        const outs = ['float64', 'float16'].map(dtype => place(zeros([COLUMNS, ROWS], dtype)).T)
+        const outs = ['float64', 'float16'].map((dtype) => place(zeros([COLUMNS, ROWS], dtype)).T)
         const expected = zeros([ROWS, COLUMNS], 'float64')
         for (const out of outs) {
           assert.equal(await math.multiplyAsync(x, 3, { out }), out)
-          assert.ok(isSame(out.astype('float64'), math.multiply(x, 3, { out: expected.astype(out.dtype) }).astype('float64')))
+          assert.ok(
+            isSame(
+              out.astype('float64'),
+              math.multiply(x, 3, { out: expected.astype(out.dtype) }).astype('float64'),
+            ),
+          )
         }
         const sums = place(zeros([COLUMNS]))
         assert.equal(await math.sumAsync(x, { axis: 0, out: sums }), sums)
@@ -145,7 +223,7 @@ describe('asynchronous arithmetic', function () {
       })
 
       it(`where out is an operand that is ${home}, or overlaps one, which is staged`, async () => {
-        for (const turned of [t => t, t => t.slice('::-1'), t => t.slice(':', '::-1')]) {
+        for (const turned of [(t) => t, (t) => t.slice('::-1'), (t) => t.slice(':', '::-1')]) {
           const [x, y] = [place(numbers(1)), place(numbers(1))]
           math.add(x, turned(x), { out: x })
           assert.equal(await math.addAsync(y, turned(y), { out: y }), y)
@@ -165,18 +243,32 @@ describe('asynchronous arithmetic', function () {
       assert.deepEqual((await math.sumAsync(zeros([0, 3]), { axis: 0 })).toArray(), [0, 0, 0])
       assert.equal((await math.addAsync(tensor(2), 1)).item(), 3)
       assert.equal((await math.whereAsync(true, 1, 2)).item(), 1)
-      assert.deepEqual((await math.multiplyAsync(tensor([1, 2], { shared: true }), 2, 'float64')).toArray(), [2, 4])
+      assert.deepEqual(
+        (await math.multiplyAsync(tensor([1, 2], { shared: true }), 2, 'float64')).toArray(),
+        [2, 4],
+      )
       await rejects(math.argmaxAsync(zeros([0])), 'ERR_SHAPE')
     })
 
     it('for 60 at once, of all kinds', async () => {
-      const x = Object.values(HOMES).map(place => place(numbers(5)))
+      const x = Object.values(HOMES).map((place) => place(numbers(5)))
       const { next, pick } = generator(5)
       const names = ['exp', 'sqrt', 'negative', 'sum', 'mean', 'cumulativeSum']
-      const calls = Array.from({ length: 60 }, () => [pick(names), x[next(4)].slice(`${next(9)}:`), { axis: next(2) }])
-      const optionsFor = (name, options) => /^(exp|sqrt|negative)$/.test(name) ? undefined : options
-      const results = await Promise.all(calls.map(([name, t, options]) => math[`${name}Async`](t, optionsFor(name, options))))
-      results.forEach((result, i) => assert.ok(isSame(result, math[calls[i][0]](calls[i][1], optionsFor(calls[i][0], calls[i][2])))))
+      const calls = Array.from({ length: 60 }, () => [
+        pick(names),
+        x[next(4)].slice(`${next(9)}:`),
+        { axis: next(2) },
+      ])
+      const optionsFor = (name, options) =>
+        /^(exp|sqrt|negative)$/.test(name) ? undefined : options
+      const results = await Promise.all(
+        calls.map(([name, t, options]) => math[`${name}Async`](t, optionsFor(name, options))),
+      )
+      results.forEach((result, i) =>
+        assert.ok(
+          isSame(result, math[calls[i][0]](calls[i][1], optionsFor(calls[i][0], calls[i][2]))),
+        ),
+      )
       assert.equal(memory().inFlight, 0)
     })
   })
@@ -184,7 +276,7 @@ describe('asynchronous arithmetic', function () {
   describe('rejects', () => {
     for (const each of rows.filter((_, i) => i % 4 === 0)) {
       const row = { args: ofMath(each) }
-      const call = args => math[`${each.js}Async`](...args)
+      const call = (args) => math[`${each.js}Async`](...args)
       it(`what ${each.js} refuses, and leaves nothing behind`, () => refusesAll(row, call))
       it(`nothing that ${each.js} takes`, () => acceptsRight(row, call))
     }
@@ -196,7 +288,9 @@ describe('asynchronous arithmetic', function () {
     })
 
     it('what is no signal, before anything else', async () => {
-      for (const signal of [null, 1, {}, { aborted: true }]) await rejects(math.addAsync(tensor([1]), 1, { signal }), 'ERR_ARGUMENT', /signal/)
+      for (const signal of [null, 1, {}, { aborted: true }]) {
+        await rejects(math.addAsync(tensor([1]), 1, { signal }), 'ERR_ARGUMENT', /signal/)
+      }
     })
   })
 
@@ -241,7 +335,10 @@ describe('asynchronous arithmetic', function () {
           const array = new Float32Array(4 * ROWS * COLUMNS)
           const gone = fromBlob(array, [4, ROWS, COLUMNS])
           const other = zeros([4, ROWS, COLUMNS])
-          const promise = role === 'source' ? math.negativeAsync(gone, { out: other }) : math.negativeAsync(other, { out: gone })
+          const promise =
+            role === 'source'
+              ? math.negativeAsync(gone, { out: other })
+              : math.negativeAsync(other, { out: gone })
           promise.catch(() => {})
           for (let i = 0; i < turns; i++) await turn()
           detach(array.buffer)
@@ -252,7 +349,7 @@ describe('asynchronous arithmetic', function () {
       })
     }
 
-    it('an owned tensor\'s own buffer as well, and the result is discarded', async function () {
+    it("an owned tensor's own buffer as well, and the result is discarded", async function () {
       skipWithout(this, 'memory that can be detached')
       const x = zeros([4, ROWS, COLUMNS])
       const disposed = await disposedBy(async () => {
@@ -260,16 +357,21 @@ describe('asynchronous arithmetic', function () {
         detach(x.data.buffer)
         await rejects(promise, 'ERR_DETACHED')
       })
-      assert.deepEqual(disposed.map(t => t.isDisposed), [true])
+      assert.deepEqual(
+        disposed.map((t) => t.isDisposed),
+        [true],
+      )
     })
 
     it('the loop turns, and several take turns', async () => {
       const x = zeros([16, ROWS, COLUMNS])
       let turns = 0
       const state = { isOver: false }
-      Promise.all([math.expAsync(x), math.sinAsync(x)]).finally(() => { state.isOver = true })
+      Promise.all([math.expAsync(x), math.sinAsync(x)]).finally(() => {
+        state.isOver = true
+      })
       for (; !state.isOver; turns++) await turn()
-      assert.ok(turns >= 2 * 16 * ROWS * COLUMNS * 4 / 2 ** 19 / 16, `${turns} turns`)
+      assert.ok(turns >= (2 * 16 * ROWS * COLUMNS * 4) / 2 ** 19 / 16, `${turns} turns`)
     })
 
     it('nothing is computed in the turn of the call', async () => {
@@ -282,8 +384,18 @@ describe('asynchronous arithmetic', function () {
 
     it('getters of options may compute: what they compute is there at once', async () => {
       const said = []
-      const options = { get out () { said.push(math.add(tensor([1]), 1).item()); return undefined } }
-      class Options { get dtype () { said.push(math.sum(tensor([4, 5])).item()); return 'float64' } }
+      const options = {
+        get out() {
+          said.push(math.add(tensor([1]), 1).item())
+          return undefined
+        },
+      }
+      class Options {
+        get dtype() {
+          said.push(math.sum(tensor([4, 5])).item())
+          return 'float64'
+        }
+      }
       assert.equal((await math.addAsync(tensor([1]), 5, options)).item(), 6)
       assert.equal((await math.addAsync(tensor([1]), 5, new Options())).dtype, 'float64')
       assert.deepEqual(said, [2, 9])
@@ -293,16 +405,33 @@ describe('asynchronous arithmetic', function () {
     it('getters that dispose of an operand are ERR_DISPOSED, and nothing is left', async () => {
       const x = tensor([1, 2])
       const { inFlight } = memory()
-      await rejects(math.addAsync(x, 1, { get casting () { x.dispose(); return 'safe' } }), 'ERR_DISPOSED')
+      await rejects(
+        math.addAsync(x, 1, {
+          get casting() {
+            x.dispose()
+            return 'safe'
+          },
+        }),
+        'ERR_DISPOSED',
+      )
       assert.equal(memory().inFlight, inFlight)
       const y = tensor([1, 2])
-      const signal = { get aborted () { y.dispose(); return false }, addEventListener () {}, removeEventListener () {} }
+      const signal = {
+        get aborted() {
+          y.dispose()
+          return false
+        },
+        addEventListener() {},
+        removeEventListener() {},
+      }
       await rejects(math.addAsync(y, 1, { signal }), 'ERR_DISPOSED')
     })
 
     it('a result is of its scope, as those of other functions', async () => {
       let promise
-      tidy(() => { promise = math.addAsync(zeros([2]), 1) })
+      tidy(() => {
+        promise = math.addAsync(zeros([2]), 1)
+      })
       assert.ok((await promise).isDisposed)
     })
   })
@@ -311,9 +440,14 @@ describe('asynchronous arithmetic', function () {
     it('that is aborted before leaves everything as it was', async () => {
       const out = zeros([2])
       const { tensors } = memory()
-      const error = await rejection(math.addAsync(tensor([1, 2]), 1, { out, signal: AbortSignal.abort() }))
+      const error = await rejection(
+        math.addAsync(tensor([1, 2]), 1, { out, signal: AbortSignal.abort() }),
+      )
       assert.equal(error.name, 'AbortError')
-      assert.equal(await rejection(math.sumAsync(tensor([1, 2]), { signal: AbortSignal.abort('why') })), 'why')
+      assert.equal(
+        await rejection(math.sumAsync(tensor([1, 2]), { signal: AbortSignal.abort('why') })),
+        'why',
+      )
       assert.deepEqual(out.toArray(), [0, 0])
       globalThis.gc()
       assert.ok(memory().tensors <= tensors + 2)
@@ -353,7 +487,10 @@ describe('asynchronous arithmetic', function () {
         controller.abort('enough')
         assert.equal(await rejection(promise), 'enough')
       })
-      assert.deepEqual(disposed.map(t => t.isDisposed), [true])
+      assert.deepEqual(
+        disposed.map((t) => t.isDisposed),
+        [true],
+      )
     })
 
     it('that never aborts changes nothing, nor does one that aborts afterwards', async () => {
@@ -364,7 +501,7 @@ describe('asynchronous arithmetic', function () {
     })
   })
 
-  it('of the caller\'s matrix on WebAssembly, transposed, copies its bytes in once', async function () {
+  it("of the caller's matrix on WebAssembly, transposed, copies its bytes in once", async function () {
     if (!isWasm) return skip(this, 'natively nothing is staged')
     const nbytes = 4 * ROWS * COLUMNS * 4
     const x = fromBlob(new Float32Array(nbytes / 4), [4 * ROWS, COLUMNS])
@@ -403,7 +540,12 @@ describe('asynchronous arithmetic', function () {
       main()
     `)
     assert.deepEqual(result, [6, 0])
-    assert.equal(await childJson(`${work}begin(); process.on('exit', () => console.log(JSON.stringify(x[0].get(0, 0, 0)))); process.exit(0)`), 0)
+    assert.equal(
+      await childJson(
+        `${work}begin(); process.on('exit', () => console.log(JSON.stringify(x[0].get(0, 0, 0)))); process.exit(0)`,
+      ),
+      0,
+    )
   })
 
   it('of 100 layouts drawn at random', async () => {

@@ -10,21 +10,45 @@ const { math, needsMath } = require('./load')
 
 const AsyncFunction = (async () => {}).constructor
 const FOLDER = path.join(ROOT, 'js', 'math')
-const source = fs.readdirSync(FOLDER).filter(name => name.endsWith('.js')).map(name => fs.readFileSync(path.join(FOLDER, name), 'utf8')).join('')
-const examples = [...source.matchAll(/^ \* @example\n((?: \* .*\n)+?) \*\/$/gm)].map(([, text]) => text.replace(/^ \* /gm, '').trimEnd())
+const source = fs
+  .readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.js'))
+  .map((name) => fs.readFileSync(path.join(FOLDER, name), 'utf8'))
+  .join('')
+const examples = [...source.matchAll(/^ \* @example\n((?: \* .*\n)+?) \*\/$/gm)].map(([, text]) =>
+  text.replace(/^ \* /gm, '').trimEnd(),
+)
 
 /** `expression // value` is compared with the value's words; other lines stay. */
-const programOf = text => text.split('\n').map(line => {
-  const [, expression, words] = /^(?!const |let )(.+?) \/\/ (.+)$/.exec(line) ?? []
-  return expression === undefined ? line : `said(${expression}, ${JSON.stringify(words)})`
-}).join('\n')
+const programOf = (text) =>
+  text
+    .split('\n')
+    .map((line) => {
+      const [, expression, words] = /^(?!const |let )(.+?) \/\/ (.+)$/.exec(line) ?? []
+      return expression === undefined ? line : `said(${expression}, ${JSON.stringify(words)})`
+    })
+    .join('\n')
 
 describe('examples of arithmetic', () => {
   needsMath()
 
   it('are found for every function', () => {
-    const inSpaces = Object.entries(math).filter(([, value]) => typeof value === 'object').flatMap(([space, functions]) => Object.keys(functions).filter(name => math[name] === undefined).map(name => `${space}.${name}`))
-    const missing = [...Object.keys(math).filter(name => typeof math[name] === 'function' && !['init', 'var'].includes(name)), ...inSpaces].filter(name => !examples.some(text => new RegExp(`\\b${name.replace('.', '\\.')}\\(`).test(text)))
+    const inSpaces = Object.entries(math)
+      .filter(([, value]) => typeof value === 'object')
+      .flatMap(([space, functions]) =>
+        Object.keys(functions)
+          .filter((name) => math[name] === undefined)
+          .map((name) => `${space}.${name}`),
+      )
+    const missing = [
+      ...Object.keys(math).filter(
+        (name) => typeof math[name] === 'function' && !['init', 'var'].includes(name),
+      ),
+      ...inSpaces,
+    ].filter(
+      (name) =>
+        !examples.some((text) => new RegExp(`\\b${name.replace('.', '\\.')}\\(`).test(text)),
+    )
     assert.deepEqual(missing, [])
   })
 
@@ -33,7 +57,10 @@ describe('examples of arithmetic', () => {
       let count = 0
       const said = (value, words) => {
         const printed = inspect(value, { breakLength: Infinity, depth: 8 })
-        assert.ok([printed, printed.replace(/\[ /g, '[').replace(/ \]/g, ']')].includes(words), `${words} was said, ${printed} came`)
+        assert.ok(
+          [printed, printed.replace(/\[ /g, '[').replace(/ \]/g, ']')].includes(words),
+          `${words} was said, ${printed} came`,
+        )
         count++
       }
       const { var: variance, ...others } = math // var is a word of JavaScript's

@@ -11,8 +11,9 @@ const { math, needsMath } = require('./load')
 const isNative = process.env.SAMEBYTES_BACKEND === 'native'
 const LEVELS = !isNative ? [] : process.arch === 'arm64' ? ['scalar'] : ['scalar', 'avx2']
 /** Of some threads, and of one. */
-const threadsFor = level => level === 'scalar' ? '3' : '1'
-const SOURCE = "console.log(JSON.stringify(['hashes', 'algorithm-hashes'].map(name => require('./test/math/' + name).hashes())))"
+const threadsFor = (level) => (level === 'scalar' ? '3' : '1')
+const SOURCE =
+  "console.log(JSON.stringify(['hashes', 'algorithm-hashes'].map(name => require('./test/math/' + name).hashes())))"
 
 /** Of operands that are large enough for threads: dense, transposed and repeated ones, converted on the way or not. */
 const LARGE = `
@@ -24,11 +25,29 @@ const LARGE = `
   console.log(JSON.stringify(made.map(t => require('node:crypto').createHash('sha256').update(t.bytes).digest('hex'))))`
 
 /** What makes no new numbers, and what norms.test.js, quantile.test.js, reductions.test.js and softmax.test.js compare with NumPy, or with a hash. */
-const NOT_LISTED = ['init', 'crop', 'index', 'indexPut', 'nonzero', 'maskedSelect', 'maskedFill', 'diff', 'vectorNorm', 'normalize', 'median', 'quantile', 'softmax', 'logSoftmax', 'logSumExp']
+const NOT_LISTED = [
+  'init',
+  'crop',
+  'index',
+  'indexPut',
+  'nonzero',
+  'maskedSelect',
+  'maskedFill',
+  'diff',
+  'vectorNorm',
+  'normalize',
+  'median',
+  'quantile',
+  'softmax',
+  'logSoftmax',
+  'logSumExp',
+]
 
 describe('hashes of arithmetic', function () {
   needsMath()
-  const wanted = [arithmetic, algorithms].map(({ LIST }) => JSON.parse(fs.readFileSync(LIST, 'utf8')))
+  const wanted = [arithmetic, algorithms].map(({ LIST }) =>
+    JSON.parse(fs.readFileSync(LIST, 'utf8')),
+  )
 
   it('are those of the list (node test/math/hashes.js --write makes it anew)', () => {
     assert.deepEqual(arithmetic.hashes(), wanted[0])
@@ -39,19 +58,35 @@ describe('hashes of arithmetic', function () {
   })
 
   it('are there of each function that makes new numbers', () => {
-    const listed = wanted.flatMap(list => Object.keys(list)).map(name => name.split(',')[0])
-    assert.deepEqual(namesIn(math).filter(name => !name.endsWith('Async') && !NOT_LISTED.includes(name) && !listed.includes(name) && !isAlias(math, name)), [])
+    const listed = wanted.flatMap((list) => Object.keys(list)).map((name) => name.split(',')[0])
+    assert.deepEqual(
+      namesIn(math).filter(
+        (name) =>
+          !name.endsWith('Async') &&
+          !NOT_LISTED.includes(name) &&
+          !listed.includes(name) &&
+          !isAlias(math, name),
+      ),
+      [],
+    )
   })
 
   it('of large operands are the same with any number of threads', async function () {
     if (!isNative) skip(this, 'threads compute natively')
-    const [one, three] = await Promise.all(['1', '3'].map(SAMEBYTES_THREADS => childJson(LARGE, { env: { SAMEBYTES_THREADS } })))
+    const [one, three] = await Promise.all(
+      ['1', '3'].map((SAMEBYTES_THREADS) => childJson(LARGE, { env: { SAMEBYTES_THREADS } })),
+    )
     assert.deepEqual(one, three)
   })
 
   for (const level of LEVELS) {
     it(`are those of the lists on ${level}, threads: ${threadsFor(level)}`, async () => {
-      assert.deepEqual(await childJson(SOURCE, { env: { SAMEBYTES_ISA: level, SAMEBYTES_THREADS: threadsFor(level) } }), wanted)
+      assert.deepEqual(
+        await childJson(SOURCE, {
+          env: { SAMEBYTES_ISA: level, SAMEBYTES_THREADS: threadsFor(level) },
+        }),
+        wanted,
+      )
     })
   }
 })

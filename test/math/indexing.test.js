@@ -4,53 +4,84 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { backend, dtypes, forBlob, fromBlob, fromBytes, full, memory, tensor, zeros } = require('samebytes')
-const { ROOT, childJson, copied, fails, generator, needs, refusedUnchanged, skipWithout } = require('../setup')
+const {
+  backend,
+  dtypes,
+  forBlob,
+  fromBlob,
+  fromBytes,
+  full,
+  memory,
+  tensor,
+  zeros,
+} = require('samebytes')
+const {
+  ROOT,
+  childJson,
+  copied,
+  fails,
+  generator,
+  needs,
+  refusedUnchanged,
+  skipWithout,
+} = require('../setup')
 const { PYTHON } = require('../tools')
 const { math, needsMath } = require('./load')
 
 const { index, indexPut, maskedFill, maskedSelect, nonzero } = math
 const isWasmShared = backend() === 'wasm-shared'
 const INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
-const sizeOf = shape => shape.reduce((a, b) => a * b, 1)
-const base64 = t => Buffer.from(t.contiguous().bytes).toString('base64')
+const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1)
+const base64 = (t) => Buffer.from(t.contiguous().bytes).toString('base64')
 
 /** A tensor of random bytes and layout: permuted, with gaps, backwards. */
-function arranged ({ next, shuffle }, shape, make) {
+function arranged({ next, shuffle }, shape, make) {
   const order = shuffle(shape.map((_, d) => d))
   const steps = shape.map(() => [1, 1, 2, -1][next(4)])
-  const inMemory = order.map(d => shape[d] * Math.abs(steps[d]))
+  const inMemory = order.map((d) => shape[d] * Math.abs(steps[d]))
   const whole = make(sizeOf(inMemory)).view(inMemory)
-  return whole.permute(shape.map((_, d) => order.indexOf(d))).slice(...steps.map(step => step === 2 ? '::2' : step === -1 ? '::-1' : ':'))
+  return whole
+    .permute(shape.map((_, d) => order.indexOf(d)))
+    .slice(...steps.map((step) => (step === 2 ? '::2' : step === -1 ? '::-1' : ':')))
 }
 
-function randomBytes ({ next }, dtype, n) {
+function randomBytes({ next }, dtype, n) {
   const { itemsize } = zeros([1], dtype)
-  const bytes = new Uint8Array(n * itemsize).map(() => dtype === 'bool' ? next(2) : next(256))
+  const bytes = new Uint8Array(n * itemsize).map(() => (dtype === 'bool' ? next(2) : next(256)))
   return fromBytes(bytes, [n], { dtype })
 }
 
 /** Integers in range but for one case in forty, of any dtype. */
-function integersFor (random, extent, shape) {
+function integersFor(random, extent, shape) {
   const { next, pick } = random
   const dtype = pick(INTEGERS)
   const isSigned = !dtype.startsWith('u')
-  const values = Array.from({ length: sizeOf(shape) }, () => next(160) === 0 ? extent : extent === 0 ? 0 : next(extent) - (isSigned && next(2) ? extent : 0))
-  const t = arranged(random, shape, n => tensor(Array.from({ length: n }, () => dtype.endsWith('64') ? 0n : 0), [n], { dtype }))
-  if (t.size > 0) t.copyFrom(tensor(dtype.endsWith('64') ? values.map(BigInt) : values, shape, { dtype }))
+  const values = Array.from({ length: sizeOf(shape) }, () =>
+    next(160) === 0 ? extent : extent === 0 ? 0 : next(extent) - (isSigned && next(2) ? extent : 0),
+  )
+  const t = arranged(random, shape, (n) =>
+    tensor(
+      Array.from({ length: n }, () => (dtype.endsWith('64') ? 0n : 0)),
+      [n],
+      { dtype },
+    ),
+  )
+  if (t.size > 0) {
+    t.copyFrom(tensor(dtype.endsWith('64') ? values.map(BigInt) : values, shape, { dtype }))
+  }
   return { sent: { kind: 'integers', dtype, values, shape }, given: t }
 }
 
-function maskFor (random, shape) {
+function maskFor(random, shape) {
   const { next } = random
   const values = Array.from({ length: sizeOf(shape) }, () => next(2) === 1)
-  const t = arranged(random, shape, n => zeros([n], 'bool'))
+  const t = arranged(random, shape, (n) => zeros([n], 'bool'))
   if (t.size > 0) t.copyFrom(tensor(values, shape, 'bool'))
   return { sent: { kind: 'mask', values, shape }, given: t }
 }
 
-function sliceFor ({ next }, extent) {
-  const bound = () => next(3) ? null : next(2 * extent + 3) - extent - 1
+function sliceFor({ next }, extent) {
+  const bound = () => (next(3) ? null : next(2 * extent + 3) - extent - 1)
   const step = [1, 1, 2, -1, -2][next(5)]
   const [start, stop] = [bound(), bound()]
   const given = next(2) ? { start, stop, step } : `${start ?? ''}:${stop ?? ''}:${step}`
@@ -58,7 +89,7 @@ function sliceFor ({ next }, extent) {
 }
 
 /** Entries for a shape, as NumPy and as index get them. */
-function entriesFor (random, shape) {
+function entriesFor(random, shape) {
   const { next, pick } = random
   const shared = pick([[], [1], [3], [2, 3], [4], [0]])
   const out = []
@@ -84,11 +115,16 @@ function entriesFor (random, shape) {
       out.push(maskFor(random, own))
       d += axes
     } else if (kind === 7) {
-      const values = Array.from({ length: sizeOf(shared) }, () => shape[d] === 0 ? 0 : next(2 * shape[d]) - shape[d])
-      out.push({ sent: { kind: 'list', dtype: 'int64', values, shape: [values.length] }, given: next(2) ? values : Int32Array.from(values) })
+      const values = Array.from({ length: sizeOf(shared) }, () =>
+        shape[d] === 0 ? 0 : next(2 * shape[d]) - shape[d],
+      )
+      out.push({
+        sent: { kind: 'list', dtype: 'int64', values, shape: [values.length] },
+        given: next(2) ? values : Int32Array.from(values),
+      })
       d++
     } else {
-      const own = shared.map(n => next(4) ? n : 1).slice(next(shared.length + 1))
+      const own = shared.map((n) => (next(4) ? n : 1)).slice(next(shared.length + 1))
       out.push(integersFor(random, shape[d++], own))
     }
     if (next(6) === 0) break
@@ -96,29 +132,53 @@ function entriesFor (random, shape) {
   return out
 }
 
-function makeCase (random) {
+function makeCase(random) {
   const { next, pick } = random
-  const shape = Array.from({ length: next(5) }, () => pick([1, 2, 3, 5, next(12) ? 4 : 0, next(8) ? 3 : 21]))
+  const shape = Array.from({ length: next(5) }, () =>
+    pick([1, 2, 3, 5, next(12) ? 4 : 0, next(8) ? 3 : 21]),
+  )
   const dtype = pick(dtypes)
-  const t = arranged(random, shape, n => randomBytes(random, dtype, n))
+  const t = arranged(random, shape, (n) => randomBytes(random, dtype, n))
   return { t, dtype, entries: entriesFor(random, shape) }
 }
 
-function ask (cases) {
-  const { status, stdout, stderr } = spawnSync(PYTHON, [path.join(ROOT, 'test', 'python', 'indexing.py')], { input: JSON.stringify(cases), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 2 ** 28 })
+function ask(cases) {
+  const { status, stdout, stderr } = spawnSync(
+    PYTHON,
+    [path.join(ROOT, 'test', 'python', 'indexing.py')],
+    {
+      input: JSON.stringify(cases),
+      env: { ...process.env, LD_PRELOAD: '' },
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    },
+  )
   assert.equal(status, 0, stderr)
   return JSON.parse(stdout)
 }
 
 const sentCase = ({ t, entries, value }) => ({
-  itemsize: t.itemsize, shape: t.shape, bytes: base64(t), entries: entries.map(({ sent }) => sent), ...value && { value: { shape: value.shape, bytes: base64(value) } }
+  itemsize: t.itemsize,
+  shape: t.shape,
+  bytes: base64(t),
+  entries: entries.map(({ sent }) => sent),
+  ...(value && { value: { shape: value.shape, bytes: base64(value) } }),
 })
-const textOf = ({ t, dtype, entries, value }) => JSON.stringify({ dtype, shape: t.shape, strides: t.strides, entries: entries.map(({ sent }) => sent), value: value?.shape })
+const textOf = ({ t, dtype, entries, value }) =>
+  JSON.stringify({
+    dtype,
+    shape: t.shape,
+    strides: t.strides,
+    entries: entries.map(({ sent }) => sent),
+    value: value?.shape,
+  })
 
 /** A value that broadcasts to a shape. */
-function valueFor (random, dtype, shape) {
-  const own = shape.map(n => random.next(4) ? n : 1).slice(random.next(3) ? 0 : random.next(shape.length + 1))
-  return arranged(random, own, n => randomBytes(random, dtype, n))
+function valueFor(random, dtype, shape) {
+  const own = shape
+    .map((n) => (random.next(4) ? n : 1))
+    .slice(random.next(3) ? 0 : random.next(shape.length + 1))
+  return arranged(random, own, (n) => randomBytes(random, dtype, n))
 }
 
 describe('indexing beside NumPy', function () {
@@ -146,7 +206,9 @@ describe('indexing beside NumPy', function () {
       assert.equal(base64(got), wanted.bytes, what)
       const isBasic = entries.every(({ sent }) => !['integers', 'list', 'mask'].includes(sent.kind))
       assert.equal(got.isView, isBasic, what)
-      if (t.ndim > 0 && wanted.shape.length > 0 && got.size > 0) assert.equal(got.isView, wanted.isView, what)
+      if (t.ndim > 0 && wanted.shape.length > 0 && got.size > 0) {
+        assert.equal(got.isView, wanted.isView, what)
+      }
     })
     assert.ok(results > 1000, `only ${results}`)
   })
@@ -157,7 +219,9 @@ describe('indexing beside NumPy', function () {
     const shapes = ask(drawn.map(sentCase))
     const cases = drawn.filter((_, i) => shapes[i].error === undefined)
     const found = shapes.filter(({ error }) => error === undefined)
-    cases.forEach((one, i) => { one.value = valueFor(random, one.dtype, found[i].shape) })
+    cases.forEach((one, i) => {
+      one.value = valueFor(random, one.dtype, found[i].shape)
+    })
     const expected = ask(cases.map(sentCase))
     cases.forEach((one, i) => {
       assert.equal(expected[i].error, undefined, textOf(one))
@@ -171,19 +235,30 @@ describe('indexing beside NumPy', function () {
     const random = generator(5211)
     const cases = Array.from({ length: 2000 }, () => {
       const one = makeCase(random)
-      return { ...one, value: tensor(random.next(2), one.dtype.startsWith('float8') ? 'float32' : one.dtype === 'bool' ? 'uint8' : one.dtype).astype(one.dtype, { casting: 'unsafe' }) }
+      return {
+        ...one,
+        value: tensor(
+          random.next(2),
+          one.dtype.startsWith('float8') ? 'float32' : one.dtype === 'bool' ? 'uint8' : one.dtype,
+        ).astype(one.dtype, { casting: 'unsafe' }),
+      }
     })
     let written = 0
     ask(cases.map(sentCase)).forEach((wanted, i) => {
       const { t, entries, value } = cases[i]
       const run = () => indexPut(t, ...entries.map(({ given }) => given), value.item())
       if (wanted.error !== undefined && t.size === 0) return // NumPy looks at indices of no element as well
-      if (wanted.error !== undefined) return assert.throws(run, ({ code }) => /^ERR_(BOUNDS|SHAPE)$/.test(code), textOf(cases[i]))
+      if (wanted.error !== undefined) {
+        return assert.throws(run, ({ code }) => /^ERR_(BOUNDS|SHAPE)$/.test(code), textOf(cases[i]))
+      }
       written++
       const { result, copies } = copied(run)
       assert.equal(result, t)
       assert.equal(base64(t), wanted.after, textOf(cases[i]))
-      assert.deepEqual(Object.keys(copies).filter(key => key !== 'indexPut' && key !== 'staged'), [])
+      assert.deepEqual(
+        Object.keys(copies).filter((key) => key !== 'indexPut' && key !== 'staged'),
+        [],
+      )
     })
     assert.ok(written > 1500, `only ${written}`)
   })
@@ -193,9 +268,18 @@ describe('indexing beside NumPy', function () {
     const cases = Array.from({ length: 300 }, () => {
       const one = makeCase(random)
       const { shape } = one.t
-      const mask = maskFor(random, shape.map(n => random.next(3) ? n : 1).slice(random.next(3) ? 0 : random.next(shape.length + 1)))
+      const mask = maskFor(
+        random,
+        shape
+          .map((n) => (random.next(3) ? n : 1))
+          .slice(random.next(3) ? 0 : random.next(shape.length + 1)),
+      )
       const whole = mask.given.broadcastTo(shape)
-      return { ...one, mask: mask.given, entries: [{ sent: { kind: 'mask', shape, values: whole.reshape([whole.size]).toArray() } }] }
+      return {
+        ...one,
+        mask: mask.given,
+        entries: [{ sent: { kind: 'mask', shape, values: whole.reshape([whole.size]).toArray() } }],
+      }
     })
     ask(cases.map(sentCase)).forEach((wanted, i) => {
       const { t, mask } = cases[i]
@@ -208,15 +292,25 @@ describe('indexing beside NumPy', function () {
 
 describe('index', () => {
   needsMath()
-  const t = () => tensor([[1, 2, 3], [4, 5, 6]])
+  const t = () =>
+    tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
 
   it('copies where there are integers or masks, and counts it', () => {
     const x = t()
     const { result, copies } = copied(() => index(x, [0, 0]))
-    assert.deepEqual(result.toArray(), [[1, 2, 3], [1, 2, 3]])
+    assert.deepEqual(result.toArray(), [
+      [1, 2, 3],
+      [1, 2, 3],
+    ])
     assert.deepEqual(copies, { index: { count: 1, bytes: 24 } })
     result.fill(9)
-    assert.deepEqual(x.toArray(), [[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual(x.toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.equal(index(x, tensor(1, 'int32')).isView, false)
   })
 
@@ -226,7 +320,10 @@ describe('index', () => {
     assert.equal(result.base, x)
     assert.deepEqual(copies, {})
     result.fill(0)
-    assert.deepEqual(x.toArray(), [[1, 2, 3], [0, 5, 0]])
+    assert.deepEqual(x.toArray(), [
+      [1, 2, 3],
+      [0, 5, 0],
+    ])
     assert.deepEqual(index(x).shape, [2, 3])
   })
 
@@ -240,7 +337,9 @@ describe('index', () => {
   it('reads masks and indices where they are, and counts the copies of others', () => {
     const x = t()
     const rows = tensor([true, false])
-    const [short, int, long] = ['uint8', 'int32', 'int64'].map(dtype => tensor([1, 0]).astype(dtype, { casting: 'unsafe' }))
+    const [short, int, long] = ['uint8', 'int32', 'int64'].map((dtype) =>
+      tensor([1, 0]).astype(dtype, { casting: 'unsafe' }),
+    )
     const { staged } = memory()
     index(x, int)
     index(x, long.slice('::-1'))
@@ -253,7 +352,10 @@ describe('index', () => {
 
   it('takes typed arrays and bigints', () => {
     assert.deepEqual(index(t(), [1n, -1n], Uint8Array.of(0, 2)).toArray(), [4, 6])
-    assert.deepEqual(index(t(), ':', tensor([2n, 0n], 'uint64')).toArray(), [[3, 1], [6, 4]])
+    assert.deepEqual(index(t(), ':', tensor([2n, 0n], 'uint64')).toArray(), [
+      [3, 1],
+      [6, 4],
+    ])
   })
 
   it('releases what it made meanwhile', () => {
@@ -262,7 +364,9 @@ describe('index', () => {
     const run = () => {
       const [at] = nonzero(mask)
       indexPut(x, at, 1)
-      for (const made of [index(x, mask), maskedSelect(x, mask.slice('::-1')), index(x, at), at]) made.dispose()
+      for (const made of [index(x, mask), maskedSelect(x, mask.slice('::-1')), index(x, at), at]) {
+        made.dispose()
+      }
       assert.throws(() => indexPut(x, [5000], 1), { code: 'ERR_BOUNDS' })
     }
     run()
@@ -275,14 +379,52 @@ describe('index', () => {
   })
 
   it('says which index of which entry is outside of which axis', () => {
-    fails(() => index(t(), 0, [0, 3]), RangeError, 'ERR_BOUNDS', /index 3 of entry 1 is outside axis 1 of 3 elements/)
-    fails(() => index(t(), tensor([-3], 'int8')), RangeError, 'ERR_BOUNDS', /index -3 of entry 0 is outside axis 0 of 2 elements/)
-    fails(() => index(t(), tensor([255], 'uint8')), RangeError, 'ERR_BOUNDS', /index 255 of entry 0/)
-    fails(() => index(t(), tensor([2n ** 64n - 1n], 'uint64')), RangeError, 'ERR_BOUNDS', /index 18446744073709551615 of entry 0/)
-    fails(() => index(t(), tensor([2 ** 32 - 1], 'uint32')), RangeError, 'ERR_BOUNDS', /index 4294967295 of entry 0/)
-    assert.deepEqual(index(tensor([7]).broadcastTo([2 ** 32]), tensor([2 ** 31 + 5], 'uint32')).toArray(), [7])
-    fails(() => index(t(), '...', -4, [0]), RangeError, 'ERR_BOUNDS', /index -4 of entry 1 is outside axis 0 of 2/)
-    fails(() => index(t(), [0], 3), RangeError, 'ERR_BOUNDS', /index 3 of entry 1 is outside axis 1 of 3/)
+    fails(
+      () => index(t(), 0, [0, 3]),
+      RangeError,
+      'ERR_BOUNDS',
+      /index 3 of entry 1 is outside axis 1 of 3 elements/,
+    )
+    fails(
+      () => index(t(), tensor([-3], 'int8')),
+      RangeError,
+      'ERR_BOUNDS',
+      /index -3 of entry 0 is outside axis 0 of 2 elements/,
+    )
+    fails(
+      () => index(t(), tensor([255], 'uint8')),
+      RangeError,
+      'ERR_BOUNDS',
+      /index 255 of entry 0/,
+    )
+    fails(
+      () => index(t(), tensor([2n ** 64n - 1n], 'uint64')),
+      RangeError,
+      'ERR_BOUNDS',
+      /index 18446744073709551615 of entry 0/,
+    )
+    fails(
+      () => index(t(), tensor([2 ** 32 - 1], 'uint32')),
+      RangeError,
+      'ERR_BOUNDS',
+      /index 4294967295 of entry 0/,
+    )
+    assert.deepEqual(
+      index(tensor([7]).broadcastTo([2 ** 32]), tensor([2 ** 31 + 5], 'uint32')).toArray(),
+      [7],
+    )
+    fails(
+      () => index(t(), '...', -4, [0]),
+      RangeError,
+      'ERR_BOUNDS',
+      /index -4 of entry 1 is outside axis 0 of 2/,
+    )
+    fails(
+      () => index(t(), [0], 3),
+      RangeError,
+      'ERR_BOUNDS',
+      /index 3 of entry 1 is outside axis 1 of 3/,
+    )
     fails(() => index(zeros([0, 3]), [0]), RangeError, 'ERR_BOUNDS')
     fails(() => index(zeros([3, 0]), [3]), RangeError, 'ERR_BOUNDS')
   })
@@ -290,65 +432,223 @@ describe('index', () => {
   it('refuses wrong entries', () => {
     fails(() => index(t(), [0.5]), RangeError, 'ERR_BOUNDS', /entry 0\[0\] is 0.5/)
     fails(() => index(t(), [[0, 1]]), TypeError, 'ERR_ARGUMENT', /entry 0\[0\]/)
-    fails(() => index(t(), tensor([0, 1])), TypeError, 'ERR_DTYPE', /entry 0 is float32; integers or bool were expected/)
-    fails(() => index(t(), [0], [0], [0]), RangeError, 'ERR_SHAPE', /entries name 3 axes; the tensor has 2/)
+    fails(
+      () => index(t(), tensor([0, 1])),
+      TypeError,
+      'ERR_DTYPE',
+      /entry 0 is float32; integers or bool were expected/,
+    )
+    fails(
+      () => index(t(), [0], [0], [0]),
+      RangeError,
+      'ERR_SHAPE',
+      /entries name 3 axes; the tensor has 2/,
+    )
     fails(() => index(t(), [0, 1], [0, 1, 2]), RangeError, 'ERR_SHAPE', /\[2\] and \[3\]/)
-    fails(() => index(t(), tensor([true, false, true])), RangeError, 'ERR_SHAPE', /entry 0 is a mask of shape \[3\]; from axis 0 on the tensor has shape \[2\]/)
+    fails(
+      () => index(t(), tensor([true, false, true])),
+      RangeError,
+      'ERR_SHAPE',
+      /entry 0 is a mask of shape \[3\]; from axis 0 on the tensor has shape \[2\]/,
+    )
     fails(() => index(t(), '...', '...', [0]), RangeError, 'ERR_SHAPE', /stands 2 times/)
     fails(() => index(t(), ...Array(65).fill(null)), RangeError, 'ERR_SHAPE', /65 entries/)
     fails(() => index(t(), 'x', [0]), TypeError, 'ERR_ARGUMENT', /entry 0 is "x"/)
     fails(() => index(t(), {}.x, [0]), TypeError, 'ERR_ARGUMENT', /entry 0/)
     fails(() => index([1, 2], [0]), TypeError, 'ERR_ARGUMENT')
-    fails(() => index(t(), ...Array(63).fill(null), zeros([2, 2], 'int32')), RangeError, 'ERR_SHAPE')
+    fails(
+      () => index(t(), ...Array(63).fill(null), zeros([2, 2], 'int32')),
+      RangeError,
+      'ERR_SHAPE',
+    )
   })
 
   it('finds what a getter of an entry disposed', () => {
-    for (const call of [(x, entry) => index(x, entry, [0]), (x, entry) => indexPut(x, entry, [0], 1), x => maskedSelect(x, zeros([2, 3], 'bool'), { get out () { x.dispose() } }), x => nonzero(x, { get dtype () { x.dispose() } }),
-      x => maskedFill(x, zeros([2, 3], 'bool'), 1, { get out () { x.dispose() } })]) {
+    for (const call of [
+      (x, entry) => index(x, entry, [0]),
+      (x, entry) => indexPut(x, entry, [0], 1),
+      (x) =>
+        maskedSelect(x, zeros([2, 3], 'bool'), {
+          get out() {
+            x.dispose()
+          },
+        }),
+      (x) =>
+        nonzero(x, {
+          get dtype() {
+            x.dispose()
+          },
+        }),
+      (x) =>
+        maskedFill(x, zeros([2, 3], 'bool'), 1, {
+          get out() {
+            x.dispose()
+          },
+        }),
+    ]) {
       const x = t()
-      fails(() => call(x, { get start () { x.dispose(); return 0 } }), Error, 'ERR_DISPOSED')
+      fails(
+        () =>
+          call(x, {
+            get start() {
+              x.dispose()
+              return 0
+            },
+          }),
+        Error,
+        'ERR_DISPOSED',
+      )
     }
     const x = t()
     const indices = tensor([0], 'int32')
-    fails(() => index(x, indices, { get stop () { indices.dispose(); return 1 } }), Error, 'ERR_DISPOSED')
+    fails(
+      () =>
+        index(x, indices, {
+          get stop() {
+            indices.dispose()
+            return 1
+          },
+        }),
+      Error,
+      'ERR_DISPOSED',
+    )
   })
 
   it('refuses tensors whose bytes went away', () => {
-    const gone = array => {
+    const gone = (array) => {
       const x = fromBlob(array)
       structuredClone(array, { transfer: [array.buffer] })
       return x
     }
     fails(() => index(gone(new Float32Array(2)), [0]), Error, 'ERR_DETACHED')
     fails(() => index(t(), gone(new Int32Array(1))), Error, 'ERR_DETACHED')
-    fails(() => maskedSelect(t().select(1, 0), gone(new Uint8Array(2)).view('bool')), Error, 'ERR_DETACHED')
+    fails(
+      () => maskedSelect(t().select(1, 0), gone(new Uint8Array(2)).view('bool')),
+      Error,
+      'ERR_DETACHED',
+    )
     fails(() => nonzero(gone(new Float32Array(2))), Error, 'ERR_DETACHED')
     fails(() => indexPut(t(), [0], gone(new Float32Array(3))), Error, 'ERR_DETACHED')
     const taken = new Int32Array([0])
-    fails(() => index(t(), taken, { get start () { structuredClone(taken, { transfer: [taken.buffer] }); return 0 } }), Error, 'ERR_DETACHED')
+    fails(
+      () =>
+        index(t(), taken, {
+          get start() {
+            structuredClone(taken, { transfer: [taken.buffer] })
+            return 0
+          },
+        }),
+      Error,
+      'ERR_DETACHED',
+    )
   })
 })
 
 describe('indexPut of a scalar', () => {
   needsMath()
   const CASES = [
-    [[':', [0, -1]], [[5, 0, 0, 5], [5, 0, 0, 5], [5, 0, 0, 5]]],
-    [['...', [0, -1]], [[5, 0, 0, 5], [5, 0, 0, 5], [5, 0, 0, 5]]],
-    [['1:', tensor([1, 1, 2], 'int32')], [[0, 0, 0, 0], [0, 5, 5, 0], [0, 5, 5, 0]]],
-    [[':', tensor([true, false, false, true])], [[5, 0, 0, 5], [5, 0, 0, 5], [5, 0, 0, 5]]],
-    [['::2', tensor([[0, 1], [1, 3]], 'int32')], [[5, 5, 0, 5], [0, 0, 0, 0], [5, 5, 0, 5]]],
-    [[tensor([true, false, true]), ':'], [[5, 5, 5, 5], [0, 0, 0, 0], [5, 5, 5, 5]]],
-    [[tensor([true, false, true]), '::3'], [[5, 0, 0, 5], [0, 0, 0, 0], [5, 0, 0, 5]]],
-    [[[0, 2], '...'], [[5, 5, 5, 5], [0, 0, 0, 0], [5, 5, 5, 5]]],
-    [['...'], [[5, 5, 5, 5], [5, 5, 5, 5], [5, 5, 5, 5]]],
-    [[':', []], [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]]
+    [
+      [':', [0, -1]],
+      [
+        [5, 0, 0, 5],
+        [5, 0, 0, 5],
+        [5, 0, 0, 5],
+      ],
+    ],
+    [
+      ['...', [0, -1]],
+      [
+        [5, 0, 0, 5],
+        [5, 0, 0, 5],
+        [5, 0, 0, 5],
+      ],
+    ],
+    [
+      ['1:', tensor([1, 1, 2], 'int32')],
+      [
+        [0, 0, 0, 0],
+        [0, 5, 5, 0],
+        [0, 5, 5, 0],
+      ],
+    ],
+    [
+      [':', tensor([true, false, false, true])],
+      [
+        [5, 0, 0, 5],
+        [5, 0, 0, 5],
+        [5, 0, 0, 5],
+      ],
+    ],
+    [
+      [
+        '::2',
+        tensor(
+          [
+            [0, 1],
+            [1, 3],
+          ],
+          'int32',
+        ),
+      ],
+      [
+        [5, 5, 0, 5],
+        [0, 0, 0, 0],
+        [5, 5, 0, 5],
+      ],
+    ],
+    [
+      [tensor([true, false, true]), ':'],
+      [
+        [5, 5, 5, 5],
+        [0, 0, 0, 0],
+        [5, 5, 5, 5],
+      ],
+    ],
+    [
+      [tensor([true, false, true]), '::3'],
+      [
+        [5, 0, 0, 5],
+        [0, 0, 0, 0],
+        [5, 0, 0, 5],
+      ],
+    ],
+    [
+      [[0, 2], '...'],
+      [
+        [5, 5, 5, 5],
+        [0, 0, 0, 0],
+        [5, 5, 5, 5],
+      ],
+    ],
+    [
+      ['...'],
+      [
+        [5, 5, 5, 5],
+        [5, 5, 5, 5],
+        [5, 5, 5, 5],
+      ],
+    ],
+    [
+      [':', []],
+      [
+        [0, 0, 0, 0],
+        [0, 0, 0, 0],
+        [0, 0, 0, 0],
+      ],
+    ],
   ]
   for (const [i, [entries, values]] of CASES.entries()) {
     it(`writes 5 behind slices, masks and '...': ${i}, in float32, int64 and a view`, () => {
       assert.deepEqual(indexPut(zeros([3, 4]), ...entries, 5).toArray(), values)
-      assert.deepEqual(indexPut(zeros([3, 4], 'int64'), ...entries, 5n).toArray(), values.map(row => row.map(BigInt)))
+      assert.deepEqual(
+        indexPut(zeros([3, 4], 'int64'), ...entries, 5n).toArray(),
+        values.map((row) => row.map(BigInt)),
+      )
       assert.deepEqual(indexPut(zeros([4, 3]).T, ...entries, 5).toArray(), values)
-      assert.deepEqual(indexPut(zeros([3, 4], 'complex64'), ...entries, [5, 0]).toArray(), values.map(row => row.map(x => [x, 0])))
+      assert.deepEqual(
+        indexPut(zeros([3, 4], 'complex64'), ...entries, [5, 0]).toArray(),
+        values.map((row) => row.map((x) => [x, 0])),
+      )
     })
   }
 })
@@ -359,9 +659,28 @@ describe('indexPut', () => {
   it('leaves the last of values that go to one place', () => {
     const values = Array.from({ length: 5000 }, (_, i) => i)
     const t = zeros([3, 2])
-    indexPut(t, tensor(values.map(i => i % 3), 'int32'), tensor(values).unsqueeze(1))
-    assert.deepEqual(t.toArray(), [[4998, 4998], [4999, 4999], [4997, 4997]])
-    indexPut(t.T, ':', [0, 0, 0], tensor([[1, 2, 3], [4, 5, 6]]))
+    indexPut(
+      t,
+      tensor(
+        values.map((i) => i % 3),
+        'int32',
+      ),
+      tensor(values).unsqueeze(1),
+    )
+    assert.deepEqual(t.toArray(), [
+      [4998, 4998],
+      [4999, 4999],
+      [4997, 4997],
+    ])
+    indexPut(
+      t.T,
+      ':',
+      [0, 0, 0],
+      tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]),
+    )
     assert.deepEqual(t.toArray()[0], [3, 6])
   })
 
@@ -401,13 +720,19 @@ describe('indexPut', () => {
     refusedUnchanged(t, () => indexPut(t, [0], 256), 'ERR_CAST')
     refusedUnchanged(t, () => indexPut(t, [0], 0.5), 'ERR_CAST')
     refusedUnchanged(t, () => indexPut(t, [0], '1'), 'ERR_ARGUMENT')
-    assert.deepEqual(indexPut(zeros([2], 'complex64'), [1], [1, -2]).toArray(), [[0, 0], [1, -2]])
+    assert.deepEqual(indexPut(zeros([2], 'complex64'), [1], [1, -2]).toArray(), [
+      [0, 0],
+      [1, -2],
+    ])
     assert.deepEqual(indexPut(zeros([2], 'int64'), [1], 2n ** 62n).toArray(), [0n, 2n ** 62n])
     fails(() => indexPut(t), TypeError, 'ERR_ARGUMENT', /no value/)
   })
 
   it('writes nothing where anything is wrong', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     refusedUnchanged(t, () => indexPut(t, [0, 1, 2], 9), 'ERR_BOUNDS')
     refusedUnchanged(t, () => indexPut(t, [0, 1], [0, -4], 9), 'ERR_BOUNDS')
     refusedUnchanged(t, () => indexPut(t, [0, 1], zeros([4])), 'ERR_SHAPE')
@@ -417,7 +742,11 @@ describe('indexPut', () => {
     refusedUnchanged(spread, () => indexPut(spread, [0], 9), 'ERR_OVERLAP')
     const frozen = forBlob(new Float32Array(2)).readOnly().makeTensor()
     refusedUnchanged(frozen, () => indexPut(frozen, [0], 9), 'ERR_READ_ONLY')
-    refusedUnchanged(frozen, () => maskedFill(frozen, zeros([2], 'bool'), 9, { out: frozen }), 'ERR_READ_ONLY')
+    refusedUnchanged(
+      frozen,
+      () => maskedFill(frozen, zeros([2], 'bool'), 9, { out: frozen }),
+      'ERR_READ_ONLY',
+    )
   })
 
   it('waits for nobody: a tensor that a pending copy writes is busy', async () => {
@@ -437,24 +766,41 @@ describe('indexPut', () => {
 
 describe('maskedSelect and maskedFill', () => {
   needsMath()
-  const t = () => tensor([[1, 5, 3], [7, 2, 9]])
-  const large = () => tensor([[false, true, false], [true, false, true]])
+  const t = () =>
+    tensor([
+      [1, 5, 3],
+      [7, 2, 9],
+    ])
+  const large = () =>
+    tensor([
+      [false, true, false],
+      [true, false, true],
+    ])
 
   it('select into a tensor of exactly that many elements', () => {
     const out = zeros([3])
     assert.equal(maskedSelect(t(), large(), { out }), out)
     assert.deepEqual(out.toArray(), [5, 7, 9])
-    assert.deepEqual(maskedSelect(t(), large(), { out: zeros([6], 'float64').slice('::2') }).toArray(), [5, 7, 9])
+    assert.deepEqual(
+      maskedSelect(t(), large(), { out: zeros([6], 'float64').slice('::2') }).toArray(),
+      [5, 7, 9],
+    )
     refusedUnchanged(out, () => maskedSelect(t(), large(), { out: zeros([4]) }), 'ERR_SHAPE')
     fails(() => maskedSelect(t(), large(), { out: zeros([3], 'int32') }), TypeError, 'ERR_CAST')
-    assert.deepEqual(maskedSelect(t(), large(), { out: zeros([3], 'int32'), casting: 'unsafe' }).toArray(), [5, 7, 9])
+    assert.deepEqual(
+      maskedSelect(t(), large(), { out: zeros([3], 'int32'), casting: 'unsafe' }).toArray(),
+      [5, 7, 9],
+    )
     assert.deepEqual(maskedSelect(t(), large(), { dtype: 'float64' }).dtype, 'float64')
   })
 
   it('select into the tensor itself', () => {
     const x = t()
     maskedSelect(x, large(), { out: x.select(0, 1) })
-    assert.deepEqual(x.toArray(), [[1, 5, 3], [5, 7, 9]])
+    assert.deepEqual(x.toArray(), [
+      [1, 5, 3],
+      [5, 7, 9],
+    ])
   })
 
   it('count what they copy', () => {
@@ -464,12 +810,24 @@ describe('maskedSelect and maskedFill', () => {
 
   it('fill a new tensor, or in place', () => {
     const x = t()
-    assert.deepEqual(maskedFill(x, large(), 0).toArray(), [[1, 0, 3], [0, 2, 0]])
+    assert.deepEqual(maskedFill(x, large(), 0).toArray(), [
+      [1, 0, 3],
+      [0, 2, 0],
+    ])
     assert.deepEqual(x.toArray(), t().toArray())
     assert.equal(maskedFill(x, tensor([true, false, false]), tensor(-1), { out: x }), x)
-    assert.deepEqual(x.toArray(), [[-1, 5, 3], [-1, 2, 9]])
+    assert.deepEqual(x.toArray(), [
+      [-1, 5, 3],
+      [-1, 2, 9],
+    ])
     for (const dtype of dtypes) {
-      const value = dtype.startsWith('complex') ? [1, 0] : dtype === 'bool' ? true : /^u?int64$/.test(dtype) ? 1n : 1
+      const value = dtype.startsWith('complex')
+        ? [1, 0]
+        : dtype === 'bool'
+          ? true
+          : /^u?int64$/.test(dtype)
+            ? 1n
+            : 1
       const got = maskedFill(zeros([2], dtype), tensor([false, true]), value)
       assert.equal(got.dtype, dtype)
       assert.deepEqual(got.get(1), value)
@@ -478,14 +836,25 @@ describe('maskedSelect and maskedFill', () => {
 
   it('refuse other masks and values', () => {
     const x = t()
-    for (const call of [mask => maskedSelect(x, mask), mask => maskedFill(x, mask, 0, { out: x }), mask => maskedFill(x, mask, 0)]) {
+    for (const call of [
+      (mask) => maskedSelect(x, mask),
+      (mask) => maskedFill(x, mask, 0, { out: x }),
+      (mask) => maskedFill(x, mask, 0),
+    ]) {
       refusedUnchanged(x, () => call(zeros([2, 3], 'uint8')), 'ERR_DTYPE')
       refusedUnchanged(x, () => call(zeros([3, 3], 'bool')), 'ERR_SHAPE')
       refusedUnchanged(x, () => call(zeros([1, 2, 3], 'bool')), 'ERR_SHAPE')
       refusedUnchanged(x, () => call([true]), 'ERR_ARGUMENT')
     }
     refusedUnchanged(x, () => maskedFill(x, large(), tensor([1, 2, 3]), { out: x }), 'ERR_SHAPE')
-    for (const value of [0.5, tensor(0.5)]) fails(() => maskedFill(tensor([1], 'uint8'), tensor([true]), value), TypeError, 'ERR_CAST', /^value is 0\.5, which does not fit uint8; t\.astype\('float32'\)/)
+    for (const value of [0.5, tensor(0.5)]) {
+      fails(
+        () => maskedFill(tensor([1], 'uint8'), tensor([true]), value),
+        TypeError,
+        'ERR_CAST',
+        /^value is 0\.5, which does not fit uint8; t\.astype\('float32'\)/,
+      )
+    }
     refusedUnchanged(x, () => maskedFill(x, large(), 1e39, { out: x }), 'ERR_CAST')
     refusedUnchanged(x, () => maskedFill(x, large(), 'x', { out: x }), 'ERR_ARGUMENT')
     fails(() => maskedFill(zeros([2], 'uint8'), zeros([2], 'bool'), 256), TypeError, 'ERR_CAST')
@@ -497,9 +866,27 @@ describe('a list as an entry of index and indexPut', () => {
 
   it('of booleans, or of lists, says that these are tensors', () => {
     const t = zeros([2, 2])
-    for (const call of [entry => index(t, entry), entry => indexPut(t, entry, 1), entry => index(t, ':', entry)]) {
-      fails(() => call([true, false]), TypeError, 'ERR_ARGUMENT', /^entry [01]\[0\] is true; an integer was expected, or instead of the list a tensor: tensor\(list\) makes a mask/)
-      fails(() => call([[0, 1], [1, 0]]), TypeError, 'ERR_ARGUMENT', /^entry [01]\[0\] is .*; an integer was expected, .* integers of several axes$/)
+    for (const call of [
+      (entry) => index(t, entry),
+      (entry) => indexPut(t, entry, 1),
+      (entry) => index(t, ':', entry),
+    ]) {
+      fails(
+        () => call([true, false]),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^entry [01]\[0\] is true; an integer was expected, or instead of the list a tensor: tensor\(list\) makes a mask/,
+      )
+      fails(
+        () =>
+          call([
+            [0, 1],
+            [1, 0],
+          ]),
+        TypeError,
+        'ERR_ARGUMENT',
+        /^entry [01]\[0\] is .*; an integer was expected, .* integers of several axes$/,
+      )
     }
     assert.deepEqual(index(t, tensor([true, false])).toArray(), [[0, 0]])
   })
@@ -509,35 +896,93 @@ describe('nonzero', () => {
   needsMath()
 
   it('gives a list of indices for each axis', () => {
-    const at = nonzero(tensor([[0, 3], [4, 0]]))
-    assert.deepEqual(at.map(x => x.toArray()), [[0, 1], [1, 0]])
-    assert.deepEqual(at.map(x => x.dtype), ['int32', 'int32'])
+    const at = nonzero(
+      tensor([
+        [0, 3],
+        [4, 0],
+      ]),
+    )
+    assert.deepEqual(
+      at.map((x) => x.toArray()),
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    )
+    assert.deepEqual(
+      at.map((x) => x.dtype),
+      ['int32', 'int32'],
+    )
     const wide = nonzero(tensor([0, 3]), { dtype: 'int64' })
-    assert.deepEqual(wide.map(x => x.toArray()), [[1n]])
+    assert.deepEqual(
+      wide.map((x) => x.toArray()),
+      [[1n]],
+    )
   })
 
   it('takes every dtype; NaN is not zero, -0 is', () => {
-    for (const dtype of dtypes) assert.deepEqual(nonzero(zeros([3], dtype).copyFrom(tensor([false, true, false]), { casting: 'unsafe' }))[0].toArray(), [1], dtype)
+    for (const dtype of dtypes) {
+      assert.deepEqual(
+        nonzero(
+          zeros([3], dtype).copyFrom(tensor([false, true, false]), { casting: 'unsafe' }),
+        )[0].toArray(),
+        [1],
+        dtype,
+      )
+    }
     assert.deepEqual(nonzero(tensor([NaN, -0, 1]))[0].toArray(), [0, 2])
-    assert.deepEqual(nonzero(tensor([[0, 0], [0, 1e-9]], [2], 'complex128'))[0].toArray(), [1])
+    assert.deepEqual(
+      nonzero(
+        tensor(
+          [
+            [0, 0],
+            [0, 1e-9],
+          ],
+          [2],
+          'complex128',
+        ),
+      )[0].toArray(),
+      [1],
+    )
   })
 
   it('finds elements of any layout, in row-major order', () => {
     const random = generator(274)
     for (let i = 0; i < 100; i++) {
-      const { given } = maskFor(random, Array.from({ length: 1 + random.next(4) }, () => random.pick([0, 1, 2, 5, 40])))
+      const { given } = maskFor(
+        random,
+        Array.from({ length: 1 + random.next(4) }, () => random.pick([0, 1, 2, 5, 40])),
+      )
       const flat = given.reshape([given.size]).toArray()
-      const expected = given.shape.map((n, d) => flat.flatMap((x, k) => x ? [Math.floor(k / sizeOf(given.shape.slice(d + 1))) % n] : []))
-      assert.deepEqual(nonzero(given).map(x => x.toArray()), expected)
+      const expected = given.shape.map((n, d) =>
+        flat.flatMap((x, k) => (x ? [Math.floor(k / sizeOf(given.shape.slice(d + 1))) % n] : [])),
+      )
+      assert.deepEqual(
+        nonzero(given).map((x) => x.toArray()),
+        expected,
+      )
     }
   })
 
   it('refuses what has no axes, other dtypes, and axes that int32 cannot count', () => {
     fails(() => nonzero(tensor(1)), RangeError, 'ERR_SHAPE', /no axes/)
-    fails(() => nonzero(tensor([1]), { dtype: 'uint8' }), TypeError, 'ERR_DTYPE', /uint8; int32 or int64/)
-    fails(() => nonzero(tensor([1]).broadcastTo([2 ** 31])), RangeError, 'ERR_BOUNDS', /axis 0 has 2147483648 elements/)
+    fails(
+      () => nonzero(tensor([1]), { dtype: 'uint8' }),
+      TypeError,
+      'ERR_DTYPE',
+      /uint8; int32 or int64/,
+    )
+    fails(
+      () => nonzero(tensor([1]).broadcastTo([2 ** 31])),
+      RangeError,
+      'ERR_BOUNDS',
+      /axis 0 has 2147483648 elements/,
+    )
     fails(() => nonzero([1]), TypeError, 'ERR_ARGUMENT')
-    assert.deepEqual(nonzero(zeros([0, 3])).map(x => x.shape), [[0], [0]])
+    assert.deepEqual(
+      nonzero(zeros([0, 3])).map((x) => x.shape),
+      [[0], [0]],
+    )
   })
 })
 
@@ -595,6 +1040,8 @@ describe('indices and masks that another thread writes meanwhile', function () {
     const { done, refused, isWhole } = await childJson(RACE)
     assert.ok(isWhole)
     assert.ok(done > 12000, `${done}`)
-    for (const code of Object.keys(refused)) assert.equal(code, 'ERR_BOUNDS', JSON.stringify(refused))
+    for (const code of Object.keys(refused)) {
+      assert.equal(code, 'ERR_BOUNDS', JSON.stringify(refused))
+    }
   })
 })

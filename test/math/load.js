@@ -4,7 +4,7 @@ const { readRows } = require('../../scripts/generate/math-functions')
 const { skip } = require('../setup')
 
 /** null where this back end has no arithmetic yet; then tests are skipped. */
-function load () {
+function load() {
   try {
     return require('samebytes/math')
   } catch (error) {
@@ -16,13 +16,13 @@ function load () {
 const math = load()
 
 /** Skips all tests of a suite where there is no arithmetic. */
-function needsMath () {
+function needsMath() {
   before(function () {
     if (math === null) skip(this, 'this back end has no arithmetic')
   })
 }
 
 /** How many of so many random cases run: all with SAMEBYTES_FULL=1. */
-const some = n => process.env.SAMEBYTES_FULL === '1' ? n : Math.ceil(n / 6)
+const some = (n) => (process.env.SAMEBYTES_FULL === '1' ? n : Math.ceil(n / 6))
 
 module.exports = { math: math ?? {}, needsMath, some, rows: readRows() }

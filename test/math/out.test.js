@@ -24,7 +24,12 @@ describe('arithmetic into out', () => {
   })
 
   it('takes exactly the shape of the result, larger ones of one element included', () => {
-    fails(() => add(tensor([1, 2]), 3, { out: zeros([1, 2]) }), RangeError, 'ERR_SHAPE', /out has shape \[1, ?2\]; the result has \[2\]/)
+    fails(
+      () => add(tensor([1, 2]), 3, { out: zeros([1, 2]) }),
+      RangeError,
+      'ERR_SHAPE',
+      /out has shape \[1, ?2\]; the result has \[2\]/,
+    )
     fails(() => add(tensor([[1, 2]]), tensor([1, 2]), { out: zeros([2]) }), RangeError, 'ERR_SHAPE')
     fails(() => add(tensor([1]), 3, { out: zeros([]) }), RangeError, 'ERR_SHAPE')
   })
@@ -35,36 +40,72 @@ describe('arithmetic into out', () => {
     assert.deepEqual(out.toArray(), [0, 0])
     assert.deepEqual(add(tensor([1.5, 2]), 3, { out, casting: 'unsafe' }).toArray(), [4, 5])
     assert.deepEqual(less(tensor([1, 5]), 3, { out: zeros([2]) }).toArray(), [1, 0])
-    assert.deepEqual(sqrt(tensor([4, 9], 'int32'), { out: zeros([2], 'float64') }).toArray(), [2, 3])
-    fails(() => sqrt(tensor([4], 'float64'), { out: zeros([1]), casting: 'safe' }), TypeError, 'ERR_CAST')
+    assert.deepEqual(
+      sqrt(tensor([4, 9], 'int32'), { out: zeros([2], 'float64') }).toArray(),
+      [2, 3],
+    )
+    fails(
+      () => sqrt(tensor([4], 'float64'), { out: zeros([1]), casting: 'safe' }),
+      TypeError,
+      'ERR_CAST',
+    )
   })
 
   it('converts operands by dtype, and the result to that of out', () => {
     const out = zeros([2], 'float64')
-    assert.deepEqual(multiply(tensor([1, 2], 'uint8'), 0.5, { dtype: 'float32', out }).toArray(), [0.5, 1])
+    assert.deepEqual(
+      multiply(tensor([1, 2], 'uint8'), 0.5, { dtype: 'float32', out }).toArray(),
+      [0.5, 1],
+    )
   })
 
   it('wraps integers in the dtype in which they are computed, however wide out is', async () => {
     const { crossAsync } = math.linalg
-    const { cumulativeProd, cumulativeSum, convolve, einsum, matmul, matmulAsync, outer, prod, sum, sumAsync, tensordot, vecdot } = math
-    const row = values => tensor(values, 'int32')
+    const {
+      cumulativeProd,
+      cumulativeSum,
+      convolve,
+      einsum,
+      matmul,
+      matmulAsync,
+      outer,
+      prod,
+      sum,
+      sumAsync,
+      tensordot,
+      vecdot,
+    } = math
+    const row = (values) => tensor(values, 'int32')
     const functions = {
-      matmul: options => matmul(tensor([[300, 100]], 'int32'), tensor([[1], [2]], 'int32'), options),
-      matmulAsync: options => matmulAsync(tensor([[300, 100]], 'int32'), tensor([[1], [2]], 'int32'), options),
-      vecdot: options => vecdot(row([300, 100]), row([1, 2]), options),
-      outer: options => outer(row([300]), row([1, 2]), options),
-      tensordot: options => tensordot(row([300, 2]), row([1, 3]), { axes: 1, ...options }),
-      contracted: options => einsum('i,i->', row([300, 2]), row([1, 3]), options),
-      outerByLabels: options => einsum('i,j->ij', row([300, 2]), row([1, 3]), options),
-      summedByLabels: options => einsum('i->', row([300, 2]), options),
-      crossAsync: options => crossAsync(row([300, 0, 0]), row([0, 1, 0]), options),
-      convolve: options => convolve(row([300, 1]), row([1, 2]), options),
-      sum: options => sum(row([300, 300]), options),
-      sumAsync: options => sumAsync(row([300, 300]), options),
-      prod: options => prod(row([300, 3]), options),
-      cumulativeSum: options => cumulativeSum(row([300, 300]), options),
-      cumulativeProd: options => cumulativeProd(row([300, 3]), { includeInitial: true, ...options }),
-      trace: options => math.linalg.trace(tensor([[300, 0], [0, 2]], 'int32'), options)
+      matmul: (options) =>
+        matmul(tensor([[300, 100]], 'int32'), tensor([[1], [2]], 'int32'), options),
+      matmulAsync: (options) =>
+        matmulAsync(tensor([[300, 100]], 'int32'), tensor([[1], [2]], 'int32'), options),
+      vecdot: (options) => vecdot(row([300, 100]), row([1, 2]), options),
+      outer: (options) => outer(row([300]), row([1, 2]), options),
+      tensordot: (options) => tensordot(row([300, 2]), row([1, 3]), { axes: 1, ...options }),
+      contracted: (options) => einsum('i,i->', row([300, 2]), row([1, 3]), options),
+      outerByLabels: (options) => einsum('i,j->ij', row([300, 2]), row([1, 3]), options),
+      summedByLabels: (options) => einsum('i->', row([300, 2]), options),
+      crossAsync: (options) => crossAsync(row([300, 0, 0]), row([0, 1, 0]), options),
+      convolve: (options) => convolve(row([300, 1]), row([1, 2]), options),
+      sum: (options) => sum(row([300, 300]), options),
+      sumAsync: (options) => sumAsync(row([300, 300]), options),
+      prod: (options) => prod(row([300, 3]), options),
+      cumulativeSum: (options) => cumulativeSum(row([300, 300]), options),
+      cumulativeProd: (options) =>
+        cumulativeProd(row([300, 3]), { includeInitial: true, ...options }),
+      trace: (options) =>
+        math.linalg.trace(
+          tensor(
+            [
+              [300, 0],
+              [0, 2],
+            ],
+            'int32',
+          ),
+          options,
+        ),
     }
     for (const [name, compute] of Object.entries(functions)) {
       for (const dtype of ['int8', 'uint8', 'int16']) {
@@ -72,12 +113,25 @@ describe('arithmetic into out', () => {
         for (const wide of ['int32', 'float32', 'int64']) {
           const out = zeros(expected.shape, wide)
           assert.equal(await compute({ dtype, out }), out, name)
-          assert.deepEqual(out.toArray(), expected.astype(wide).toArray(), `${name}: ${dtype} into ${wide}`)
+          assert.deepEqual(
+            out.toArray(),
+            expected.astype(wide).toArray(),
+            `${name}: ${dtype} into ${wide}`,
+          )
         }
-        fails(() => sum(row([1]), { dtype, out: zeros([], 'bool'), casting: 'safe' }), TypeError, 'ERR_CAST')
+        fails(
+          () => sum(row([1]), { dtype, out: zeros([], 'bool'), casting: 'safe' }),
+          TypeError,
+          'ERR_CAST',
+        )
       }
     }
-    assert.equal(matmul(tensor([[100, 100]], 'int8'), tensor([[100], [100]], 'int8'), { out: zeros([1, 1], 'int32') }).item(), 32) // as NumPy has it
+    assert.equal(
+      matmul(tensor([[100, 100]], 'int8'), tensor([[100], [100]], 'int8'), {
+        out: zeros([1, 1], 'int32'),
+      }).item(),
+      32,
+    ) // as NumPy has it
   })
 
   it('may be an operand', () => {
@@ -94,14 +148,20 @@ describe('arithmetic into out', () => {
     add(x.slice(':3'), 10, { out: x.slice('1:') })
     assert.deepEqual(x.toArray(), [1, 11, 12, 13])
     assert.equal(staged(), before + 1)
-    const m = tensor([[1, 2], [3, 4]])
+    const m = tensor([
+      [1, 2],
+      [3, 4],
+    ])
     const stagedBy = (a, b, out) => {
       const until = staged()
       add(a, b, { out })
       return staged() - until
     }
     assert.equal(stagedBy(m, m.T, m), 1)
-    assert.deepEqual(m.toArray(), [[2, 5], [5, 8]])
+    assert.deepEqual(m.toArray(), [
+      [2, 5],
+      [5, 8],
+    ])
     const y = tensor([1, 2, 3])
     assert.equal(stagedBy(y, y.slice('::-1'), y), 1)
     assert.deepEqual(y.toArray(), [4, 4, 4])
@@ -111,11 +171,19 @@ describe('arithmetic into out', () => {
     assert.equal(stagedBy(w.slice('2:5').slice('::-1'), 1, w.slice(':3')), 1) // begins beyond it
     assert.deepEqual(w.toArray(), [4, 5, 4, 4, 3, 2])
     const z = tensor([1, 2, 3])
-    add(tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]]).slice(0), z.slice(0), { out: z })
+    add(
+      tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+        [7, 8, 9],
+      ]).slice(0),
+      z.slice(0),
+      { out: z },
+    )
     assert.deepEqual(z.toArray(), [2, 3, 4])
   })
 
-  it('may be a where\'s or another dtype\'s view of an operand', () => {
+  it("may be a where's or another dtype's view of an operand", () => {
     const x = tensor([1, 2, 3])
     where(less(x, 3), x, 0, { out: x })
     assert.deepEqual(x.toArray(), [1, 2, 0])
@@ -131,8 +199,10 @@ describe('arithmetic into out', () => {
       () => add(tensor([1, 2], 'uint8'), 0.5, { out }),
       () => add(tensor([true, false]), tensor([true, true]), { out }),
       () => add(tensor([1, 2]), 'x', { out }),
-      () => add(tensor([[1, 2]], [1], 'complex64'), 1, { out })
-    ]) assert.throws(call, { code: /^ERR_/ })
+      () => add(tensor([[1, 2]], [1], 'complex64'), 1, { out }),
+    ]) {
+      assert.throws(call, { code: /^ERR_/ })
+    }
     assert.deepEqual(out.toArray(), [7, 7])
   })
 

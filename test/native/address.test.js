@@ -1,18 +1,35 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { child, copied, fails, nativeOnly, refuses, settledMemory, skipWithout } = require('../setup')
+const {
+  child,
+  copied,
+  fails,
+  nativeOnly,
+  refuses,
+  settledMemory,
+  skipWithout,
+} = require('../setup')
 
 describe('fromBlob of an address', () => {
   nativeOnly()
 
   it('is the same float32 bytes, both ways, at the same address', () => {
-    const kept = empty([2, 3], { shared: true }).copyFrom([[1, 2, 3], [4, 5, 6]])
-    const { result: t, copies } = copied(() => fromBlob(kept.dataPtr, [3, 2], { dtype: 'float32', owner: kept }))
+    const kept = empty([2, 3], { shared: true }).copyFrom([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+    const { result: t, copies } = copied(() =>
+      fromBlob(kept.dataPtr, [3, 2], { dtype: 'float32', owner: kept }),
+    )
     assert.deepEqual(copies, {})
     assert.equal(t.dataPtr, kept.dataPtr)
     assert.equal(t.owner, kept)
-    assert.deepEqual(t.toArray(), [[1, 2], [3, 4], [5, 6]])
+    assert.deepEqual(t.toArray(), [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
     t.set(60, 2, 1)
     assert.equal(kept.get(1, 2), 60)
     kept.fill(7)
@@ -27,7 +44,7 @@ describe('fromBlob of an address', () => {
     assert.equal(t.dataPtr, kept.dataPtr + 14n)
   })
 
-  it('works over V8\'s own memory of a promoted float32 tensor', () => {
+  it("works over V8's own memory of a promoted float32 tensor", () => {
     const kept = tensor([1, 2, 3, 4])
     const t = fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner: kept })
     t.set(9, 0)
@@ -39,8 +56,17 @@ describe('fromBlob of an address', () => {
     const kept = empty([4], { shared: true })
     const ptr = kept.dataPtr
     refuses(() => fromBlob(ptr, [4], { owner: kept }), 'ERR_DTYPE', 'ERR_ARGUMENT')
-    fails(() => fromBlob(ptr, [4], { dtype: 'float32' }), TypeError, 'ERR_ARGUMENT', /owner|deleter|borrowed/)
-    fails(() => fromBlob(ptr, [4], { dtype: 'float32', borrowed: false }), TypeError, 'ERR_ARGUMENT')
+    fails(
+      () => fromBlob(ptr, [4], { dtype: 'float32' }),
+      TypeError,
+      'ERR_ARGUMENT',
+      /owner|deleter|borrowed/,
+    )
+    fails(
+      () => fromBlob(ptr, [4], { dtype: 'float32', borrowed: false }),
+      TypeError,
+      'ERR_ARGUMENT',
+    )
     assert.equal(fromBlob(ptr, [4], { dtype: 'float32', borrowed: true }).size, 4)
   })
 
@@ -67,7 +93,11 @@ describe('fromBlob of an address', () => {
 
   it('refuses a misaligned float32 address', () => {
     const kept = empty([8], { shared: true })
-    fails(() => fromBlob(kept.dataPtr + 1n, [4], { dtype: 'float32', owner: kept }), RangeError, 'ERR_ALIGNMENT')
+    fails(
+      () => fromBlob(kept.dataPtr + 1n, [4], { dtype: 'float32', owner: kept }),
+      RangeError,
+      'ERR_ALIGNMENT',
+    )
     assert.equal(fromBlob(kept.dataPtr + 1n, [4], { dtype: 'int8', owner: kept }).size, 4)
   })
 
@@ -97,9 +127,9 @@ describe('fromBlob of an address', () => {
   it('keeps its owner alive while a view or only data.buffer is held, and lets go of it then: float32', async () => {
     const { collectAll, collectUntil } = require('../setup')
     const gone = new Set()
-    const registry = new FinalizationRegistry(name => gone.add(name))
+    const registry = new FinalizationRegistry((name) => gone.add(name))
     const kept = full([4], 5, { shared: true }) // stays, so that losing the owner is no crash
-    function make (name, pick) {
+    function make(name, pick) {
       const owner = { name }
       registry.register(owner, name)
       const t = fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner })
@@ -107,15 +137,25 @@ describe('fromBlob of an address', () => {
       return { held, owner: new WeakRef(owner) }
     }
     const held = {
-      tensor: make('tensor', t => t),
-      view: make('view', t => t.slice('1:')),
-      'view of a disposed tensor': make('view of a disposed tensor', t => { const v = t.slice('1:'); t.dispose(); return v }),
-      data: make('data', t => t.data),
-      buffer: make('buffer', t => t.data.buffer),
-      'buffer of a disposed tensor': make('buffer of a disposed tensor', t => { const { buffer } = t.data; t.dispose(); return buffer }),
-      'buffer of a view': make('buffer of a view', t => t.slice('2:').data.buffer),
-      'disposed without data': make('disposed without data', t => { t.dispose() }),
-      nothing: make('nothing', () => {})
+      tensor: make('tensor', (t) => t),
+      view: make('view', (t) => t.slice('1:')),
+      'view of a disposed tensor': make('view of a disposed tensor', (t) => {
+        const v = t.slice('1:')
+        t.dispose()
+        return v
+      }),
+      data: make('data', (t) => t.data),
+      buffer: make('buffer', (t) => t.data.buffer),
+      'buffer of a disposed tensor': make('buffer of a disposed tensor', (t) => {
+        const { buffer } = t.data
+        t.dispose()
+        return buffer
+      }),
+      'buffer of a view': make('buffer of a view', (t) => t.slice('2:').data.buffer),
+      'disposed without data': make('disposed without data', (t) => {
+        t.dispose()
+      }),
+      nothing: make('nothing', () => {}),
     }
     assert.equal(await collectUntil(() => gone.size === 2), true)
     await collectAll()
@@ -134,7 +174,11 @@ describe('fromBlob of an address', () => {
     const before = settledMemory()
     for (let i = 0; i < 100; i++) {
       fromBlob(ptr, [4], { dtype: 'float32', borrowed: true }).dispose()
-      fails(() => fromBlob(ptr, [5], { dtype: 'float32', borrowed: true, nbytes: 16 }), RangeError, 'ERR_BOUNDS')
+      fails(
+        () => fromBlob(ptr, [5], { dtype: 'float32', borrowed: true, nbytes: 16 }),
+        RangeError,
+        'ERR_BOUNDS',
+      )
     }
     const after = memory()
     assert.ok(after.storages <= before.storages, `${after.storages - before.storages} storages`)
@@ -158,10 +202,13 @@ describe('fromBlob of an address', () => {
 describe('fromBlob of an address in WASM', () => {
   it('is ERR_UNSUPPORTED', async function () {
     skipWithout(this, 'the WebAssembly build')
-    const { code, stdout } = await child(`
+    const { code, stdout } = await child(
+      `
       const { fromBlob } = require('samebytes')
       try { fromBlob(64n, [1], { dtype: 'int8', borrowed: true }) } catch (error) { console.log(error.code) }
-    `, { env: { SAMEBYTES_BACKEND: 'wasm' } })
+    `,
+      { env: { SAMEBYTES_BACKEND: 'wasm' } },
+    )
     assert.equal(code, 0)
     assert.equal(stdout.trim(), 'ERR_UNSUPPORTED')
   })

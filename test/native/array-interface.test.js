@@ -9,7 +9,7 @@ const TITLES = [
   'reads and writes views, also those that walk back',
   'keeps the tensor alive, through torch.from_numpy as well',
   'of a read-only tensor is a read-only array',
-  'is not there where NumPy has no such dtype'
+  'is not there where NumPy has no such dtype',
 ]
 
 describe('__array_interface__ of a tensor of libsamebytes', function () {

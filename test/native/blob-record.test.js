@@ -1,7 +1,15 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { childJson, collectAll, collectUntil, copied, fails, nativeOnly, refuses } = require('../setup')
+const {
+  childJson,
+  collectAll,
+  collectUntil,
+  copied,
+  fails,
+  nativeOnly,
+  refuses,
+} = require('../setup')
 
 const TORCH = {
   byte: 'uint8',
@@ -15,11 +23,11 @@ const TORCH = {
   cfloat: 'complex64',
   cdouble: 'complex128',
   bfloat16: 'bfloat16',
-  bool: 'bool'
+  bool: 'bool',
 }
 
 /** shared float32 1 … 6, and a plain record of it */
-function recordOf () {
+function recordOf() {
   const kept = tensor([1, 2, 3, 4, 5, 6], { shared: true })
   return { kept, record: { ptr: kept.dataPtr, shape: [2, 3], dtype: 'float32', owner: kept } }
 }
@@ -31,7 +39,10 @@ describe('fromBlob of a plain record', () => {
     const { kept, record } = recordOf()
     const { result: t, copies } = copied(() => fromBlob(record))
     assert.deepEqual(copies, {})
-    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual(t.toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     assert.equal(t.dataPtr, kept.dataPtr)
     assert.equal(t.owner, kept)
     t.set(60, 1, 2)
@@ -42,22 +53,40 @@ describe('fromBlob of a plain record', () => {
 
   it('reads strides, also negative ones, from the first element on', () => {
     const { kept, record } = recordOf()
-    assert.deepEqual(fromBlob({ ...record, shape: [3, 2], strides: [1, 3] }).toArray(), [[1, 4], [2, 5], [3, 6]])
+    assert.deepEqual(fromBlob({ ...record, shape: [3, 2], strides: [1, 3] }).toArray(), [
+      [1, 4],
+      [2, 5],
+      [3, 6],
+    ])
     const back = fromBlob({ ...record, ptr: kept.dataPtr + 20n, shape: [2, 2], strides: [-3, -1] })
-    assert.deepEqual(back.toArray(), [[6, 5], [3, 2]])
+    assert.deepEqual(back.toArray(), [
+      [6, 5],
+      [3, 2],
+    ])
     assert.equal(back.dataPtr, kept.dataPtr + 20n)
-    assert.deepEqual(fromBlob({ ...record, strides: null, device: null, shape: 6 }).toArray(), [1, 2, 3, 4, 5, 6])
+    assert.deepEqual(
+      fromBlob({ ...record, strides: null, device: null, shape: 6 }).toArray(),
+      [1, 2, 3, 4, 5, 6],
+    )
     fails(() => fromBlob({ ...record, strides: [1] }), RangeError, 'ERR_SHAPE')
     fails(() => fromBlob({ ...record, strides: 'row-major' }), TypeError, 'ERR_ARGUMENT', /strides/)
     fails(() => fromBlob({ ...record, strides: [-(2 ** 52), 1] }), RangeError, 'ERR_BOUNDS')
-    fails(() => fromBlob({ ...record, ptr: 8n, strides: [-3, 1] }), RangeError, 'ERR_BOUNDS', /address/)
+    fails(
+      () => fromBlob({ ...record, ptr: 8n, strides: [-3, 1] }),
+      RangeError,
+      'ERR_BOUNDS',
+      /address/,
+    )
     fails(() => fromBlob({ ...record, strides: [2 ** 52, 1] }), RangeError, 'ERR_BOUNDS')
   })
 
   for (const [name, dtype] of Object.entries(TORCH)) {
     it(`knows PyTorch's ${name} as ${dtype}, in records only`, () => {
       const kept = zeros([4], { dtype, shared: true })
-      assert.equal(fromBlob({ ptr: kept.dataPtr, shape: [4], dtype: name, owner: kept }).dtype, dtype)
+      assert.equal(
+        fromBlob({ ptr: kept.dataPtr, shape: [4], dtype: name, owner: kept }).dtype,
+        dtype,
+      )
       if (name === dtype) return
       fails(() => fromBlob(kept.dataPtr, [4], { dtype: name, owner: kept }), TypeError, 'ERR_DTYPE')
       fails(() => zeros([1], name), TypeError, 'ERR_DTYPE')
@@ -72,7 +101,9 @@ describe('fromBlob of a plain record', () => {
     fails(() => fromBlob(without('dtype')), TypeError, 'ERR_DTYPE', /dtype/)
     fails(() => fromBlob(without('owner')), TypeError, 'ERR_ARGUMENT', /owner/)
     fails(() => fromBlob(without('owner', null)), TypeError, 'ERR_ARGUMENT', /owner/)
-    for (const ptr of ['0', -1n, 1.5, 2n ** 64n, {}, true]) fails(() => fromBlob(without('ptr', ptr)), TypeError, 'ERR_ARGUMENT', /ptr/)
+    for (const ptr of ['0', -1n, 1.5, 2n ** 64n, {}, true]) {
+      fails(() => fromBlob(without('ptr', ptr)), TypeError, 'ERR_ARGUMENT', /ptr/)
+    }
     fails(() => fromBlob(without('dtype', 'float33')), TypeError, 'ERR_DTYPE', /float33/)
     fails(() => fromBlob(without('shape', 'x')), TypeError, 'ERR_ARGUMENT', /shape/)
     fails(() => fromBlob(without('shape', [-1])), RangeError, 'ERR_SHAPE')
@@ -83,14 +114,20 @@ describe('fromBlob of a plain record', () => {
   })
 
   it('takes what is missing from the options: shape, dtype, owner', () => {
-    const { kept, record: { ptr } } = recordOf()
+    const {
+      kept,
+      record: { ptr },
+    } = recordOf()
     assert.deepEqual(fromBlob({ ptr }, [2], { dtype: 'float32', owner: kept }).toArray(), [1, 2])
-    assert.deepEqual(fromBlob({ ptr, shape: [2], dtype: 'float' }, { borrowed: true }).toArray(), [1, 2])
+    assert.deepEqual(
+      fromBlob({ ptr, shape: [2], dtype: 'float' }, { borrowed: true }).toArray(),
+      [1, 2],
+    )
     const owner = {}
     assert.equal(fromBlob({ ptr, shape: [2], dtype: 'float', owner: kept }, { owner }).owner, owner)
   })
 
-  it('never leaves the record\'s own elements, whatever else is asked for', () => {
+  it("never leaves the record's own elements, whatever else is asked for", () => {
     const { record } = recordOf()
     assert.deepEqual(fromBlob(record, [2], { offset: 4 }).toArray(), [5, 6])
     assert.deepEqual(fromBlob(record, [3], { strides: [2], readOnly: true }).toArray(), [1, 3, 5])
@@ -105,17 +142,27 @@ describe('fromBlob of a plain record', () => {
 
   it('takes ptr 0 and null without elements only', () => {
     for (const ptr of [0, 0n, null]) {
-      assert.deepEqual(fromBlob({ ptr, shape: [0, 2], dtype: 'float32' }, { borrowed: true }).toArray(), [])
-      fails(() => fromBlob({ ptr, shape: [1], dtype: 'float32' }, { borrowed: true }), TypeError, 'ERR_ARGUMENT')
+      assert.deepEqual(
+        fromBlob({ ptr, shape: [0, 2], dtype: 'float32' }, { borrowed: true }).toArray(),
+        [],
+      )
+      fails(
+        () => fromBlob({ ptr, shape: [1], dtype: 'float32' }, { borrowed: true }),
+        TypeError,
+        'ERR_ARGUMENT',
+      )
     }
   })
 
   it('runs its deleter once, with the lowest address; not where it refuses', async () => {
     const { kept, record } = recordOf()
     const calls = []
-    const deleter = address => calls.push(address)
+    const deleter = (address) => calls.push(address)
     fails(() => fromBlob(record, [7], { deleter }), RangeError, 'ERR_BOUNDS')
-    const t = fromBlob({ ...record, ptr: kept.dataPtr + 20n, shape: [6], strides: [-1] }, { deleter })
+    const t = fromBlob(
+      { ...record, ptr: kept.dataPtr + 20n, shape: [6], strides: [-1] },
+      { deleter },
+    )
     await flush()
     assert.deepEqual(calls, [])
     t.dispose()
@@ -125,7 +172,9 @@ describe('fromBlob of a plain record', () => {
 
   it('keeps its owner alive through the last view, and lets go of it then', async () => {
     let gone = false
-    const registry = new FinalizationRegistry(() => { gone = true })
+    const registry = new FinalizationRegistry(() => {
+      gone = true
+    })
     const { kept, record } = recordOf()
     let view = (() => {
       const owner = { name: 'owner' }
@@ -144,9 +193,17 @@ describe('fromBlob of a plain record', () => {
   it('reads each field once', () => {
     const { record } = recordOf()
     const reads = {}
-    const counted = new Proxy(record, { get (target, name) { reads[name] = (reads[name] ?? 0) + 1; return target[name] } })
+    const counted = new Proxy(record, {
+      get(target, name) {
+        reads[name] = (reads[name] ?? 0) + 1
+        return target[name]
+      },
+    })
     fromBlob(counted)
-    assert.ok(Object.values(reads).every(n => n === 1), JSON.stringify(reads))
+    assert.ok(
+      Object.values(reads).every((n) => n === 1),
+      JSON.stringify(reads),
+    )
   })
 })
 
@@ -156,7 +213,7 @@ describe('an address whose owner is a tensor', () => {
   for (const [name, make] of Object.entries({
     'shared float32': () => full([4], 5, { shared: true }),
     'small float32': () => full([4], 5),
-    'large float32': () => full([40000], 5)
+    'large float32': () => full([40000], 5),
   })) {
     it(`keeps the bytes past the owner's dispose: ${name}`, async () => {
       const owner = make()
@@ -201,7 +258,11 @@ describe('an address whose owner is a tensor', () => {
     const owner = zeros([1])
     owner.dispose()
     let calls = 0
-    fails(() => fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner, deleter: () => calls++ }), Error, 'ERR_DISPOSED')
+    fails(
+      () => fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner, deleter: () => calls++ }),
+      Error,
+      'ERR_DISPOSED',
+    )
     await flush()
     assert.equal(calls, 0)
   })
@@ -216,9 +277,9 @@ describe('blobs of unbound dynamism', () => {
     const blobs = [
       fromBlob(kept.dataPtr, [6], { dtype: 'float32', borrowed: true, ...opts }),
       fromBlob(record, [6], opts),
-      fromBlob(new Float32Array(6), [6], opts)
+      fromBlob(new Float32Array(6), [6], opts),
     ]
-    for (const t of [...blobs, ...blobs.map(t => t.view([6]))]) {
+    for (const t of [...blobs, ...blobs.map((t) => t.view([6]))]) {
       assert.equal(t.dynamism, 'unbound')
       fails(() => t.resize(7), RangeError, 'ERR_SHAPE', /blob/)
       assert.deepEqual([t.shape, t.resize(2).resize(6).shape], [[6], [6]])
@@ -238,7 +299,8 @@ describe('blob records under collection', function () {
   })
 
   it('at nearly every allocation keep the float32 bytes of temporaries', async () => {
-    const wrong = await childJson(`
+    const wrong = await childJson(
+      `
       const { empty, fromBlob, full } = require('samebytes')
       const wrong = []
       const live = []
@@ -257,7 +319,9 @@ describe('blob records under collection', function () {
         for (const [v, value] of live) if (!v.isDisposed && v.get(-1) !== value) wrong.push([v.get(-1), value])
       }
       console.log(JSON.stringify(wrong.slice(0, 5)))
-    `, { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc', '--gc-interval=300'] })
+    `,
+      { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc', '--gc-interval=300'] },
+    )
     assert.deepEqual(wrong, [])
   })
 })

@@ -9,32 +9,34 @@ const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
 const { child, childJson, collectUntil, fails, generator, nativeOnly, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
-function failAllocation (n) {
+function failAllocation(n) {
   frame.f64[tables.frame.ARGS] = n
   backend.call(opcodes.fail_allocation)
   assert.equal(frame.f64[tables.frame.STATUS], 0)
 }
 
-async function rejects (promise, code) {
-  await assert.rejects(promise, error => {
+async function rejects(promise, code) {
+  await assert.rejects(promise, (error) => {
     assert.equal(error.code, code, error.stack)
     return true
   })
 }
 
 /** This thread does nothing for some milliseconds, its event loop neither. */
-const sleep = ms => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const sleep = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 /**
  * Keeps all threads of libuv's pool busy: each opens a pipe that nobody writes to. They are free once release() is
  * called, which resolves when they are done.
  */
-function occupyPool () {
+function occupyPool() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-'))
   const pipe = path.join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
-  const opened = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () => fs.promises.open(pipe, 'r'))
-  async function release () {
+  const opened = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () =>
+    fs.promises.open(pipe, 'r'),
+  )
+  async function release() {
     const writer = fs.openSync(pipe, 'r+') // with a reader of its own, it need not wait for one
     for (const reader of await Promise.all(opened)) await reader.close()
     fs.closeSync(writer)
@@ -43,15 +45,19 @@ function occupyPool () {
   return { release }
 }
 
-function shared (shape, dtype) {
+function shared(shape, dtype) {
   const t = empty(shape, { dtype, shared: true })
-  t.copyFrom(new Uint8Array(t.size).map((_, i) => i % 251), { casting: 'unsafe' })
+  t.copyFrom(
+    new Uint8Array(t.size).map((_, i) => i % 251),
+    { casting: 'unsafe' },
+  )
   return t
 }
 
 const KINDS = {
   'shared: true': shared,
-  'shared: \'sab\'': (shape, dtype) => empty(shape, { dtype, shared: 'sab' }).copyFrom(shared(shape, dtype)),
+  "shared: 'sab'": (shape, dtype) =>
+    empty(shape, { dtype, shared: 'sab' }).copyFrom(shared(shape, dtype)),
   'a SharedArrayBuffer given to fromBlob': (shape, dtype) => {
     const source = shared(shape, dtype)
     const buffer = new SharedArrayBuffer(source.nbytes + 64)
@@ -61,12 +67,14 @@ const KINDS = {
   'an address': (shape, dtype) => {
     const owner = shared(shape, dtype)
     return fromBlob(owner.dataPtr, shape, { dtype, owner })
-  }
+  },
 }
 
 describe('copyFromAsync off the event loop', function () {
   nativeOnly()
-  afterEach(() => { if (opcodes.fail_allocation !== undefined) failAllocation(0) })
+  afterEach(() => {
+    if (opcodes.fail_allocation !== undefined) failAllocation(0)
+  })
 
   for (const [to, make] of Object.entries(KINDS)) {
     for (const [from, makeSource] of Object.entries(KINDS)) {
@@ -88,7 +96,7 @@ describe('copyFromAsync off the event loop', function () {
     for (const [value, options, expected] of [
       [5, {}, [5, 5, 5]],
       [[[1], [2], [3]], {}, [1, 2, 3]],
-      [2, { scale: [1, 2, 3], bias: 1, axis: 0 }, [3, 5, 7]]
+      [2, { scale: [1, 2, 3], bias: 1, axis: 0 }, [3, 5, 7]],
     ]) {
       t.zero()
       const promise = t.copyFromAsync(value, options)
@@ -98,7 +106,14 @@ describe('copyFromAsync off the event loop', function () {
     }
   })
 
-  for (const dtypes of [['uint8', 'uint8'], ['float32', 'float32'], ['float64', 'uint8'], ['int16', 'float64'], ['complex128', 'complex64'], ['float16', 'int64']]) {
+  for (const dtypes of [
+    ['uint8', 'uint8'],
+    ['float32', 'float32'],
+    ['float64', 'uint8'],
+    ['int16', 'float64'],
+    ['complex128', 'complex64'],
+    ['float16', 'int64'],
+  ]) {
     it(`gives the bits of copyFrom for ${dtypes[1]} to ${dtypes[0]}, in pieces of 4 KiB, whatever the strides`, async () => {
       const { next, pick, shuffle } = generator(44)
       for (let round = 0; round < 150; round++) {
@@ -108,20 +123,35 @@ describe('copyFromAsync off the event loop', function () {
         const size = shape.reduce((a, b) => a * b, 1)
         if (size > 15000) continue
         const axes = shuffle(shape.map((_, d) => d))
-        const layout = t => {
-          let view = t.view(axes.map(d => shape[d]), { offset: 7 }).permute(axes.map((_, d) => axes.indexOf(d)))
+        const layout = (t) => {
+          let view = t
+            .view(
+              axes.map((d) => shape[d]),
+              { offset: 7 },
+            )
+            .permute(axes.map((_, d) => axes.indexOf(d)))
           if (shape.length > 0 && round % 3 === 0) view = view.slice('::-1')
           return view
         }
-        const source = round % 4 === 0 && shape.length > 0 ? from.view(shape.slice(1), { offset: 3 }) : from.view(shape, { offset: 3 })
+        const source =
+          round % 4 === 0 && shape.length > 0
+            ? from.view(shape.slice(1), { offset: 3 })
+            : from.view(shape, { offset: 3 })
         const options = { casting: 'unsafe' }
         if (round % 5 === 1 && shape.length > 0 && !dtypes[0].includes('complex')) {
           const axis = next(shape.length) - (round % 2) * shape.length
-          Object.assign(options, { axis, scale: Array.from({ length: shape.at(axis) }, () => next(9) / 2), bias: 1 })
+          Object.assign(options, {
+            axis,
+            scale: Array.from({ length: shape.at(axis) }, () => next(9) / 2),
+            bias: 1,
+          })
         }
         layout(now).copyFrom(source, options)
         await layout(later).copyFromAsync(source, options)
-        assert.ok(Buffer.from(later.bytes).equals(Buffer.from(now.bytes)), JSON.stringify([shape, axes, options]))
+        assert.ok(
+          Buffer.from(later.bytes).equals(Buffer.from(now.bytes)),
+          JSON.stringify([shape, axes, options]),
+        )
       }
     })
   }
@@ -129,8 +159,12 @@ describe('copyFromAsync off the event loop', function () {
   it('scales shared float32 by one factor per index of the axis that is cut', async () => {
     for (const axis of [0, 1, -1]) {
       const [now, later, src] = Array.from({ length: 3 }, () => shared([150, 150], 'float32'))
-      const options = { axis, scale: Array.from({ length: 150 }, (_, i) => i), bias: new Float64Array(150).map((_, i) => -i) }
-      for (const turned of [t => t, t => t.T]) {
+      const options = {
+        axis,
+        scale: Array.from({ length: 150 }, (_, i) => i),
+        bias: new Float64Array(150).map((_, i) => -i),
+      }
+      for (const turned of [(t) => t, (t) => t.T]) {
         turned(now).copyFrom(src, options)
         await turned(later).copyFromAsync(src, options)
         assert.deepEqual(later.toArray(), now.toArray())
@@ -160,7 +194,7 @@ describe('copyFromAsync off the event loop', function () {
     while (dst.get(0, 0, 0) === 0) sleep(1)
     controller.abort('enough')
     const before = dst.get(63, 1023, 1023)
-    await assert.rejects(promise, reason => reason === 'enough')
+    await assert.rejects(promise, (reason) => reason === 'enough')
     assert.deepEqual([before, dst.get(63, 1023, 1023)], [0, 0])
     dst.fill(3)
     src.fill(3)
@@ -173,7 +207,7 @@ describe('copyFromAsync off the event loop', function () {
     const promise = t.copyFromAsync(1, { signal: controller.signal })
     fails(() => t.fill(2), Error, 'ERR_BUSY')
     controller.abort('enough')
-    await assert.rejects(promise, reason => reason === 'enough')
+    await assert.rejects(promise, (reason) => reason === 'enough')
     assert.deepEqual(t.toArray(), [0, 0, 0, 0])
     t.fill(2)
     await pool.release()
@@ -185,12 +219,15 @@ describe('copyFromAsync off the event loop', function () {
     const pool = occupyPool()
     const kept = full([1000], 4, { shared: true })
     const calls = []
-    const blob = fromBlob(kept.dataPtr, [1000], { dtype: 'float32', deleter: address => calls.push(address) })
+    const blob = fromBlob(kept.dataPtr, [1000], {
+      dtype: 'float32',
+      deleter: (address) => calls.push(address),
+    })
     const dst = zeros([1000], { shared: true })
     const promise = dst.copyFromAsync(blob)
     blob.dispose()
     globalThis.gc()
-    await new Promise(resolve => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(calls, [])
     await pool.release()
     await promise
@@ -205,7 +242,9 @@ describe('copyFromAsync off the event loop', function () {
     const promises = Array.from({ length: 20 }, (_, i) => {
       const buffer = new SharedArrayBuffer(400000)
       const array = new Float32Array(buffer).fill(i)
-      return i < 19 ? fromBlob(new SharedArrayBuffer(400000), [100000], 'float32').copyFromAsync(array) : dst.copyFromAsync(array)
+      return i < 19
+        ? fromBlob(new SharedArrayBuffer(400000), [100000], 'float32').copyFromAsync(array)
+        : dst.copyFromAsync(array)
     })
     for (let i = 0; i < 5; i++) globalThis.gc()
     const noise = Array.from({ length: 20 }, () => new Float32Array(100000).fill(77))
@@ -217,10 +256,22 @@ describe('copyFromAsync off the event loop', function () {
   it('is ERR_MEMORY where the n-th allocation fails: nothing is written, nothing stays, and it works afterwards', async function () {
     if (opcodes.fail_allocation === undefined) return skip(this, 'needs the test addon (SB_TEST)')
     const CASES = {
-      'of float32 tensors': [() => [shared([2000], 'float32'), shared([2000], 'float32')], ([a, b]) => a.copyFromAsync(b.slice('::-1')), 1],
+      'of float32 tensors': [
+        () => [shared([2000], 'float32'), shared([2000], 'float32')],
+        ([a, b]) => a.copyFromAsync(b.slice('::-1')),
+        1,
+      ],
       'of a number': [() => [shared([2000], 'float32')], ([a]) => a.copyFromAsync(3), 3],
-      'with factors': [() => [shared([2, 3], 'float32'), shared([2, 3], 'float32')], ([a, b]) => a.copyFromAsync(b, { scale: [1, 2], axis: 0 }), 5],
-      'of overlapping float32': [() => [shared([100, 100], 'float32')], ([a]) => a.copyFromAsync(a.T), 3]
+      'with factors': [
+        () => [shared([2, 3], 'float32'), shared([2, 3], 'float32')],
+        ([a, b]) => a.copyFromAsync(b, { scale: [1, 2], axis: 0 }),
+        5,
+      ],
+      'of overlapping float32': [
+        () => [shared([100, 100], 'float32')],
+        ([a]) => a.copyFromAsync(a.T),
+        3,
+      ],
     }
     for (const [name, [make, act, least]] of Object.entries(CASES)) {
       const { native } = memory().bytes
@@ -243,11 +294,18 @@ describe('copyFromAsync off the event loop', function () {
           tensors[0].copyFrom(tensors[0]) // nobody is busy
         }
         const now = memory()
-        assert.deepEqual([now.storages <= alive.storages, now.bytes.native <= alive.bytes.native, now.inFlight], [true, true, 0], name)
+        assert.deepEqual(
+          [now.storages <= alive.storages, now.bytes.native <= alive.bytes.native, now.inFlight],
+          [true, true, 0],
+          name,
+        )
       }
       for (const t of tensors) t.dispose()
       assert.ok(await collectUntil(() => memory().bytes.native <= native), name)
-      assert.ok(failures - 1 >= least, `${name}: ${failures - 1} requests failed; ${least} were expected`)
+      assert.ok(
+        failures - 1 >= least,
+        `${name}: ${failures - 1} requests failed; ${least} were expected`,
+      )
     }
   })
 
@@ -268,7 +326,7 @@ describe('copyFromAsync off the event loop', function () {
       }
     `
 
-    it('workers that are terminated, 20 times, leave the process well and the main thread\'s copies alone', async () => {
+    it("workers that are terminated, 20 times, leave the process well and the main thread's copies alone", async () => {
       const result = await childJson(`
         const { Worker } = require('node:worker_threads')
         const { full, memory, zeros } = require('samebytes')
@@ -301,14 +359,21 @@ describe('copyFromAsync off the event loop', function () {
           console.log(JSON.stringify([first, await end("begin(); setTimeout(() => { throw new Error('mine') }, 2)")]))
         })
       `)
-      assert.deepEqual(result, [[3, null], [1, 'mine']])
+      assert.deepEqual(result, [
+        [3, null],
+        [1, 'mine'],
+      ])
     })
 
     for (const [how, source, expected] of [
       ['process.exit at once', 'begin(); process.exit(4)', 4],
       ['process.exit a little later', 'begin(); setTimeout(() => process.exit(4), 3)', 4],
       ['an uncaught error', "begin(); setTimeout(() => { throw new Error('mine') }, 3)", 1],
-      ['process.exit after an abort', 'begin(); controller.abort(); process.on("unhandledRejection", () => {}); process.exit(4)', 4]
+      [
+        'process.exit after an abort',
+        'begin(); controller.abort(); process.on("unhandledRejection", () => {}); process.exit(4)',
+        4,
+      ],
     ]) {
       it(`${how}`, async () => {
         for (let i = 0; i < 5; i++) {
@@ -319,10 +384,13 @@ describe('copyFromAsync off the event loop', function () {
     }
 
     it('a process with nothing else to do ends when its copies are done', async () => {
-      const result = await childJson(WORK + `
+      const result = await childJson(
+        WORK +
+          `
         begin()
         process.on('exit', () => console.log(JSON.stringify([b.get(7, 1023, 1023), own[0].get(0, 0)])))
-      `)
+      `,
+      )
       assert.deepEqual(result, [1, 0])
     })
   })
@@ -331,7 +399,7 @@ describe('copyFromAsync off the event loop', function () {
 describe('a pending copy of the addon', () => {
   nativeOnly()
 
-  it('is stopped by its number only: others are nobody\'s', async () => {
+  it("is stopped by its number only: others are nobody's", async () => {
     const pool = occupyPool()
     const t = tensor([1, 2], { shared: true })
     const promise = t.copyFromAsync(3)

@@ -78,7 +78,7 @@ const PROGRAMS = {
     a.dispose()
     b.fill(3)
     if (b.get(0) !== 3) throw new Error('broken')
-    gc()`
+    gc()`,
 }
 
 describe('a process', function () {

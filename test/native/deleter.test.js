@@ -1,10 +1,19 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, flush, fromBlob, full, tensor, tidy, zeros } = require('samebytes')
-const { child, childJson, collectAll, collectUntil, fails, nativeOnly, skipWithout, turn } = require('../setup')
+const {
+  child,
+  childJson,
+  collectAll,
+  collectUntil,
+  fails,
+  nativeOnly,
+  skipWithout,
+  turn,
+} = require('../setup')
 
 /** A float32 [4] over memory that stays, with a deleter that notes its calls. */
-function withDeleter (deleter) {
+function withDeleter(deleter) {
   const kept = full([4], 3, { shared: true })
   const calls = []
   const t = fromBlob(kept.dataPtr, [4], {
@@ -13,7 +22,7 @@ function withDeleter (deleter) {
       assert.equal(args.length === 1 && kept.isDisposed, false) // kept lives as long as the deleter
       calls.push(args)
       deleter?.(...args)
-    }
+    },
   })
   return { kept, calls, t, address: kept.dataPtr }
 }
@@ -35,7 +44,11 @@ describe('deleters', function () {
   it('get the address that was given, whatever the float32 offset', async () => {
     const kept = full([8], 3, { shared: true })
     const calls = []
-    const t = fromBlob(kept.dataPtr, [2], { dtype: 'float32', offset: 5, deleter: address => calls.push(address) })
+    const t = fromBlob(kept.dataPtr, [2], {
+      dtype: 'float32',
+      offset: 5,
+      deleter: (address) => calls.push(address),
+    })
     t.dispose()
     await flush()
     assert.deepEqual(calls, [kept.dataPtr])
@@ -69,18 +82,20 @@ describe('deleters', function () {
   })
 
   for (const [name, use] of Object.entries({
-    get: t => t.get(1),
-    set: t => t.set(5, 1),
-    item: t => t.select(0, 0).item(),
-    toArray: t => t.toArray(),
-    toString: t => t.toString(),
-    fill: t => t.fill(1),
-    clone: t => t.clone(),
-    copyFrom: t => t.copyFrom([1, 2, 3, 4])
+    get: (t) => t.get(1),
+    set: (t) => t.set(5, 1),
+    item: (t) => t.select(0, 0).item(),
+    toArray: (t) => t.toArray(),
+    toString: (t) => t.toString(),
+    fill: (t) => t.fill(1),
+    clone: (t) => t.clone(),
+    copyFrom: (t) => t.copyFrom([1, 2, 3, 4]),
   })) {
     it(`are not held up by ${name}, which exposes no buffer`, async () => {
       const { t, calls } = withDeleter()
-      tidy(() => { use(t) })
+      tidy(() => {
+        use(t)
+      })
       t.dispose()
       await flush()
       assert.equal(calls.length, 1)
@@ -102,7 +117,9 @@ describe('deleters', function () {
 
   it('run for a float32 tensor that was collected without dispose', async () => {
     let calls
-    ;(() => { ({ calls } = withDeleter()) })()
+    ;(() => {
+      ;({ calls } = withDeleter())
+    })()
     assert.equal(await collectUntil(() => calls.length > 0), true)
     assert.equal(calls.length, 1)
   })
@@ -110,7 +127,7 @@ describe('deleters', function () {
   it('may use samebytes, dispose and make tensors with deleters', async () => {
     const results = []
     const second = withDeleter()
-    const { t } = withDeleter(address => {
+    const { t } = withDeleter((address) => {
       results.push(tensor([1, 2]).clone().toArray())
       second.t.dispose()
     })
@@ -123,10 +140,12 @@ describe('deleters', function () {
 
   it('that throw become a process warning, and the others run', async () => {
     const warnings = []
-    const note = warning => warnings.push(warning)
+    const note = (warning) => warnings.push(warning)
     process.on('warning', note)
     try {
-      const first = withDeleter(() => { throw new Error('from the deleter') })
+      const first = withDeleter(() => {
+        throw new Error('from the deleter')
+      })
       const second = withDeleter()
       first.t.dispose()
       second.t.dispose()
@@ -135,8 +154,12 @@ describe('deleters', function () {
       await turn()
       assert.equal(first.calls.length, 1)
       assert.equal(second.calls.length, 1)
-      assert.ok(warnings.some(warning => /from the deleter/.test(`${warning.message} ${warning.stack} ${warning.detail}`)),
-        `warnings: ${warnings.map(String)}`)
+      assert.ok(
+        warnings.some((warning) =>
+          /from the deleter/.test(`${warning.message} ${warning.stack} ${warning.detail}`),
+        ),
+        `warnings: ${warnings.map(String)}`,
+      )
     } finally {
       process.off('warning', note)
     }
@@ -156,7 +179,7 @@ describe('deleters', function () {
 
   it('work for a Float32Array too, with a bigint', async () => {
     const calls = []
-    const t = fromBlob(new Float32Array(4), [4], { deleter: address => calls.push(address) })
+    const t = fromBlob(new Float32Array(4), [4], { deleter: (address) => calls.push(address) })
     const view = t.slice('1:')
     t.dispose()
     await flush()
@@ -170,7 +193,7 @@ describe('deleters', function () {
   it('are not run where fromBlob refused', async () => {
     const kept = empty([4], { shared: true })
     const calls = []
-    const opts = { dtype: 'float32', nbytes: 16, deleter: address => calls.push(address) }
+    const opts = { dtype: 'float32', nbytes: 16, deleter: (address) => calls.push(address) }
     fails(() => fromBlob(kept.dataPtr, [5], opts), RangeError, 'ERR_BOUNDS')
     fails(() => fromBlob(kept.dataPtr + 2n, [1], opts), RangeError, 'ERR_ALIGNMENT')
     globalThis.gc()
@@ -181,7 +204,11 @@ describe('deleters', function () {
   it('must be functions', () => {
     const kept = empty([4], { shared: true })
     for (const deleter of [5, 'f', {}, true]) {
-      fails(() => fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter }), TypeError, 'ERR_ARGUMENT')
+      fails(
+        () => fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter }),
+        TypeError,
+        'ERR_ARGUMENT',
+      )
     }
   })
 
@@ -215,14 +242,17 @@ describe('flush', () => {
 
   it('is there in WASM, where a deleter runs for a Float32Array', async function () {
     skipWithout(this, 'the WebAssembly build')
-    const calls = await childJson(`
+    const calls = await childJson(
+      `
       const { fromBlob, flush } = require('samebytes')
       const calls = []
       const t = fromBlob(new Float32Array(4), [4], { deleter: address => calls.push(String(address)) })
       t.dispose()
       const early = calls.length
       flush().then(() => console.log(JSON.stringify([early, calls])))
-    `, { env: { SAMEBYTES_BACKEND: 'wasm' } })
+    `,
+      { env: { SAMEBYTES_BACKEND: 'wasm' } },
+    )
     assert.deepEqual(calls, [0, ['0']])
   })
 })

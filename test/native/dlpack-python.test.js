@@ -19,11 +19,18 @@ const BOTH = [
   'gives what is empty, and what has no axes',
   'gives a capsule that can be used once',
   'refuses what cannot be shared',
-  'goes there and back over one block, 20,000 times'
+  'goes there and back over one block, 20,000 times',
 ]
-const TORCH = [...BOTH, 'writes what C sees', 'NumPy and PyTorch are two more views of one block of C\'s']
+const TORCH = [
+  ...BOTH,
+  'writes what C sees',
+  "NumPy and PyTorch are two more views of one block of C's",
+]
 
-for (const [module, name, titles] of [['numpy', 'NumPy', BOTH], ['torch', 'PyTorch', TORCH]]) {
+for (const [module, name, titles] of [
+  ['numpy', 'NumPy', BOTH],
+  ['torch', 'PyTorch', TORCH],
+]) {
   describe(`${name}, with libsamebytes by DLPack,`, function () {
     nativeOnly()
     let results = {}

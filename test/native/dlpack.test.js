@@ -1,17 +1,37 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
-const { empty, flush, fromBlob, fromDlpack, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { childJson, collectAll, collectUntil, copied, fails, generator, nativeOnly, refuses, settledMemory, turn } = require('../setup')
+const {
+  empty,
+  flush,
+  fromBlob,
+  fromDlpack,
+  memory,
+  sharesMemory,
+  tensor,
+  zeros,
+} = require('samebytes')
+const {
+  childJson,
+  collectAll,
+  collectUntil,
+  copied,
+  fails,
+  generator,
+  nativeOnly,
+  refuses,
+  settledMemory,
+  turn,
+} = require('../setup')
 const peer = require('../peers/dlpack/build/Release/dlpack_peer.node')
 
 const NEW = { maxVersion: [1, 0] }
 const dims = (...list) => BigInt64Array.from(list, BigInt)
 
 /** A float32 [2, 3] of the peer's: bytes 0, 1, 2, …, and whatever spec says. */
-const give = spec => peer.give({ shape: dims(2, 3), strides: dims(3, 1), ndim: 2, ...spec })
+const give = (spec) => peer.give({ shape: dims(2, 3), strides: dims(3, 1), ndim: 2, ...spec })
 /** The bytes of its elements, in logical order. */
-function bytesOf (t) {
+function bytesOf(t) {
   const out = zeros(t.shape, t.dtype)
   const list = [...out.copyFrom(t).bytes]
   out.dispose()
@@ -19,7 +39,7 @@ function bytesOf (t) {
 }
 
 /** Until the loans of this thread are down to so many. */
-async function untilExported (n) {
+async function untilExported(n) {
   for (let i = 0; i < 1000 && memory().exported !== n; i++) await turn()
   assert.equal(memory().exported, n)
 }
@@ -28,12 +48,29 @@ describe('__dlpack__', () => {
   nativeOnly()
 
   it('gives another addon the float32 bytes of a tensor, with shape and strides', async () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     const { result: capsule, copies } = copied(() => t.T.slice('1:').__dlpack__(NEW))
     assert.deepEqual(copies, {})
     assert.equal(memory().exported, 1)
     const { id, address, ...rest } = peer.take(capsule)
-    assert.deepEqual(rest, { versioned: 1, major: 1, minor: 2, flags: 0, code: 2, bits: 32, lanes: 1, ndim: 2, deviceType: 1, deviceId: 0, byteOffset: 0, shape: [2, 2], strides: [1, 3] })
+    assert.deepEqual(rest, {
+      versioned: 1,
+      major: 1,
+      minor: 2,
+      flags: 0,
+      code: 2,
+      bits: 32,
+      lanes: 1,
+      ndim: 2,
+      deviceType: 1,
+      deviceId: 0,
+      byteOffset: 0,
+      shape: [2, 2],
+      strides: [1, 3],
+    })
     assert.equal(address, t.dataPtr + 4n)
     assert.equal(peer.element(id, 1, 60), 3) // written there, read here
     assert.equal(t.get(0, 2), 60)
@@ -51,7 +88,11 @@ describe('__dlpack__', () => {
       assert.deepEqual(strides, [1])
       peer.free(id)
     }
-    for (const maxVersion of [[1, 0], [1, 9], [2, 0]]) {
+    for (const maxVersion of [
+      [1, 0],
+      [1, 9],
+      [2, 0],
+    ]) {
       const { id, versioned, major } = peer.take(t.__dlpack__({ maxVersion }))
       assert.deepEqual([versioned, major], [1, 1])
       peer.free(id)
@@ -59,7 +100,7 @@ describe('__dlpack__', () => {
     await untilExported(0)
   })
 
-  it('holds V8\'s bytes, past dispose and collection, until they are freed', async () => {
+  it("holds V8's bytes, past dispose and collection, until they are freed", async () => {
     const { id } = (() => {
       const t = empty([64, 64]).fill(7)
       const taken = peer.take(t.__dlpack__(NEW))
@@ -78,11 +119,15 @@ describe('__dlpack__', () => {
 
   it('keeps what a tensor over an address has to keep', async () => {
     let gone = false
-    const registry = new FinalizationRegistry(() => { gone = true })
+    const registry = new FinalizationRegistry(() => {
+      gone = true
+    })
     const taken = (() => {
       const owner = { bytes: zeros([4], { shared: true }).fill(3) }
       registry.register(owner)
-      return peer.take(fromBlob(owner.bytes.dataPtr, [4], { dtype: 'float32', owner }).__dlpack__(NEW))
+      return peer.take(
+        fromBlob(owner.bytes.dataPtr, [4], { dtype: 'float32', owner }).__dlpack__(NEW),
+      )
     })()
     await collectAll()
     assert.equal(gone, false)
@@ -91,10 +136,12 @@ describe('__dlpack__', () => {
     assert.equal(await collectUntil(() => gone), true)
   })
 
-  it('marks V8\'s buffer, so that nobody transfers it away', async () => {
+  it("marks V8's buffer, so that nobody transfers it away", async () => {
     const t = empty([2048]).fill(5)
     const { id } = peer.take(t.__dlpack__(NEW))
-    try { structuredClone(t.data, { transfer: [t.data.buffer] }) } catch {} // Node 20 copies, later versions throw
+    try {
+      structuredClone(t.data, { transfer: [t.data.buffer] })
+    } catch {} // Node 20 copies, later versions throw
     assert.equal(t.get(0), 5)
     assert.equal(peer.element(id, 2047), 5)
     peer.free(id)
@@ -106,7 +153,12 @@ describe('__dlpack__', () => {
   })
 
   it('can be freed on another thread', async () => {
-    for (const make of [() => empty([8]).fill(1), () => zeros([8], { shared: true }), () => zeros([8], { shared: 'sab' }), () => fromBlob(new Float32Array(8))]) {
+    for (const make of [
+      () => empty([8]).fill(1),
+      () => zeros([8], { shared: true }),
+      () => zeros([8], { shared: 'sab' }),
+      () => fromBlob(new Float32Array(8)),
+    ]) {
       const { id } = peer.take(make().__dlpack__(NEW))
       assert.equal(memory().exported, 1)
       peer.free(id, true)
@@ -117,13 +169,19 @@ describe('__dlpack__', () => {
   it('is freed when its capsule is collected unused', async () => {
     const t = zeros([4], { shared: true })
     const before = memory().exported
-    ;(() => { t.__dlpack__(NEW); t.__dlpack__() })()
+    ;(() => {
+      t.__dlpack__(NEW)
+      t.__dlpack__()
+    })()
     assert.equal(memory().exported, before + 2)
     assert.equal(await collectUntil(() => memory().exported === before), true)
   })
 
   it('with copy: true gives bytes that nobody else sees, dense and writable', () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]]).flip()
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]).flip()
     for (const opts of [{ copy: true }, { copy: true, ...NEW }]) {
       const { result: capsule, copies } = copied(() => t.__dlpack__(opts))
       assert.deepEqual(copies, { __dlpack__: { count: 1, bytes: 24 } })
@@ -215,8 +273,17 @@ describe('fromDlpack', () => {
       const [capsule, id] = give({ versioned, byteOffset: 8n, strides: dims(1, 2) })
       const { result: t, copies } = copied(() => fromDlpack(capsule))
       assert.deepEqual(copies, {})
-      assert.deepEqual([t.dtype, t.shape, t.strides, t.isReadOnly], ['float32', [2, 3], [1, 2], false])
-      assert.deepEqual(bytesOf(t), [8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31])
+      assert.deepEqual(
+        [t.dtype, t.shape, t.strides, t.isReadOnly],
+        ['float32', [2, 3], [1, 2], false],
+      )
+      assert.deepEqual(
+        bytesOf(t),
+        [
+          8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30,
+          31,
+        ],
+      )
       t.fill(0)
       assert.equal(peer.byte(id, 8), 0)
       assert.equal(peer.byte(id, 32), 32)
@@ -233,7 +300,9 @@ describe('fromDlpack', () => {
 
   it('frees when tensor and typed arrays were collected, however dropped', async () => {
     const [capsule, id] = give()
-    ;(() => { fromDlpack(capsule).slice(0).data[0] = 1 })()
+    ;(() => {
+      fromDlpack(capsule).slice(0).data[0] = 1
+    })()
     assert.equal(await collectUntil(() => peer.calls(id) === 1), true)
     const [, unused] = give()
     assert.equal(await collectUntil(() => peer.calls(unused) === 1), true)
@@ -243,20 +312,56 @@ describe('fromDlpack', () => {
   it('takes objects with __dlpack__, asks for 1.x, and looks at their device first', () => {
     const asked = []
     const object = {
-      __dlpack_device__ () { asked.push(this === object); return [1, 0] },
-      __dlpack__ (opts) { asked.push(this === object, opts); return give()[0] }
+      __dlpack_device__() {
+        asked.push(this === object)
+        return [1, 0]
+      },
+      __dlpack__(opts) {
+        asked.push(this === object, opts)
+        return give()[0]
+      },
     }
     fromDlpack(object).dispose()
     assert.deepEqual(asked, [true, true, { maxVersion: [1, 2] }])
     fromDlpack({ __dlpack__: () => give({ versioned: false })[0] }).dispose()
-    fromDlpack({ __dlpack_device__: () => [3, 0], __dlpack__: () => give({ deviceType: 3 })[0] }).dispose()
+    fromDlpack({
+      __dlpack_device__: () => [3, 0],
+      __dlpack__: () => give({ deviceType: 3 })[0],
+    }).dispose()
     for (const device of [[8, 0], [-1, 0], undefined, null]) {
-      fails(() => fromDlpack({ __dlpack_device__: () => device, __dlpack__ () { assert.fail('asked for') } }), Error, 'ERR_DEVICE', /device/)
+      fails(
+        () =>
+          fromDlpack({
+            __dlpack_device__: () => device,
+            __dlpack__() {
+              assert.fail('asked for')
+            },
+          }),
+        Error,
+        'ERR_DEVICE',
+        /device/,
+      )
     }
-    for (const device of [[1], 'cpu', [1.5, 0]]) refuses(() => fromDlpack({ __dlpack_device__: () => device, __dlpack__: () => give()[0] }), 'ERR_ARGUMENT', 'ERR_BOUNDS')
+    for (const device of [[1], 'cpu', [1.5, 0]]) {
+      refuses(
+        () => fromDlpack({ __dlpack_device__: () => device, __dlpack__: () => give()[0] }),
+        'ERR_ARGUMENT',
+        'ERR_BOUNDS',
+      )
+    }
     const mine = new Error('mine')
-    assert.throws(() => fromDlpack({ __dlpack__ () { throw mine } }), mine)
-    for (const wrong of [undefined, null, 5, {}, peer]) fails(() => fromDlpack({ __dlpack__: () => wrong }), TypeError, 'ERR_ARGUMENT', /capsule/)
+    assert.throws(
+      () =>
+        fromDlpack({
+          __dlpack__() {
+            throw mine
+          },
+        }),
+      mine,
+    )
+    for (const wrong of [undefined, null, 5, {}, peer]) {
+      fails(() => fromDlpack({ __dlpack__: () => wrong }), TypeError, 'ERR_ARGUMENT', /capsule/)
+    }
   })
 
   it('takes a capsule once', () => {
@@ -280,8 +385,11 @@ describe('fromDlpack', () => {
     assert.equal(peer.calls(id), 1)
   })
 
-  it('of the same thread\'s own capsule is the same storage', async () => {
-    const t = tensor([[1, 2, 3], [4, 5, 6]])
+  it("of the same thread's own capsule is the same storage", async () => {
+    const t = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
     const back = fromDlpack(t.slice(1, '1:').__dlpack__())
     assert.deepEqual([back.toArray(), back.offset], [[5, 6], 4])
     assert.ok(sharesMemory(t, back))
@@ -304,7 +412,7 @@ describe('fromDlpack', () => {
     fails(() => fromDlpack(t), Error, 'ERR_DISPOSED')
   })
 
-  it('copies with copy: true, counts that, and frees the producer\'s at once', () => {
+  it("copies with copy: true, counts that, and frees the producer's at once", () => {
     const before = settledMemory().storages
     const [capsule, id] = give({ strides: dims(1, 2) })
     const { result: t, copies } = copied(() => fromDlpack(capsule, { copy: true }))
@@ -328,12 +436,36 @@ describe('fromDlpack', () => {
     assert.deepEqual(copies, {})
     assert.equal(result.dataPtr, t.dataPtr)
     const asked = []
-    const object = { __dlpack__ (opts) { asked.push(opts); return give()[0] } }
-    for (const opts of [{ copy: false }, { copy: true }, { copy: undefined }]) fromDlpack(object, opts).dispose()
-    assert.deepEqual(asked, [{ maxVersion: [1, 2], copy: false }, { maxVersion: [1, 2] }, { maxVersion: [1, 2] }])
+    const object = {
+      __dlpack__(opts) {
+        asked.push(opts)
+        return give()[0]
+      },
+    }
+    for (const opts of [{ copy: false }, { copy: true }, { copy: undefined }]) {
+      fromDlpack(object, opts).dispose()
+    }
+    assert.deepEqual(asked, [
+      { maxVersion: [1, 2], copy: false },
+      { maxVersion: [1, 2] },
+      { maxVersion: [1, 2] },
+    ])
     const refusal = new Error('it needs a copy')
-    assert.throws(() => fromDlpack({ __dlpack__ ({ copy }) { if (copy === false) throw refusal } }, { copy: false }), refusal)
-    for (const copy of [null, 1, 'true']) fails(() => fromDlpack(object, { copy }), TypeError, 'ERR_ARGUMENT', /copy is/)
+    assert.throws(
+      () =>
+        fromDlpack(
+          {
+            __dlpack__({ copy }) {
+              if (copy === false) throw refusal
+            },
+          },
+          { copy: false },
+        ),
+      refusal,
+    )
+    for (const copy of [null, 1, 'true']) {
+      fails(() => fromDlpack(object, { copy }), TypeError, 'ERR_ARGUMENT', /copy is/)
+    }
     assert.equal(asked.length, 3)
   })
 
@@ -343,7 +475,9 @@ describe('fromDlpack', () => {
       fails(() => fromDlpack(forged), TypeError, 'ERR_ARGUMENT', /capsule/)
       assert.equal(peer.take(forged), 'foreign')
     }
-    for (const x of [{}, [], new ArrayBuffer(8), peer, () => 1, 1, 'x', null, undefined]) fails(() => fromDlpack(x), TypeError, 'ERR_ARGUMENT', /x is/)
+    for (const x of [{}, [], new ArrayBuffer(8), peer, () => 1, 1, 'x', null, undefined]) {
+      fails(() => fromDlpack(x), TypeError, 'ERR_ARGUMENT', /x is/)
+    }
   })
 
   it('takes what is unusual and right', () => {
@@ -357,7 +491,14 @@ describe('fromDlpack', () => {
       'no axes and no lists': [{ ndim: 0, shape: null, strides: null }, []],
       'pinned memory': [{ deviceType: 3 }, [2, 3]],
       'another number of the CPU': [{ deviceId: 3 }, [2, 3]],
-      '64 axes': [{ ndim: 64, shape: dims(...new Array(64).fill(1)), strides: dims(...new Array(64).fill(9)) }, new Array(64).fill(1)]
+      '64 axes': [
+        {
+          ndim: 64,
+          shape: dims(...new Array(64).fill(1)),
+          strides: dims(...new Array(64).fill(9)),
+        },
+        new Array(64).fill(1),
+      ],
     }
     for (const [what, [spec, shape]] of Object.entries(unusual)) {
       for (const versioned of [true, false]) {
@@ -378,11 +519,17 @@ describe('fromDlpack', () => {
     'no shape': [{ shape: null }, 'ERR_ARGUMENT'],
     'no data': [{ isNull: true }, 'ERR_ARGUMENT'],
     'a negative extent': [{ shape: dims(2, -3) }, 'ERR_SHAPE'],
-    'extents that overflow': [{ shape: new BigInt64Array([HUGE, HUGE]), strides: null }, 'ERR_SHAPE'],
+    'extents that overflow': [
+      { shape: new BigInt64Array([HUGE, HUGE]), strides: null },
+      'ERR_SHAPE',
+    ],
     'an extent that overflows in bytes': [{ shape: new BigInt64Array([HUGE, 1n]) }, 'ERR_SHAPE'],
     'a stride that overflows': [{ strides: new BigInt64Array([HUGE, 1n]) }, 'ERR_BOUNDS'],
     'a stride out of memory': [{ strides: new BigInt64Array([2n ** 55n, 1n]) }, 'ERR_SHAPE'],
-    'a stride out of what JavaScript counts': [{ strides: new BigInt64Array([2n ** 52n, 1n]) }, 'ERR_BOUNDS'],
+    'a stride out of what JavaScript counts': [
+      { strides: new BigInt64Array([2n ** 52n, 1n]) },
+      'ERR_BOUNDS',
+    ],
     'a stride below address 0': [{ strides: new BigInt64Array([-(2n ** 55n), 1n]) }, 'ERR_BOUNDS'],
     'an offset that overflows': [{ byteOffset: -8n }, 'ERR_BOUNDS'],
     'an address that is not aligned': [{ moved: 2 }, 'ERR_ALIGNMENT'],
@@ -394,7 +541,7 @@ describe('fromDlpack', () => {
     'no lanes': [{ lanes: 0 }, 'ERR_DTYPE'],
     '2 lanes': [{ lanes: 2 }, 'ERR_DTYPE'],
     'a CUDA device': [{ deviceType: 2 }, 'ERR_DEVICE'],
-    'an unknown device': [{ deviceType: 99 }, 'ERR_DEVICE']
+    'an unknown device': [{ deviceType: 99 }, 'ERR_DEVICE'],
   }
   for (const [what, [spec, ...codes]] of Object.entries(wrong)) {
     it(`refuses ${what}, and its deleter runs once, when the capsule is collected`, async () => {
@@ -406,9 +553,12 @@ describe('fromDlpack', () => {
         assert.equal(memory().storages, before)
         ids.push(id)
       }
-      assert.equal(await collectUntil(() => ids.every(id => peer.calls(id) > 0)), true)
+      assert.equal(await collectUntil(() => ids.every((id) => peer.calls(id) > 0)), true)
       await collectAll()
-      assert.deepEqual(ids.map(id => peer.calls(id)), [1, 1])
+      assert.deepEqual(
+        ids.map((id) => peer.calls(id)),
+        [1, 1],
+      )
     })
   }
 
@@ -428,15 +578,44 @@ describe('fromDlpack', () => {
     const counts = { read: 0, refused: 0 }
     for (let i = 0; i < 3000; i++) {
       const small = Array.from({ length: 4 }, () => BigInt(next(3)))
-      const spec = { nbytes: 4096, versioned: next(2) === 0, ndim: next(5), shape: BigInt64Array.from(small), strides: BigInt64Array.from(small, () => BigInt(next(9) - 2)), byteOffset: 2048n }
+      const spec = {
+        nbytes: 4096,
+        versioned: next(2) === 0,
+        ndim: next(5),
+        shape: BigInt64Array.from(small),
+        strides: BigInt64Array.from(small, () => BigInt(next(9) - 2)),
+        byteOffset: 2048n,
+      }
       for (let n = next(3); n > 0; n--) {
-        const key = pick(['ndim', 'code', 'bits', 'lanes', 'deviceType', 'major', 'flags', 'shape', 'strides', 'isNull', 'byteOffset'])
+        const key = pick([
+          'ndim',
+          'code',
+          'bits',
+          'lanes',
+          'deviceType',
+          'major',
+          'flags',
+          'shape',
+          'strides',
+          'isNull',
+          'byteOffset',
+        ])
         if (key === 'shape' || key === 'strides') {
           if (next(3) === 0) spec[key] = null
           else if (spec[key] !== null) spec[key][next(4)] = odd()
         } else if (key === 'isNull') spec.isNull = true
         else if (key === 'byteOffset') spec.byteOffset = pick([0n, 1n, 4n, 2050n, -1n, HUGE, 1024n])
-        else spec[key] = { ndim: () => next(70) - 3, code: () => next(20), bits: () => pick([0, 1, 4, 8, 16, 32, 64, 128]), lanes: () => next(3), deviceType: () => next(20) - 1, major: () => next(3), flags: () => next(8) }[key]()
+        else {
+          spec[key] = {
+            ndim: () => next(70) - 3,
+            code: () => next(20),
+            bits: () => pick([0, 1, 4, 8, 16, 32, 64, 128]),
+            lanes: () => next(3),
+            deviceType: () => next(20) - 1,
+            major: () => next(3),
+            flags: () => next(8),
+          }[key]()
+        }
       }
       if (i % 500 === 499) await turn()
       const [capsule, id] = peer.give(spec)
@@ -445,7 +624,11 @@ describe('fromDlpack', () => {
       try {
         t = fromDlpack(capsule)
       } catch (error) {
-        assert.match(error.code, /^ERR_(SHAPE|BOUNDS|DTYPE|DEVICE|ARGUMENT|ALIGNMENT|UNSUPPORTED)$/, error.stack)
+        assert.match(
+          error.code,
+          /^ERR_(SHAPE|BOUNDS|DTYPE|DEVICE|ARGUMENT|ALIGNMENT|UNSUPPORTED)$/,
+          error.stack,
+        )
         counts.refused++
         peer.free(peer.take(capsule).id)
         continue
@@ -455,12 +638,15 @@ describe('fromDlpack', () => {
       t.dispose()
     }
     await flush()
-    assert.deepEqual(ids.filter(id => peer.calls(id) !== 1), [])
+    assert.deepEqual(
+      ids.filter((id) => peer.calls(id) !== 1),
+      [],
+    )
     assert.ok(counts.read > 500 && counts.refused > 500, JSON.stringify(counts))
   })
 
   /** Does a tensor lie in the bytes that the peer really has? Where it says otherwise, nobody can know. */
-  function isInside (t, id, { byteOffset, strides, nbytes }) {
+  function isInside(t, id, { byteOffset, strides, nbytes }) {
     let low = byteOffset
     let high = byteOffset
     for (const [d, n] of t.shape.entries()) {
@@ -476,28 +662,33 @@ describe('capsules and threads', () => {
   nativeOnly()
 
   /** Runs a worker to its end; what it posted. */
-  function work (source) {
+  function work(source) {
     return new Promise((resolve, reject) => {
       const posted = []
-      const worker = new Worker(`
+      const worker = new Worker(
+        `
         const { parentPort } = require('node:worker_threads')
         const { fromDlpack, zeros, tensor, memory } = require('samebytes')
         const peer = require(${JSON.stringify(require.resolve('../peers/dlpack/build/Release/dlpack_peer.node'))})
         ${source}
-      `, { eval: true })
-      worker.on('message', message => posted.push(message))
+      `,
+        { eval: true },
+      )
+      worker.on('message', (message) => posted.push(message))
       worker.on('error', reject)
       worker.on('exit', () => resolve(posted))
     })
   }
 
   it('a deleter that runs after its environment has ended frees, and tells nobody', async () => {
-    const [v8, shared, copy] = (await work(`
+    const [v8, shared, copy] = (
+      await work(`
       const v8 = peer.take(tensor([1, 2, 3]).__dlpack__({ maxVersion: [1, 0] })).id
       const shared = peer.take(tensor([4, 5, 6], { shared: true }).__dlpack__({ maxVersion: [1, 0] })).id
       const copy = peer.take(tensor([7, 8, 9]).__dlpack__({ copy: true })).id
       parentPort.postMessage([v8, shared, copy])
-    `))[0]
+    `)
+    )[0]
     assert.equal(peer.element(shared, 2), 6) // native memory stays as long as it is held
     assert.equal(peer.element(copy, 2), 9)
     const { bytes } = memory()
@@ -509,7 +700,9 @@ describe('capsules and threads', () => {
   })
 
   it('a capsule that nobody used is freed with its environment', async () => {
-    const [id] = await work('globalThis.kept = peer.give({ shape: new BigInt64Array([2n]) }); parentPort.postMessage(kept[1])')
+    const [id] = await work(
+      'globalThis.kept = peer.give({ shape: new BigInt64Array([2n]) }); parentPort.postMessage(kept[1])',
+    )
     assert.equal(peer.calls(id), 1)
   })
 
@@ -525,7 +718,8 @@ describe('capsules and threads', () => {
   })
 
   it('a terminated worker leaves what it lent to native code to be freed by others', async () => {
-    const worker = new Worker(`
+    const worker = new Worker(
+      `
       const { parentPort } = require('node:worker_threads')
       const { tensor } = require('samebytes')
       const peer = require(${JSON.stringify(require.resolve('../peers/dlpack/build/Release/dlpack_peer.node'))})
@@ -533,9 +727,13 @@ describe('capsules and threads', () => {
       for (let i = 0; i < 20; i++) ids.push(peer.take(tensor([i], { shared: i % 2 === 0 }).__dlpack__({ maxVersion: [1, 0] })).id)
       parentPort.postMessage(ids)
       for (;;);
-    `, { eval: true })
-    const ids = await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
-    const ended = new Promise(resolve => worker.on('exit', resolve))
+    `,
+      { eval: true },
+    )
+    const ids = await new Promise((resolve, reject) =>
+      worker.on('message', resolve).on('error', reject),
+    )
+    const ended = new Promise((resolve) => worker.on('exit', resolve))
     await worker.terminate()
     await ended
     for (const [i, id] of ids.entries()) {
@@ -549,7 +747,8 @@ describe('capsules over and over', () => {
   nativeOnly()
 
   it('100,000 exports and imports of both kinds leave memory flat', async () => {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const { empty, fromDlpack, memory, zeros } = require('samebytes')
       const peer = require('./test/peers/dlpack/build/Release/dlpack_peer.node')
       const turn = () => new Promise(resolve => setImmediate(resolve))
@@ -573,7 +772,16 @@ describe('capsules over and over', () => {
         const { exported, storages, tensors } = memory()
         console.log(JSON.stringify({ grown: (process.memoryUsage().rss - before) / 2 ** 20, exported, storages, tensors }))
       })()
-    `, { flags: ['--expose-gc'], env: { ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'quarantine_size_mb=8'].filter(Boolean).join(':') } })
+    `,
+      {
+        flags: ['--expose-gc'],
+        env: {
+          ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'quarantine_size_mb=8']
+            .filter(Boolean)
+            .join(':'),
+        },
+      },
+    )
     // 100,000 structs, loans and cells that stayed would be 60 MB, under a sanitizer more.
     assert.ok(result.grown < 30, `${result.grown} MiB more than before`)
     assert.deepEqual([result.exported, result.storages, result.tensors], [0, 2, 2])

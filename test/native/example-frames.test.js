@@ -8,8 +8,14 @@ const { ROOT, nativeOnly, skipWithout } = require('../setup')
 
 const PROGRAM = path.join(ROOT, 'examples', 'frames-with-python', 'index.js')
 
-const run = (args, env = {}) => spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', timeout: HANG_MS, env: { ...process.env, ...env } })
-const left = pid => fs.readdirSync('/dev/shm').filter(name => name.includes(`samebytes-frames-${pid}`))
+const run = (args, env = {}) =>
+  spawnSync(process.execPath, [PROGRAM, ...args], {
+    encoding: 'utf8',
+    timeout: HANG_MS,
+    env: { ...process.env, ...env },
+  })
+const left = (pid) =>
+  fs.readdirSync('/dev/shm').filter((name) => name.includes(`samebytes-frames-${pid}`))
 
 describe('the example of frames with Python', function () {
   nativeOnly()
@@ -18,7 +24,10 @@ describe('the example of frames with Python', function () {
     skipWithout(this, 'NumPy')
     const { status, stdout, stderr, pid } = run(['--frames', '30', '--kill', '30'])
     assert.equal(status, 0, stdout + stderr)
-    assert.match(stdout, /\n {2}30 of 30 frames: .*; 30 grey pictures came back\n {2}0 wrong, 0 unanswered, 1 Python processes, .*\n.*copied by samebytes: nothing\n$/)
+    assert.match(
+      stdout,
+      /\n {2}30 of 30 frames: .*; 30 grey pictures came back\n {2}0 wrong, 0 unanswered, 1 Python processes, .*\n.*copied by samebytes: nothing\n$/,
+    )
     assert.deepEqual(left(pid), [])
   })
 
@@ -39,9 +48,11 @@ describe('the example of frames with Python', function () {
 
   it('leaves no names when it is stopped', async function () {
     skipWithout(this, 'NumPy')
-    const running = spawn(process.execPath, [PROGRAM, '--frames', '100000', '--kill', '100000'], { stdio: ['ignore', 'pipe', 'ignore'] })
-    const ended = new Promise(resolve => running.once('exit', resolve))
-    await new Promise(resolve => running.stdout.once('data', resolve)) // the names are there
+    const running = spawn(process.execPath, [PROGRAM, '--frames', '100000', '--kill', '100000'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = new Promise((resolve) => running.once('exit', resolve))
+    await new Promise((resolve) => running.stdout.once('data', resolve)) // the names are there
     running.kill('SIGTERM')
     assert.equal(await ended, 1)
     assert.deepEqual(left(running.pid), [])

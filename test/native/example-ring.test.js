@@ -12,8 +12,8 @@ const { clean, fresh } = require('../segments')
 
 /** Of a program at a path. */
 const COMPILERS = {
-  Go: ['go', to => ['build', '-o', to, 'ring.go']],
-  Rust: ['rustc', to => ['-O', '-D', 'warnings', '-o', to, 'ring.rs']]
+  Go: ['go', (to) => ['build', '-o', to, 'ring.go']],
+  Rust: ['rustc', (to) => ['-O', '-D', 'warnings', '-o', to, 'ring.rs']],
 }
 
 for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
@@ -22,11 +22,19 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
     let folder
     before(function () {
       folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
-      if (process.env.SAMEBYTES_SANITIZED) skip(this, 'compilers do not run with a sanitizer in them')
+      if (process.env.SAMEBYTES_SANITIZED) {
+        skip(this, 'compilers do not run with a sanitizer in them')
+      }
       skipWithout(this, language)
-      execFileSync(compiler, argumentsOf(path.join(folder, 'ring')), { cwd: path.join(ROOT, 'examples', `ring-in-${language.toLowerCase()}`), stdio: 'pipe', env: { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' } })
+      execFileSync(compiler, argumentsOf(path.join(folder, 'ring')), {
+        cwd: path.join(ROOT, 'examples', `ring-in-${language.toLowerCase()}`),
+        stdio: 'pipe',
+        env: { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' },
+      })
     })
-    after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+    after(() => {
+      fs.rmSync(folder, { recursive: true, force: true })
+    })
     afterEach(async () => {
       await endPeers()
       clean()
@@ -36,9 +44,15 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
 
     it('writes frames that we read whole, and goes on after a Node that was killed inside one', async () => {
       const ring = ringOf()
-      const killed = nodePeer("const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()", { env: { RING: ring.name } })
+      const killed = nodePeer(
+        "const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()",
+        { env: { RING: ring.name } },
+      )
       assert.equal(await killed.next(), 'inside')
-      assert.match((await start('write', ring.name, '1').exit).errors, new RegExp(`process ${killed.child.pid} writes the ring`))
+      assert.match(
+        (await start('write', ring.name, '1').exit).errors,
+        new RegExp(`process ${killed.child.pid} writes the ring`),
+      )
       await killed.kill('SIGKILL')
       const writer = start('write', ring.name, '2000')
       let [next, whole] = [0, 0]
@@ -47,7 +61,10 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
         next = index + 1
         const values = tensor.data.slice()
         if (ring.intact(index)) {
-          assert.ok(values.every(value => value === index), `frame ${index}`)
+          assert.ok(
+            values.every((value) => value === index),
+            `frame ${index}`,
+          )
           whole++
         }
         if (index === 2000) break
@@ -59,7 +76,14 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
     })
 
     it('refuses words that do not fit, and a count that is none', async () => {
-      for (const [at, value, text] of [[1, 2n ** 63n + 4n, /fit/], [1, 5n, /fit/], [5, 1n, /readers/], [0, 0x32676e69722d6273n, /kind/], [8, 2n ** 53n, /count/], [8, 2n ** 64n - 1n, /count/]]) {
+      for (const [at, value, text] of [
+        [1, 2n ** 63n + 4n, /fit/],
+        [1, 5n, /fit/],
+        [5, 1n, /readers/],
+        [0, 0x32676e69722d6273n, /kind/],
+        [8, 2n ** 53n, /count/],
+        [8, 2n ** 64n - 1n, /count/],
+      ]) {
         const ring = ringOf()
         const words = SharedTensor.open(`${ring.name}.control`)
         words.tensor.set(value, at)
@@ -74,8 +98,17 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
 
     it('runs by one command', () => {
       const env = { ...process.env, GOCACHE: path.join(folder, 'cache'), GOPROXY: 'off' }
-      const said = execFileSync(process.execPath, [path.join(ROOT, 'examples', 'rings.js'), language.toLowerCase()], { encoding: 'utf8', env })
-      assert.match(said, new RegExp(`^  ${language.toLowerCase()}: \\{"whole":\\d+,"torn":0,"lost":\\d+\\}\n  Node: frame 999 begins with 999\n$`))
+      const said = execFileSync(
+        process.execPath,
+        [path.join(ROOT, 'examples', 'rings.js'), language.toLowerCase()],
+        { encoding: 'utf8', env },
+      )
+      assert.match(
+        said,
+        new RegExp(
+          `^  ${language.toLowerCase()}: \\{"whole":\\d+,"torn":0,"lost":\\d+\\}\n  Node: frame 999 begins with 999\n$`,
+        ),
+      )
     })
 
     it('reads whole frames only of what we write', async () => {

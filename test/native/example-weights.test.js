@@ -12,20 +12,37 @@ describe('the example of weights', function () {
   needs('the addon')
 
   let folder // its temporary folder: what it leaves is there
-  before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-example-')) })
-  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  before(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-example-'))
+  })
+  after(() => {
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
   const env = () => ({ ...process.env, TMPDIR: folder })
 
   it('makes a file, opens it, sums up a tensor, and leaves nothing', () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, '8'], { env: env(), encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, '8'], {
+      env: env(),
+      encoding: 'utf8',
+    })
     assert.equal(status, 0, stderr)
-    assert.match(stdout, /^made .*weights\.safetensors in [\d.]+ s\nopened +400 tensors, 8 MiB, in [\d.]+ ms\nRSS .*\nviews .*\nsum +of blocks\.203\.weight: 648, 5184 elements/)
+    assert.match(
+      stdout,
+      /^made .*weights\.safetensors in [\d.]+ s\nopened +400 tensors, 8 MiB, in [\d.]+ ms\nRSS .*\nviews .*\nsum +of blocks\.203\.weight: 648, 5184 elements/,
+    )
     assert.deepEqual(fs.readdirSync(folder), [])
   })
 
   it('refuses sizes that are none, or for which there is no room', () => {
-    for (const [size, reason] of [['0', /no number/], ['x', /no number/], ['1e12', /too little/]]) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, size], { env: env(), encoding: 'utf8' })
+    for (const [size, reason] of [
+      ['0', /no number/],
+      ['x', /no number/],
+      ['1e12', /too little/],
+    ]) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, size], {
+        env: env(),
+        encoding: 'utf8',
+      })
       assert.deepEqual({ status, stdout }, { status: 1, stdout: '' })
       assert.match(stderr, reason)
     }
@@ -33,9 +50,12 @@ describe('the example of weights', function () {
   })
 
   it('leaves nothing when it is stopped', async () => {
-    const running = spawn(process.execPath, [PROGRAM, '64'], { env: env(), stdio: ['ignore', 'pipe', 'inherit'] })
-    const ended = new Promise(resolve => running.once('exit', resolve))
-    await new Promise(resolve => running.stdout.once('data', resolve)) // the file is made
+    const running = spawn(process.execPath, [PROGRAM, '64'], {
+      env: env(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = new Promise((resolve) => running.once('exit', resolve))
+    await new Promise((resolve) => running.stdout.once('data', resolve)) // the file is made
     running.kill('SIGTERM')
     await ended
     assert.deepEqual(fs.readdirSync(folder), [])

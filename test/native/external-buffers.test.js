@@ -13,7 +13,8 @@ describe('without external buffers', function () {
   const env = { SAMEBYTES_NO_EXTERNAL_BUFFERS: '1', SAMEBYTES_BACKEND: 'native' }
 
   it('owned float32 tensors work, small and large', async () => {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const { backend, tensor, zeros, fromBlob } = require('samebytes')
       const small = tensor([1, 2, 3])
       small.data[0] = 10
@@ -23,12 +24,15 @@ describe('without external buffers', function () {
       const blob = fromBlob(source)
       blob.set(50, 0)
       console.log(JSON.stringify([backend(), small.toArray(), large.data.slice(0, 4).join(), [...source], [...blob.data]]))
-    `, { env })
+    `,
+      { env },
+    )
     assert.deepEqual(result, ['native', [10, 2, 3], '1,0,1,0', [50, 6], [50, 6]])
   })
 
   it('data of shared float32 memory is ERR_UNSUPPORTED, and the rest works', async () => {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const { empty, fromBlob } = require('samebytes')
       const codes = []
       const code = fn => { try { fn(); return 'none' } catch (error) { return error.code } }
@@ -37,8 +41,16 @@ describe('without external buffers', function () {
       const blob = fromBlob(t.dataPtr, [4], { dtype: 'float32', owner: t })
       console.log(JSON.stringify([code(() => t.data), code(() => t.bytes), code(() => blob.data),
         blob.toArray(), t.slice('1:').clone().data.join()]))
-    `, { env })
-    assert.deepEqual(result, ['ERR_UNSUPPORTED', 'ERR_UNSUPPORTED', 'ERR_UNSUPPORTED', [2, 7, 2, 2], '7,2,2'])
+    `,
+      { env },
+    )
+    assert.deepEqual(result, [
+      'ERR_UNSUPPORTED',
+      'ERR_UNSUPPORTED',
+      'ERR_UNSUPPORTED',
+      [2, 7, 2, 2],
+      '7,2,2',
+    ])
   })
 })
 
@@ -51,7 +63,11 @@ describe('a buffer larger than the runtime makes', function () {
     const kept = full([16], 7, { dtype: 'uint8', shared: true })
     const storages = memory().storages
     // More bytes than there are, none of which is touched but the first.
-    const t = fromBlob(kept.dataPtr, { dtype: 'uint8', nbytes: 2 ** 52, deleter: address => calls.push(address) })
+    const t = fromBlob(kept.dataPtr, {
+      dtype: 'uint8',
+      nbytes: 2 ** 52,
+      deleter: (address) => calls.push(address),
+    })
     for (let i = 0; i < 5; i++) {
       refuses(() => t.data, 'ERR_UNSUPPORTED')
       refuses(() => t.bytes, 'ERR_UNSUPPORTED')
@@ -60,7 +76,10 @@ describe('a buffer larger than the runtime makes', function () {
     await flush()
     assert.deepEqual(calls, [])
     assert.equal(t.get(0), 7)
-    assert.equal(tidy(() => t.narrow(0, 0, 16).clone().get(15)), 7)
+    assert.equal(
+      tidy(() => t.narrow(0, 0, 16).clone().get(15)),
+      7,
+    )
     t.dispose()
     await flush()
     assert.deepEqual(calls, [kept.dataPtr])
@@ -75,7 +94,8 @@ describe('a buffer over a mapped file', function () {
     const file = path.join(os.tmpdir(), `samebytes-${process.pid}-collected.npy`)
     try {
       createNpy(file, [2 ** 22]).dispose()
-      const rounds = await childJson(`
+      const rounds = await childJson(
+        `
         const { openNpy } = require('samebytes')
         async function main () {
           for (let round = 0; round < 3; round++) {
@@ -87,7 +107,9 @@ describe('a buffer over a mapped file', function () {
           }
           console.log(3)
         }
-        main()`, { flags: ['--expose-gc'] })
+        main()`,
+        { flags: ['--expose-gc'] },
+      )
       assert.equal(rounds, 3)
     } finally {
       fs.rmSync(file, { force: true })

@@ -3,7 +3,9 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { childJson, nativeOnly, ROOT } = require('../setup')
 
-const BINARY = path.resolve(process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'build', 'Release', 'samebytes.node'))
+const BINARY = path.resolve(
+  process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'build', 'Release', 'samebytes.node'),
+)
 
 // The frame as a broken or hostile caller leaves it, in a process of its own. Addresses are the one thing
 // that JavaScript vouches for: those here are 0 or of a buffer with guards around it.
@@ -68,7 +70,7 @@ const PRELUDE = `
   const operands = name => [...signatures[name].split('>')[0]].filter(c => 'vtw'.includes(c)).length
 `
 
-const run = source => childJson(PRELUDE + source, { env: { SAMEBYTES_BACKEND: 'native' } })
+const run = (source) => childJson(PRELUDE + source, { env: { SAMEBYTES_BACKEND: 'native' } })
 
 describe('a forged frame', function () {
   nativeOnly()
@@ -97,7 +99,7 @@ describe('a forged frame', function () {
     for (const [name, code] of Object.entries(codes)) assert.equal(code, 'OK', name)
   })
 
-  it('with garbage in an operand\'s field sets a status for every row', async () => {
+  it("with garbage in an operand's field sets a status for every row", async () => {
     const codes = await run(`
       const wrong = { DTYPE: [-1, 17, 99, 255], NDIM: [-1, 65, 128, 255], OFFSET: [-1, 2 ** 53 + 2, 2 ** 61, 2 ** 62, 2 ** 63, 2n ** 63n - 1n, 256, 241],
         NBYTES: [NaN, -1, 0.5, 1e300, 0, 63], ADDRESS: [NaN, -1, 0.5, 1e300, 2 ** 60, -Infinity, address + 1], HANDLE: [NaN, -1, 0.5, 1, 2 ** 24, 2 ** 53, 1e300, Infinity] }
@@ -123,7 +125,7 @@ describe('a forged frame', function () {
       OFFSET: ['ERR_BOUNDS'],
       NBYTES: ['ERR_ARGUMENT', 'ERR_BOUNDS'],
       ADDRESS: ['ERR_ALIGNMENT', 'ERR_ARGUMENT'],
-      HANDLE: ['ERR_STALE']
+      HANDLE: ['ERR_STALE'],
     })
   })
 
@@ -148,7 +150,10 @@ describe('a forged frame', function () {
     `)
     const inside = ['0,512,512', '1,0,1023', '1024,1024,0']
     for (const [place, code] of Object.entries(codes.codes)) {
-      assert.ok(inside.includes(place) ? code === 'OK' : ['ERR_BOUNDS', 'ERR_ARGUMENT'].includes(code), `${place}: ${code}`)
+      assert.ok(
+        inside.includes(place) ? code === 'OK' : ['ERR_BOUNDS', 'ERR_ARGUMENT'].includes(code),
+        `${place}: ${code}`,
+      )
     }
     assert.deepEqual(codes.lost, ['ERR_BOUNDS', 'ERR_BOUNDS'])
   })
@@ -209,7 +214,9 @@ describe('a forged frame', function () {
       }
       say(codes)
     `)
-    for (const [name, code] of Object.entries(codes)) assert.match(code, /^(OK|ERR_(ARGUMENT|SHAPE|BOUNDS|DTYPE))$/, name)
+    for (const [name, code] of Object.entries(codes)) {
+      assert.match(code, /^(OK|ERR_(ARGUMENT|SHAPE|BOUNDS|DTYPE))$/, name)
+    }
   })
 
   it('with a scalar, a casting or a dtype that is none is refused', async () => {
@@ -265,7 +272,7 @@ describe('a forged frame', function () {
       dropped: ['ERR_ARGUMENT', 'ERR_STALE'],
       wrap: ['OK', 'OK'],
       end: ['OK', 'OK', 'ERR_STALE'],
-      storages: 0
+      storages: 0,
     })
   })
 

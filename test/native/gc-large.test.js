@@ -11,8 +11,10 @@ describe('collection of large tensors that nobody disposes', function () {
   const env = { SAMEBYTES_BACKEND: 'native' }
 
   it('4000 float32 tensors of 1 MiB, every byte written, grow the process by less than 128 MiB', async function () {
-    if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
-    const growthOf = make => childJson(`
+    if (sanitized) return skip(this, "a sanitizer's own memory grows")
+    const growthOf = (make) =>
+      childJson(
+        `
       const { empty } = require('samebytes')
       ${make('1')}
       gc()
@@ -23,11 +25,16 @@ describe('collection of large tensors that nobody disposes', function () {
         if (i % 20 === 0) peak = Math.max(peak, process.memoryUsage.rss())
       }
       console.log(JSON.stringify(peak - before))
-    `, { env, flags: ['--expose-gc'] })
-    const grown = await growthOf(value => `empty([262144]).fill(${value})`)
+    `,
+        { env, flags: ['--expose-gc'] },
+      )
+    const grown = await growthOf((value) => `empty([262144]).fill(${value})`)
     if (grown < 128 * MIB) return
     // Node.js 26 lets its own arrays grow the process by more than that; then they are the bound.
-    const plain = await growthOf(value => `new Float32Array(262144).fill(${value})`)
-    assert.ok(plain > 112 * MIB && grown < 1.3 * plain, `grew by ${(grown / MIB).toFixed(1)} MiB, V8's own arrays by ${(plain / MIB).toFixed(1)}`)
+    const plain = await growthOf((value) => `new Float32Array(262144).fill(${value})`)
+    assert.ok(
+      plain > 112 * MIB && grown < 1.3 * plain,
+      `grew by ${(grown / MIB).toFixed(1)} MiB, V8's own arrays by ${(plain / MIB).toFixed(1)}`,
+    )
   })
 })

@@ -11,8 +11,9 @@ describe('collection of tensors that nobody disposes', function () {
   const env = { SAMEBYTES_BACKEND: 'native' }
 
   it('2,000,000 small float32 tensors in one synchronous loop grow the process by less than 16 MiB', async function () {
-    if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
-    const grown = await childJson(`
+    if (sanitized) return skip(this, "a sanitizer's own memory grows")
+    const grown = await childJson(
+      `
       const { empty } = require('samebytes')
       let peak = 0
       const loop = n => { for (let i = 0; i < n; i++) {
@@ -25,12 +26,15 @@ describe('collection of tensors that nobody disposes', function () {
       peak = before
       loop(2000000)
       console.log(JSON.stringify(peak - before))
-    `, { env, flags: ['--expose-gc'] })
+    `,
+      { env, flags: ['--expose-gc'] },
+    )
     assert.ok(grown < 16 * MIB, `grew by ${(grown / MIB).toFixed(1)} MiB`)
   })
 
   it('one float32 survivor in 4096, 2000 of them, keeps its values and little memory', async function () {
-    const { grown, wrong } = await childJson(`
+    const { grown, wrong } = await childJson(
+      `
       const { empty } = require('samebytes')
       const survivors = []
       for (let i = 0; i < 100000; i++) empty([4, 4])
@@ -43,13 +47,16 @@ describe('collection of tensors that nobody disposes', function () {
       gc()
       const wrong = survivors.findIndex((t, i) => !t.toArray().flat().every(x => x === i))
       console.log(JSON.stringify({ grown: process.memoryUsage.rss() - before, wrong }))
-    `, { env, flags: ['--expose-gc'] })
+    `,
+      { env, flags: ['--expose-gc'] },
+    )
     assert.equal(wrong, -1)
     if (!sanitized) assert.ok(grown < 128 * MIB, `grew by ${(grown / MIB).toFixed(1)} MiB`)
   })
 
-  it('at nearly every allocation leaves the survivors\' float32 and int64 values intact', async () => {
-    const wrong = await childJson(`
+  it("at nearly every allocation leaves the survivors' float32 and int64 values intact", async () => {
+    const wrong = await childJson(
+      `
       const { empty, fromBlob, full, memory, tensor, tidy, zeros } = require('samebytes')
       const live = []
       const wrong = []
@@ -77,12 +84,15 @@ describe('collection of tensors that nobody disposes', function () {
       }
       live.forEach(check)
       console.log(JSON.stringify(wrong))
-    `, { env, flags: ['--expose-gc', '--gc-interval=500'] })
+    `,
+      { env, flags: ['--expose-gc', '--gc-interval=500'] },
+    )
     assert.deepEqual(wrong, [])
   })
 
   it('while copies run keeps the operands: float32 temporaries as source and target', async () => {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const { fromBlob, full, zeros } = require('samebytes')
       let sum = 0
       for (let i = 0; i < 400; i++) {
@@ -90,7 +100,9 @@ describe('collection of tensors that nobody disposes', function () {
         sum += full([5, 10], 1).T.contiguous().get(9, 4)
       }
       console.log(JSON.stringify(sum))
-    `, { env, flags: ['--expose-gc', '--gc-interval=100'] })
+    `,
+      { env, flags: ['--expose-gc', '--gc-interval=100'] },
+    )
     assert.equal(result, 1200)
   })
 })

@@ -7,7 +7,7 @@ const { childJson, needs } = require('../setup')
 
 // Every function and method that takes a tensor is given one whose bytes are gone. It may succeed only if it touched none of
 // them: a mapping knows whether anybody did.
-const PRELUDE = folder => `
+const PRELUDE = (folder) => `
   const fs = require('node:fs')
   const samebytes = require('samebytes')
   const { Tensor, tensor, openRaw, openNpy } = samebytes
@@ -47,9 +47,13 @@ describe('a guarded file that is made shorter, in every argument', function () {
   needs('the addon')
 
   let folder
-  beforeEach(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-everything-')) })
-  afterEach(() => { fs.rmSync(folder, { recursive: true, force: true }) })
-  const program = source => childJson(PRELUDE(folder) + source)
+  beforeEach(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-everything-'))
+  })
+  afterEach(() => {
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
+  const program = (source) => childJson(PRELUDE(folder) + source)
 
   for (const exposed of [false, true]) {
     it(`makes each function and method fail that touches it${exposed ? ', after its data was given out' : ''}`, async () => {
@@ -98,11 +102,38 @@ describe('a guarded file that is made shorter, in every argument', function () {
         return verdicts
       })`)
       const all = Object.entries(said)
-      assert.deepEqual(all.filter(([, verdict]) => verdict !== 'untouched' && verdict !== 'ERR_IO'), [])
+      assert.deepEqual(
+        all.filter(([, verdict]) => verdict !== 'untouched' && verdict !== 'ERR_IO'),
+        [],
+      )
       // What has to be among those that touch bytes, so that this is a test at all.
-      for (const name of ['get this', 'at this', 'set this', 'toArray this', 'toString this', 'clone this', 'copyFrom this', 'copyFrom argument 0', 'copyFromAsync argument 0', 'setBytes this', 'fill this', 'take this',
-        'toImageData this', 'concat argument 0[1]', 'stack argument 0[0]', 'arrayEqual argument 1', 'allClose argument 0', 'toNpyBytes argument 0', 'toNpzBytes argument 0.a', 'toSafetensorsBytes argument 0.a',
-        'tensor argument 0', 'accessor.get this', 'accessor.set this', 'shareMemory this', 'get Symbol(Symbol.toStringTag) this']) {
+      for (const name of [
+        'get this',
+        'at this',
+        'set this',
+        'toArray this',
+        'toString this',
+        'clone this',
+        'copyFrom this',
+        'copyFrom argument 0',
+        'copyFromAsync argument 0',
+        'setBytes this',
+        'fill this',
+        'take this',
+        'toImageData this',
+        'concat argument 0[1]',
+        'stack argument 0[0]',
+        'arrayEqual argument 1',
+        'allClose argument 0',
+        'toNpyBytes argument 0',
+        'toNpzBytes argument 0.a',
+        'toSafetensorsBytes argument 0.a',
+        'tensor argument 0',
+        'accessor.get this',
+        'accessor.set this',
+        'shareMemory this',
+        'get Symbol(Symbol.toStringTag) this',
+      ]) {
         assert.equal(said[name], 'ERR_IO', name)
       }
       assert.ok(all.length > 250, `${all.length} calls`)
@@ -145,7 +176,9 @@ describe('a guarded file that is made shorter, in every argument', function () {
     })`)
     const [verdicts, drafts] = said
     assert.equal(Object.keys(verdicts).length, 28)
-    for (const [name, verdict] of Object.entries(verdicts)) assert.deepEqual(verdict, ['ERR_IO', name.endsWith('over an old one') ? 'old' : null], name)
+    for (const [name, verdict] of Object.entries(verdicts)) {
+      assert.deepEqual(verdict, ['ERR_IO', name.endsWith('over an old one') ? 'old' : null], name)
+    }
     assert.deepEqual(drafts, [])
   })
 

@@ -7,7 +7,7 @@ const { child, childJson, needs } = require('../setup')
 
 // A fault that is not caught ends the process: each program has one of its own, and `truncate` is another one that
 // makes its files shorter.
-const PRELUDE = folder => `
+const PRELUDE = (folder) => `
   const { execFileSync } = require('node:child_process')
   const fs = require('node:fs')
   const samebytes = require('samebytes')
@@ -26,8 +26,12 @@ describe('a guarded file that is made shorter', function () {
   needs('the addon')
 
   let folder
-  before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-guard-')) })
-  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  before(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-guard-'))
+  })
+  after(() => {
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
   const program = (source, options) => childJson(PRELUDE(folder) + source, options)
 
   it('makes each use of it fail, in every mode, from the first kernel on that meets the hole', async () => {
@@ -63,7 +67,9 @@ describe('a guarded file that is made shorter', function () {
       }
       say(said)`)
     assert.equal(Object.keys(uses).length, 38)
-    for (const [name, said] of Object.entries(uses)) assert.deepEqual(said, [1, 'ERR_IO', 'ERR_IO', 'ERR_IO', 'ERR_IO'], name)
+    for (const [name, said] of Object.entries(uses)) {
+      assert.deepEqual(said, [1, 'ERR_IO', 'ERR_IO', 'ERR_IO', 'ERR_IO'], name)
+    }
   })
 
   it('reads as zeros through data that was taken before; what was written there goes nowhere', async () => {
@@ -219,15 +225,20 @@ describe('a guarded file that is made shorter', function () {
 
   // A sanitizer's own handler ends a process in its way: what counts is that ours changes nothing.
   for (const [what, source] of Object.entries({
-    'a fault of a file without a guard': "const t = openNpy(ones('u.npy')); cut(at('u.npy')); t.clone()",
-    'a signal that somebody sends': "process.kill(process.pid, 'SIGBUS'); setInterval(() => {}, 1000)"
+    'a fault of a file without a guard':
+      "const t = openNpy(ones('u.npy')); cut(at('u.npy')); t.clone()",
+    'a signal that somebody sends':
+      "process.kill(process.pid, 'SIGBUS'); setInterval(() => {}, 1000)",
   })) {
     it(`${what} ends the process as it does without any guard`, async () => {
-      const end = async source => {
+      const end = async (source) => {
         const { code, signal, stdout } = await child(PRELUDE(folder) + source)
         return { code, signal, stdout }
       }
-      const [without, beside] = [await end(source), await end("globalThis.kept = openNpy(ones('k.npy'), { guard: true });" + source)]
+      const [without, beside] = [
+        await end(source),
+        await end("globalThis.kept = openNpy(ones('k.npy'), { guard: true });" + source),
+      ]
       assert.deepEqual(beside, without)
       assert.ok(without.signal !== null || without.code > 0, JSON.stringify(without))
     })

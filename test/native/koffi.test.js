@@ -24,22 +24,43 @@ describe('koffi', function () {
       memset(t.dataPtr + 4n, 9, 3)
     })
     assert.deepEqual(copies, {})
-    assert.deepEqual(t.toArray(), [[7, 7, 0, 0], [9, 9, 9, 0]])
+    assert.deepEqual(t.toArray(), [
+      [7, 7, 0, 0],
+      [9, 9, 9, 0],
+    ])
   })
 
   it('lets qsort sort a row of a float64 tensor in place, with a comparison in JavaScript', () => {
     koffi.proto('int Compare(const void *, const void *)')
     const qsort = libc.func('void qsort(void *, size_t, size_t, Compare *)')
-    const t = tensor([[9, 8, 7], [3, 1, 2]], { dtype: 'float64' })
+    const t = tensor(
+      [
+        [9, 8, 7],
+        [3, 1, 2],
+      ],
+      { dtype: 'float64' },
+    )
     const row = t.select(0, 1)
-    qsort(row.dataPtr, row.size, row.itemsize, (a, b) => koffi.decode(a, 'double') - koffi.decode(b, 'double'))
-    assert.deepEqual(t.toArray(), [[9, 8, 7], [1, 2, 3]])
+    qsort(
+      row.dataPtr,
+      row.size,
+      row.itemsize,
+      (a, b) => koffi.decode(a, 'double') - koffi.decode(b, 'double'),
+    )
+    assert.deepEqual(t.toArray(), [
+      [9, 8, 7],
+      [1, 2, 3],
+    ])
   })
 
   it('lets zlib read and write uint8 tensors: packed and unpacked, byte for byte', () => {
     const crc32 = zlib.func('unsigned long crc32(unsigned long, const void *, unsigned int)')
-    const compress = zlib.func('int compress(void *, _Inout_ unsigned long *, const void *, unsigned long)')
-    const uncompress = zlib.func('int uncompress(void *, _Inout_ unsigned long *, const void *, unsigned long)')
+    const compress = zlib.func(
+      'int compress(void *, _Inout_ unsigned long *, const void *, unsigned long)',
+    )
+    const uncompress = zlib.func(
+      'int uncompress(void *, _Inout_ unsigned long *, const void *, unsigned long)',
+    )
     assert.equal(Number(crc32(0, tensor(Buffer.from('123456789')).dataPtr, 9)), 0xcbf43926) // the check value of CRC-32
     const t = tensor(new Uint8Array(10000).map((_, i) => i % 7))
     const packed = zeros([20000], 'uint8')
@@ -59,16 +80,21 @@ describe('koffi', function () {
     const free = libc.func('void free(void *)')
     const freed = []
     const address = BigInt(koffi.address(malloc(16)))
-    const { result: t, copies } = copied(() => fromBlob(address, [2, 2], {
-      dtype: 'float32',
-      nbytes: 16,
-      deleter: at => {
-        freed.push(at)
-        free(at)
-      }
-    }))
+    const { result: t, copies } = copied(() =>
+      fromBlob(address, [2, 2], {
+        dtype: 'float32',
+        nbytes: 16,
+        deleter: (at) => {
+          freed.push(at)
+          free(at)
+        },
+      }),
+    )
     assert.deepEqual(copies, {})
-    t.copyFrom([[1, 2], [3, 4]])
+    t.copyFrom([
+      [1, 2],
+      [3, 4],
+    ])
     assert.deepEqual(koffi.decode(address, 'float', 4), Float32Array.of(1, 2, 3, 4))
     new Float32Array(koffi.view(address, 16))[2] = 30
     assert.equal(t.get(1, 0), 30)
@@ -88,8 +114,14 @@ describe('koffi', function () {
     const t = zeros([3, 4])
     const { ptr, strides, elementSize, shape } = t.slice(':', 1).toBlob()
     const column = Float32Array.of(1, 2, 3)
-    for (let i = 0; i < shape[0]; i++) memcpy(ptr + BigInt(i * strides[0] * elementSize), column.subarray(i), elementSize)
-    assert.deepEqual(t.toArray(), [[0, 1, 0, 0], [0, 2, 0, 0], [0, 3, 0, 0]])
+    for (let i = 0; i < shape[0]; i++) {
+      memcpy(ptr + BigInt(i * strides[0] * elementSize), column.subarray(i), elementSize)
+    }
+    assert.deepEqual(t.toArray(), [
+      [0, 1, 0, 0],
+      [0, 2, 0, 0],
+      [0, 3, 0, 0],
+    ])
   })
 
   it('keeps float32 bytes as long as a record of them is there, and only so long', async () => {
@@ -105,6 +137,9 @@ describe('koffi', function () {
     assert.ok(Number.isNaN(t.get(1)))
     assert.equal(t.get(2), 0)
     t.dispose()
-    assert.ok(await collectUntil(() => memory().storages <= before), `${memory().storages} storages, ${before} before`)
+    assert.ok(
+      await collectUntil(() => memory().storages <= before),
+      `${memory().storages} storages, ${before} before`,
+    )
   })
 })

@@ -5,7 +5,7 @@ const { empty, zeros } = require('samebytes')
 const { nativeOnly, skip } = require('../setup')
 
 /** What Linux notes about the mapping that an address lies in: 'hg' is the advice to use large pages. */
-function flagsAt (address) {
+function flagsAt(address) {
   let inside = false
   for (const line of fs.readFileSync('/proc/self/smaps', 'utf8').split('\n')) {
     const range = /^([0-9a-f]+)-([0-9a-f]+) /.exec(line)
@@ -17,9 +17,13 @@ function flagsAt (address) {
 
 describe('new memory', () => {
   nativeOnly()
-  before(function () { if (!fs.existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) skip(this, 'the system has no large pages') })
+  before(function () {
+    if (!fs.existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) {
+      skip(this, 'the system has no large pages')
+    }
+  })
 
-  const makers = { empty, zeros, 'shared memory': shape => empty(shape, { shared: true }) }
+  const makers = { empty, zeros, 'shared memory': (shape) => empty(shape, { shared: true }) }
   for (const [name, make] of Object.entries(makers)) {
     it(`asks for large pages from 4 MiB on: float32 from ${name}`, () => {
       const t = make([8, 2 ** 20])

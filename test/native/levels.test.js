@@ -11,14 +11,19 @@ const { ROOT, child, childJson, nativeOnly, skipWithout } = require('../setup')
 // The test addon streams and shares out from a few kilobytes on, so it is given the many small copies;
 // the addon that ships is given large ones.
 const LEVELS = process.arch === 'arm64' ? ['scalar', 'neon'] : ['scalar', 'avx2', 'avx512']
-const testAddon = process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'build', 'Release', 'samebytes_test.node')
+const testAddon =
+  process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'build', 'Release', 'samebytes_test.node')
 const ADDONS = [
   { title: 'the test addon', sets: copySets },
-  { title: 'the addon that ships', binary: path.join(path.dirname(testAddon), 'samebytes.node'), sets: largeSets }
+  {
+    title: 'the addon that ships',
+    binary: path.join(path.dirname(testAddon), 'samebytes.node'),
+    sets: largeSets,
+  },
 ]
 const FULL = process.env.SAMEBYTES_FULL === '1'
 
-const source = sets => `
+const source = (sets) => `
   const { checksum, compute, ${sets.name} } = require('./test/copies')
   const sums = { program: require('./test/program').program(4000) }
   for (const [name, cases] of Object.entries(${sets.name}())) sums[name] = checksum(cases.map(one => compute(one, true)))
@@ -28,11 +33,20 @@ describe('every instruction set and number of threads', function () {
   nativeOnly()
 
   it('warn once of a name that counts for nothing, and of no other', async () => {
-    const program = "require('samebytes'); new (require('node:worker_threads').Worker)('require(\\'samebytes\\')', { eval: true })"
+    const program =
+      "require('samebytes'); new (require('node:worker_threads').Worker)('require(\\'samebytes\\')', { eval: true })"
     const { code, stderr } = await child(program, { env: { SAMEBYTES_ISA: 'mmx' } })
     assert.equal(code, 0, stderr)
-    assert.equal(stderr.match(/SamebytesWarning: SAMEBYTES_ISA is 'mmx', which is no instruction set of this processor and build; \w+ is used\n/g)?.length, 1, stderr)
-    for (const level of ['scalar', '']) assert.equal((await child(program, { env: { SAMEBYTES_ISA: level } })).stderr, '')
+    assert.equal(
+      stderr.match(
+        /SamebytesWarning: SAMEBYTES_ISA is 'mmx', which is no instruction set of this processor and build; \w+ is used\n/g,
+      )?.length,
+      1,
+      stderr,
+    )
+    for (const level of ['scalar', '']) {
+      assert.equal((await child(program, { env: { SAMEBYTES_ISA: level } })).stderr, '')
+    }
   })
 
   for (const { title, binary, sets } of ADDONS) {
@@ -41,14 +55,20 @@ describe('every instruction set and number of threads', function () {
 
       before(function () {
         skipWithout(this, 'NumPy')
-        for (const [name, cases] of Object.entries(sets())) expected[name] = checksum(askNumpy(cases))
+        for (const [name, cases] of Object.entries(sets())) {
+          expected[name] = checksum(askNumpy(cases))
+        }
       })
 
       for (const level of LEVELS) {
         const best = level === LEVELS.at(-1)
         for (const threads of FULL ? [1, 2, 5] : best ? [1, 2] : [2]) {
           it(`gives the same bytes as NumPy, and one checksum: ${level}, ${threads === 1 ? '1 thread' : `${threads} threads`}`, async () => {
-            const env = { SAMEBYTES_ISA: level, SAMEBYTES_THREADS: String(threads), ...binary && { SAMEBYTES_BINARY: binary } }
+            const env = {
+              SAMEBYTES_ISA: level,
+              SAMEBYTES_THREADS: String(threads),
+              ...(binary && { SAMEBYTES_BINARY: binary }),
+            }
             assert.deepEqual(await childJson(source(sets), { env }), expected)
           })
         }

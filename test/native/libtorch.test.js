@@ -1,7 +1,17 @@
 'use strict'
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
-const { childJson, collectUntil, copied, fails, growth, nativeOnly, refuses, skip, skipWithout } = require('../setup')
+const {
+  childJson,
+  collectUntil,
+  copied,
+  fails,
+  growth,
+  nativeOnly,
+  refuses,
+  skip,
+  skipWithout,
+} = require('../setup')
 const { TORCH_ADDONS } = require('../tools')
 
 const { arange, dtypes, empty, flush, fromBlob, full, memory, ones, tensor, zeros } = samebytes
@@ -21,10 +31,16 @@ const NAMES = {
   float32: 'Float',
   float64: 'Double',
   complex64: 'ComplexFloat',
-  complex128: 'ComplexDouble'
+  complex128: 'ComplexDouble',
 }
 /** what later versions of LibTorch have */
-const LATER = { uint16: 'UInt16', uint32: 'UInt32', uint64: 'UInt64', float8_e4m3fn: 'Float8_e4m3fn', float8_e5m2: 'Float8_e5m2' }
+const LATER = {
+  uint16: 'UInt16',
+  uint32: 'UInt32',
+  uint64: 'UInt64',
+  float8_e4m3fn: 'Float8_e4m3fn',
+  float8_e5m2: 'Float8_e5m2',
+}
 
 describe('LibTorch', function () {
   nativeOnly()
@@ -45,9 +61,16 @@ describe('LibTorch', function () {
   })
 
   /** What LibTorch says of a tensor. */
-  function seen (t) {
+  function seen(t) {
     const [dtype, address, offset, numel, ndim, ...layout] = odd.describe(t)
-    return { dtype, address, offset, numel, shape: layout.slice(0, ndim), strides: layout.slice(ndim) }
+    return {
+      dtype,
+      address,
+      offset,
+      numel,
+      shape: layout.slice(0, ndim),
+      strides: layout.slice(ndim),
+    }
   }
 
   describe('sees', () => {
@@ -63,7 +86,14 @@ describe('LibTorch', function () {
           assert.match(error.message, new RegExp(dtype))
           return
         }
-        assert.deepEqual(what, { dtype: NAMES[dtype] ?? LATER[dtype], address: Number(t.dataPtr), offset: 0, numel: 6, shape: [2, 3], strides: [3, 1] })
+        assert.deepEqual(what, {
+          dtype: NAMES[dtype] ?? LATER[dtype],
+          address: Number(t.dataPtr),
+          offset: 0,
+          numel: 6,
+          shape: [2, 3],
+          strides: [3, 1],
+        })
         assert.equal(torch.same(t).dtype, dtype)
       })
     }
@@ -72,7 +102,10 @@ describe('LibTorch', function () {
       const t = arange(24).reshape(2, 3, 4)
       const view = t.slice(':', '1:', '::2').permute([2, 0, 1])
       const what = seen(view)
-      assert.deepEqual([what.shape, what.strides, what.address], [view.shape, view.strides, Number(view.dataPtr)])
+      assert.deepEqual(
+        [what.shape, what.strides, what.address],
+        [view.shape, view.strides, Number(view.dataPtr)],
+      )
       assert.deepEqual(seen(ones([3]).expand([2, 3])).strides, [0, 1])
       assert.deepEqual([seen(tensor(5)).shape, seen(tensor(5)).numel], [[], 1])
       assert.deepEqual([seen(zeros([0, 3])).shape, seen(zeros([0, 3])).numel], [[0, 3], 0])
@@ -82,11 +115,24 @@ describe('LibTorch', function () {
   describe('and back', () => {
     for (const dtype of ['float32', 'int64', 'uint8', 'complex128']) {
       it(`is the same ${dtype} bytes: views, scalars, nothing`, () => {
-        const t = tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [3, 4], { dtype, casting: 'unsafe' })
-        for (const view of [t, t.T, t.slice('1:', '::2'), t.select(0, 1), t.select(0, 1).select(0, 2), t.slice('1:1')]) {
+        const t = tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [3, 4], {
+          dtype,
+          casting: 'unsafe',
+        })
+        for (const view of [
+          t,
+          t.T,
+          t.slice('1:', '::2'),
+          t.select(0, 1),
+          t.select(0, 1).select(0, 2),
+          t.slice('1:1'),
+        ]) {
           const { result, copies } = copied(() => torch.same(view))
           assert.deepEqual(copies, {})
-          assert.deepEqual([result.shape, result.dtype, result.dataPtr], [view.shape, dtype, view.dataPtr])
+          assert.deepEqual(
+            [result.shape, result.dtype, result.dataPtr],
+            [view.shape, dtype, view.dataPtr],
+          )
           assert.deepEqual(result.toArray(), view.toArray())
           if (view.size > 1) assert.deepEqual(result.strides, view.strides)
           result.dispose()
@@ -107,9 +153,15 @@ describe('LibTorch', function () {
     it('gives what LibTorch made: scalars, nothing, parts, repeated elements', () => {
       assert.equal(odd.make('scalar').item(), 2.5)
       assert.deepEqual(odd.make('empty').shape, [0, 3])
-      assert.deepEqual([odd.make('part').shape, odd.make('part').strides, odd.make('part').dtype], [[2, 3], [5, 1], 'int64'])
+      assert.deepEqual(
+        [odd.make('part').shape, odd.make('part').strides, odd.make('part').dtype],
+        [[2, 3], [5, 1], 'int64'],
+      )
       assert.deepEqual(odd.make('expanded').strides, [0, 1])
-      assert.deepEqual(odd.make('conjugate resolved').toArray(), [[1, -0], [1, -0]])
+      assert.deepEqual(odd.make('conjugate resolved').toArray(), [
+        [1, -0],
+        [1, -0],
+      ])
     })
   })
 
@@ -119,19 +171,29 @@ describe('LibTorch', function () {
       const blob = tensor([1, 2, 3, 4, 5, 6], [2, 3])
       const { copies } = copied(() => torch.assign(output, blob))
       assert.deepEqual(copies, {})
-      assert.deepEqual(output.toArray(), [[1, 2, 3], [4, 5, 6]])
+      assert.deepEqual(output.toArray(), [
+        [1, 2, 3],
+        [4, 5, 6],
+      ])
     })
 
     it('by a copy through views of both', () => {
       const output = zeros([3, 4])
       torch.assign(output.slice(':', '::2').T, tensor([1, 2, 3, 4, 5, 6], [3, 2]).T)
-      assert.deepEqual(output.toArray(), [[1, 0, 2, 0], [3, 0, 4, 0], [5, 0, 6, 0]])
+      assert.deepEqual(output.toArray(), [
+        [1, 0, 2, 0],
+        [3, 0, 4, 0],
+        [5, 0, 6, 0],
+      ])
     })
 
     it('casts, broadcasts, and takes read-only blobs', () => {
       const output = zeros([2, 2], 'int32')
       torch.assign(output, fromBlob(Float32Array.of(1.5, 2), { readOnly: true }))
-      assert.deepEqual(output.toArray(), [[1, 2], [1, 2]])
+      assert.deepEqual(output.toArray(), [
+        [1, 2],
+        [1, 2],
+      ])
     })
 
     it('without any copy: from_blob of a vector, alive as long as it is looked at', async () => {
@@ -161,11 +223,17 @@ describe('LibTorch', function () {
     const address = output.dataPtr
     const { copies } = copied(() => torch.layer(input, weight, bias, output))
     assert.deepEqual(copies, {})
-    assert.deepEqual(output.toArray(), [[1, 0, 4], [3, 0, 8]])
+    assert.deepEqual(output.toArray(), [
+      [1, 0, 4],
+      [3, 0, 8],
+    ])
     assert.equal(output.dataPtr, address)
     const wide = zeros([2, 6])
     torch.layer(input, weight, bias, wide.slice(':', '::2'))
-    assert.deepEqual(wide.toArray(), [[1, 0, 0, 0, 4, 0], [3, 0, 0, 0, 8, 0]])
+    assert.deepEqual(wide.toArray(), [
+      [1, 0, 0, 0, 4, 0],
+      [3, 0, 0, 0, 8, 0],
+    ])
     fails(() => torch.layer(input, weight, bias, zeros([2, 2])), RangeError, 'ERR_SHAPE')
   })
 
@@ -194,14 +262,17 @@ describe('LibTorch', function () {
       'requires grad': ['ERR_UNSUPPORTED', /detach\(\)/],
       meta: ['ERR_DEVICE', /not on the CPU/],
       'complex half': ['ERR_DTYPE', /ComplexHalf/],
-      'many axes': ['ERR_SHAPE', /64 axes/]
+      'many axes': ['ERR_SHAPE', /64 axes/],
     }
     for (const [kind, [code, message]] of Object.entries(kinds)) {
       it(`for ${kind}`, () => assert.match(refuses(() => odd.make(kind), code).message, message))
     }
 
     it('for strides that walk back', () => {
-      assert.match(refuses(() => torch.same(arange(4).flip(0)), 'ERR_UNSUPPORTED').message, /contiguous\(\)/)
+      assert.match(
+        refuses(() => torch.same(arange(4).flip(0)), 'ERR_UNSUPPORTED').message,
+        /contiguous\(\)/,
+      )
     })
 
     it('for read-only tensors that it would write to', () => {
@@ -222,11 +293,14 @@ describe('LibTorch', function () {
   })
 
   it('goes there and back 100,000 times without growing', async function () {
-    if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
-    const { grown, exported } = await growth(`
+    if (sanitized) return skip(this, "a sanitizer's own memory grows")
+    const { grown, exported } = await growth(
+      `
       const torch = require(${JSON.stringify(BLOBS)})
       torch.open(samebytes)
-      const t = samebytes.ones([16])`, 'torch.same(t).dispose(); if (i % 10 === 0) torch.blob(64).dispose()')
+      const t = samebytes.ones([16])`,
+      'torch.same(t).dispose(); if (i % 10 === 0) torch.blob(64).dispose()',
+    )
     assert.equal(exported, 0)
     assert.ok(grown < 16 * 2 ** 20, `grew by ${grown} bytes`)
   })
@@ -236,11 +310,15 @@ describe('LibTorch', function () {
       const torch = require(${JSON.stringify(BLOBS)})
       try { torch.blob(3) } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }
     `)
-    assert.deepEqual(said, ['ERR_ARGUMENT', 'samebytes is not open: sb_napi_open comes before this'])
+    assert.deepEqual(said, [
+      'ERR_ARGUMENT',
+      'samebytes is not open: sb_napi_open comes before this',
+    ])
   })
 
   it('works on workers that end while it holds tensors', async () => {
-    const codes = await childJson(`
+    const codes = await childJson(
+      `
       const { Worker } = require('node:worker_threads')
       const run = () => new Promise((resolve, reject) => {
         new Worker(${JSON.stringify(`
@@ -252,7 +330,9 @@ describe('LibTorch', function () {
         `)}, { eval: true }).on('error', reject).on('exit', resolve)
       })
       Promise.all([run(), run(), run()]).then(codes => console.log(JSON.stringify(codes)))
-    `, { env: { SAMEBYTES_BACKEND: 'native' } })
+    `,
+      { env: { SAMEBYTES_BACKEND: 'native' } },
+    )
     assert.deepEqual(codes, [0, 0, 0])
   })
 })

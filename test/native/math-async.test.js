@@ -11,21 +11,23 @@ const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
 const { child, nativeOnly, skip, turn } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
-function failAllocation (n) {
+function failAllocation(n) {
   frame.f64[tables.frame.ARGS] = n
   backend.call(opcodes.fail_allocation)
   assert.equal(frame.f64[tables.frame.STATUS], 0)
 }
 
 /** This thread does nothing for some milliseconds, its event loop neither. */
-const sleep = ms => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const sleep = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 /** Keeps all threads of libuv's pool busy, until what it returns is called. */
-function occupyPool () {
+function occupyPool() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-'))
   const pipe = path.join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
-  const opened = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () => fs.promises.open(pipe, 'r'))
+  const opened = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () =>
+    fs.promises.open(pipe, 'r'),
+  )
   return async () => {
     const writer = fs.openSync(pipe, 'r+')
     for (const reader of await Promise.all(opened)) await reader.close()
@@ -40,12 +42,14 @@ const HOMES = {
   'an address': (shape, value) => {
     const owner = full(shape, value, { shared: true })
     return fromBlob(owner.dataPtr, shape, { dtype: 'float32', owner })
-  }
+  },
 }
 
 describe('asynchronous arithmetic on other threads', function () {
   nativeOnly()
-  afterEach(() => { if (opcodes.fail_allocation !== undefined) failAllocation(0) })
+  afterEach(() => {
+    if (opcodes.fail_allocation !== undefined) failAllocation(0)
+  })
 
   for (const [home, make] of Object.entries(HOMES)) {
     it(`computes while JavaScript is blocked, of ${home}`, async () => {
@@ -69,12 +73,15 @@ describe('asynchronous arithmetic on other threads', function () {
   it('begins with the next piece in a turn of the loop: an abort in between leaves it', async () => {
     const out = zeros([3, 4, 1024, 1024], { dtype: 'float64', shared: true })
     const controller = new AbortController()
-    const promise = math.positiveAsync(full([1], 1, { dtype: 'float64', shared: true }).broadcastTo([3, 4, 1024, 1024]), { out, signal: controller.signal })
+    const promise = math.positiveAsync(
+      full([1], 1, { dtype: 'float64', shared: true }).broadcastTo([3, 4, 1024, 1024]),
+      { out, signal: controller.signal },
+    )
     promise.catch(() => {})
     await turn()
     for (let i = 0; i < 10000 && out.get(0, 0, 0, 0) === 0; i++) sleep(1)
     controller.abort('enough')
-    await assert.rejects(promise, reason => reason === 'enough')
+    await assert.rejects(promise, (reason) => reason === 'enough')
     assert.equal(out.get(2, 3, 1023, 1023), 0)
     await math.positiveAsync(out, { out })
   })
@@ -85,7 +92,7 @@ describe('asynchronous arithmetic on other threads', function () {
     const controller = new AbortController()
     const promise = math.expAsync(x, { out, signal: controller.signal })
     controller.abort('enough')
-    await assert.rejects(promise, reason => reason === 'enough')
+    await assert.rejects(promise, (reason) => reason === 'enough')
     out.fill(2)
     await release()
     await flush()
@@ -96,11 +103,14 @@ describe('asynchronous arithmetic on other threads', function () {
     const release = occupyPool()
     const kept = full([1000], 4, { shared: true })
     const calls = []
-    const x = fromBlob(kept.dataPtr, [1000], { dtype: 'float32', deleter: address => calls.push(address) })
+    const x = fromBlob(kept.dataPtr, [1000], {
+      dtype: 'float32',
+      deleter: (address) => calls.push(address),
+    })
     const promise = math.sqrtAsync(x)
     x.dispose()
     globalThis.gc()
-    await new Promise(resolve => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(calls, [])
     await release()
     assert.equal((await promise).get(999), 2)
@@ -122,7 +132,7 @@ describe('asynchronous arithmetic on other threads', function () {
       add: ([x, out]) => math.addAsync(x, 1, { out }),
       'an overlap': ([x]) => math.addAsync(x.slice(':10'), 1, { out: x.slice('1:11') }),
       sum: ([x]) => math.sumAsync(x, { axis: 0 }),
-      where: ([x, out]) => math.whereAsync(x, 1, x, { out })
+      where: ([x, out]) => math.whereAsync(x, 1, x, { out }),
     }
     for (const [name, act] of Object.entries(CASES)) {
       const tensors = [full([2000], 1, { shared: true }), zeros([2000], { shared: true })]
@@ -135,7 +145,11 @@ describe('asynchronous arithmetic on other threads', function () {
           done = true
         } catch (error) {
           assert.equal(error.code, 'ERR_MEMORY', error.stack)
-          assert.deepEqual([tensors[0].get(5), tensors[1].get(5), memory().inFlight - inFlight], [1, 0, 0], name)
+          assert.deepEqual(
+            [tensors[0].get(5), tensors[1].get(5), memory().inFlight - inFlight],
+            [1, 0, 0],
+            name,
+          )
           for (const t of tensors) t.copyFrom(t) // nobody is busy
         } finally {
           failAllocation(0)
@@ -149,7 +163,15 @@ describe('asynchronous arithmetic on other threads', function () {
     const { SIZE_OF_OPERAND, OPERANDS, STATUS, HANDLE } = tables.frame
     let calls = 0
     const first = tables.rows.length - 1
-    for (const [opcode, handle] of [[first + 1, 5], [first + 1, -1], [first + 2, NaN], [first + 999, 0], [0, 0], [-1, 0], ['x', 0]]) {
+    for (const [opcode, handle] of [
+      [first + 1, 5],
+      [first + 1, -1],
+      [first + 2, NaN],
+      [first + 999, 0],
+      [0, 0],
+      [-1, 0],
+      ['x', 0],
+    ]) {
       frame.f64.fill(0, OPERANDS, OPERANDS + 4 * SIZE_OF_OPERAND)
       frame.f64[OPERANDS + HANDLE] = handle
       backend.addon.compute(opcode, () => calls++)
@@ -159,7 +181,11 @@ describe('asynchronous arithmetic on other threads', function () {
     assert.equal(calls, 0)
   })
 
-  for (const end of ['process.exit(4)', 'setTimeout(() => process.exit(4), 3)', 'controller.abort(); process.on("unhandledRejection", () => {}); process.exit(4)']) {
+  for (const end of [
+    'process.exit(4)',
+    'setTimeout(() => process.exit(4), 3)',
+    'controller.abort(); process.on("unhandledRejection", () => {}); process.exit(4)',
+  ]) {
     it(`a process that ends in the middle ends well: ${end}`, async () => {
       const { code, signal, stderr } = await child(`
         const { zeros } = require('samebytes')

@@ -17,7 +17,7 @@ describe('onnxruntime-node', function () {
     session = await ort.InferenceSession.create(path.join(silero, 'weights', 'silero_vad.onnx'))
   })
 
-  const wave = n => new Float32Array(n).map((_, i) => Math.sin(i * 0.1) * 0.3)
+  const wave = (n) => new Float32Array(n).map((_, i) => Math.sin(i * 0.1) * 0.3)
 
   it('takes float32 and int64 tensors as feeds as they are, and gives what it gives for its own', async () => {
     const input = tensor(wave(576), [1, 576])
@@ -30,7 +30,7 @@ describe('onnxruntime-node', function () {
     const plain = await session.run({
       input: new ort.Tensor('float32', wave(576), [1, 576]),
       state: new ort.Tensor('float32', new Float32Array(256), [2, 1, 128]),
-      sr: new ort.Tensor('int64', BigInt64Array.of(16000n), [])
+      sr: new ort.Tensor('int64', BigInt64Array.of(16000n), []),
     })
     assert.deepEqual(got.output.data, plain.output.data)
     assert.deepEqual(got.stateN.data, plain.stateN.data)
@@ -45,15 +45,18 @@ describe('onnxruntime-node', function () {
     const { data } = output
     let plainState = new Float32Array(256)
     for (let i = 0; i < 4; i++) {
-      const [from, to] = [states[i % 2], states[1 - i % 2]]
-      await session.run({ input, state: from, sr }, {
-        output: new ort.Tensor('float32', output.data, output.dims),
-        stateN: new ort.Tensor('float32', to.data, to.dims)
-      })
+      const [from, to] = [states[i % 2], states[1 - (i % 2)]]
+      await session.run(
+        { input, state: from, sr },
+        {
+          output: new ort.Tensor('float32', output.data, output.dims),
+          stateN: new ort.Tensor('float32', to.data, to.dims),
+        },
+      )
       const plain = await session.run({
         input: new ort.Tensor('float32', wave(576), [1, 576]),
         state: new ort.Tensor('float32', plainState, [2, 1, 128]),
-        sr: new ort.Tensor('int64', BigInt64Array.of(16000n), [])
+        sr: new ort.Tensor('int64', BigInt64Array.of(16000n), []),
       })
       plainState = plain.stateN.data.slice()
       assert.equal(output.item(), plain.output.data[0])
@@ -78,6 +81,8 @@ describe('onnxruntime-node', function () {
 
   it('refuses what a strided float32 view would give it wrongly', async () => {
     const input = zeros([576, 1]).T.slice(':', '::-1')
-    await assert.rejects(async () => session.run({ input, state: zeros([2, 1, 128]), sr: tensor(16000n) }))
+    await assert.rejects(async () =>
+      session.run({ input, state: zeros([2, 1, 128]), sr: tensor(16000n) }),
+    )
   })
 })

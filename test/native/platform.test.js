@@ -8,7 +8,7 @@ describe('the name of this machine', () => {
 
   let platform
   before(function () {
-    skipWithout(this, 'the package\'s sources')
+    skipWithout(this, "the package's sources")
     platform = require('../../js/runtime/platform')
   })
 
@@ -21,6 +21,8 @@ describe('the name of this machine', () => {
   })
 
   it('comes from no file that is none for this machine', () => {
-    for (const file of [__filename, '/dev/null', '/nowhere', path.join(ROOT, 'js')]) assert.equal(platform.loaderOf(file), null, file)
+    for (const file of [__filename, '/dev/null', '/nowhere', path.join(ROOT, 'js')]) {
+      assert.equal(platform.loaderOf(file), null, file)
+    }
   })
 })

@@ -15,23 +15,49 @@ describe('rings and C', function () {
   nativeOnly()
   let folder
   before(function () {
-    if (library === null) throw new Error('libsamebytes is missing; first: bash scripts/build library')
+    if (library === null) {
+      throw new Error('libsamebytes is missing; first: bash scripts/build library')
+    }
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
-    const compile = (program, ...more) => execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Wextra', '-Werror', '-I', include, '-o', path.join(folder, program), path.join(__dirname, `${program}.c`), ...more], { stdio: 'pipe' })
+    const compile = (program, ...more) =>
+      execFileSync(
+        process.env.CC ?? 'gcc',
+        [
+          '-Wall',
+          '-Wextra',
+          '-Werror',
+          '-I',
+          include,
+          '-o',
+          path.join(folder, program),
+          path.join(__dirname, `${program}.c`),
+          ...more,
+        ],
+        { stdio: 'pipe' },
+      )
     compile('ring-peer', library, `-Wl,-rpath,${path.dirname(library)}`)
-    compile('ring-page', '-std=c11', '-O2', '-Wconversion', '-U_FORTIFY_SOURCE', '-Wl,--wrap=readlink,--wrap=open')
+    compile(
+      'ring-page',
+      '-std=c11',
+      '-O2',
+      '-Wconversion',
+      '-U_FORTIFY_SOURCE',
+      '-Wl,--wrap=readlink,--wrap=open',
+    )
   })
-  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  after(() => {
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
   afterEach(async () => {
     await endPeers()
     clean()
   })
   const start = (program, ...args) => programPeer(path.join(folder, program), args)
   const peer = (...args) => start('ring-peer', ...args)
-  const ringOf = name => SharedRing.create(name, [2, 50], { slots: 4, dtype: 'int32' })
+  const ringOf = (name) => SharedRing.create(name, [2, 50], { slots: 4, dtype: 'int32' })
 
   /** Every frame up to one, counted once; whole ones have their index in all elements. */
-  async function readUpTo (ring, last) {
+  async function readUpTo(ring, last) {
     let [next, whole] = [0, 0]
     for await (const { tensor, index, lost, tag } of ring.read({ from: 0 })) {
       assert.deepEqual([index, tag], [next + lost, BigInt(index)])
@@ -39,7 +65,10 @@ describe('rings and C', function () {
       const values = tensor.data.slice()
       if (ring.intact(index)) {
         whole++
-        assert.ok(values.every(value => value === index), `frame ${index} is of several`)
+        assert.ok(
+          values.every((value) => value === index),
+          `frame ${index} is of several`,
+        )
       }
       if (index === last) return whole
     }
@@ -50,7 +79,7 @@ describe('rings and C', function () {
       const ring = ringOf(fresh())
       const reading = readUpTo(ring, 2999)
       const writer = start(program, 'write', ring.name, '3000')
-      assert.ok(await reading > 0)
+      assert.ok((await reading) > 0)
       assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
       ring.write(7) // it has given the role up
       assert.equal(ring.count, 3001)
@@ -75,12 +104,19 @@ describe('rings and C', function () {
       const name = fresh()
       const maker = peer('make', name)
       assert.equal((await maker.exit).code, 0)
-      assert.ok(SharedTensor.list().some(segment => segment.name === name && !segment.isAlive && segment.pid === maker.child.pid))
+      assert.ok(
+        SharedTensor.list().some(
+          (segment) => segment.name === name && !segment.isAlive && segment.pid === maker.child.pid,
+        ),
+      )
       const writer = start(program, 'hang', name)
       assert.equal(await writer.next(), 'inside')
       const ring = SharedRing.open(name)
       assert.equal(ring.count, 2)
-      assert.throws(() => ring.write(1), { code: 'ERR_BUSY', message: `process ${writer.child.pid} writes the ring; there is one writer at a time` })
+      assert.throws(() => ring.write(1), {
+        code: 'ERR_BUSY',
+        message: `process ${writer.child.pid} writes the ring; there is one writer at a time`,
+      })
       await writer.kill('SIGKILL')
       assert.deepEqual([ring.intact(1), ring.intact(2)], [true, false])
       assert.equal(ring.write(2, { tag: 2 }), 2)
@@ -91,9 +127,15 @@ describe('rings and C', function () {
 
     it(`${program}: a Node that is killed inside a frame is followed by a C program`, async () => {
       const ring = ringOf(fresh())
-      const writer = nodePeer("const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()", { env: { RING: ring.name } })
+      const writer = nodePeer(
+        "const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()",
+        { env: { RING: ring.name } },
+      )
       assert.equal(await writer.next(), 'inside')
-      assert.match((await start(program, 'write', ring.name).exit).errors, /^ERR_BUSY: process \d+ writes the ring/)
+      assert.match(
+        (await start(program, 'write', ring.name).exit).errors,
+        /^ERR_BUSY: process \d+ writes the ring/,
+      )
       await writer.kill('SIGKILL')
       assert.equal((await start(program, 'write', ring.name, '2').exit).code, 0)
       assert.equal(await readUpTo(ring, 2), 3)
@@ -101,7 +143,10 @@ describe('rings and C', function () {
     })
   }
 
-  for (const [writes, reads] of [['ring-peer', 'ring-page'], ['ring-page', 'ring-peer']]) {
+  for (const [writes, reads] of [
+    ['ring-peer', 'ring-page'],
+    ['ring-page', 'ring-peer'],
+  ]) {
     it(`${reads} reads whole frames only of ${writes}, and follows it where it was killed`, async () => {
       const ring = ringOf(fresh())
       const reader = start(reads, 'read', ring.name, '3001')
@@ -133,7 +178,9 @@ describe('rings and C', function () {
     const first = frames.next()
     const writer = start('ring-page', 'write', other.name, '300')
     for (let i = 0; i < 300; i++) {
-      const { value: { index, lost, tensor, tag } } = await (i === 0 ? first : frames.next())
+      const {
+        value: { index, lost, tensor, tag },
+      } = await (i === 0 ? first : frames.next())
       assert.deepEqual([index, lost, tensor.get(1, 49), tag], [i, 0, i, BigInt(i)])
     }
     assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
@@ -142,7 +189,11 @@ describe('rings and C', function () {
 
   it('ring-page: a child that was forked has neither the role nor the place of its parent', async () => {
     const ring = SharedRing.create(fresh(), [2, 50], { slots: 2, readers: 1, dtype: 'int32' })
-    assert.deepEqual(await start('ring-page', 'fork', ring.name).exit, { code: 0, signal: null, errors: '' })
+    assert.deepEqual(await start('ring-page', 'fork', ring.name).exit, {
+      code: 0,
+      signal: null,
+      errors: '',
+    })
     assert.equal(ring.write(0), 1)
     ring.dispose()
   })
@@ -166,7 +217,7 @@ describe('rings and C', function () {
     const file = fresh()
     fs.writeFileSync(`/dev/shm/${file}`, 'no ring')
     try {
-      const errors = async name => (await start('ring-page', 'read', name).exit).errors
+      const errors = async (name) => (await start('ring-page', 'read', name).exit).errors
       assert.equal(await errors(fresh()), 'open: No such file or directory\n')
       assert.equal(await errors('r'.repeat(280)), 'open: File name too long\n')
       assert.equal(await errors(file), 'open: Invalid argument\n')
@@ -176,15 +227,25 @@ describe('rings and C', function () {
   })
 
   it('ring-page: says what is wrong where it is compiled as C++, or after headers that hid what it needs', () => {
-    const compile = (...args) => execFileSync(process.env.CC ?? 'gcc', ['-I', include, '-fsyntax-only', ...args, '-xc', path.join(__dirname, 'ring-page.c')], { stdio: 'pipe' })
-    assert.throws(() => compile('-std=c11', '-include', 'stdio.h'), /error:? "?with -std=c11 samebytes_ring\.h comes before/)
+    const compile = (...args) =>
+      execFileSync(
+        process.env.CC ?? 'gcc',
+        ['-I', include, '-fsyntax-only', ...args, '-xc', path.join(__dirname, 'ring-page.c')],
+        { stdio: 'pipe' },
+      )
+    assert.throws(
+      () => compile('-std=c11', '-include', 'stdio.h'),
+      /error:? "?with -std=c11 samebytes_ring\.h comes before/,
+    )
     assert.throws(() => compile('-D__cplusplus'), /error:? "?samebytes_ring\.h is C/)
     compile('-std=c11', '-D_GNU_SOURCE', '-include', 'stdio.h')
   })
 
   it('ring-page: who is killed while it comes leaves neither the role nor a place taken', async () => {
     const ring = SharedRing.create(fresh(), [2, 50], { slots: 2, readers: 1, dtype: 'int32' })
-    for (const what of ['write', 'hold']) assert.equal((await start('ring-page', what, ring.name, '1', 'die').exit).signal, 'SIGKILL')
+    for (const what of ['write', 'hold']) {
+      assert.equal((await start('ring-page', what, ring.name, '1', 'die').exit).signal, 'SIGKILL')
+    }
     for (let i = 0; i < 5; i++) ring.write(i)
     ring.dispose()
   })
@@ -194,7 +255,11 @@ describe('rings and C', function () {
     const words = SharedTensor.open(`${ring.name}.control`)
     for (const count of [2n ** 53n, 2n ** 63n - 1n, 2n ** 64n - 1n]) {
       words.tensor.set(count, 8)
-      assert.deepEqual(await start('ring-page', 'write', ring.name).exit, { code: 1, signal: null, errors: 'begin: Invalid argument\n' })
+      assert.deepEqual(await start('ring-page', 'write', ring.name).exit, {
+        code: 1,
+        signal: null,
+        errors: 'begin: Invalid argument\n',
+      })
       assert.deepEqual([words.tensor.get(3), words.tensor.get(8)], [0n, count])
     }
     words.dispose()

@@ -23,9 +23,24 @@ describe('peers of a ring that are killed at random moments', function () {
   const rings = []
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-kills-'))
-    execFileSync(process.env.CC ?? 'gcc', ['-O2', '-I', include, '-U_FORTIFY_SOURCE', '-Wl,--wrap=readlink,--wrap=open', '-o', path.join(folder, 'ring-page'), path.join(__dirname, 'ring-page.c')], { stdio: 'pipe' })
+    execFileSync(
+      process.env.CC ?? 'gcc',
+      [
+        '-O2',
+        '-I',
+        include,
+        '-U_FORTIFY_SOURCE',
+        '-Wl,--wrap=readlink,--wrap=open',
+        '-o',
+        path.join(folder, 'ring-page'),
+        path.join(__dirname, 'ring-page.c'),
+      ],
+      { stdio: 'pipe' },
+    )
   })
-  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  after(() => {
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
   afterEach(async () => {
     await endPeers()
     for (const ring of rings.splice(0)) ring.dispose() // ends loops of a test that failed
@@ -33,36 +48,62 @@ describe('peers of a ring that are killed at random moments', function () {
   })
 
   const page = (...args) => programPeer(path.join(folder, 'ring-page'), args)
-  const python = (source, name) => pythonPeer(`sys.path.insert(0, ${JSON.stringify(pythonPath)})\nfrom samebytes import SharedRing\nring = SharedRing.open(sys.argv[1])\n${source}`, [name])
-  const node = (source, name) => nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, { env: { RING: name } })
+  const python = (source, name) =>
+    pythonPeer(
+      `sys.path.insert(0, ${JSON.stringify(pythonPath)})\nfrom samebytes import SharedRing\nring = SharedRing.open(sys.argv[1])\n${source}`,
+      [name],
+    )
+  const node = (source, name) =>
+    nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, {
+      env: { RING: name },
+    })
 
   /** They write frames full of their index without an end. */
   const writers = {
-    C: name => page('write', name, '1000000000'),
-    Python: name => python('while True: ring.write(ring.count, tag=ring.count)', name),
-    Node: name => node('for (;;) ring.readers > 0 ? await ring.writeAsync(ring.count, { tag: ring.count }) : ring.write(ring.count, { tag: ring.count })', name)
+    C: (name) => page('write', name, '1000000000'),
+    Python: (name) => python('while True: ring.write(ring.count, tag=ring.count)', name),
+    Node: (name) =>
+      node(
+        'for (;;) ring.readers > 0 ? await ring.writeAsync(ring.count, { tag: ring.count }) : ring.write(ring.count, { tag: ring.count })',
+        name,
+      ),
   }
   /** They read without an end, say once that they have a place, and end by themselves where a frame is missing or not whole. */
   const readers = {
-    C: name => page('hold', name, '1000000000'),
-    Python: name => python(`
+    C: (name) => page('hold', name, '1000000000'),
+    Python: (name) =>
+      python(
+        `
 after = None
 for array, index, lost, tag in ring.read():
   assert index == after or after is None, (index, after)
   assert (array == index).all() and tag == index, index
   if after is None: say('ready')
-  after = index + 1`, name),
-    Node: name => node(`
+  after = index + 1`,
+        name,
+      ),
+    Node: (name) =>
+      node(
+        `
       let after = null
       for await (const { index, tensor, tag } of ring.read()) {
         if (after !== null && index !== after || Number(tag) !== index || !tensor.data.every(x => x === index)) throw new Error('frame ' + index + ' after ' + after)
         if (after === null) await send('ready')
         after = index + 1
-      }`, name)
+      }`,
+        name,
+      ),
   }
-  const killed = async peer => assert.deepEqual(await peer.kill('SIGKILL'), { code: null, signal: 'SIGKILL', errors: '' })
-  function ringOf (places = 0) {
-    rings.push(SharedRing.create(fresh(), [2, 5000], { slots: places > 0 ? 3 : 4, readers: places, dtype: 'int32' }))
+  const killed = async (peer) =>
+    assert.deepEqual(await peer.kill('SIGKILL'), { code: null, signal: 'SIGKILL', errors: '' })
+  function ringOf(places = 0) {
+    rings.push(
+      SharedRing.create(fresh(), [2, 5000], {
+        slots: places > 0 ? 3 : 4,
+        readers: places,
+        dtype: 'int32',
+      }),
+    )
     return rings.at(-1)
   }
 
@@ -87,7 +128,10 @@ for array, index, lost, tag in ring.read():
         for (let n = Math.max(0, count - 4); n < count; n++) {
           if (!reader.intact(n)) continue // its slot was begun anew
           const { value } = await reader.read({ from: n }).next()
-          assert.ok(value.tensor.data.every(x => x === n), `frame ${n} after kill ${i} is not whole`)
+          assert.ok(
+            value.tensor.data.every((x) => x === n),
+            `frame ${n} after kill ${i} is not whole`,
+          )
           seen++
         }
         assert.ok(seen >= Math.min(3, count), `${seen} frames of ${count} after kill ${i}`) // a slow writer was killed at its first ones
@@ -99,12 +143,15 @@ for array, index, lost, tag in ring.read():
   }
 
   /** A reader of this process, which the writer waits for: each frame comes once, and whole. It ends with the ring. */
-  function readAll (ring) {
+  function readAll(ring) {
     const reading = { seen: 0, end: null }
     reading.end = (async () => {
       for await (const { tensor, index, lost, tag } of ring.read({ from: 0 })) {
         assert.deepEqual([index, lost, tag], [reading.seen, 0, BigInt(index)])
-        assert.ok(tensor.data.every(x => x === index), `frame ${index} is not whole`)
+        assert.ok(
+          tensor.data.every((x) => x === index),
+          `frame ${index} is not whole`,
+        )
         reading.seen++
         await turn()
       }
@@ -113,9 +160,12 @@ for array, index, lost, tag in ring.read():
   }
 
   /** Until the reader of this process got a frame that was not counted before; a peer that ends is an error. */
-  async function aFrame (ring, reading, peers) {
+  async function aFrame(ring, reading, peers) {
     const { count } = ring
-    const ended = Promise.race([...peers.map(peer => peer.exit.then(({ errors }) => assert.fail(errors))), reading.end])
+    const ended = Promise.race([
+      ...peers.map((peer) => peer.exit.then(({ errors }) => assert.fail(errors))),
+      reading.end,
+    ])
     while (reading.seen <= count) await Promise.race([wait(1), ended])
   }
 
@@ -125,11 +175,18 @@ for array, index, lost, tag in ring.read():
       const { next } = generator(10 + kind.length)
       const ring = ringOf(2)
       const reading = readAll(ring)
-      const write = async () => { assert.equal(await ring.writeAsync(ring.count, { timeout: LIMIT, tag: ring.count }), ring.count - 1) }
+      const write = async () => {
+        assert.equal(
+          await ring.writeAsync(ring.count, { timeout: LIMIT, tag: ring.count }),
+          ring.count - 1,
+        )
+      }
       for (let i = 0; i < KILLS; i++) {
         const reader = readers[kind](ring.name)
         const said = { isThere: false }
-        const there = reader.next().finally(() => { said.isThere = true })
+        const there = reader.next().finally(() => {
+          said.isThere = true
+        })
         there.catch(() => {}) // it is awaited below
         while (!said.isThere) await write()
         await there
@@ -166,15 +223,17 @@ for array, index, lost, tag in ring.read():
     const ring = ringOf(3)
     const reading = readAll(ring)
     const starts = [writers, readers, readers]
-    const start = i => starts[i][pick(KINDS)](ring.name)
+    const start = (i) => starts[i][pick(KINDS)](ring.name)
     const peers = starts.map((_, i) => start(i))
     for (let i = 0; i < KILLS; i++) {
       const which = next(3)
-      if (which > 0) await peers[which].next() // it has its place
+      if (which > 0) {
+        await peers[which].next()
+      } // it has its place
       else await aFrame(ring, reading, peers)
       await wait(next(MOST_MS))
       const both = next(4) === 0 ? [which, (which + 1) % 3] : [which]
-      await Promise.all(both.map(at => killed(peers[at])))
+      await Promise.all(both.map((at) => killed(peers[at])))
       for (const at of both) peers[at] = start(at)
       await aFrame(ring, reading, peers)
     }
@@ -190,23 +249,32 @@ for array, index, lost, tag in ring.read():
     const seen = { last: -1 }
     let whole = 0
     const reading = (async () => {
-      for await (const { tensor, index, lost } of ring.read({ from: 0, signal: controller.signal })) {
+      for await (const { tensor, index, lost } of ring.read({
+        from: 0,
+        signal: controller.signal,
+      })) {
         assert.equal(index, seen.last + 1 + lost)
         seen.last = index
         const values = tensor.data.slice()
         if (!ring.intact(index)) continue
         whole++
-        assert.ok(values.every(value => value === BigInt(index)), `frame ${index} is of several`)
+        assert.ok(
+          values.every((value) => value === BigInt(index)),
+          `frame ${index} is of several`,
+        )
       }
     })()
     for (let round = 0; round < 12; round++) {
       const before = ring.count
-      const peer = node(`
+      const peer = node(
+        `
         const turn = () => new Promise(resolve => setImmediate(resolve))
         for (;;) {
           ring.write(BigInt(ring.count))
           if (ring.count % 3 === 0) await turn()
-        }`, name)
+        }`,
+        name,
+      )
       for (const enough = before + 1 + next(40); ring.count < enough;) await turn()
       for (let spin = next(3000); spin > 0; spin--) ring.intact(0) // not always at the same point of a write
       await peer.kill('SIGKILL')

@@ -9,11 +9,18 @@ const { FOLDER, clean, fresh } = require('../segments')
 const { node, python, endAll } = require('../other-process')
 
 const OPTIONS = "{ slots: 4, ifExists: 'open' }"
-const ring = (name, more = OPTIONS) => `things.r = require('samebytes').SharedRing.create('${name}', [2], ${more})`
-const namesOf = name => [name, `${name}.control`]
-const sweptOf = name => SharedTensor.sweep().filter(each => namesOf(name).includes(each)).sort()
-const thereOf = name => namesOf(name).filter(each => fs.existsSync(`${FOLDER}/${each}`))
-const infoOf = name => SharedTensor.list().filter(each => namesOf(name).includes(each.name)).map(({ pid, isAlive }) => [pid, isAlive])
+const ring = (name, more = OPTIONS) =>
+  `things.r = require('samebytes').SharedRing.create('${name}', [2], ${more})`
+const namesOf = (name) => [name, `${name}.control`]
+const sweptOf = (name) =>
+  SharedTensor.sweep()
+    .filter((each) => namesOf(name).includes(each))
+    .sort()
+const thereOf = (name) => namesOf(name).filter((each) => fs.existsSync(`${FOLDER}/${each}`))
+const infoOf = (name) =>
+  SharedTensor.list()
+    .filter((each) => namesOf(name).includes(each.name))
+    .map(({ pid, isAlive }) => [pid, isAlive])
 
 describe('the owners of a ring', function () {
   nativeOnly()
@@ -27,10 +34,16 @@ describe('the owners of a ring', function () {
     const [first, second] = [node(), node()]
     await first.run(`${ring(name)}.write(1)`)
     await first.kill()
-    assert.deepEqual(infoOf(name), [[first.pid, false], [first.pid, false]])
+    assert.deepEqual(infoOf(name), [
+      [first.pid, false],
+      [first.pid, false],
+    ])
     await second.run(ring(name))
     assert.deepEqual(sweptOf(name), [])
-    assert.deepEqual(infoOf(name), [[second.pid, true], [second.pid, true]])
+    assert.deepEqual(infoOf(name), [
+      [second.pid, true],
+      [second.pid, true],
+    ])
     assert.equal(await second.run('return things.r.write(2)'), 1)
     await second.kill()
     assert.deepEqual(sweptOf(name), namesOf(name))
@@ -47,7 +60,10 @@ describe('the owners of a ring', function () {
     await maker.kill()
     await writer.run('things.r.write(1)')
     await reader.run('things.frames = things.r.read(); await things.frames.next()')
-    assert.deepEqual([sweptOf(name), infoOf(name).map(([, isAlive]) => isAlive)], [[], [true, true]])
+    assert.deepEqual(
+      [sweptOf(name), infoOf(name).map(([, isAlive]) => isAlive)],
+      [[], [true, true]],
+    )
     await writer.kill()
     assert.deepEqual(sweptOf(name), [])
     await reader.run('await things.frames.return()')
@@ -70,15 +86,25 @@ t = SharedTensor.create('${plain}', 2, if_exists='open')
 things['a'] = t.array # whose mapping counts
 t.close()
 `)
-    assert.deepEqual(SharedTensor.list().filter(each => [...namesOf(name), plain].includes(each.name)).map(({ pid, isAlive }) => [pid, isAlive]), Array(3).fill([other.pid, true]))
+    assert.deepEqual(
+      SharedTensor.list()
+        .filter((each) => [...namesOf(name), plain].includes(each.name))
+        .map(({ pid, isAlive }) => [pid, isAlive]),
+      Array(3).fill([other.pid, true]),
+    )
     const second = node()
-    await second.run(`${ring(name)}; things.s = SharedTensor.create('${plain}', [2], { ifExists: 'open' })`) // beside it
-    assert.equal(SharedTensor.sweep().some(each => [...namesOf(name), plain].includes(each)), false)
+    await second.run(
+      `${ring(name)}; things.s = SharedTensor.create('${plain}', [2], { ifExists: 'open' })`,
+    ) // beside it
+    assert.equal(
+      SharedTensor.sweep().some((each) => [...namesOf(name), plain].includes(each)),
+      false,
+    )
     await other.kill()
     assert.deepEqual([sweptOf(name), SharedTensor.sweep().includes(plain)], [[], false])
     await second.kill()
     const swept = SharedTensor.sweep()
-    assert.ok([...namesOf(name), plain].every(each => swept.includes(each)))
+    assert.ok([...namesOf(name), plain].every((each) => swept.includes(each)))
   })
 
   it('find half a ring that was left: control words alone are removed, whoever has them open', async () => {
@@ -102,7 +128,9 @@ t.close()
     const words = SharedTensor.create(`${name}.control`, [20], { dtype: 'uint64' })
     assert.equal(lockFile(words.fd, LOCKS.exclusive), 0)
     const { ino } = fs.statSync(words.path)
-    for (const ifExists of ['error', 'open']) refuses(() => SharedRing.create(name, [2], { slots: 4, ifExists }), 'ERR_EXISTS')
+    for (const ifExists of ['error', 'open']) {
+      refuses(() => SharedRing.create(name, [2], { slots: 4, ifExists }), 'ERR_EXISTS')
+    }
     assert.equal(fs.statSync(words.path).ino, ino)
     words.dispose()
   })
@@ -112,7 +140,9 @@ t.close()
     const maker = node()
     await maker.run(`${ring(name)}.write(1)`)
     fs.unlinkSync(`${FOLDER}/${name}.control`)
-    for (const ifExists of ['error', 'open']) refuses(() => SharedRing.create(name, [2], { slots: 4, ifExists }), 'ERR_EXISTS')
+    for (const ifExists of ['error', 'open']) {
+      refuses(() => SharedRing.create(name, [2], { slots: 4, ifExists }), 'ERR_EXISTS')
+    }
     await maker.kill()
     refuses(() => SharedRing.create(name, [2], { slots: 4 }), 'ERR_EXISTS')
     assert.equal(SharedRing.create(name, [2], { slots: 4, ifExists: 'open' }).count, 0)

@@ -15,9 +15,14 @@ describe('SharedRing with readers', function () {
     clean()
   })
 
-  const ringOf = ({ slots = 3, readers = 2 } = {}) => SharedRing.create(fresh(), [2], { slots, readers, dtype: 'int32' })
-  const peerOf = (ring, source) => nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, { env: { RING: ring.name } })
-  const READER = 'for await (const { index, lost, tensor } of ring.read({ from: 0 })) await send([index, lost, tensor.get(1)])'
+  const ringOf = ({ slots = 3, readers = 2 } = {}) =>
+    SharedRing.create(fresh(), [2], { slots, readers, dtype: 'int32' })
+  const peerOf = (ring, source) =>
+    nodePeer(`const ring = require('samebytes').SharedRing.open(process.env.RING); ${source}`, {
+      env: { RING: ring.name },
+    })
+  const READER =
+    'for await (const { index, lost, tensor } of ring.read({ from: 0 })) await send([index, lost, tensor.get(1)])'
 
   it('refuses a frame whose slot a reader still needs, and gives it once that one goes on', async () => {
     const ring = ringOf()
@@ -27,7 +32,14 @@ describe('SharedRing with readers', function () {
     for (let i = 0; i < 2; i++) ring.write(i)
     assert.equal((await reader.next()).value.index, 0)
     assert.equal(ring.write(2), 2)
-    fails(() => ring.write(3), Error, 'ERR_BUSY', new RegExp(`^process ${process.pid} still reads frame 0; the ring has no slot for frame 3 until then$`))
+    fails(
+      () => ring.write(3),
+      Error,
+      'ERR_BUSY',
+      new RegExp(
+        `^process ${process.pid} still reads frame 0; the ring has no slot for frame 3 until then$`,
+      ),
+    )
     fails(() => ring.next(), Error, 'ERR_BUSY', /still reads/)
     await assert.rejects(ring.writeAsync(3, { timeout: 0 }), { code: 'ERR_BUSY' })
     const written = ring.writeAsync(3)
@@ -52,7 +64,9 @@ describe('SharedRing with readers', function () {
     const more = reader.next()
     ;(await ring.nextAsync()).fill(6)
     ring.commit()
-    const { value: { index, lost } } = await more
+    const {
+      value: { index, lost },
+    } = await more
     assert.deepEqual([index, lost], [1, 0])
     ring.dispose()
     assert.equal((await reader.next()).done, true)
@@ -63,10 +77,15 @@ describe('SharedRing with readers', function () {
     for (let i = 0; i < 7; i++) ring.write(i)
     const [one, two, three] = [ring.read(), SharedRing.open(ring.name).read(), ring.read()]
     for (const reader of [one, two]) {
-      const { value: { index, lost, tensor } } = await reader.next()
+      const {
+        value: { index, lost, tensor },
+      } = await reader.next()
       assert.deepEqual([index, lost, tensor.get(0)], [6, 0, 6])
     }
-    await assert.rejects(three.next(), { code: 'ERR_BUSY', message: 'the ring has 2 readers, and no place for more' })
+    await assert.rejects(three.next(), {
+      code: 'ERR_BUSY',
+      message: 'the ring has 2 readers, and no place for more',
+    })
     await one.return()
     const four = ring.read({ from: 0 })
     const { value } = await four.next()
@@ -76,7 +95,10 @@ describe('SharedRing with readers', function () {
 
   it('loses no frame: two processes that read 500 get each of them, whole', async () => {
     const ring = ringOf()
-    const peers = [0, 1].map(() => peerOf(ring, `
+    const peers = [0, 1].map(() =>
+      peerOf(
+        ring,
+        `
       let next = 0
       const reader = ring.read({ from: 0 })
       const first = reader.next()
@@ -86,7 +108,9 @@ describe('SharedRing with readers', function () {
         if (index !== next++ || lost !== 0 || tensor.get(0) !== index || tensor.get(1) !== index) throw new Error('frame ' + index)
         if (index === 499) break
       }
-      await send(next)`))
+      await send(next)`,
+      ),
+    )
     for (const peer of peers) assert.equal(await peer.next(), 'there')
     for (let i = 0; i < 500; i++) await ring.writeAsync(i, { timeout: 60000 })
     for (const peer of peers) assert.equal(await peer.next(), 500)
@@ -100,7 +124,12 @@ describe('SharedRing with readers', function () {
     assert.deepEqual(await peer.next(), [0, 0, 0])
     peer.child.kill('SIGSTOP')
     let refused
-    for (let i = 1; refused === undefined; i++) refused = await ring.writeAsync(i, { timeout: 20 }).then(() => undefined, error => error)
+    for (let i = 1; refused === undefined; i++) {
+      refused = await ring.writeAsync(i, { timeout: 20 }).then(
+        () => undefined,
+        (error) => error,
+      )
+    }
     assert.equal(refused.code, 'ERR_BUSY')
     assert.match(refused.message, new RegExp(`^process ${peer.child.pid} still reads`))
     const next = ring.count
@@ -129,12 +158,23 @@ describe('SharedRing with readers', function () {
   })
 
   it('refuses what makes no sense', async () => {
-    const make = readers => () => SharedRing.create(fresh(), [1], { slots: 2, readers })
+    const make = (readers) => () => SharedRing.create(fresh(), [1], { slots: 2, readers })
     fails(make(-1), RangeError, 'ERR_BOUNDS', /^readers is -1; 0 to 1024 were expected$/)
     fails(make(1025), RangeError, 'ERR_BOUNDS', /1024/)
     fails(make('2'), TypeError, 'ERR_ARGUMENT', /readers/)
     const ring = ringOf()
-    fails(() => SharedRing.create(ring.name, [2], { slots: 3, readers: 1, dtype: 'int32', ifExists: 'open' }), TypeError, 'ERR_ARGUMENT', /2 readers; 1 were expected/)
+    fails(
+      () =>
+        SharedRing.create(ring.name, [2], {
+          slots: 3,
+          readers: 1,
+          dtype: 'int32',
+          ifExists: 'open',
+        }),
+      TypeError,
+      'ERR_ARGUMENT',
+      /2 readers; 1 were expected/,
+    )
     fails(() => ring.writeAsync(1, { timeout: -1 }), RangeError, 'ERR_BOUNDS', /timeout/)
     fails(() => ring.nextAsync({ signal: 1 }), TypeError, 'ERR_ARGUMENT', /signal/)
     assert.equal(await SharedRing.create(fresh(), [2], { slots: 1 }).writeAsync([1, 2]), 0) // nobody is waited for
@@ -165,14 +205,24 @@ describe('SharedRing with readers', function () {
     const { next } = generator(5)
     const ring = ringOf()
     const words = openNpy(ring.controlPath, { mode: 'r+' })
-    const values = [0n, 1n, 2n ** 31n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n, BigInt(process.pid) << 32n]
+    const values = [
+      0n,
+      1n,
+      2n ** 31n,
+      2n ** 53n,
+      2n ** 63n,
+      2n ** 64n - 1n,
+      BigInt(process.pid) << 32n,
+    ]
     for (let i = 0; i < 300; i++) {
       const at = next(words.shape[0] - 1)
       words.set(values[next(values.length - 1)], at === COUNT || at === 3 ? PLACES : at)
       const reader = ring.read()
       const stop = new AbortController()
       const got = reader.next().catch(({ code }) => assert.match(code, /^ERR_(BUSY|STALE|FORMAT)$/))
-      await ring.writeAsync(i, { timeout: 1 }).catch(({ code }) => assert.match(code, /^ERR_(BUSY|FORMAT)$/))
+      await ring
+        .writeAsync(i, { timeout: 1 })
+        .catch(({ code }) => assert.match(code, /^ERR_(BUSY|FORMAT)$/))
       stop.abort()
       for (let place = 0; place < 2; place++) words.set(0n, PLACES + PLACE * place)
       ring.write(i)

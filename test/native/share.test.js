@@ -7,17 +7,22 @@ const { childJson, collectUntil, fails, nativeOnly, quietMemory } = require('../
 const MIB = 1048576
 
 /** A worker that takes a tensor of the token, says so, and waits; exit: its code, once it has ended. */
-function holder (token, then = 'setInterval(() => {}, 1000)') {
-  const worker = new Worker(`
+function holder(token, then = 'setInterval(() => {}, 1000)') {
+  const worker = new Worker(
+    `
     const { parentPort, workerData } = require('node:worker_threads')
     const { fromShared } = require('samebytes')
     globalThis.kept = fromShared(workerData)
     globalThis.data = kept.data
     kept.set(5, 0)
     parentPort.postMessage(kept.dataPtr)
-    ${then}`, { eval: true, workerData: token })
-  const exit = new Promise(resolve => worker.on('exit', resolve))
-  return new Promise((resolve, reject) => worker.on('error', reject).on('message', address => resolve({ worker, address, exit })))
+    ${then}`,
+    { eval: true, workerData: token },
+  )
+  const exit = new Promise((resolve) => worker.on('exit', resolve))
+  return new Promise((resolve, reject) =>
+    worker.on('error', reject).on('message', (address) => resolve({ worker, address, exit })),
+  )
 }
 
 describe('native memory in several threads', () => {
@@ -54,16 +59,19 @@ describe('native memory in several threads', () => {
   it('is given back when a worker that held it dies of an error, tokens that it made and took included', async () => {
     const before = await quietMemory()
     const tokens = (() => [1, 2].map(() => share(empty([MIB], { dtype: 'uint8', shared: true }))))()
-    const worker = new Worker(`
+    const worker = new Worker(
+      `
       const { parentPort, workerData } = require('node:worker_threads')
       const { empty, fromShared, share } = require('samebytes')
       globalThis.kept = fromShared(workerData[0])
       globalThis.data = kept.data
       parentPort.postMessage(share(empty([${MIB}], { dtype: 'uint8', shared: true }).fill(3), { uses: 2 }))
-      parentPort.once('message', () => { throw new Error('mine') })`, { eval: true, workerData: tokens })
-    const made = await new Promise(resolve => worker.once('message', resolve))
-    const died = new Promise(resolve => worker.once('error', resolve))
-    const exit = new Promise(resolve => worker.once('exit', resolve))
+      parentPort.once('message', () => { throw new Error('mine') })`,
+      { eval: true, workerData: tokens },
+    )
+    const made = await new Promise((resolve) => worker.once('message', resolve))
+    const died = new Promise((resolve) => worker.once('error', resolve))
+    const exit = new Promise((resolve) => worker.once('exit', resolve))
     assert.equal(memory().bytes.native - before.bytes.native, 3 * MIB)
     worker.postMessage('now')
     assert.equal((await died).message, 'mine')
@@ -82,18 +90,23 @@ describe('native memory in several threads', () => {
     const before = await quietMemory()
     const t = empty([MIB], { dtype: 'uint8', shared: true })
     for (let round = 0; round < 8; round++) {
-      const worker = new Worker(`
+      const worker = new Worker(
+        `
         const { parentPort, workerData } = require('node:worker_threads')
         const { fromShared, share } = require('samebytes')
         const t = fromShared(workerData)
         parentPort.postMessage('begins')
-        for (;;) fromShared(share(t)).fill(7)`, { eval: true, workerData: share(t) })
+        for (;;) fromShared(share(t)).fill(7)`,
+        { eval: true, workerData: share(t) },
+      )
       await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
       await worker.terminate()
     }
     assert.ok(memory().inFlight - before.inFlight <= 8) // a token that was made and not taken when its thread ended
     t.dispose()
-    const mine = () => memory().bytes.native === before.bytes.native + (memory().inFlight > before.inFlight ? MIB : 0)
+    const mine = () =>
+      memory().bytes.native ===
+      before.bytes.native + (memory().inFlight > before.inFlight ? MIB : 0)
     assert.ok(await collectUntil(mine))
   })
 

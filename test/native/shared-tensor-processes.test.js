@@ -26,19 +26,32 @@ describe('SharedTensor between processes', function () {
     const named = SharedTensor.create(fresh(), [4], 'int32')
     const sealed = SharedTensor.create(null, [4], 'int32')
     const other = node({ stdio: [sealed.fd] }) // 3 there
-    for (const [a, where] of [[named, named.name], [named, named.descriptor], [sealed, sealed.descriptor], [sealed, { fd: 3 }], [sealed, '/proc/self/fd/3']]) {
+    for (const [a, where] of [
+      [named, named.name],
+      [named, named.descriptor],
+      [sealed, sealed.descriptor],
+      [sealed, { fd: 3 }],
+      [sealed, '/proc/self/fd/3'],
+    ]) {
       a.tensor.fill(2)
-      assert.deepEqual(await other.run(`
+      assert.deepEqual(
+        await other.run(`
         const s = things.s = SharedTensor.open(${JSON.stringify(where)})
         const before = s.tensor.toArray()
         s.tensor.set(7, 3)
         return [before, s.isSealed]
-      `), [[2, 2, 2, 2], a === sealed])
+      `),
+        [[2, 2, 2, 2], a === sealed],
+      )
       assert.deepEqual(a.tensor.toArray(), [2, 2, 2, 7])
       a.tensor.set(9, 0)
       assert.equal(await other.run('return things.s.tensor.get(0)'), 9)
     }
-    const back = SharedTensor.open(await other.run("return (things.mine = SharedTensor.create(null, [2], 'float64')).descriptor"))
+    const back = SharedTensor.open(
+      await other.run(
+        "return (things.mine = SharedTensor.create(null, [2], 'float64')).descriptor",
+      ),
+    )
     back.tensor.fill(0.5)
     assert.deepEqual(await other.run('return things.mine.tensor.toArray()'), [0.5, 0.5])
     assert.deepEqual(await other.end(), { code: 0, signal: null })
@@ -46,62 +59,88 @@ describe('SharedTensor between processes', function () {
     assert.equal(refuses(() => SharedTensor.open(`/proc/${other.pid}/fd/3`)).code, 'ERR_NOT_FOUND')
   })
 
-  it('a name lives when its process has ended; sweep takes it away, unless it was to stay or its process is alive', () => undisturbed(async () => {
-    const [gone, stays, alive, killed, mine] = [fresh(), fresh(), fresh(), fresh(), fresh()]
-    SharedTensor.create(mine, [1])
-    const [a, b, c] = [node(), node(), node()]
-    await a.run(`SharedTensor.create('${gone}', [2]).tensor.fill(4); SharedTensor.create('${stays}', [2], { persist: true })`)
-    await b.run(`SharedTensor.create('${alive}', [2])`)
-    await c.run(`things.s = SharedTensor.create('${killed}', [2])`)
-    assert.deepEqual(await a.end(), { code: 0, signal: null })
-    await c.kill()
-    const known = () => Object.fromEntries(SharedTensor.list().filter(({ name }) => name.includes(`-${process.pid}-`)).map(({ name, isAlive, persist, pid }) => [name, [isAlive, persist, pid]]))
-    assert.deepEqual(known(), { [gone]: [false, false, a.pid], [stays]: [false, true, a.pid], [alive]: [true, false, b.pid], [killed]: [false, false, c.pid], [mine]: [true, false, process.pid] })
-    const held = SharedTensor.open(gone)
-    const swept = SharedTensor.sweep()
-    assert.deepEqual([gone, killed].filter(name => !swept.includes(name)), [])
-    assert.deepEqual([stays, alive, mine].filter(name => swept.includes(name)), [])
-    assert.deepEqual(held.tensor.toArray(), [4, 4])
-    assert.deepEqual(Object.keys(known()).sort(), [stays, alive, mine].sort())
-    refuses(() => SharedTensor.open(gone), 'ERR_NOT_FOUND')
-    SharedTensor.unlink(stays)
-    assert.deepEqual(known()[stays], undefined)
-    await b.kill()
-    assert.ok(SharedTensor.sweep().includes(alive))
-  }))
+  it('a name lives when its process has ended; sweep takes it away, unless it was to stay or its process is alive', () =>
+    undisturbed(async () => {
+      const [gone, stays, alive, killed, mine] = [fresh(), fresh(), fresh(), fresh(), fresh()]
+      SharedTensor.create(mine, [1])
+      const [a, b, c] = [node(), node(), node()]
+      await a.run(
+        `SharedTensor.create('${gone}', [2]).tensor.fill(4); SharedTensor.create('${stays}', [2], { persist: true })`,
+      )
+      await b.run(`SharedTensor.create('${alive}', [2])`)
+      await c.run(`things.s = SharedTensor.create('${killed}', [2])`)
+      assert.deepEqual(await a.end(), { code: 0, signal: null })
+      await c.kill()
+      const known = () =>
+        Object.fromEntries(
+          SharedTensor.list()
+            .filter(({ name }) => name.includes(`-${process.pid}-`))
+            .map(({ name, isAlive, persist, pid }) => [name, [isAlive, persist, pid]]),
+        )
+      assert.deepEqual(known(), {
+        [gone]: [false, false, a.pid],
+        [stays]: [false, true, a.pid],
+        [alive]: [true, false, b.pid],
+        [killed]: [false, false, c.pid],
+        [mine]: [true, false, process.pid],
+      })
+      const held = SharedTensor.open(gone)
+      const swept = SharedTensor.sweep()
+      assert.deepEqual(
+        [gone, killed].filter((name) => !swept.includes(name)),
+        [],
+      )
+      assert.deepEqual(
+        [stays, alive, mine].filter((name) => swept.includes(name)),
+        [],
+      )
+      assert.deepEqual(held.tensor.toArray(), [4, 4])
+      assert.deepEqual(Object.keys(known()).sort(), [stays, alive, mine].sort())
+      refuses(() => SharedTensor.open(gone), 'ERR_NOT_FOUND')
+      SharedTensor.unlink(stays)
+      assert.deepEqual(known()[stays], undefined)
+      await b.kill()
+      assert.ok(SharedTensor.sweep().includes(alive))
+    }))
 
-  const known = name => SharedTensor.list().find(each => each.name === name)
+  const known = (name) => SharedTensor.list().find((each) => each.name === name)
 
-  it('who opens what a killed process made, by ifExists, owns it: sweep leaves it until the last owner has ended', () => undisturbed(async () => {
-    const name = fresh()
-    const [a, b, c, d] = [node(), node(), node(), node()]
-    await a.run(`things.s = SharedTensor.create('${name}', [2], { persist: false })`)
-    await b.run(`things.s = SharedTensor.create('${name}', [2], { ifExists: 'open' })`) // its first owner lives
-    await a.kill()
-    assert.deepEqual([SharedTensor.sweep().includes(name), known(name).pid, known(name).isAlive], [false, a.pid, true])
-    await c.run(`things.t = SharedTensor.create('${name}', [2], { ifExists: 'open' }).tensor`) // takes the record over
-    assert.deepEqual([SharedTensor.sweep().includes(name), known(name).pid], [false, c.pid])
-    await b.kill()
-    await d.run(`
+  it('who opens what a killed process made, by ifExists, owns it: sweep leaves it until the last owner has ended', () =>
+    undisturbed(async () => {
+      const name = fresh()
+      const [a, b, c, d] = [node(), node(), node(), node()]
+      await a.run(`things.s = SharedTensor.create('${name}', [2], { persist: false })`)
+      await b.run(`things.s = SharedTensor.create('${name}', [2], { ifExists: 'open' })`) // its first owner lives
+      await a.kill()
+      assert.deepEqual(
+        [SharedTensor.sweep().includes(name), known(name).pid, known(name).isAlive],
+        [false, a.pid, true],
+      )
+      await c.run(`things.t = SharedTensor.create('${name}', [2], { ifExists: 'open' }).tensor`) // takes the record over
+      assert.deepEqual([SharedTensor.sweep().includes(name), known(name).pid], [false, c.pid])
+      await b.kill()
+      await d.run(`
       const s = SharedTensor.create('${name}', [2], { ifExists: 'open' })
       things.t = s.tensor // whose mapping counts
       s.dispose()
     `)
-    await c.kill()
-    assert.deepEqual([SharedTensor.sweep().includes(name), known(name).isAlive], [false, true])
-    await d.run('things.t.fill(3)')
-    assert.deepEqual(SharedTensor.open(name).tensor.toArray(), [3, 3]) // who only opens it is no owner
-    await d.kill()
-    assert.equal(known(name).isAlive, false)
-    assert.ok(SharedTensor.sweep().includes(name))
-    assert.deepEqual(here(), [])
-  }))
+      await c.kill()
+      assert.deepEqual([SharedTensor.sweep().includes(name), known(name).isAlive], [false, true])
+      await d.run('things.t.fill(3)')
+      assert.deepEqual(SharedTensor.open(name).tensor.toArray(), [3, 3]) // who only opens it is no owner
+      await d.kill()
+      assert.equal(known(name).isAlive, false)
+      assert.ok(SharedTensor.sweep().includes(name))
+      assert.deepEqual(here(), [])
+    }))
 
-  it('who owns a segment has its name, while others sweep all the time', () => undisturbed(async () => {
-    const name = fresh()
-    const owners = [node(), node(), node()]
-    const sweepers = [node(), node()]
-    const ends = owners.map(owner => owner.run(`
+  it('who owns a segment has its name, while others sweep all the time', () =>
+    undisturbed(async () => {
+      const name = fresh()
+      const owners = [node(), node(), node()]
+      const sweepers = [node(), node()]
+      const ends = owners.map((owner) =>
+        owner.run(`
       const fs = require('node:fs')
       let [swept, seen] = [0, '']
       for (let round = 0; round < 150; round++) {
@@ -118,57 +157,89 @@ describe('SharedTensor between processes', function () {
         await new Promise(resolve => { setTimeout(resolve, Math.random() * 3) })
       }
       return swept
-    `))
-    for (const sweeper of sweepers) sweeper.ask('for (;;) SharedTensor.sweep()').catch(() => {}) // until it is killed
-    const swept = await Promise.all(ends)
-    assert.ok(swept.some(n => n > 1), `the name was swept between: ${swept}`)
-  }))
+    `),
+      )
+      for (const sweeper of sweepers) sweeper.ask('for (;;) SharedTensor.sweep()').catch(() => {}) // until it is killed
+      const swept = await Promise.all(ends)
+      assert.ok(
+        swept.some((n) => n > 1),
+        `the name was swept between: ${swept}`,
+      )
+    }))
 
-  it('a process number that somebody else has by now means no owner; one of another namespace is left alone', () => undisturbed(async () => {
-    const marks = () => fs.readdirSync(FOLDER).filter(name => name.startsWith('.samebytes-') && here().includes(name))
-    const forge = change => {
-      const shared = SharedTensor.create(fresh(), [1])
-      const { name } = shared
-      shared.dispose() // a process that has ended has it no more
-      const mark = marks().find(entry => fs.readlinkSync(`${FOLDER}/${entry}`).endsWith(`:${name}`))
-      const fields = fs.readlinkSync(`${FOLDER}/${mark}`).split(':')
-      fs.unlinkSync(`${FOLDER}/${mark}`)
-      fs.symlinkSync(change(fields).join(':'), `${FOLDER}/${mark}`)
-      return name
-    }
-    const reused = forge(([pid, start, ...rest]) => [pid, Number(start) - 1, ...rest])
-    const elsewhere = forge(([pid, start, , ...rest]) => [2 ** 22 - 1, start, 1, ...rest])
-    const unknown = forge(([, , , ...rest]) => [2 ** 22 - 1, '', '', ...rest])
-    const nonsense = forge(() => ['nonsense'])
-    const another = forge(fields => [...fields.slice(0, 4), 'sb-test-another'])
-    const swept = SharedTensor.sweep()
-    assert.ok(swept.includes(reused))
-    for (const name of [elsewhere, unknown, nonsense, another, 'sb-test-another']) assert.equal(swept.includes(name), false, name)
-    for (const name of [elsewhere, unknown, nonsense, another]) assert.ok(fs.existsSync(`${FOLDER}/${name}`), name)
-    for (const entry of fs.readdirSync(FOLDER)) if (/^(nonsense|.*:sb-test-another)$/.test(linkOf(entry))) fs.unlinkSync(`${FOLDER}/${entry}`)
-  }))
+  it('a process number that somebody else has by now means no owner; one of another namespace is left alone', () =>
+    undisturbed(async () => {
+      const marks = () =>
+        fs
+          .readdirSync(FOLDER)
+          .filter((name) => name.startsWith('.samebytes-') && here().includes(name))
+      const forge = (change) => {
+        const shared = SharedTensor.create(fresh(), [1])
+        const { name } = shared
+        shared.dispose() // a process that has ended has it no more
+        const mark = marks().find((entry) =>
+          fs.readlinkSync(`${FOLDER}/${entry}`).endsWith(`:${name}`),
+        )
+        const fields = fs.readlinkSync(`${FOLDER}/${mark}`).split(':')
+        fs.unlinkSync(`${FOLDER}/${mark}`)
+        fs.symlinkSync(change(fields).join(':'), `${FOLDER}/${mark}`)
+        return name
+      }
+      const reused = forge(([pid, start, ...rest]) => [pid, Number(start) - 1, ...rest])
+      const elsewhere = forge(([pid, start, , ...rest]) => [2 ** 22 - 1, start, 1, ...rest])
+      const unknown = forge(([, , , ...rest]) => [2 ** 22 - 1, '', '', ...rest])
+      const nonsense = forge(() => ['nonsense'])
+      const another = forge((fields) => [...fields.slice(0, 4), 'sb-test-another'])
+      const swept = SharedTensor.sweep()
+      assert.ok(swept.includes(reused))
+      for (const name of [elsewhere, unknown, nonsense, another, 'sb-test-another']) {
+        assert.equal(swept.includes(name), false, name)
+      }
+      for (const name of [elsewhere, unknown, nonsense, another]) {
+        assert.ok(fs.existsSync(`${FOLDER}/${name}`), name)
+      }
+      for (const entry of fs.readdirSync(FOLDER)) {
+        if (/^(nonsense|.*:sb-test-another)$/.test(linkOf(entry))) {
+          fs.unlinkSync(`${FOLDER}/${entry}`)
+        }
+      }
+    }))
 
   it('two owners of one name: one makes it, the others are told, or have the same, or take its place', async () => {
     const others = [node(), node(), node()]
     for (let round = 0; round < 5; round++) {
       const names = [fresh(), fresh(), fresh()]
-      const all = (name, ifExists) => Promise.all(others.map((other, i) => other.ask(`
+      const all = (name, ifExists) =>
+        Promise.all(
+          others.map((other, i) =>
+            other.ask(`
         const s = SharedTensor.create('${name}', [4], { ifExists: '${ifExists}' })
         things[s.name] = s
         s.tensor.set(1, ${i})
         return s.descriptor.id
-      `)))
+      `),
+          ),
+        )
       const error = await all(names[0], 'error')
-      assert.equal(error.filter(answer => answer.error === undefined).length, 1)
+      assert.equal(error.filter((answer) => answer.error === undefined).length, 1)
       for (const answer of error) if (answer.error) assert.equal(answer.error.code, 'ERR_EXISTS')
       const open = await all(names[1], 'open')
-      assert.equal(new Set(open.map(answer => answer.result)).size, 1, JSON.stringify(open))
+      assert.equal(new Set(open.map((answer) => answer.result)).size, 1, JSON.stringify(open))
       assert.deepEqual(SharedTensor.open(names[1]).tensor.toArray(), [1, 1, 1, 0])
-      for (const name of names.slice(0, 2)) assert.equal(here().filter(entry => linkOf(entry).endsWith(`:${name}`)).length, 1, 'who came late left nothing')
+      for (const name of names.slice(0, 2)) {
+        assert.equal(
+          here().filter((entry) => linkOf(entry).endsWith(`:${name}`)).length,
+          1,
+          'who came late left nothing',
+        )
+      }
       const replace = await all(names[2], 'replace')
       const { descriptor, tensor } = SharedTensor.open(names[2])
-      const winner = replace.findIndex(answer => answer.result === descriptor.id)
-      assert.deepEqual(tensor.toArray(), [0, 1, 2, 3].map(i => i === winner ? 1 : 0))
+      const winner = replace.findIndex((answer) => answer.result === descriptor.id)
+      assert.deepEqual(
+        tensor.toArray(),
+        [0, 1, 2, 3].map((i) => (i === winner ? 1 : 0)),
+      )
       assert.deepEqual(SharedTensor.list().filter(({ name }) => names.includes(name)).length, 3)
     }
   })
@@ -187,7 +258,12 @@ describe('SharedTensor between processes', function () {
     let [found, missing] = [0, 0]
     for (let round = 0; round < 6; round++) {
       const others = [node(), node()]
-      const ends = others.map(async other => other.ask(source).then(answer => assert.fail(JSON.stringify(answer)), () => {}))
+      const ends = others.map(async (other) =>
+        other.ask(source).then(
+          (answer) => assert.fail(JSON.stringify(answer)),
+          () => {},
+        ),
+      )
       for (const until = found + 50; found < until;) {
         try {
           const s = SharedTensor.open(name, { shape: [3000], dtype: 'float32' })
@@ -199,7 +275,7 @@ describe('SharedTensor between processes', function () {
           assert.equal(error.code, 'ERR_NOT_FOUND', error.stack)
           missing++
         }
-        if ((found + missing) % 16 === 0) await new Promise(resolve => setImmediate(resolve))
+        if ((found + missing) % 16 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       for (const other of others) await other.kill()
       await Promise.all(ends)
@@ -222,8 +298,15 @@ describe('SharedTensor between processes', function () {
   it('a sealed segment cannot be made shorter by a peer', async () => {
     const a = SharedTensor.create(null, [1000])
     const other = node({ stdio: [a.fd] })
-    for (const change of [`fs.truncateSync('${a.path}', 0)`, 'fs.ftruncateSync(3, 10)', 'fs.ftruncateSync(3, 2 ** 20)']) {
-      assert.equal((await other.ask(`const fs = require('node:fs'); ${change}`)).error.code, 'EPERM')
+    for (const change of [
+      `fs.truncateSync('${a.path}', 0)`,
+      'fs.ftruncateSync(3, 10)',
+      'fs.ftruncateSync(3, 2 ** 20)',
+    ]) {
+      assert.equal(
+        (await other.ask(`const fs = require('node:fs'); ${change}`)).error.code,
+        'EPERM',
+      )
     }
     a.tensor.fill(1)
     assert.equal(await other.run('return SharedTensor.open({ fd: 3 }).tensor.get(999)'), 1)
@@ -234,21 +317,33 @@ describe('SharedTensor between processes', function () {
       const cut = async () => require('node:child_process').execFileSync('truncate', ['-s', '4096', things.s.path])
       const code = fn => { try { fn(); return 'fine' } catch (error) { return error.code } }
     `
-    for (const [make, guard] of [['create', ''], ['open', ''], ['create', '{ guard: true }'], ['open', '{ guard: true }']]) {
+    for (const [make, guard] of [
+      ['create', ''],
+      ['open', ''],
+      ['create', '{ guard: true }'],
+      ['open', '{ guard: true }'],
+    ]) {
       const name = fresh()
       if (make === 'open') SharedTensor.create(name, [2 ** 16])
       const other = node()
-      assert.deepEqual(await other.run(`${use}
+      assert.deepEqual(
+        await other.run(`${use}
         things.s = SharedTensor.${make}('${name}', ${make === 'open' ? '' : '[2 ** 16], '}${guard})
         const t = things.s.tensor
         t.set(1, 0)
         await cut()
         return [code(() => t.get(0)), code(() => t.get(2 ** 16 - 1)), code(() => t.fill(1)), code(() => things.s.tensor.get(0))]
-      `), ['fine', 'ERR_IO', 'ERR_IO', 'ERR_IO'])
+      `),
+        ['fine', 'ERR_IO', 'ERR_IO', 'ERR_IO'],
+      )
       assert.deepEqual(await other.end(), { code: 0, signal: null })
     }
     const careless = node()
-    const asked = careless.ask(`${use} things.s = SharedTensor.create('${fresh()}', [2 ** 16], { guard: false }); await cut(); things.s.tensor.get(2 ** 16 - 1)`).catch(() => 'it ended')
+    const asked = careless
+      .ask(
+        `${use} things.s = SharedTensor.create('${fresh()}', [2 ** 16], { guard: false }); await cut(); things.s.tensor.get(2 ** 16 - 1)`,
+      )
+      .catch(() => 'it ended')
     assert.equal(await asked, 'it ended')
     const { code, signal } = await careless.ended
     assert.ok(signal === 'SIGBUS' || code > 0, 'a sanitizer says so by its exit code')
@@ -257,7 +352,9 @@ describe('SharedTensor between processes', function () {
   it('a name that is removed while it is open: everybody keeps the bytes, nobody finds them', async () => {
     const a = SharedTensor.create(fresh(), [2])
     const other = node()
-    await other.run(`things.s = SharedTensor.open('${a.name}'); SharedTensor.unlink('${a.name}'); things.s.tensor.fill(6)`)
+    await other.run(
+      `things.s = SharedTensor.open('${a.name}'); SharedTensor.unlink('${a.name}'); things.s.tensor.fill(6)`,
+    )
     assert.deepEqual(a.tensor.toArray(), [6, 6])
     refuses(() => SharedTensor.open(a.descriptor), 'ERR_NOT_FOUND')
     assert.deepEqual(SharedTensor.open({ fd: a.fd }).tensor.toArray(), [6, 6])
@@ -276,21 +373,54 @@ describe('SharedTensor between processes', function () {
     const sealed = SharedTensor.create(null, [2])
     readable.tensor.fill(3)
     const other = node()
-    const attempt = source => other.ask(source).then(({ error, result }) => error === undefined ? result : [error.code, error.errno, error.path])
+    const attempt = (source) =>
+      other
+        .ask(source)
+        .then(({ error, result }) =>
+          error === undefined ? result : [error.code, error.errno, error.path],
+        )
     const own = fresh()
     // What is loaded late is loaded before: files may be out of reach afterwards.
-    await other.run(`SharedTensor.create(null, [1]).tensor; SharedTensor.list(); process.setgroups([]); process.setgid(65534); process.setuid(65534); things.s = SharedTensor.create('${own}', [1])`)
-    assert.deepEqual(await attempt(`SharedTensor.open('${a.name}')`), ['ERR_IO', -errno.EACCES, a.path])
-    assert.deepEqual(await attempt(`SharedTensor.open('${a.name}', { mode: 'r' })`), ['ERR_IO', -errno.EACCES, a.path])
-    assert.deepEqual(await attempt(`SharedTensor.open('${readable.name}')`), ['ERR_IO', -errno.EACCES, readable.path])
-    assert.deepEqual(await attempt(`return SharedTensor.open('${readable.name}', { mode: 'r' }).tensor.toArray()`), [3, 3])
+    await other.run(
+      `SharedTensor.create(null, [1]).tensor; SharedTensor.list(); process.setgroups([]); process.setgid(65534); process.setuid(65534); things.s = SharedTensor.create('${own}', [1])`,
+    )
+    assert.deepEqual(await attempt(`SharedTensor.open('${a.name}')`), [
+      'ERR_IO',
+      -errno.EACCES,
+      a.path,
+    ])
+    assert.deepEqual(await attempt(`SharedTensor.open('${a.name}', { mode: 'r' })`), [
+      'ERR_IO',
+      -errno.EACCES,
+      a.path,
+    ])
+    assert.deepEqual(await attempt(`SharedTensor.open('${readable.name}')`), [
+      'ERR_IO',
+      -errno.EACCES,
+      readable.path,
+    ])
+    assert.deepEqual(
+      await attempt(`return SharedTensor.open('${readable.name}', { mode: 'r' }).tensor.toArray()`),
+      [3, 3],
+    )
     assert.equal((await attempt(`SharedTensor.open('${sealed.path}')`))[0], 'ERR_IO')
-    assert.deepEqual(await attempt(`SharedTensor.unlink('${a.name}')`), ['ERR_IO', -errno.EPERM, a.path])
+    assert.deepEqual(await attempt(`SharedTensor.unlink('${a.name}')`), [
+      'ERR_IO',
+      -errno.EPERM,
+      a.path,
+    ])
     for (const ifExists of ['replace', 'open', 'error']) {
-      const [code] = await attempt(`SharedTensor.create('${a.name}', [2], { ifExists: '${ifExists}' })`)
+      const [code] = await attempt(
+        `SharedTensor.create('${a.name}', [2], { ifExists: '${ifExists}' })`,
+      )
       assert.equal(code, ifExists === 'error' ? 'ERR_EXISTS' : 'ERR_IO')
     }
-    assert.deepEqual(await attempt(`return SharedTensor.list().filter(({ name }) => ['${a.name}', '${own}'].includes(name)).length`), 2)
+    assert.deepEqual(
+      await attempt(
+        `return SharedTensor.list().filter(({ name }) => ['${a.name}', '${own}'].includes(name)).length`,
+      ),
+      2,
+    )
     await other.kill()
     assert.equal(SharedTensor.sweep().includes(own), false, 'what others left is theirs')
     fs.writeFileSync(a.path + '-x', '') // others' marks say nothing of our files
@@ -299,7 +429,7 @@ describe('SharedTensor between processes', function () {
     SharedTensor.unlink(own)
   })
 
-  it('a mark of somebody else\'s for our name does not make us remove it', async function () {
+  it("a mark of somebody else's for our name does not make us remove it", async function () {
     if (!isRoot) skip(this, 'only root can become somebody else')
     const a = SharedTensor.create(fresh(), [2])
     const inode = fs.statSync(a.path).ino
@@ -307,57 +437,82 @@ describe('SharedTensor between processes', function () {
     const text = fs.readlinkSync(mark).replace(/^\d+:\d+/, '4194303:1')
     fs.unlinkSync(mark)
     const other = node()
-    await other.run(`process.setgroups([]); process.setgid(65534); process.setuid(65534); require('node:fs').symlinkSync('${text}', '${mark}')`)
-    assert.equal(SharedTensor.list().some(({ name }) => name === a.name), false)
+    await other.run(
+      `process.setgroups([]); process.setgid(65534); process.setuid(65534); require('node:fs').symlinkSync('${text}', '${mark}')`,
+    )
+    assert.equal(
+      SharedTensor.list().some(({ name }) => name === a.name),
+      false,
+    )
     assert.equal(SharedTensor.sweep().includes(a.name), false)
     assert.ok(fs.existsSync(a.path))
   })
 
-  it('what a process leaves that is killed between the steps of making a name, sweep takes away', () => undisturbed(async () => {
-    const [name, draft] = [fresh(), fresh()]
-    const other = node()
-    await other.run(`SharedTensor.create('${name}', [1]); SharedTensor.create('${draft}', [1])`)
-    const inode = fs.statSync(`${FOLDER}/${draft}`).ino
-    const whole = `${FOLDER}/.samebytes-draft-${inode}`
-    fs.unlinkSync(`${FOLDER}/${name}`) // as if it had said who it is, and no more
-    fs.renameSync(`${FOLDER}/${draft}`, whole) // as if it were about to replace a name
-    try {
-      SharedTensor.sweep()
-      assert.ok(fs.existsSync(whole), 'it is alive')
-      assert.equal(here().length, 2, 'it may be in the middle of it')
-      await other.kill()
-      assert.deepEqual(SharedTensor.sweep().filter(swept => [name, draft].includes(swept)), [])
-      assert.deepEqual([here(), fs.existsSync(whole)], [[], false])
-    } finally {
-      fs.rmSync(whole, { force: true })
-    }
-  }))
+  it('what a process leaves that is killed between the steps of making a name, sweep takes away', () =>
+    undisturbed(async () => {
+      const [name, draft] = [fresh(), fresh()]
+      const other = node()
+      await other.run(`SharedTensor.create('${name}', [1]); SharedTensor.create('${draft}', [1])`)
+      const inode = fs.statSync(`${FOLDER}/${draft}`).ino
+      const whole = `${FOLDER}/.samebytes-draft-${inode}`
+      fs.unlinkSync(`${FOLDER}/${name}`) // as if it had said who it is, and no more
+      fs.renameSync(`${FOLDER}/${draft}`, whole) // as if it were about to replace a name
+      try {
+        SharedTensor.sweep()
+        assert.ok(fs.existsSync(whole), 'it is alive')
+        assert.equal(here().length, 2, 'it may be in the middle of it')
+        await other.kill()
+        assert.deepEqual(
+          SharedTensor.sweep().filter((swept) => [name, draft].includes(swept)),
+          [],
+        )
+        assert.deepEqual([here(), fs.existsSync(whole)], [[], false])
+      } finally {
+        fs.rmSync(whole, { force: true })
+      }
+    }))
 
-  it('a name that is another file\'s by now is not taken from it', () => undisturbed(async () => {
-    const name = fresh()
-    const other = node()
-    await other.run(`SharedTensor.create('${name}', [1])`)
-    await other.kill()
-    fs.unlinkSync(`${FOLDER}/${name}`)
-    fs.writeFileSync(`${FOLDER}/${name}`, 'mine')
-    assert.equal(SharedTensor.list().some(entry => entry.name === name), false)
-    assert.equal(SharedTensor.sweep().includes(name), false)
-    assert.equal(fs.readFileSync(`${FOLDER}/${name}`, 'utf8'), 'mine')
-    assert.deepEqual(here().filter(entry => linkOf(entry).endsWith(`:${name}`)), [], 'what said who made it has gone')
-  }))
+  it("a name that is another file's by now is not taken from it", () =>
+    undisturbed(async () => {
+      const name = fresh()
+      const other = node()
+      await other.run(`SharedTensor.create('${name}', [1])`)
+      await other.kill()
+      fs.unlinkSync(`${FOLDER}/${name}`)
+      fs.writeFileSync(`${FOLDER}/${name}`, 'mine')
+      assert.equal(
+        SharedTensor.list().some((entry) => entry.name === name),
+        false,
+      )
+      assert.equal(SharedTensor.sweep().includes(name), false)
+      assert.equal(fs.readFileSync(`${FOLDER}/${name}`, 'utf8'), 'mine')
+      assert.deepEqual(
+        here().filter((entry) => linkOf(entry).endsWith(`:${name}`)),
+        [],
+        'what said who made it has gone',
+      )
+    }))
 
   it('who opens again and again and disposes nothing runs out of nothing', async () => {
     const { name } = SharedTensor.create(fresh(), [4])
-    assert.equal(limited('-n 1024', `
+    assert.equal(
+      limited(
+        '-n 1024',
+        `
       const { SharedTensor } = require('samebytes')
       let sum = 0
       for (let i = 0; i < 5000; i++) sum += SharedTensor.open('${name}').tensor.size
       console.log(sum)
-    `), 20000)
+    `,
+      ),
+      20000,
+    )
   })
 
   it('who creates again and again, holds nothing and never waits runs out of nothing', () => {
-    const { made, mapped } = limited('-n 128', `
+    const { made, mapped } = limited(
+      '-n 128',
+      `
       const { SharedTensor, memory } = require('samebytes')
       let made = 0, mapped = 0
       for (let i = 0; i < 3000; i++) {
@@ -365,13 +520,16 @@ describe('SharedTensor between processes', function () {
         mapped = Math.max(mapped, memory().bytes.mapped)
       }
       console.log(JSON.stringify({ made, mapped }))
-    `)
+    `,
+    )
     assert.equal(made, 3000)
     assert.ok(mapped < 128 * 716928, `${mapped} bytes were mapped`)
   })
 
   it('without a limit on files the collector hears of what nobody holds', () => {
-    const mapped = limited('-n 4096', `
+    const mapped = limited(
+      '-n 4096',
+      `
       const { SharedTensor, memory } = require('samebytes')
       const turn = () => new Promise(resolve => setImmediate(resolve))
       ;(async () => {
@@ -383,13 +541,16 @@ describe('SharedTensor between processes', function () {
         }
         console.log(mapped)
       })()
-    `)
+    `,
+    )
     assert.ok(mapped < 500 * 716928, `${mapped} bytes were mapped`)
   })
 
   it('without descriptors files, saves and parts of the package are ERR_IO, and go on when there are some', () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-files-'))
-    const said = limited('-n 64', `
+    const said = limited(
+      '-n 64',
+      `
       const fs = require('node:fs')
       const { SharedTensor, openNpy, parseNpy, parseSafetensors, toNpyBytes, toSafetensorsBytes, saveNpySync, zeros } = require('samebytes')
       const file = ${JSON.stringify(path.join(folder, 'x.npy'))}
@@ -419,10 +580,16 @@ describe('SharedTensor between processes', function () {
         seen.push(saying(uses[name]))
       }
       console.log(JSON.stringify({ refused, before, all, seen }))
-    `)
+    `,
+    )
     fs.rmSync(folder, { recursive: true })
     const error = ['ERR_IO', -errno.EMFILE, true]
-    assert.deepEqual(said, { refused: error, before: 3, all: [error, error, error], seen: [3, 3, 3, 3] })
+    assert.deepEqual(said, {
+      refused: error,
+      before: 3,
+      all: [error, error, error],
+      seen: [3, 3, 3, 3],
+    })
   })
 
   it('a sealed segment of large pages, which the system may not have, is read or ERR_IO', async function () {
@@ -483,14 +650,22 @@ describe('SharedTensor between processes', function () {
       const none = `ERR_MEMORY -${errno.ENOSPC} /dev/shm/sb-test-full`
       assert.deepEqual(full, { codes: [none, none, 'made', 'made'], left: 0 })
     }
-    const beyond = where => `ERR_IO -${errno.EFBIG} ${where}`
-    assert.deepEqual(limited('-f 1024', source), { codes: [beyond('/dev/shm/sb-test-full'), beyond('/dev/shm/sb-test-full'), beyond('/dev/shm'), beyond('/dev/shm')], left: 0 })
+    const beyond = (where) => `ERR_IO -${errno.EFBIG} ${where}`
+    assert.deepEqual(limited('-f 1024', source), {
+      codes: [
+        beyond('/dev/shm/sb-test-full'),
+        beyond('/dev/shm/sb-test-full'),
+        beyond('/dev/shm'),
+        beyond('/dev/shm'),
+      ],
+      left: 0,
+    })
     if (full === null) skip(this, 'this user may mount no folder of its own')
   })
 })
 
 /** Others of this user may sweep as well, such as these tests in another process: then it is tried again. */
-async function undisturbed (fn) {
+async function undisturbed(fn) {
   for (let left = 5; ; left--) {
     try {
       return await fn()
@@ -516,9 +691,15 @@ sys.stdin.read()
 `
 
 /** What a program says that may use no more than that of something. */
-const limited = (limit, source) => JSON.parse(execFileSync('bash', ['-c', `ulimit ${limit}; exec "$0" -e "$1"`, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
+const limited = (limit, source) =>
+  JSON.parse(
+    execFileSync('bash', ['-c', `ulimit ${limit}; exec "$0" -e "$1"`, process.execPath, source], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    }),
+  )
 
-function linkOf (entry) {
+function linkOf(entry) {
   try {
     return fs.readlinkSync(`${FOLDER}/${entry}`)
   } catch {

@@ -6,14 +6,25 @@ const os = require('node:os')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { Worker } = require('node:worker_threads')
-const { SharedTensor, dtypes, fromShared, memory, openNpy, share, tidy, toNpyBytes, tensor, zeros } = require('samebytes')
+const {
+  SharedTensor,
+  dtypes,
+  fromShared,
+  memory,
+  openNpy,
+  share,
+  tidy,
+  toNpyBytes,
+  tensor,
+  zeros,
+} = require('samebytes')
 const { childJson, collectUntil, copied, needs, refuses, ROOT } = require('../setup')
 const { floats, npyOf } = require('../files')
 const { FOLDER, clean, fresh, here } = require('../segments')
 
 /** Descriptors of segments that this process has. */
-function descriptors () {
-  return fs.readdirSync('/proc/self/fd').filter(fd => {
+function descriptors() {
+  return fs.readdirSync('/proc/self/fd').filter((fd) => {
     try {
       return /^\/dev\/shm\/|^\/memfd:samebytes/.test(fs.readlinkSync(`/proc/self/fd/${fd}`))
     } catch {
@@ -32,11 +43,36 @@ describe('SharedTensor', () => {
   it('makes a segment that is opened by name, path, descriptor and file descriptor: the same bytes, nothing copied', async () => {
     assert.ok(await nothing())
     const name = fresh()
-    const { result: a, copies } = copied(() => SharedTensor.create(name, [2, 3], { dtype: 'int32' }))
+    const { result: a, copies } = copied(() =>
+      SharedTensor.create(name, [2, 3], { dtype: 'int32' }),
+    )
     const { tensor: t } = a
-    assert.deepEqual([a.name, a.path, t.toArray(), t.dtype, a.isSealed], [name, `${FOLDER}/${name}`, [[0, 0, 0], [0, 0, 0]], 'int32', false])
-    const others = [name, `/${name}`, a.path, a.descriptor, JSON.parse(JSON.stringify(a)), { fd: a.fd }, `/proc/${process.pid}/fd/${a.fd}`].map(where => SharedTensor.open(where))
-    assert.deepEqual(others.map(b => b.name), [name, name, name, name, name, null, null])
+    assert.deepEqual(
+      [a.name, a.path, t.toArray(), t.dtype, a.isSealed],
+      [
+        name,
+        `${FOLDER}/${name}`,
+        [
+          [0, 0, 0],
+          [0, 0, 0],
+        ],
+        'int32',
+        false,
+      ],
+    )
+    const others = [
+      name,
+      `/${name}`,
+      a.path,
+      a.descriptor,
+      JSON.parse(JSON.stringify(a)),
+      { fd: a.fd },
+      `/proc/${process.pid}/fd/${a.fd}`,
+    ].map((where) => SharedTensor.open(where))
+    assert.deepEqual(
+      others.map((b) => b.name),
+      [name, name, name, name, name, null, null],
+    )
     others.forEach((b, i) => b.tensor.set(i + 1, 0, 0))
     assert.equal(t.get(0, 0), others.length)
     t.set(9, 1, 2)
@@ -58,16 +94,21 @@ describe('SharedTensor', () => {
     assert.deepEqual(here(), [])
   })
 
-  it('path and descriptor mean the same wherever they are read: not this working directory, not this process\' descriptors', async () => {
+  it("path and descriptor mean the same wherever they are read: not this working directory, not this process' descriptors", async () => {
     const a = SharedTensor.create(fresh(), [2])
     const relative = path.relative(process.cwd(), a.path)
-    const opened = [relative, `./${relative}`, `/dev/fd/${a.fd}`].map(where => SharedTensor.open(where))
+    const opened = [relative, `./${relative}`, `/dev/fd/${a.fd}`].map((where) =>
+      SharedTensor.open(where),
+    )
     for (const b of opened) {
       assert.ok(path.isAbsolute(b.path) && !b.path.startsWith('/dev/fd/'), b.path)
       assert.equal(b.descriptor.path, b.path)
-      assert.equal(await childJson(`const { SharedTensor } = require('samebytes')
+      assert.equal(
+        await childJson(`const { SharedTensor } = require('samebytes')
         process.chdir('/')
-        console.log(SharedTensor.open(${JSON.stringify(b.descriptor)}).tensor.size)`), 2)
+        console.log(SharedTensor.open(${JSON.stringify(b.descriptor)}).tensor.size)`),
+        2,
+      )
     }
   })
 
@@ -77,7 +118,9 @@ describe('SharedTensor', () => {
     assert.equal(a.tensor, t)
     t.fill(3).dispose()
     assert.deepEqual(a.tensor.toArray(), [3, 3])
-    tidy(() => { SharedTensor.open(a.descriptor).tensor.fill(4) })
+    tidy(() => {
+      SharedTensor.open(a.descriptor).tensor.fill(4)
+    })
     assert.deepEqual(a.tensor.toArray(), [4, 4])
   })
 
@@ -110,7 +153,10 @@ describe('SharedTensor', () => {
       for (const shape of [[], [0], [3], [2, 0, 4], [2, 3, 4]]) {
         const name = fresh()
         const a = SharedTensor.create(name, shape, { dtype })
-        assert.deepEqual([a.tensor.shape, a.tensor.dtype, SharedTensor.open(name, { dtype }).tensor.shape], [shape, dtype, shape])
+        assert.deepEqual(
+          [a.tensor.shape, a.tensor.dtype, SharedTensor.open(name, { dtype }).tensor.shape],
+          [shape, dtype, shape],
+        )
         a.tensor.bytes.fill(1)
         assert.equal(Buffer.compare(fs.readFileSync(a.path), toNpyBytes(a.tensor)), 0)
         assert.deepEqual(openNpy(a.path, { dtype }).toArray(), a.tensor.toArray())
@@ -127,12 +173,21 @@ describe('SharedTensor', () => {
     assert.deepEqual(here(), [])
   })
 
-  it('raw: shape and dtype are the opener\'s, from any element on', () => {
-    const { path: file, name } = SharedTensor.create(fresh(), [8], { dtype: 'int32', format: 'raw' })
-    fs.writeFileSync(file, Buffer.from(Int32Array.from([1, 2, 3, 4, 5, 6, 7, 8]).buffer), { flag: 'r+' })
-    const open = opts => SharedTensor.open(name, { format: 'raw', dtype: 'int32', ...opts }).tensor
+  it("raw: shape and dtype are the opener's, from any element on", () => {
+    const { path: file, name } = SharedTensor.create(fresh(), [8], {
+      dtype: 'int32',
+      format: 'raw',
+    })
+    fs.writeFileSync(file, Buffer.from(Int32Array.from([1, 2, 3, 4, 5, 6, 7, 8]).buffer), {
+      flag: 'r+',
+    })
+    const open = (opts) =>
+      SharedTensor.open(name, { format: 'raw', dtype: 'int32', ...opts }).tensor
     assert.deepEqual(open().toArray(), [1, 2, 3, 4, 5, 6, 7, 8])
-    assert.deepEqual(open({ shape: [2, 2], offset: 3 }).toArray(), [[4, 5], [6, 7]])
+    assert.deepEqual(open({ shape: [2, 2], offset: 3 }).toArray(), [
+      [4, 5],
+      [6, 7],
+    ])
     assert.deepEqual(open({ shape: [0], offset: 8 }).toArray(), [])
     assert.deepEqual(open({ dtype: 'int64', offset: 1 }).shape, [3])
     assert.deepEqual(open({ dtype: 'complex128', offset: 1 }).shape, [1])
@@ -147,37 +202,82 @@ describe('SharedTensor', () => {
 
   it('modes: r refuses our writers and shows what others write, c keeps writes to itself, r+ writes', () => {
     const { name, tensor: t } = SharedTensor.create(fresh(), [2])
-    const open = mode => SharedTensor.open(name, { mode }).tensor
+    const open = (mode) => SharedTensor.open(name, { mode }).tensor
     const [r, c, w] = ['r', 'c', 'r+'].map(open)
     refuses(() => r.fill(1), 'ERR_READ_ONLY')
     t.fill(5)
-    assert.deepEqual([r.toArray(), w.toArray()], [[5, 5], [5, 5]])
+    assert.deepEqual(
+      [r.toArray(), w.toArray()],
+      [
+        [5, 5],
+        [5, 5],
+      ],
+    )
     c.fill(6)
-    assert.deepEqual([t.toArray(), c.toArray()], [[5, 5], [6, 6]])
+    assert.deepEqual(
+      [t.toArray(), c.toArray()],
+      [
+        [5, 5],
+        [6, 6],
+      ],
+    )
     w.fill(7)
-    assert.deepEqual([t.toArray(), r.toArray(), c.toArray()], [[7, 7], [7, 7], [6, 6]])
+    assert.deepEqual(
+      [t.toArray(), r.toArray(), c.toArray()],
+      [
+        [7, 7],
+        [7, 7],
+        [6, 6],
+      ],
+    )
   })
 
   it('names: with or without a slash, all that shm_open takes', () => {
-    for (const name of ['a b', 'ä☃', '-', '...', 'x'.repeat(200), '*'].map(end => fresh() + end)) {
+    for (const name of ['a b', 'ä☃', '-', '...', 'x'.repeat(200), '*'].map(
+      (end) => fresh() + end,
+    )) {
       const a = SharedTensor.create('/' + name, [1])
       assert.equal(a.name, name)
       assert.ok(fs.existsSync(`${FOLDER}/${name}`))
-      assert.deepEqual(SharedTensor.list().filter(entry => entry.name === name).map(({ path, nbytes, pid, isAlive, persist }) => [path, nbytes, pid, isAlive, persist]), [[a.path, 132, process.pid, true, false]])
+      assert.deepEqual(
+        SharedTensor.list()
+          .filter((entry) => entry.name === name)
+          .map(({ path, nbytes, pid, isAlive, persist }) => [path, nbytes, pid, isAlive, persist]),
+        [[a.path, 132, process.pid, true, false]],
+      )
       SharedTensor.unlink(name)
     }
     assert.deepEqual(here(), [])
   })
 
   it('names that are none are refused, wherever one is taken', () => {
-    for (const name of ['', '/', '.', '..', '/.', '/..', 'a/b', '//a', 'a/', '/a/b', '../a', 'a\0b', 'x'.repeat(256), 'ä'.repeat(128), '.samebytes-1', '\ud800']) {
+    for (const name of [
+      '',
+      '/',
+      '.',
+      '..',
+      '/.',
+      '/..',
+      'a/b',
+      '//a',
+      'a/',
+      '/a/b',
+      '../a',
+      'a\0b',
+      'x'.repeat(256),
+      'ä'.repeat(128),
+      '.samebytes-1',
+      '\ud800',
+    ]) {
       refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
       refuses(() => SharedTensor.unlink(name), 'ERR_ARGUMENT')
       if (name.indexOf('/', 1) < 0) refuses(() => SharedTensor.open(name), 'ERR_ARGUMENT')
       else refuses(() => SharedTensor.open(name), 'ERR_NOT_FOUND', 'ERR_ARGUMENT', 'ERR_IO')
     }
     assert.equal(refuses(() => SharedTensor.open('x'.repeat(255))).code, 'ERR_NOT_FOUND')
-    for (const name of [undefined, 1, {}, [], true, Symbol('a'), 1n]) refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
+    for (const name of [undefined, 1, {}, [], true, Symbol('a'), 1n]) {
+      refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
+    }
   })
 
   it('a name that is taken is an error, opened, or replaced: who has the old one keeps it', () => {
@@ -193,12 +293,21 @@ describe('SharedTensor', () => {
     const b = SharedTensor.create(name, [3], { ifExists: 'replace' })
     same.tensor.fill(2)
     b.tensor.fill(3)
-    assert.deepEqual([a.tensor.toArray(), SharedTensor.open(name).tensor.toArray()], [[2, 2], [3, 3, 3]])
+    assert.deepEqual(
+      [a.tensor.toArray(), SharedTensor.open(name).tensor.toArray()],
+      [
+        [2, 2],
+        [3, 3, 3],
+      ],
+    )
     refuses(() => SharedTensor.open(a.descriptor), 'ERR_STALE')
-    assert.deepEqual(SharedTensor.list().filter(entry => entry.name === name).length, 1)
+    assert.deepEqual(SharedTensor.list().filter((entry) => entry.name === name).length, 1)
     const other = fresh()
     assert.deepEqual(SharedTensor.create(other, [1], { ifExists: 'open' }).tensor.toArray(), [0])
-    assert.deepEqual(SharedTensor.create(fresh(), [1], { ifExists: 'replace' }).tensor.toArray(), [0])
+    assert.deepEqual(
+      SharedTensor.create(fresh(), [1], { ifExists: 'replace' }).tensor.toArray(),
+      [0],
+    )
     clean()
     assert.deepEqual(here(), [])
   })
@@ -206,9 +315,20 @@ describe('SharedTensor', () => {
   it('permissions are those that were asked for, 0600 otherwise, whatever the umask', () => {
     const before = process.umask(0o077)
     try {
-      for (const [mode, expected] of [[undefined, 0o600], [0o660, 0o660], [0o644, 0o644], [0o400, 0o400]]) {
-        assert.equal(fs.statSync(SharedTensor.create(fresh(), [1], { mode }).path).mode & 0o777, expected)
-        assert.equal(fs.fstatSync(SharedTensor.create(null, [1], { mode }).fd).mode & 0o777, expected)
+      for (const [mode, expected] of [
+        [undefined, 0o600],
+        [0o660, 0o660],
+        [0o644, 0o644],
+        [0o400, 0o400],
+      ]) {
+        assert.equal(
+          fs.statSync(SharedTensor.create(fresh(), [1], { mode }).path).mode & 0o777,
+          expected,
+        )
+        assert.equal(
+          fs.fstatSync(SharedTensor.create(null, [1], { mode }).fd).mode & 0o777,
+          expected,
+        )
       }
     } finally {
       process.umask(before)
@@ -220,8 +340,17 @@ describe('SharedTensor', () => {
 
   it('without a name it is sealed: no length but its own, nothing in the folder', () => {
     const a = SharedTensor.create(null, [1000])
-    assert.deepEqual([a.name, a.isSealed, SharedTensor.open({ fd: a.fd }).isSealed], [null, true, true])
-    for (const change of [() => fs.ftruncateSync(a.fd, 0), () => fs.truncateSync(a.path, 0), () => fs.ftruncateSync(a.fd, 2 ** 20)]) assert.throws(change, { code: 'EPERM' })
+    assert.deepEqual(
+      [a.name, a.isSealed, SharedTensor.open({ fd: a.fd }).isSealed],
+      [null, true, true],
+    )
+    for (const change of [
+      () => fs.ftruncateSync(a.fd, 0),
+      () => fs.truncateSync(a.path, 0),
+      () => fs.ftruncateSync(a.fd, 2 ** 20),
+    ]) {
+      assert.throws(change, { code: 'EPERM' })
+    }
     a.tensor.fill(1)
     assert.equal(SharedTensor.create(null, [1], { sealed: true, format: 'raw' }).isSealed, true)
     refuses(() => SharedTensor.create(null, [1], { sealed: false }), 'ERR_ARGUMENT')
@@ -231,21 +360,51 @@ describe('SharedTensor', () => {
 
   it('a header is held against the length, and others than files are refused', () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-shared-'))
-    const at = name => path.join(folder, name)
+    const at = (name) => path.join(folder, name)
     try {
       const put = (name, bytes) => {
         fs.writeFileSync(at(name), bytes)
         return at(name)
       }
-      assert.deepEqual(SharedTensor.open(put('a.npy', npyOf('<f4', '(2,)', floats(1, 2)))).tensor.toArray(), [1, 2])
-      refuses(() => SharedTensor.open(put('b.npy', npyOf('<f4', '(3,)', floats(1, 2)))), 'ERR_FORMAT')
-      refuses(() => SharedTensor.open(put('c.npy', npyOf('<f4', '(4294967296, 4294967296)', floats(1, 2)))), 'ERR_FORMAT')
-      refuses(() => SharedTensor.open(put('d.npy', npyOf('<f4', '(2,)', floats(1, 2)).subarray(0, 90))), 'ERR_FORMAT')
+      assert.deepEqual(
+        SharedTensor.open(put('a.npy', npyOf('<f4', '(2,)', floats(1, 2)))).tensor.toArray(),
+        [1, 2],
+      )
+      refuses(
+        () => SharedTensor.open(put('b.npy', npyOf('<f4', '(3,)', floats(1, 2)))),
+        'ERR_FORMAT',
+      )
+      refuses(
+        () =>
+          SharedTensor.open(put('c.npy', npyOf('<f4', '(4294967296, 4294967296)', floats(1, 2)))),
+        'ERR_FORMAT',
+      )
+      refuses(
+        () => SharedTensor.open(put('d.npy', npyOf('<f4', '(2,)', floats(1, 2)).subarray(0, 90))),
+        'ERR_FORMAT',
+      )
       refuses(() => SharedTensor.open(put('e.npy', '')), 'ERR_FORMAT')
-      refuses(() => SharedTensor.open(put('e.npy', ''), { format: 'raw', dtype: 'uint8' }), 'ERR_FORMAT')
-      refuses(() => SharedTensor.open(put('f.npy', npyOf('>f4', '(2,)', floats(1, 2)))).tensor, 'ERR_UNSUPPORTED')
-      refuses(() => SharedTensor.open(put('g.npy', npyOf('|O', '(2,)', floats(1, 2)))), 'ERR_FORMAT')
-      assert.deepEqual(SharedTensor.open(put('h.npy', npyOf('<f4', '(2, 2)', floats(1, 2, 3, 4), 'True'))).tensor.toArray(), [[1, 3], [2, 4]])
+      refuses(
+        () => SharedTensor.open(put('e.npy', ''), { format: 'raw', dtype: 'uint8' }),
+        'ERR_FORMAT',
+      )
+      refuses(
+        () => SharedTensor.open(put('f.npy', npyOf('>f4', '(2,)', floats(1, 2)))).tensor,
+        'ERR_UNSUPPORTED',
+      )
+      refuses(
+        () => SharedTensor.open(put('g.npy', npyOf('|O', '(2,)', floats(1, 2)))),
+        'ERR_FORMAT',
+      )
+      assert.deepEqual(
+        SharedTensor.open(
+          put('h.npy', npyOf('<f4', '(2, 2)', floats(1, 2, 3, 4), 'True')),
+        ).tensor.toArray(),
+        [
+          [1, 3],
+          [2, 4],
+        ],
+      )
       execFileSync('mkfifo', [at('pipe')])
       refuses(() => SharedTensor.open(at('pipe')), 'ERR_IO')
       refuses(() => SharedTensor.open(folder + '/'), 'ERR_IO')
@@ -265,7 +424,12 @@ describe('SharedTensor', () => {
   it('a header that is rewritten later changes nothing for who has it open, and is refused by the next', () => {
     const a = SharedTensor.create(fresh(), [4])
     const b = SharedTensor.open(a.name)
-    for (const forged of ['(4000000,)', '(4611686018427387904,)', '(-1,)', '(18446744073709551620,)']) {
+    for (const forged of [
+      '(4000000,)',
+      '(4611686018427387904,)',
+      '(-1,)',
+      '(18446744073709551620,)',
+    ]) {
       const header = npyOf('<f4', forged).subarray(0, 128)
       fs.writeSync(a.fd, header, 0, 128, 0)
       b.tensor.dispose()
@@ -280,16 +444,73 @@ describe('SharedTensor', () => {
   it('wrong arguments are refused and leave nothing', async () => {
     assert.ok(await nothing())
     const name = fresh()
-    const wrong = [[[-1]], [[1.5]], ['x'], [{}], [[2 ** 53]], [null], [undefined], [Array(65).fill(1)]]
+    const wrong = [
+      [[-1]],
+      [[1.5]],
+      ['x'],
+      [{}],
+      [[2 ** 53]],
+      [null],
+      [undefined],
+      [Array(65).fill(1)],
+    ]
     for (const [shape] of wrong) refuses(() => SharedTensor.create(name, shape))
-    for (const opts of [{ dtype: 'float' }, { dtype: null }, { format: 'npz' }, { sealed: 1 }, { mode: 1.5 }, { mode: NaN }, { ifExists: 'no' }, { persist: 'yes' }, 5, null, []]) refuses(() => SharedTensor.create(name, [1], opts))
+    for (const opts of [
+      { dtype: 'float' },
+      { dtype: null },
+      { format: 'npz' },
+      { sealed: 1 },
+      { mode: 1.5 },
+      { mode: NaN },
+      { ifExists: 'no' },
+      { persist: 'yes' },
+      5,
+      null,
+      [],
+    ]) {
+      refuses(() => SharedTensor.create(name, [1], opts))
+    }
     refuses(() => SharedTensor.create(name, [0], { format: 'raw' }), 'ERR_SHAPE')
     refuses(() => SharedTensor.create(name, [2 ** 50]), 'ERR_MEMORY')
     assert.deepEqual(here(), [])
     const a = SharedTensor.create(name, [1])
-    for (const where of [5, null, undefined, {}, [], { fd: -1 }, { fd: 1.5 }, { fd: '3' }, { fd: 2 ** 31 }, { path: 5, id: 'x' }, { path: a.path }, 'a\0/b', true]) refuses(() => SharedTensor.open(where), 'ERR_ARGUMENT', 'ERR_BOUNDS')
-    assert.equal(refuses(() => SharedTensor.open({ fd: 2 ** 31 - 1 }), 'ERR_IO').errno, -os.constants.errno.EBADF)
-    for (const opts of [{ shape: [2] }, { shape: 'x' }, { dtype: 'int32' }, { dtype: 'x' }, { format: 'x' }, { offset: 1 }, { offset: 'x' }, { mode: 'w' }, { mode: 0o600 }, { guard: 1 }, 7, null]) refuses(() => SharedTensor.open(name, opts))
+    for (const where of [
+      5,
+      null,
+      undefined,
+      {},
+      [],
+      { fd: -1 },
+      { fd: 1.5 },
+      { fd: '3' },
+      { fd: 2 ** 31 },
+      { path: 5, id: 'x' },
+      { path: a.path },
+      'a\0/b',
+      true,
+    ]) {
+      refuses(() => SharedTensor.open(where), 'ERR_ARGUMENT', 'ERR_BOUNDS')
+    }
+    assert.equal(
+      refuses(() => SharedTensor.open({ fd: 2 ** 31 - 1 }), 'ERR_IO').errno,
+      -os.constants.errno.EBADF,
+    )
+    for (const opts of [
+      { shape: [2] },
+      { shape: 'x' },
+      { dtype: 'int32' },
+      { dtype: 'x' },
+      { format: 'x' },
+      { offset: 1 },
+      { offset: 'x' },
+      { mode: 'w' },
+      { mode: 0o600 },
+      { guard: 1 },
+      7,
+      null,
+    ]) {
+      refuses(() => SharedTensor.open(name, opts))
+    }
     assert.throws(() => new SharedTensor(), { code: 'ERR_ARGUMENT' })
     refuses(() => SharedTensor.unlink(fresh()), 'ERR_NOT_FOUND')
     a.dispose()
@@ -300,11 +521,26 @@ describe('SharedTensor', () => {
   it('getters of options are called once, and what they throw leaves nothing', () => {
     const name = fresh()
     const calls = {}
-    const opts = new Proxy({}, { get: (target, key) => { calls[key] = (calls[key] ?? 0) + 1 } })
+    const opts = new Proxy(
+      {},
+      {
+        get: (target, key) => {
+          calls[key] = (calls[key] ?? 0) + 1
+        },
+      },
+    )
     SharedTensor.create(name, [1], opts)
     SharedTensor.open(name, opts)
     for (const [key, count] of Object.entries(calls)) assert.ok(count <= 2, key)
-    assert.throws(() => SharedTensor.create(fresh(), [1], { get mode () { throw new Error('mine') } }), { message: 'mine' })
+    assert.throws(
+      () =>
+        SharedTensor.create(fresh(), [1], {
+          get mode() {
+            throw new Error('mine')
+          },
+        }),
+      { message: 'mine' },
+    )
     clean()
     assert.deepEqual(here(), [])
   })
@@ -312,14 +548,20 @@ describe('SharedTensor', () => {
   it('crosses to a worker as a tensor, which stays when both let go here', async () => {
     const a = SharedTensor.create(null, [2])
     const token = share(a.tensor)
-    const worker = new Worker(`
+    const worker = new Worker(
+      `
       const { parentPort, workerData } = require('node:worker_threads')
       const { fromShared } = require('samebytes')
       const t = fromShared(workerData)
       t.set(5, 1)
       parentPort.postMessage(t.toArray())
-    `, { eval: true, workerData: token, env: { ...process.env, NODE_PATH: path.join(ROOT, '..') } })
-    assert.deepEqual(await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)), [0, 5])
+    `,
+      { eval: true, workerData: token, env: { ...process.env, NODE_PATH: path.join(ROOT, '..') } },
+    )
+    assert.deepEqual(
+      await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)),
+      [0, 5],
+    )
     await worker.terminate()
     assert.deepEqual(a.tensor.toArray(), [0, 5])
     assert.deepEqual(fromShared(share(a.tensor)).toArray(), [0, 5])
@@ -328,14 +570,17 @@ describe('SharedTensor', () => {
   it('a worker that is terminated leaves no descriptor and no mapping', async () => {
     assert.ok(await nothing())
     const a = SharedTensor.create(fresh(), [1000])
-    const worker = new Worker(`
+    const worker = new Worker(
+      `
       const { parentPort, workerData } = require('node:worker_threads')
       const { SharedTensor } = require('samebytes')
       globalThis.kept = Array.from({ length: 10 }, () => SharedTensor.open(workerData)).concat(SharedTensor.create(null, [1000]))
       for (const s of globalThis.kept) s.tensor.data[0] = 1
       parentPort.postMessage('ready')
       setInterval(() => {}, 1000)
-    `, { eval: true, workerData: a.name })
+    `,
+      { eval: true, workerData: a.name },
+    )
     await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
     await worker.terminate()
     assert.equal(a.tensor.get(0), 1)
@@ -345,7 +590,8 @@ describe('SharedTensor', () => {
   })
 
   it('a failing allocation at any place leaves nothing', async function () {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const fs = require('node:fs')
       const { SharedTensor, memory } = require('samebytes')
       const ffi = require('./js/backend/calls')
@@ -368,8 +614,12 @@ describe('SharedTensor', () => {
         const settle = async () => { for (let i = 0; i < 50 && (memory().bytes.mapped > 0 || fs.readdirSync('/proc/self/fd').length > before); i++) { gc(); await turn(); await turn() } }
         settle().then(() => console.log(JSON.stringify({ seen: Object.keys(seen).sort(), mapped: memory().bytes.mapped, files: fs.readdirSync('/proc/self/fd').length - before, left: fs.readdirSync('/dev/shm').filter(n => n.includes('-' + process.pid + '-')) })))
       }
-    `, { flags: ['--expose-gc'] })
-    if (result !== 'no test build') assert.deepEqual(result, { seen: ['ERR_MEMORY', 'ok'], mapped: 0, files: 0, left: [] })
+    `,
+      { flags: ['--expose-gc'] },
+    )
+    if (result !== 'no test build') {
+      assert.deepEqual(result, { seen: ['ERR_MEMORY', 'ok'], mapped: 0, files: 0, left: [] })
+    }
   })
 
   it('what is made in a loop leaves nothing', async () => {
@@ -393,8 +643,17 @@ describe('SharedTensor', () => {
 
   it('copies in and out as every tensor does', () => {
     const a = SharedTensor.create(null, [2, 3], 'float64')
-    a.tensor.copyFrom(tensor([[1, 2, 3], [4, 5, 6]]))
-    assert.deepEqual(a.tensor.T.clone().toArray(), [[1, 4], [2, 5], [3, 6]])
+    a.tensor.copyFrom(
+      tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]),
+    )
+    assert.deepEqual(a.tensor.T.clone().toArray(), [
+      [1, 4],
+      [2, 5],
+      [3, 6],
+    ])
     refuses(() => a.tensor.resize([3, 3]))
     assert.deepEqual(zeros([3]).copyFrom(a.tensor.select(0, 1)).toArray(), [4, 5, 6])
   })

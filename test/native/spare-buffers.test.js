@@ -2,7 +2,19 @@
 // Buffers of disposed tensors: the next tensors of their size have them, but where somebody has seen them, or may have.
 const assert = require('node:assert/strict')
 const { add, addAsync, multiply } = require('samebytes/math')
-const { empty, full, fromBlob, memory, ones, setMemoryLimit, share, tensor, tidy, toNpyBytes, zeros } = require('samebytes')
+const {
+  empty,
+  full,
+  fromBlob,
+  memory,
+  ones,
+  setMemoryLimit,
+  share,
+  tensor,
+  tidy,
+  toNpyBytes,
+  zeros,
+} = require('samebytes')
 const { collectAll, copied, nativeOnly, settledMemory } = require('../setup')
 const { backend } = require('../../js/backend/call-buffer')
 
@@ -10,7 +22,7 @@ const N = 40_000 // elements: more bytes than are counted together
 const MARK = 8191
 
 /** A tensor with MARK in each element, disposed after use(it). */
-function disposed (use = () => {}, n = N) {
+function disposed(use = () => {}, n = N) {
   const t = empty([n]).fill(MARK)
   const seen = use(t)
   t.dispose()
@@ -18,15 +30,17 @@ function disposed (use = () => {}, n = N) {
 }
 
 /** Is a buffer kept for the next tensor of n elements, and has that MARK in it? */
-function isUsedAgain (n = N) {
+function isUsedAgain(n = N) {
   const { length } = backend.spare.list
   const t = empty([n])
-  return backend.spare.list.length === length - 1 && t.data.every(x => x === MARK)
+  return backend.spare.list.length === length - 1 && t.data.every((x) => x === MARK)
 }
 
 describe('buffers of disposed tensors', () => {
   nativeOnly()
-  beforeEach(() => { backend.spare.clear() })
+  beforeEach(() => {
+    backend.spare.clear()
+  })
 
   it('are those of the next tensors of their size', () => {
     disposed()
@@ -39,7 +53,16 @@ describe('buffers of disposed tensors', () => {
 
   it('have results of arithmetic, copies and what tidy disposed', () => {
     const x = ones([N])
-    for (const make of [() => add(x, MARK - 1), () => multiply(x, MARK), () => full([N], MARK).clone(), () => tidy(() => { full([N], MARK).dispose(); return ones([2]) })]) {
+    for (const make of [
+      () => add(x, MARK - 1),
+      () => multiply(x, MARK),
+      () => full([N], MARK).clone(),
+      () =>
+        tidy(() => {
+          full([N], MARK).dispose()
+          return ones([2])
+        }),
+    ]) {
       backend.spare.clear()
       make().dispose()
       assert.ok(isUsedAgain(), make)
@@ -48,27 +71,27 @@ describe('buffers of disposed tensors', () => {
 
   it('zeros has none', () => {
     disposed()
-    assert.ok(zeros([N]).data.every(x => x === 0))
+    assert.ok(zeros([N]).data.every((x) => x === 0))
   })
 
   const unseen = () => null // no data to look at
   const SEEN = {
-    data: t => t.data,
-    bytes: t => new Float32Array(t.bytes.buffer, t.bytes.byteOffset, N),
-    'data of a view': t => t.view([2, N / 2]).select(0, 1).data,
-    'a typed array that is disposed with it': t => t.slice('10:').data,
-    dataPtr: t => unseen(t.dataPtr),
-    'a blob record': t => fromBlob({ ...t.toBlob() }).data,
-    'a capsule': t => unseen(t.__dlpack__()),
-    'a tensor over its buffer': t => fromBlob(t.data).data,
-    accessor: t => unseen(t.accessor().get(0)),
-    get: t => unseen(t.get(0))
+    data: (t) => t.data,
+    bytes: (t) => new Float32Array(t.bytes.buffer, t.bytes.byteOffset, N),
+    'data of a view': (t) => t.view([2, N / 2]).select(0, 1).data,
+    'a typed array that is disposed with it': (t) => t.slice('10:').data,
+    dataPtr: (t) => unseen(t.dataPtr),
+    'a blob record': (t) => fromBlob({ ...t.toBlob() }).data,
+    'a capsule': (t) => unseen(t.__dlpack__()),
+    'a tensor over its buffer': (t) => fromBlob(t.data).data,
+    accessor: (t) => unseen(t.accessor().get(0)),
+    get: (t) => unseen(t.get(0)),
   }
   for (const [what, see] of Object.entries(SEEN)) {
     it(`are nobody's where somebody has seen them: ${what}`, () => {
       const data = disposed(see)
       assert.ok(!isUsedAgain())
-      if (data !== null) assert.ok(data.length > 0 && data.every(x => x === MARK))
+      if (data !== null) assert.ok(data.length > 0 && data.every((x) => x === MARK))
     })
   }
 
@@ -78,12 +101,12 @@ describe('buffers of disposed tensors', () => {
     t.dispose()
     assert.ok(!isUsedAgain())
     const large = 4 * 2 ** 20
-    for (const begin of [x => zeros([large]).copyFromAsync(x), x => addAsync(x, 0)]) {
+    for (const begin of [(x) => zeros([large]).copyFromAsync(x), (x) => addAsync(x, 0)]) {
       const x = full([large], MARK)
       const promise = begin(x)
       x.dispose()
       isUsedAgain(large)
-      assert.ok((await promise).data.every(x => x === MARK))
+      assert.ok((await promise).data.every((x) => x === MARK))
     }
     assert.deepEqual(view.toArray(), Array(10).fill(MARK))
   })
@@ -100,7 +123,10 @@ describe('buffers of disposed tensors', () => {
       const before = settledMemory()
       disposed()
       const after = memory()
-      assert.deepEqual([after.tensors, after.storages, after.bytes.v8], [before.tensors, before.storages, before.bytes.v8])
+      assert.deepEqual(
+        [after.tensors, after.storages, after.bytes.v8],
+        [before.tensors, before.storages, before.bytes.v8],
+      )
     })
     assert.deepEqual(copies, {})
   })
@@ -118,7 +144,7 @@ describe('buffers of disposed tensors', () => {
     assert.equal(backend.spare.list.length, 3)
   })
 
-  it('are never there twice, wherever taking one is stopped (by vm\'s timeout, say, after which no catch runs)', () => {
+  it("are never there twice, wherever taking one is stopped (by vm's timeout, say, after which no catch runs)", () => {
     for (let writes = 0; writes < 10; writes++) {
       backend.spare.clear()
       for (let i = 0; i < 8; i++) disposed(undefined, N + 16 * i)
@@ -126,10 +152,10 @@ describe('buffers of disposed tensors', () => {
       const { list } = spare
       let left = writes
       spare.list = new Proxy(list, {
-        set (target, name, value) {
+        set(target, name, value) {
           if (left-- === 0) throw new Error('stopped')
           return Reflect.set(target, name, value)
-        }
+        },
       })
       try {
         empty([N])
@@ -139,7 +165,10 @@ describe('buffers of disposed tensors', () => {
       }
       const found = Array.from({ length: spare.list.length }, (_, i) => spare.list[i][0])
       assert.equal(new Set(found).size, found.length, `${writes} writes`)
-      assert.equal(spare.nbytes, found.reduce((n, buffer) => n + buffer.byteLength, 0))
+      assert.equal(
+        spare.nbytes,
+        found.reduce((n, buffer) => n + buffer.byteLength, 0),
+      )
     }
   })
 

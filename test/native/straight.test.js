@@ -57,7 +57,7 @@ describe('wasm/straight.mjs', () => {
   let look
 
   before(async () => {
-    ({ look } = await import('../../wasm/straight.mjs'))
+    ;({ look } = await import('../../wasm/straight.mjs'))
   })
 
   it('finds nothing where a lock is held over stores and conditions only', () => {
@@ -73,18 +73,26 @@ describe('wasm/straight.mjs', () => {
     assert.deepEqual(look(text), { locks: 1, faults: [] })
   })
 
-  for (const what of ['(call $0', '(call_indirect (type $none)', '(loop $more', '(memory.grow', '(return']) {
+  for (const what of [
+    '(call $0',
+    '(call_indirect (type $none)',
+    '(loop $more',
+    '(memory.grow',
+    '(return',
+  ]) {
     it(`finds ${what} under a lock`, () => {
-      const { faults } = look(moduleOf(`${TAKE}
+      const { faults } = look(
+        moduleOf(`${TAKE}
   ${what}
    (nop)
-  )${DROP}`))
+  )${DROP}`),
+      )
       assert.deepEqual(faults, [`$0: ${what} under a lock`])
     })
   }
 
   it('knows that a branch has dropped the lock, and that others have not', () => {
-    const branch = inner => `
+    const branch = (inner) => `
   (block $done
    (if
     (local.get $0)
@@ -95,22 +103,31 @@ describe('wasm/straight.mjs', () => {
    )${inner}${DROP.replace(/^/gm, ' ')}
   )`
     assert.deepEqual(look(moduleOf(TAKE + branch(''))).faults, [])
-    assert.deepEqual(look(moduleOf(TAKE + branch('\n   (call $1)'))).faults, ['$0: (call $1) under a lock'])
+    assert.deepEqual(look(moduleOf(TAKE + branch('\n   (call $1)'))).faults, [
+      '$0: (call $1) under a lock',
+    ])
   })
 
   it('takes two locks one after the other for two', () => {
-    assert.deepEqual(look(moduleOf(`${TAKE}${DROP}\n  (call $0)${TAKE}${DROP}`)), { locks: 2, faults: [] })
+    assert.deepEqual(look(moduleOf(`${TAKE}${DROP}\n  (call $0)${TAKE}${DROP}`)), {
+      locks: 2,
+      faults: [],
+    })
   })
 
   it('finds a lock that is not dropped, or not waited for', () => {
     assert.deepEqual(look(moduleOf(TAKE)).faults, ['$0: a lock is not dropped'])
-    assert.deepEqual(look(moduleOf(TAKE.replace('br_if', 'if') + DROP)).faults, ['$0: a lock is not taken by a loop'])
+    assert.deepEqual(look(moduleOf(TAKE.replace('br_if', 'if') + DROP)).faults, [
+      '$0: a lock is not taken by a loop',
+    ])
   })
 
   for (const global of ['$global$0', '$global$1']) {
     it(`finds ${global} in what is called before a thread has a stack`, () => {
       const { faults } = look(moduleOf('', `\n  (drop (global.get ${global}))`))
-      assert.deepEqual(faults, ['sb_new_environment: $5 uses a stack, thread-local variables or a table'])
+      assert.deepEqual(faults, [
+        'sb_new_environment: $5 uses a stack, thread-local variables or a table',
+      ])
     })
   }
 

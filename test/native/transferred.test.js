@@ -9,12 +9,14 @@ const { childJson, collectUntil, nativeOnly, needs, quietMemory } = require('../
 const MIB = 1048576
 
 // Ways that take the bytes of a buffer over native memory to another buffer, `moved`, which can be posted. Each is an expression.
-const STREAM = 'new ReadableStream({ type: \'bytes\', start (c) { c.enqueue(data) } }).getReader().read().then(({ value }) => value.buffer)'
+const STREAM =
+  "new ReadableStream({ type: 'bytes', start (c) { c.enqueue(data) } }).getReader().read().then(({ value }) => value.buffer)"
 const TRANSFERS = {
   'transfer()': 'data.buffer.transfer()',
-  'ArrayBuffer.prototype.transfer, of an instance that has none': '(Object.setPrototypeOf(data.buffer, null), ArrayBuffer.prototype.transfer.call(data.buffer))',
+  'ArrayBuffer.prototype.transfer, of an instance that has none':
+    '(Object.setPrototypeOf(data.buffer, null), ArrayBuffer.prototype.transfer.call(data.buffer))',
   'transferToFixedLength()': 'data.buffer.transferToFixedLength()',
-  'two transfers': 'data.buffer.transfer().transfer()'
+  'two transfers': 'data.buffer.transfer().transfer()',
 }
 
 const SHARED = 'full([MIB], 7, { dtype: "uint8", shared: true })'
@@ -24,7 +26,7 @@ const MEMORIES = {
   'memory made with shared: true': SHARED,
   'memory of another thread': 'fromShared(workerData.token)',
   'a segment': 'SharedTensor.create(null, [MIB], { dtype: "uint8" }).tensor.fill(7)',
-  'a mapped file': 'openNpy(workerData.file)'
+  'a mapped file': 'openNpy(workerData.file)',
 }
 
 const WORKER = (t, moved, after) => `
@@ -44,8 +46,9 @@ const WORKER = (t, moved, after) => `
  * What the main thread of a process sees when a worker posted it a buffer and has ended: the worker's exit code, bytes of the buffer,
  * and how many native bytes are there, beside those before, with the buffer and without.
  */
-function seenAfter (worker, { ends = '', before = '', data = '{}' } = {}) {
-  return childJson(`
+function seenAfter(worker, { ends = '', before = '', data = '{}' } = {}) {
+  return childJson(
+    `
     const { Worker } = require('node:worker_threads')
     const { flush, full, memory, share } = require('samebytes')
     const MIB = ${MIB}
@@ -65,7 +68,9 @@ function seenAfter (worker, { ends = '', before = '', data = '{}' } = {}) {
       await collect()
       console.log(JSON.stringify({ code, seen, held, after: memory().bytes.native - start }))
     }
-    main()`, { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native' } })
+    main()`,
+    { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native' } },
+  )
 }
 
 const KEPT = { code: 0, seen: [MIB, 7, 7, 7], held: MIB, after: MIB }
@@ -78,11 +83,17 @@ describe('bytes that a worker posted away with their buffer', function () {
   })
 
   it('stay when it was terminated in a loop', async () => {
-    assert.deepEqual(await seenAfter(WORKER(SHARED, STREAM, 'for (;;) {}'), { ends: 'worker.terminate()' }), { ...KEPT, code: 1 })
+    assert.deepEqual(
+      await seenAfter(WORKER(SHARED, STREAM, 'for (;;) {}'), { ends: 'worker.terminate()' }),
+      { ...KEPT, code: 1 },
+    )
   })
 
   it('stay when it has called process.exit', async () => {
-    assert.deepEqual(await seenAfter(WORKER(SHARED, STREAM, 'setTimeout(() => process.exit(3), 50)')), { ...KEPT, code: 3 })
+    assert.deepEqual(
+      await seenAfter(WORKER(SHARED, STREAM, 'setTimeout(() => process.exit(3), 50)')),
+      { ...KEPT, code: 3 },
+    )
   })
 
   it('stay when it has made others since, and collected what is left of the first buffer', async () => {
@@ -102,13 +113,17 @@ describe('bytes that a worker posted away with their buffer', function () {
   })
 
   it('go when they were never taken from their buffer, however the worker ends', async () => {
-    const worker = end => `
+    const worker = (end) => `
       const { parentPort } = require('node:worker_threads')
       const { full } = require('samebytes')
       globalThis.kept = Array.from({ length: 8 }, () => full([${MIB / 8}], 7, { dtype: 'uint8', shared: true }).data)
       parentPort.postMessage(new ArrayBuffer(${MIB}))
       ${end}`
-    for (const [end, ends, expected] of [['', '', 0], ['setTimeout(() => process.exit(3), 50)', '', 3], ['for (;;) {}', 'worker.terminate()', 1]]) {
+    for (const [end, ends, expected] of [
+      ['', '', 0],
+      ['setTimeout(() => process.exit(3), 50)', '', 3],
+      ['for (;;) {}', 'worker.terminate()', 1],
+    ]) {
       const { code, held } = await seenAfter(worker(end), { ends })
       assert.deepEqual([code, held], [expected, 0], end)
     }
@@ -131,7 +146,7 @@ describe('bytes that a worker transferred away and posted', function () {
       try {
         createNpy(file, [MIB], { dtype: 'uint8' }).fill(7).dispose()
         const { code, seen } = await seenAfter(WORKER(t, TRANSFERS['transfer()'], ''), {
-          data: `{ token: (() => share(full([MIB], 7, { dtype: 'uint8', shared: true })))(), file: ${JSON.stringify(file)} }`
+          data: `{ token: (() => share(full([MIB], 7, { dtype: 'uint8', shared: true })))(), file: ${JSON.stringify(file)} }`,
         })
         assert.deepEqual([code, seen], [0, KEPT.seen])
       } finally {
@@ -141,13 +156,19 @@ describe('bytes that a worker transferred away and posted', function () {
   }
 
   it('stay when what is left of their buffer was collected before it ended', async () => {
-    const result = await seenAfter(WORKER(SHARED, TRANSFERS['transfer()'], `
+    const result = await seenAfter(
+      WORKER(
+        SHARED,
+        TRANSFERS['transfer()'],
+        `
       t.dispose()
       globalThis.t = globalThis.data = null
       const v8 = require('node:v8')
       v8.setFlagsFromString('--expose-gc')
       const gc = require('node:vm').runInNewContext('gc')
-      for (let i = 0; i < 5; i++) { gc(); await require('samebytes').flush() }`))
+      for (let i = 0; i < 5; i++) { gc(); await require('samebytes').flush() }`,
+      ),
+    )
     assert.deepEqual(result, KEPT)
   })
 })
@@ -157,7 +178,8 @@ describe('bytes of native memory that a thread transferred away', function () {
   needs('ArrayBuffer.prototype.transfer')
 
   it('stay as long as the buffer that has them, and go with it', async () => {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const { flush, full, memory } = require('samebytes')
       const collect = async () => { for (let i = 0; i < 4; i++) { gc(); await flush() } }
       async function main () {
@@ -169,12 +191,15 @@ describe('bytes of native memory that a thread transferred away', function () {
         await collect()
         console.log(JSON.stringify([...seen, memory().bytes.native - start]))
       }
-      main()`, { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native' } })
+      main()`,
+      { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native' } },
+    )
     assert.deepEqual(result, [7, MIB, 0])
   })
 
   it('stay as long as a worker has them, and go when it ends', async () => {
-    const result = await childJson(`
+    const result = await childJson(
+      `
       const { Worker } = require('node:worker_threads')
       const { flush, full, memory } = require('samebytes')
       const collect = async () => { for (let i = 0; i < 4; i++) { gc(); await flush() } }
@@ -202,7 +227,9 @@ describe('bytes of native memory that a thread transferred away', function () {
         await collect()
         console.log(JSON.stringify([...seen, memory().bytes.native - start]))
       }
-      main()`, { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native' } })
+      main()`,
+      { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native' } },
+    )
     assert.deepEqual(result, [7, MIB, 0])
   })
 })
@@ -214,32 +241,49 @@ describe('bytes that __dlpack__ has lent', function () {
   const NEW = { maxVersion: [1, 0] }
   const LENT = {
     'a small tensor': () => full([4], 7, 'uint8'),
-    'a tensor whose data was seen before': () => { const t = full([2048], 7, 'uint8'); t.data[0] = 7; return t },
-    'the caller\'s buffer': () => fromBlob(new Uint8Array(64).fill(7))
+    'a tensor whose data was seen before': () => {
+      const t = full([2048], 7, 'uint8')
+      t.data[0] = 7
+      return t
+    },
+    "the caller's buffer": () => fromBlob(new Uint8Array(64).fill(7)),
   }
 
-  const NATIVE = { 'memory that is not V8\'s': () => fromBlob(full([16], 7, { dtype: 'uint8', shared: true }).data) }
+  const NATIVE = {
+    "memory that is not V8's": () => fromBlob(full([16], 7, { dtype: 'uint8', shared: true }).data),
+  }
 
   for (const [what, make] of Object.entries({ ...LENT, ...NATIVE })) {
     it(`stay in the buffer of ${what}: its methods throw`, () => {
       const t = make()
       const capsule = t.__dlpack__(NEW)
       const { buffer } = t.data
-      for (const move of [() => buffer.transfer(), () => buffer.transferToFixedLength(), () => structuredClone(buffer, { transfer: [buffer] })]) assert.throws(move)
+      for (const move of [
+        () => buffer.transfer(),
+        () => buffer.transferToFixedLength(),
+        () => structuredClone(buffer, { transfer: [buffer] }),
+      ]) {
+        assert.throws(move)
+      }
       assert.deepEqual([t.get(3), t.data[3], buffer.byteLength > 0], [7, 7, true])
       assert.equal(typeof capsule, 'object')
     })
   }
 
-  it('of native memory under a buffer of the caller\'s stay when that is transferred and collected', async () => {
+  it("of native memory under a buffer of the caller's stay when that is transferred and collected", async () => {
     const before = (await quietMemory()).bytes.native
     let capsule = (() => {
       const t = fromBlob(full([MIB], 7, { dtype: 'uint8', shared: true }).data.subarray(4096))
       const lent = t.__dlpack__(NEW)
-      try { ArrayBuffer.prototype.transfer.call(t.data.buffer) } catch {}
+      try {
+        ArrayBuffer.prototype.transfer.call(t.data.buffer)
+      } catch {}
       return lent
     })()
-    for (let i = 0; i < 4; i++) { globalThis.gc(); await new Promise(resolve => setImmediate(resolve)) }
+    for (let i = 0; i < 4; i++) {
+      globalThis.gc()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     assert.equal(memory().bytes.native - before, MIB)
     assert.equal(typeof capsule, 'object')
     capsule = null
@@ -250,18 +294,31 @@ describe('bytes that __dlpack__ has lent', function () {
     needs('buffers that stay')
 
     for (const [how, move] of Object.entries({
-      'transfer()': buffer => ArrayBuffer.prototype.transfer.call(buffer),
-      'transferToFixedLength()': buffer => ArrayBuffer.prototype.transferToFixedLength.call(buffer),
-      structuredClone: buffer => structuredClone(buffer, { transfer: [buffer] }),
-      postMessage: buffer => new MessageChannel().port1.postMessage(buffer, [buffer]),
-      'a stream of bytes': buffer => new ReadableStream({ type: 'bytes', start (c) { c.enqueue(new Uint8Array(buffer)) } }),
-      'a reader\'s own buffer': buffer => new ReadableStream({ type: 'bytes' }).getReader({ mode: 'byob' }).read(new Uint8Array(buffer)).catch(() => {})
+      'transfer()': (buffer) => ArrayBuffer.prototype.transfer.call(buffer),
+      'transferToFixedLength()': (buffer) =>
+        ArrayBuffer.prototype.transferToFixedLength.call(buffer),
+      structuredClone: (buffer) => structuredClone(buffer, { transfer: [buffer] }),
+      postMessage: (buffer) => new MessageChannel().port1.postMessage(buffer, [buffer]),
+      'a stream of bytes': (buffer) =>
+        new ReadableStream({
+          type: 'bytes',
+          start(c) {
+            c.enqueue(new Uint8Array(buffer))
+          },
+        }),
+      "a reader's own buffer": (buffer) =>
+        new ReadableStream({ type: 'bytes' })
+          .getReader({ mode: 'byob' })
+          .read(new Uint8Array(buffer))
+          .catch(() => {}),
     })) {
       it(`are not taken away by ${how}`, async () => {
         for (const make of Object.values(LENT)) {
           const t = make()
           const capsule = t.__dlpack__(NEW)
-          try { await move(t.data.buffer) } catch {}
+          try {
+            await move(t.data.buffer)
+          } catch {}
           assert.deepEqual([t.get(3), t.data[3]], [7, 7])
           assert.equal(typeof capsule, 'object')
         }
@@ -274,7 +331,9 @@ describe('bytes that are being saved', function () {
   nativeOnly()
 
   // The one thread that writes files waits for a pipe meanwhile.
-  const saved = (make, moves) => childJson(`
+  const saved = (make, moves) =>
+    childJson(
+      `
     const { execFileSync } = require('node:child_process')
     const fs = require('node:fs')
     const path = require('node:path')
@@ -309,11 +368,20 @@ describe('bytes that are being saved', function () {
         fs.rmSync(folder, { recursive: true })
       }
     }
-    main()`, { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native', UV_THREADPOOL_SIZE: '1' } })
+    main()`,
+      { flags: ['--expose-gc'], env: { SAMEBYTES_BACKEND: 'native', UV_THREADPOOL_SIZE: '1' } },
+    )
 
   it('are saved, whoever transfers the buffer away meanwhile and frees it', async () => {
-    for (const make of ['full([1000000], 7, "uint8")', 'fromBlob(new Uint8Array(1000000).fill(7))']) {
-      assert.deepEqual(await saved(make, 'structuredClone(t.data.buffer, { transfer: [t.data.buffer] })'), [7], make)
+    for (const make of [
+      'full([1000000], 7, "uint8")',
+      'fromBlob(new Uint8Array(1000000).fill(7))',
+    ]) {
+      assert.deepEqual(
+        await saved(make, 'structuredClone(t.data.buffer, { transfer: [t.data.buffer] })'),
+        [7],
+        make,
+      )
     }
   })
 })

@@ -8,20 +8,29 @@ const { SharedTensor, createNpy, openNpy, memory, zeros } = require('samebytes')
 const { Tensor } = require('../../js/tensor/tensor')
 const { Waits, notify } = require('../../js/sharing/waits')
 const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
-const { childJson, fails, nativeOnly, quietMemory, settledMemory, skip, skipWithout, turn } = require('../setup')
+const {
+  childJson,
+  fails,
+  nativeOnly,
+  quietMemory,
+  settledMemory,
+  skip,
+  skipWithout,
+  turn,
+} = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
 const MANY = 100000 // elements
 
-const layoutOf = t => Tensor.attachedOf(t)
+const layoutOf = (t) => Tensor.attachedOf(t)
 
 /** Notifies until as many were woken: who waits begins to do so on a thread of its own. */
-async function wakeAll (layout, index, count = 1) {
+async function wakeAll(layout, index, count = 1) {
   for (let woken = 0; woken < count; await turn()) woken += notify(layout, index, count - woken)
 }
 
 /** The n-th allocation in C from now on fails; 0: none. */
-function failAllocation (n) {
+function failAllocation(n) {
   frame.f64[tables.frame.ARGS] = n
   backend.call(opcodes.fail_allocation)
 }
@@ -43,16 +52,20 @@ describe('waiting for a word of shared memory', function () {
   let made = 0
   before(function () {
     if (backend.isWasm) return
-    folder = fs.mkdtempSync(path.join(fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir(), 'samebytes-'))
+    folder = fs.mkdtempSync(
+      path.join(fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir(), 'samebytes-'),
+    )
   })
-  after(() => { if (folder) fs.rmSync(folder, { recursive: true, force: true }) })
+  after(() => {
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
+  })
   afterEach(async () => {
     failAllocation(0)
     await endPeers()
   })
 
   /** A new file of words, mapped. */
-  function words (dtype = 'int32', count = 8) {
+  function words(dtype = 'int32', count = 8) {
     const file = path.join(folder, `${made++}.npy`)
     const t = createNpy(file, [count], dtype)
     return { file, t, layout: layoutOf(t), waits: new Waits() }
@@ -60,10 +73,13 @@ describe('waiting for a word of shared memory', function () {
 
   it('wakes a waiting process, which then sees what was written: int32', async () => {
     const { file, t, layout } = words()
-    const peer = nodePeer(`${PRELUDE}
+    const peer = nodePeer(
+      `${PRELUDE}
       await send('ready')
       const how = await waits.wait(layout, 2, 0)
-      await send([how, t.get(2)])`, { env: { SHARED: file } })
+      await send([how, t.get(2)])`,
+      { env: { SHARED: file } },
+    )
     assert.equal(await peer.next(), 'ready')
     while (notify(layout, 2) === 0) await turn() // 0: not asleep yet
     assert.deepEqual(await peer.next(), ['ok', 0])
@@ -73,12 +89,15 @@ describe('waiting for a word of shared memory', function () {
 
   it('is woken by another process, after the word has changed: back and forth 200 times', async () => {
     const { file, t, layout, waits } = words()
-    const peer = nodePeer(`${PRELUDE}
+    const peer = nodePeer(
+      `${PRELUDE}
       for (let i = 1; i <= 200; i++) {
         while (t.get(0) !== i) await waits.wait(layout, 0, i - 1)
         t.set(i, 1)
         notify(layout, 1)
-      }`, { env: { SHARED: file } })
+      }`,
+      { env: { SHARED: file } },
+    )
     for (let i = 1; i <= 200; i++) {
       t.set(i, 0)
       notify(layout, 0)
@@ -91,7 +110,8 @@ describe('waiting for a word of shared memory', function () {
     if (process.arch !== 'x64') skip(this, 'the number of the system call is that of x64')
     skipWithout(this, 'NumPy')
     const { file, t, layout, waits } = words()
-    const peer = pythonPeer(`
+    const peer = pythonPeer(
+      `
 import ctypes, numpy as np
 a = np.load(sys.argv[1], mmap_mode='r+')
 libc = ctypes.CDLL(None, use_errno=True)
@@ -100,7 +120,9 @@ a[3] = 7
 while futex(3, 1, 1) == 0: pass
 while a[4] == 0: futex(4, 0, 0)
 say(int(a[4]))
-`, [file])
+`,
+      [file],
+    )
     while (t.get(3) !== 7) await turn()
     assert.equal(await waits.wait(layout, 3, 7), 'ok')
     t.set(9, 4)
@@ -108,7 +130,12 @@ say(int(a[4]))
     assert.equal(await peer.next(), '9')
   })
 
-  for (const [dtype, value] of Object.entries({ int32: -5, uint32: 4294967295, int64: -(2n ** 40n) - 3n, uint64: 2n ** 63n + 9n })) {
+  for (const [dtype, value] of Object.entries({
+    int32: -5,
+    uint32: 4294967295,
+    int64: -(2n ** 40n) - 3n,
+    uint64: 2n ** 63n + 9n,
+  })) {
     it(`compares ${dtype} with what is expected, and says at once where it differs`, async () => {
       const { t, layout, waits } = words(dtype)
       t.set(value, 7)
@@ -138,44 +165,100 @@ say(int(a[4]))
       await rejects(() => waits.wait(other.layout, 0, 0), 'ERR_DTYPE')
       fails(() => notify(other.layout, 0), TypeError, 'ERR_DTYPE')
     }
-    for (const [index, code] of [[-1, 'ERR_BOUNDS'], [8, 'ERR_BOUNDS'], [2 ** 53, 'ERR_BOUNDS'], [0.5, 'ERR_BOUNDS'], ['0', 'ERR_ARGUMENT'], [undefined, 'ERR_ARGUMENT']]) {
+    for (const [index, code] of [
+      [-1, 'ERR_BOUNDS'],
+      [8, 'ERR_BOUNDS'],
+      [2 ** 53, 'ERR_BOUNDS'],
+      [0.5, 'ERR_BOUNDS'],
+      ['0', 'ERR_ARGUMENT'],
+      [undefined, 'ERR_ARGUMENT'],
+    ]) {
       await rejects(() => waits.wait(layout, index, 0), code)
       fails(() => notify(layout, index), Error, code)
     }
-    for (const [expected, code] of [[2 ** 31, 'ERR_CAST'], [-(2 ** 31) - 1, 'ERR_CAST'], [0.5, 'ERR_CAST'], [NaN, 'ERR_CAST'], ['0', 'ERR_ARGUMENT'], [undefined, 'ERR_ARGUMENT'], [2n ** 64n, 'ERR_CAST']]) {
+    for (const [expected, code] of [
+      [2 ** 31, 'ERR_CAST'],
+      [-(2 ** 31) - 1, 'ERR_CAST'],
+      [0.5, 'ERR_CAST'],
+      [NaN, 'ERR_CAST'],
+      ['0', 'ERR_ARGUMENT'],
+      [undefined, 'ERR_ARGUMENT'],
+      [2n ** 64n, 'ERR_CAST'],
+    ]) {
       await rejects(() => waits.wait(layout, 0, expected), code)
     }
-    for (const [timeout, code] of [[-1, 'ERR_BOUNDS'], [NaN, 'ERR_BOUNDS'], ['1', 'ERR_ARGUMENT'], [null, 'ERR_ARGUMENT']]) {
+    for (const [timeout, code] of [
+      [-1, 'ERR_BOUNDS'],
+      [NaN, 'ERR_BOUNDS'],
+      ['1', 'ERR_ARGUMENT'],
+      [null, 'ERR_ARGUMENT'],
+    ]) {
       await rejects(() => waits.wait(layout, 0, 0, { timeout }), code)
     }
     await rejects(() => waits.wait(layout, 0, 0, { signal: {} }), 'ERR_ARGUMENT')
-    for (const [n, code] of [[-1, 'ERR_BOUNDS'], [0.5, 'ERR_BOUNDS'], ['1', 'ERR_ARGUMENT'], [null, 'ERR_ARGUMENT']]) fails(() => notify(layout, 0, n), Error, code)
+    for (const [n, code] of [
+      [-1, 'ERR_BOUNDS'],
+      [0.5, 'ERR_BOUNDS'],
+      ['1', 'ERR_ARGUMENT'],
+      [null, 'ERR_ARGUMENT'],
+    ]) {
+      fails(() => notify(layout, 0, n), Error, code)
+    }
     const readOnly = layoutOf(openNpy(path.join(folder, '0.npy')))
     await rejects(() => waits.wait(readOnly, 0, 0), 'ERR_READ_ONLY')
-    await rejects(() => waits.wait(layoutOf(zeros([4], { dtype: 'int32' })), 0, 0), 'ERR_UNSUPPORTED')
+    await rejects(
+      () => waits.wait(layoutOf(zeros([4], { dtype: 'int32' })), 0, 0),
+      'ERR_UNSUPPORTED',
+    )
     assert.equal(t.get(0), 0)
   })
 
   it('takes the numbers of its dtype and no others', async () => {
-    const right = { int32: [-1, -(2 ** 31), 2 ** 31 - 1, 0, -0], uint32: [0, 2 ** 31, 2 ** 32 - 1], int64: [-1, -1n, 2 ** 40, -(2n ** 63n), 2 ** 32 - 1], uint64: [0, 2 ** 32 - 1, 2 ** 53 - 1, 2n ** 64n - 1n] }
-    const wrong = { int32: [2 ** 31, -(2 ** 31) - 1, 2n ** 31n], uint32: [-1, 2 ** 32, -1n], int64: [2n ** 63n, 2 ** 53], uint64: [-1, -1n, -(2 ** 31), 2n ** 64n] }
+    const right = {
+      int32: [-1, -(2 ** 31), 2 ** 31 - 1, 0, -0],
+      uint32: [0, 2 ** 31, 2 ** 32 - 1],
+      int64: [-1, -1n, 2 ** 40, -(2n ** 63n), 2 ** 32 - 1],
+      uint64: [0, 2 ** 32 - 1, 2 ** 53 - 1, 2n ** 64n - 1n],
+    }
+    const wrong = {
+      int32: [2 ** 31, -(2 ** 31) - 1, 2n ** 31n],
+      uint32: [-1, 2 ** 32, -1n],
+      int64: [2n ** 63n, 2 ** 53],
+      uint64: [-1, -1n, -(2 ** 31), 2n ** 64n],
+    }
     for (const dtype of Object.keys(right)) {
       const { t, layout, waits } = words(dtype)
       for (const value of right[dtype]) {
         t.set(value, 3)
         assert.equal(await waits.waitFor(layout.storage, 0, 1, 0), 'not-equal')
-        assert.equal(await waits.wait(layout, 3, value, { timeout: 0 }), 'timed-out', `${dtype} ${value}`)
+        assert.equal(
+          await waits.wait(layout, 3, value, { timeout: 0 }),
+          'timed-out',
+          `${dtype} ${value}`,
+        )
         t.set(dtype.endsWith('64') ? 77n : 77, 3)
-        assert.equal(await waits.wait(layout, 3, value, { timeout: 0 }), 'not-equal', `${dtype} ${value}`)
+        assert.equal(
+          await waits.wait(layout, 3, value, { timeout: 0 }),
+          'not-equal',
+          `${dtype} ${value}`,
+        )
       }
-      for (const value of wrong[dtype]) await assert.rejects(async () => waits.wait(layout, 3, value), { code: 'ERR_CAST' }, `${dtype} ${value}`)
+      for (const value of wrong[dtype]) {
+        await assert.rejects(
+          async () => waits.wait(layout, 3, value),
+          { code: 'ERR_CAST' },
+          `${dtype} ${value}`,
+        )
+      }
     }
   })
 
   it('wakes as many as notify says, and tells how many those were', async () => {
     const { layout, waits } = words()
     const how = []
-    const waiting = Array.from({ length: 5 }, () => waits.wait(layout, 1, 0).then(each => how.push(each)))
+    const waiting = Array.from({ length: 5 }, () =>
+      waits.wait(layout, 1, 0).then((each) => how.push(each)),
+    )
     assert.equal(notify(layout, 1, 0), 0)
     await wakeAll(layout, 1, 3)
     while (how.length < 3) await turn()
@@ -202,25 +285,62 @@ say(int(a[4]))
     assert.equal(await waiting, 'ok')
   })
 
-  describe('with a signal of the caller\'s own', () => {
+  describe("with a signal of the caller's own", () => {
     const thrown = new Error('thrown by the signal')
     const reason = new Error('the reason')
-    const fails = () => { throw thrown }
-    const signalWith = over => Object.defineProperties({ aborted: false, reason, addEventListener () {}, removeEventListener () {} }, Object.getOwnPropertyDescriptors(over))
+    const fails = () => {
+      throw thrown
+    }
+    const signalWith = (over) =>
+      Object.defineProperties(
+        { aborted: false, reason, addEventListener() {}, removeEventListener() {} },
+        Object.getOwnPropertyDescriptors(over),
+      )
     const SIGNALS = {
-      'throws when its listener is removed': [() => signalWith({ removeEventListener: fails }), 'ok'],
+      'throws when its listener is removed': [
+        () => signalWith({ removeEventListener: fails }),
+        'ok',
+      ],
       'never tells': [() => signalWith({}), 'ok'],
       'throws when it is listened to': [() => signalWith({ addEventListener: fails }), thrown],
-      'calls its listener at once, and throws': [() => signalWith({ addEventListener (_, listener) { listener(); throw thrown }, removeEventListener: fails }), reason],
-      'throws when it is asked': [() => signalWith({ get aborted () { throw thrown } }), thrown],
-      'throws when it is asked why': [() => signalWith({ aborted: true, get reason () { throw thrown } }), thrown]
+      'calls its listener at once, and throws': [
+        () =>
+          signalWith({
+            addEventListener(_, listener) {
+              listener()
+              throw thrown
+            },
+            removeEventListener: fails,
+          }),
+        reason,
+      ],
+      'throws when it is asked': [
+        () =>
+          signalWith({
+            get aborted() {
+              throw thrown
+            },
+          }),
+        thrown,
+      ],
+      'throws when it is asked why': [
+        () =>
+          signalWith({
+            aborted: true,
+            get reason() {
+              throw thrown
+            },
+          }),
+        thrown,
+      ],
     }
 
     for (const [what, [signal, outcome]] of Object.entries(SIGNALS)) {
       it(`that ${what}, it settles and leaves nothing`, async () => {
         const { layout, waits } = words()
         const { claims } = layout.storage
-        const waiting = (async () => waits.wait(layout, 0, 0, { signal: signal(), timeout: 30000 }))().catch(error => error)
+        const waiting = (async () =>
+          waits.wait(layout, 0, 0, { signal: signal(), timeout: 30000 }))().catch((error) => error)
         if (outcome === 'ok') await wakeAll(layout, 0)
         assert.equal(await waiting, outcome)
         assert.deepEqual([waits.pending.size, layout.storage.claims], [0, claims])
@@ -230,9 +350,22 @@ say(int(a[4]))
     for (const part of ['aborted', 'addEventListener', 'removeEventListener']) {
       it(`whose ${part} disposes what is waited on is ERR_DISPOSED, or ends as it would`, async () => {
         const shared = SharedTensor.create(null, [4], 'int32')
-        const dispose = () => { shared.tensor.dispose(); shared.dispose() }
-        const over = part === 'aborted' ? { get aborted () { dispose(); return false } } : { [part]: dispose }
-        const waiting = shared.wait(0, 0, { signal: signalWith(over), timeout: 30000 }).catch(error => error.code)
+        const dispose = () => {
+          shared.tensor.dispose()
+          shared.dispose()
+        }
+        const over =
+          part === 'aborted'
+            ? {
+                get aborted() {
+                  dispose()
+                  return false
+                },
+              }
+            : { [part]: dispose }
+        const waiting = shared
+          .wait(0, 0, { signal: signalWith(over), timeout: 30000 })
+          .catch((error) => error.code)
         if (part === 'removeEventListener') while (shared.notify(0) === 0) await turn()
         assert.equal(await waiting, part === 'removeEventListener' ? 'ok' : 'ERR_DISPOSED')
       })
@@ -243,11 +376,16 @@ say(int(a[4]))
     const { layout, waits, t } = words()
     const before = settledMemory()
     const controller = new AbortController()
-    const waiting = Array.from({ length: 8 }, () => waits.wait(layout, 0, 0, { signal: controller.signal }))
+    const waiting = Array.from({ length: 8 }, () =>
+      waits.wait(layout, 0, 0, { signal: controller.signal }),
+    )
     const reason = new Error('mine')
     controller.abort(reason)
     for (const each of await Promise.allSettled(waiting)) assert.equal(each.reason, reason)
-    await assert.rejects(async () => waits.wait(layout, 0, 0, { signal: controller.signal }), error => error === reason)
+    await assert.rejects(
+      async () => waits.wait(layout, 0, 0, { signal: controller.signal }),
+      (error) => error === reason,
+    )
     assert.equal(notify(layout, 0), 0)
     assert.equal(waits.pending.size, 0)
     assert.ok(memory().storages <= before.storages) // less where what an earlier test left has gone meanwhile
@@ -256,9 +394,13 @@ say(int(a[4]))
 
   it('ends with what it is of: ERR_DISPOSED', async () => {
     const { layout, waits } = words()
-    const waiting = Array.from({ length: 20 }, (_, i) => waits.wait(layout, i % 8, 0, { timeout: 1e9 }))
+    const waiting = Array.from({ length: 20 }, (_, i) =>
+      waits.wait(layout, i % 8, 0, { timeout: 1e9 }),
+    )
     waits.end()
-    for (const { reason } of await Promise.allSettled(waiting)) assert.equal(reason.code, 'ERR_DISPOSED')
+    for (const { reason } of await Promise.allSettled(waiting)) {
+      assert.equal(reason.code, 'ERR_DISPOSED')
+    }
     await assert.rejects(async () => waits.wait(layout, 0, 0), { code: 'ERR_DISPOSED' })
     waits.end()
   })
@@ -303,7 +445,7 @@ say(int(a[4]))
       failAllocation(n)
       const waiting = waits.wait(layout, 0, 0, { timeout: 1 })
       failAllocation(0)
-      const how = await waiting.catch(error => error.code)
+      const how = await waiting.catch((error) => error.code)
       if (how === 'ERR_MEMORY') failures++
       else assert.equal(how, 'timed-out')
       assert.equal(waits.pending.size, 0)
@@ -317,44 +459,58 @@ say(int(a[4]))
     waits.end()
     const codes = (await Promise.allSettled(waiting)).map(({ reason }) => reason.code)
     assert.deepEqual([...new Set(codes)].sort(), ['ERR_DISPOSED', 'ERR_MEMORY'])
-    assert.ok(codes.filter(code => code === 'ERR_DISPOSED').length > 0)
+    assert.ok(codes.filter((code) => code === 'ERR_DISPOSED').length > 0)
   })
 
   it('keeps the process alive, and no longer', async () => {
     const { file, layout } = words()
-    const peer = nodePeer(`${PRELUDE}
+    const peer = nodePeer(
+      `${PRELUDE}
       await send('ready')
-      waits.wait(layout, 0, 0).then(() => { t.set(1, 1) })`, { env: { SHARED: file } })
+      waits.wait(layout, 0, 0).then(() => { t.set(1, 1) })`,
+      { env: { SHARED: file } },
+    )
     await peer.next()
     await wakeAll(layout, 0)
     assert.equal((await peer.exit).code, 0)
     assert.equal(openNpy(file).get(1), 1)
   })
 
-  for (const [how, code] of Object.entries({ 'process.exit(5)': 5, 'setTimeout(() => { throw new Error(\'mine\') })': 1 })) {
+  for (const [how, code] of Object.entries({
+    'process.exit(5)': 5,
+    "setTimeout(() => { throw new Error('mine') })": 1,
+  })) {
     it(`goes with a process that ends by ${how} while it is pending`, async () => {
       const { file } = words()
-      const peer = nodePeer(`${PRELUDE}
+      const peer = nodePeer(
+        `${PRELUDE}
         for (let i = 0; i < 50; i++) waits.wait(layout, i % 8, 0)
         ${how}
-        await new Promise(() => {})`, { env: { SHARED: file } })
+        await new Promise(() => {})`,
+        { env: { SHARED: file } },
+      )
       assert.equal((await peer.exit).code, code)
     })
   }
 
-  for (const how of ['worker.terminate()', 'worker.postMessage(\'process.exit()\')']) {
+  for (const how of ['worker.terminate()', "worker.postMessage('process.exit()')"]) {
     it(`goes with a worker that ends by ${how} while it is pending, and so does what it held`, async () => {
       const { file, layout } = words('int32', MANY)
       const before = (await quietMemory()).bytes.mapped
       for (let round = 0; round < 5; round++) {
-        const worker = new Worker(`${PRELUDE}
+        const worker = new Worker(
+          `${PRELUDE}
           const { parentPort } = require('node:worker_threads')
           for (let i = 0; i < 40; i++) waits.wait(layout, i % 8, 0)
           parentPort.on('message', text => { eval(text) })
-          parentPort.postMessage('ready')`, { eval: true, env: { ...process.env, SHARED: file } })
-        await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
+          parentPort.postMessage('ready')`,
+          { eval: true, env: { ...process.env, SHARED: file } },
+        )
+        await new Promise((resolve, reject) =>
+          worker.once('message', resolve).once('error', reject),
+        )
         assert.ok(memory().bytes.mapped > before)
-        const exit = new Promise(resolve => worker.once('exit', resolve))
+        const exit = new Promise((resolve) => worker.once('exit', resolve))
         if (how === 'worker.terminate()') worker.terminate()
         else worker.postMessage('process.exit()')
         await exit
@@ -366,7 +522,8 @@ say(int(a[4]))
 
   it('works where the system cannot wait for two things at once', async () => {
     const { file } = words()
-    const result = await childJson(`${PRELUDE}
+    const result = await childJson(
+      `${PRELUDE}
       const turn = () => new Promise(resolve => setImmediate(resolve))
       async function main () {
         const results = [await waits.wait(layout, 0, 1), await waits.wait(layout, 0, 0, { timeout: 1 }), await waits.wait(layout, 0, 0, { timeout: 30 })]
@@ -386,8 +543,18 @@ say(int(a[4]))
         results.push(await last.catch(error => error.code))
         console.log(JSON.stringify(results))
       }
-      main()`, { env: { SHARED: file, SAMEBYTES_NO_WAITV: '1' } })
-    assert.deepEqual(result, ['not-equal', 'timed-out', 'timed-out', 'ok', true, 'AbortError', 'ERR_DISPOSED'])
+      main()`,
+      { env: { SHARED: file, SAMEBYTES_NO_WAITV: '1' } },
+    )
+    assert.deepEqual(result, [
+      'not-equal',
+      'timed-out',
+      'timed-out',
+      'ok',
+      true,
+      'AbortError',
+      'ERR_DISPOSED',
+    ])
   })
 
   it('10,000 times leaves nothing', async () => {
@@ -408,14 +575,17 @@ say(int(a[4]))
     const name = `samebytes-test-${process.pid}-waits`
     const shared = SharedTensor.create(name, [2, 3], { dtype: 'int64', ifExists: 'replace' })
     try {
-      const peer = nodePeer(`
+      const peer = nodePeer(
+        `
         const { SharedTensor } = require('samebytes')
         const shared = SharedTensor.open(process.env.NAME)
         const how = []
         while (shared.tensor.get(1, 2) !== 5n) how.push(await shared.wait(5, 0))
         shared.tensor.set(6n, 0, 0)
         shared.notify(0)
-        await send(how.length)`, { env: { NAME: name } })
+        await send(how.length)`,
+        { env: { NAME: name } },
+      )
       const waiting = shared.wait(0, 0n)
       shared.tensor.set(5n, 1, 2)
       shared.notify(5)

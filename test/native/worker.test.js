@@ -57,6 +57,9 @@ describe('worker_threads', function () {
         console.log(JSON.stringify([first, await end("throw new Error('mine')")]))
       })
     `)
-    assert.deepEqual(result, [[3, null], [1, 'mine']])
+    assert.deepEqual(result, [
+      [3, null],
+      [1, 'mine'],
+    ])
   })
 })

@@ -27,7 +27,9 @@ describe('many worker_threads', function () {
   })
 
   it('are terminated while they spin with tensors alive, 20 times', async () => {
-    const spin = WORK + `
+    const spin =
+      WORK +
+      `
       require('node:worker_threads').parentPort.postMessage('spinning')
       const big = zeros([4096])
       for (let i = 0; ; i++) { held[i % 100] = big.slice('1:').clone().fill(i); kept.fill(i) }

@@ -20,7 +20,7 @@ describe('NATS: batches', () => {
 
   it('keep kinds apart, each in its order, the oldest first', () => {
     const waiting = batches(8)
-    const [a1, b1, a2, b2] = ['a', 'b', 'a', 'b'].map(key => request(key))
+    const [a1, b1, a2, b2] = ['a', 'b', 'a', 'b'].map((key) => request(key))
     for (const each of [a1, b1, a2, b2]) waiting.add(each, 0)
     const taken = [waiting.take(0), waiting.take(0)]
     assert.ok(taken[0][0] === a1 && taken[0][1] === a2 && taken[1][0] === b1 && taken[1][1] === b2)
@@ -54,7 +54,9 @@ describe('NATS: batches', () => {
     const waiting = batches(4)
     for (const rows of [3, 2, 9, 1]) waiting.add(request('a', rows), 0)
     const taken = []
-    for (let group = waiting.take(0); group !== null; group = waiting.take(0)) taken.push(group.map(({ rows }) => rows))
+    for (let group = waiting.take(0); group !== null; group = waiting.take(0)) {
+      taken.push(group.map(({ rows }) => rows))
+    }
     assert.deepEqual(taken, [[3], [2], [9], [1]])
   })
 
@@ -67,7 +69,8 @@ describe('NATS: batches', () => {
   })
 
   it('join shapes that differ along the axis alone', () => {
-    const key = (shape, axis = 0, dtype = 'float32', method = '') => keyOf(method, '', dtype, shape, axis)
+    const key = (shape, axis = 0, dtype = 'float32', method = '') =>
+      keyOf(method, '', dtype, shape, axis)
     assert.equal(key([1, 3]), key([7, 3]))
     assert.notEqual(key([1, 3]), key([1, 4]))
     assert.notEqual(key([1, 3]), key([1, 3], 1))
@@ -79,17 +82,28 @@ describe('NATS: batches', () => {
   it('give each request its rows of a result, as views', () => {
     const batch = batchFor('int32', [1, 2], 0, 3)
     assert.deepEqual([...batch.shape], [3, 2])
-    batch.copyFrom([[1, 2], [3, 4], [5, 6]])
+    batch.copyFrom([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
     const rows = rowsOf(batch, 0, 1, 2)
-    assert.deepEqual(rows.toArray(), [[3, 4], [5, 6]])
+    assert.deepEqual(rows.toArray(), [
+      [3, 4],
+      [5, 6],
+    ])
     batch.set(9, 1, 0)
     assert.equal(rows.get(0, 0), 9)
     assert.deepEqual(rowsOf({ y: batch }, 1, 1, 1).y.toArray(), [[2], [4], [6]])
   })
 
   it('refuse results that are no tensors, or of other rows', () => {
-    for (const wrong of [undefined, null, 1, [zeros([2])], {}, { y: 1 }]) assert.throws(() => checkResult(wrong, 0, 2), { code: 'ERR_ARGUMENT' })
-    for (const wrong of [zeros([3, 2]), tensor(1), { y: zeros([2]), z: zeros([1]) }]) assert.throws(() => checkResult(wrong, 0, 2), { code: 'ERR_SHAPE' })
+    for (const wrong of [undefined, null, 1, [zeros([2])], {}, { y: 1 }]) {
+      assert.throws(() => checkResult(wrong, 0, 2), { code: 'ERR_ARGUMENT' })
+    }
+    for (const wrong of [zeros([3, 2]), tensor(1), { y: zeros([2]), z: zeros([1]) }]) {
+      assert.throws(() => checkResult(wrong, 0, 2), { code: 'ERR_SHAPE' })
+    }
     const good = zeros([5, 2])
     assert.equal(checkResult(good, -1, 2), good)
     assert.equal(checkResult(good, 0, -1), good)

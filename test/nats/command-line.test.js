@@ -32,9 +32,15 @@ describe('NATS: the command line', () => {
   })
 
   const args = (...given) => [PROGRAM, 'nats', ...given, '--server', server.url]
-  const run = (...given) => new Promise(resolve => {
-    const child = execFile(process.execPath, args(...given), { cwd: folder }, (error, stdout, stderr) => resolve({ code: error ? child.exitCode : 0, stdout, stderr }))
-  })
+  const run = (...given) =>
+    new Promise((resolve) => {
+      const child = execFile(
+        process.execPath,
+        args(...given),
+        { cwd: folder },
+        (error, stdout, stderr) => resolve({ code: error ? child.exitCode : 0, stdout, stderr }),
+      )
+    })
 
   it('puts a file and gets it back', async () => {
     saveSafetensorsSync(path.join(folder, 'a.safetensors'), { w: rand([100, 100]) })
@@ -43,7 +49,10 @@ describe('NATS: the command line', () => {
     assert.match(put.stderr, /a\.safetensors .*SHA-256=/)
     const got = await run('get', 'a.safetensors', 'b.safetensors')
     assert.equal(got.code, 0, got.stderr)
-    assert.deepEqual(fs.readFileSync(path.join(folder, 'b.safetensors')), fs.readFileSync(path.join(folder, 'a.safetensors')))
+    assert.deepEqual(
+      fs.readFileSync(path.join(folder, 'b.safetensors')),
+      fs.readFileSync(path.join(folder, 'a.safetensors')),
+    )
     assert.deepEqual(openSafetensors(path.join(folder, 'b.safetensors')).get('w').shape, [100, 100])
   })
 
@@ -58,7 +67,14 @@ describe('NATS: the command line', () => {
   })
 
   it('says that a server is not there', async () => {
-    const child = execFile(process.execPath, [PROGRAM, 'nats', 'get', 'a.npy', '--server', '127.0.0.1:1'])
+    const child = execFile(process.execPath, [
+      PROGRAM,
+      'nats',
+      'get',
+      'a.npy',
+      '--server',
+      '127.0.0.1:1',
+    ])
     const [code] = await once(child, 'exit')
     assert.equal(code, 1)
   })
@@ -69,14 +85,20 @@ describe('NATS: the command line', () => {
     makeCertificates(folder, ['server', 'client'])
     const pair = nkeys.createUser()
     fs.writeFileSync(path.join(folder, 'user.seed'), `${Buffer.from(pair.getSeed())}\n`)
-    const file = name => path.join(folder, `${name}.pem`)
+    const file = (name) => path.join(folder, `${name}.pem`)
     const config = `tls { cert_file: "${file('server')}", key_file: "${file('server-key')}", ca_file: "${file('ca')}", verify: true }
 authorization { users = [{ user: worker, password: secret }, { nkey: ${pair.getPublicKey()} }] }`
     const safe = await startServer({ config, jetstream: true })
     const tls = ['--tlsca', 'ca.pem', '--tlscert', 'client.pem', '--tlskey', 'client-key.pem']
-    const put = (given, env) => new Promise(resolve => {
-      const child = execFile(process.execPath, [PROGRAM, 'nats', 'put', 'b.safetensors', '--server', `localhost:${safe.port}`, ...given], { cwd: folder, env: { ...process.env, ...env } }, (error, stdout, stderr) => resolve([error ? child.exitCode : 0, stderr]))
-    })
+    const put = (given, env) =>
+      new Promise((resolve) => {
+        const child = execFile(
+          process.execPath,
+          [PROGRAM, 'nats', 'put', 'b.safetensors', '--server', `localhost:${safe.port}`, ...given],
+          { cwd: folder, env: { ...process.env, ...env } },
+          (error, stdout, stderr) => resolve([error ? child.exitCode : 0, stderr]),
+        )
+      })
     try {
       for (const [given, env, code, said] of [
         [[...tls, '--user', 'worker'], { NATS_PASSWORD: 'secret' }, 0, /SHA-256=/],
@@ -85,7 +107,7 @@ authorization { users = [{ user: worker, password: secret }, { nkey: ${pair.getP
         [[...tls, '--user', 'worker'], { NATS_PASSWORD: 'wrong' }, 1, /Authorization Violation/],
         [[...tls, '--nkey', 'none.seed'], {}, 1, /none\.seed/],
         [['--tlscert', 'client.pem'], {}, 2, /--tlscert and --tlskey belong together/],
-        [['--user', 'a', '--nkey', 'user.seed'], {}, 2, /--user and --nkey name a user each/]
+        [['--user', 'a', '--nkey', 'user.seed'], {}, 2, /--user and --nkey name a user each/],
       ]) {
         const got = await put(given, env)
         assert.equal(got[0], code, got[1])
@@ -98,11 +120,20 @@ authorization { users = [{ user: worker, password: secret }, { nkey: ${pair.getP
 
   it('serves a model', async () => {
     fs.writeFileSync(path.join(folder, 'add.onnx'), ADD)
-    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add'), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add'), {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     const said = once(service.stderr, 'data')
     assert.match(String((await said)[0]), /add\.onnx answers models\.add/)
-    const { c } = await tensors(connection).request('models.add', { a: ones([2, 3]), b: ones([2, 3]) })
-    assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
+    const { c } = await tensors(connection).request('models.add', {
+      a: ones([2, 3]),
+      b: ones([2, 3]),
+    })
+    assert.deepEqual(c.toArray(), [
+      [2, 2, 2],
+      [2, 2, 2],
+    ])
     service.kill('SIGINT')
     assert.deepEqual(await once(service, 'exit'), [0, null])
   })

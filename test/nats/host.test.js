@@ -21,18 +21,31 @@ const { PYTHON } = require('../tools')
 const LARGE = 2 ** 18 // elements of float32: 1 MiB
 const LIMITS = { maxBytes: 2 ** 26 }
 
-const coreOf = bus => TensorBus.coreOf(bus)
+const coreOf = (bus) => TensorBus.coreOf(bus)
 const hostCopies = () => ({ count: 0, bytes: 0, ...memory().copied.host })
 const fieldsOf = (offer, reply = 'r') => parseBlock(offer.headersFor(reply).encode())
-const bytesOf = t => (({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))(t.contiguous().data)
+const bytesOf = (t) =>
+  (({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))(
+    t.contiguous().data,
+  )
 const isSame = (a, b) => bytesOf(a).equals(bytesOf(b))
-const finish = offer => { offer.release(); offer.end() }
+const finish = (offer) => {
+  offer.release()
+  offer.end()
+}
 const openFiles = () => fs.readdirSync('/proc/self/fd').length
-const segments = () => fs.readdirSync('/proc/self/fd').filter(fd => linkOf(fd).startsWith('/memfd:')).length
-const maps = () => fs.readFileSync('/proc/self/maps', 'latin1').split('\n').filter(line => line.includes('memfd:samebytes')).length
-const turns = async (n = 20) => { for (let i = 0; i < n; i++) await new Promise(resolve => setImmediate(resolve)) }
+const segments = () =>
+  fs.readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith('/memfd:')).length
+const maps = () =>
+  fs
+    .readFileSync('/proc/self/maps', 'latin1')
+    .split('\n')
+    .filter((line) => line.includes('memfd:samebytes')).length
+const turns = async (n = 20) => {
+  for (let i = 0; i < n; i++) await new Promise((resolve) => setImmediate(resolve))
+}
 
-function linkOf (fd) {
+function linkOf(fd) {
   try {
     return fs.readlinkSync(`/proc/self/fd/${fd}`)
   } catch {
@@ -41,7 +54,9 @@ function linkOf (fd) {
 }
 
 /** Waits until something is so; a hang ends with the test. */
-async function until (isSo) { while (!(await isSo())) await turns(1) }
+async function until(isSo) {
+  while (!(await isSo())) await turns(1)
+}
 
 describe('NATS: on one host', () => {
   needs('nats-server')
@@ -51,7 +66,7 @@ describe('NATS: on one host', () => {
   let connections = []
   const peers = []
 
-  const newBus = async options => {
+  const newBus = async (options) => {
     const connection = await connect({ servers: server.url })
     connections.push(connection)
     return tensors(connection, { maxBytes: 2 ** 28, ...options })
@@ -72,13 +87,13 @@ describe('NATS: on one host', () => {
   })
 
   after(async () => {
-    await Promise.all(peers.map(peer => peer.kill()))
+    await Promise.all(peers.map((peer) => peer.kill()))
     for (const connection of connections) await connection.close()
     await server?.stop()
   })
 
   /** The same request by bytes. */
-  async function byBytes (subject, value, options) {
+  async function byBytes(subject, value, options) {
     const { away } = host.stateOf(coreOf(bus))
     away.set(subject, Infinity)
     try {
@@ -93,7 +108,12 @@ describe('NATS: on one host', () => {
       const peer = await newPeer()
       await peer.ask('serve', ['equal', 'add'])
       const x = arange(0, LARGE / 2, { dtype: 'float32' })
-      const values = [x, x.reshape([2, 2, -1]).transpose(0, 2), x.to('int32', { casting: 'unsafe' }), x.to('float64').reshape([-1, 4])]
+      const values = [
+        x,
+        x.reshape([2, 2, -1]).transpose(0, 2),
+        x.to('int32', { casting: 'unsafe' }),
+        x.to('float64').reshape([-1, 4]),
+      ]
       for (const value of values) {
         const bytes = await byBytes('equal', value)
         await bus.request('equal', value) // teaches how large replies are
@@ -103,28 +123,36 @@ describe('NATS: on one host', () => {
         assert.equal(shared.dtype, value.dtype)
         assert.deepEqual(shared.shape, bytes.shape)
         assert.ok(isSame(shared, bytes))
-        assert.deepEqual({ count: hostCopies().count - before.count, bytes: hostCopies().bytes - before.bytes }, { count: 1, bytes: value.nbytes })
+        assert.deepEqual(
+          { count: hostCopies().count - before.count, bytes: hostCopies().bytes - before.bytes },
+          { count: 1, bytes: value.nbytes },
+        )
         assert.equal((await peer.ask('copied')).count - theirs.count, 1)
       }
       await peer.kill()
     })
 
     it('write into out, also where out is what was sent', async () => {
-      const service = await remote.serve(x => add(x, 1), 'out')
+      const service = await remote.serve((x) => add(x, 1), 'out')
       const x = full([LARGE], 1)
       for (let i = 0; i < 3; i++) assert.equal(await bus.request('out', x, { out: x }), x)
       assert.equal(x.get(LARGE - 1), 4)
       const wrong = zeros([LARGE + 1])
       await assert.rejects(bus.request('out', x, { out: wrong }), { code: 'ERR_SHAPE' })
-      await assert.rejects(bus.request('out', x, { out: wrong.narrow(0, 0, LARGE).reshape([1, LARGE]) }), { code: 'ERR_SHAPE' })
-      await assert.rejects(bus.request('out', x, { out: zeros([LARGE], { dtype: 'float64' }) }), { code: 'ERR_DTYPE' })
+      await assert.rejects(
+        bus.request('out', x, { out: wrong.narrow(0, 0, LARGE).reshape([1, LARGE]) }),
+        { code: 'ERR_SHAPE' },
+      )
+      await assert.rejects(bus.request('out', x, { out: zeros([LARGE], { dtype: 'float64' }) }), {
+        code: 'ERR_DTYPE',
+      })
       assert.equal(sum(wrong).item(), 0)
       x.set(8, 0) // nothing is busy
       await service.drain()
     })
 
     it('are larger than the server takes, and so are replies', async () => {
-      const service = await remote.serve(x => add(x, 1), 'large')
+      const service = await remote.serve((x) => add(x, 1), 'large')
       const small = await remote.serve(() => full([LARGE * 4], 7), 'grows')
       const x = full([LARGE * 4], 2)
       assert.equal((await bus.request('large', x)).get(5), 3)
@@ -135,10 +163,17 @@ describe('NATS: on one host', () => {
     })
 
     it('are answered whatever a program has put on Object.prototype', async () => {
-      const service = await remote.serve(x => x.clone(), 'polluted')
+      const service = await remote.serve((x) => x.clone(), 'polluted')
       const names = ['inbox', 'host', 'steerings', 'seqs', 'link']
       const fresh = await newBus()
-      for (const name of names) Object.defineProperty(Object.prototype, name, { value: 'polluted', writable: true, configurable: true }) // eslint-disable-line no-extend-native
+      for (const name of names) {
+        // eslint-disable-next-line no-extend-native
+        Object.defineProperty(Object.prototype, name, {
+          value: 'polluted',
+          writable: true,
+          configurable: true,
+        })
+      }
       try {
         assert.deepEqual((await fresh.request('polluted', full([3], 7))).toArray(), [7, 7, 7])
       } finally {
@@ -148,7 +183,7 @@ describe('NATS: on one host', () => {
     })
 
     it('of few bytes are sent as bytes', async () => {
-      const service = await remote.serve(x => x, 'few')
+      const service = await remote.serve((x) => x, 'few')
       const before = hostCopies()
       await bus.request('few', full([4], 1))
       const record = await bus.request('few', { a: full([2 ** 13], 1), b: full([4], 2) })
@@ -157,18 +192,28 @@ describe('NATS: on one host', () => {
       await service.drain()
     })
 
-    it('are batched straight from the callers\' memory', async () => {
+    it("are batched straight from the callers' memory", async () => {
       const seen = []
-      const service = await remote.serve(x => { seen.push([x.shape[0], x.isReadOnly]); return add(x, 1) }, 'batched', { batch: { max: 4, wait: 30_000 } })
-      const all = [1, 2, 3, 4].map(n => bus.request('batched', full([1, LARGE / 4], n)))
-      assert.deepEqual((await Promise.all(all)).map(y => [y.get(0, 9), ...y.shape]), [2, 3, 4, 5].map(n => [n, 1, LARGE / 4]))
+      const service = await remote.serve(
+        (x) => {
+          seen.push([x.shape[0], x.isReadOnly])
+          return add(x, 1)
+        },
+        'batched',
+        { batch: { max: 4, wait: 30_000 } },
+      )
+      const all = [1, 2, 3, 4].map((n) => bus.request('batched', full([1, LARGE / 4], n)))
+      assert.deepEqual(
+        (await Promise.all(all)).map((y) => [y.get(0, 9), ...y.shape]),
+        [2, 3, 4, 5].map((n) => [n, 1, LARGE / 4]),
+      )
       assert.deepEqual(seen, [[4, false]])
       await service.drain()
     })
 
     it('are read-only tensors, and the pages that a function writes through data are not kept', async () => {
       const seen = []
-      const service = await remote.serve(x => {
+      const service = await remote.serve((x) => {
         seen.push(x.isReadOnly, x.get(0))
         x.data[0] = 77
         return sum(x)
@@ -195,7 +240,12 @@ describe('NATS: on one host', () => {
 
     it('are sent as bytes where no service of the host listens, and soon no descriptor is tried', async () => {
       const seen = []
-      const raw = connections[1].subscribe('elsewhere', { callback: (error, m) => { seen.push(error ?? m.data.length); m.respond(m.data, { headers: m.headers }) } })
+      const raw = connections[1].subscribe('elsewhere', {
+        callback: (error, m) => {
+          seen.push(error ?? m.data.length)
+          m.respond(m.data, { headers: m.headers })
+        },
+      })
       await connections[1].flush()
       const x = full([LARGE / 8], 3)
       assert.ok(isSame(await bus.request('elsewhere', x), x))
@@ -206,12 +256,15 @@ describe('NATS: on one host', () => {
       raw.unsubscribe()
     })
 
-    it('are sent as bytes where the server allows no messages to the host\'s subject', async () => {
-      const strict = await startServer({ config: 'authorization { users = [{ user: u, password: p, permissions: { publish: { deny: ["*.host.>"] } } }] }' })
+    it("are sent as bytes where the server allows no messages to the host's subject", async () => {
+      const strict = await startServer({
+        config:
+          'authorization { users = [{ user: u, password: p, permissions: { publish: { deny: ["*.host.>"] } } }] }',
+      })
       const connection = await connect({ servers: strict.url, user: 'u', pass: 'p' })
       try {
         const own = tensors(connection)
-        await own.serve(x => add(x, 1), 'allowed')
+        await own.serve((x) => add(x, 1), 'allowed')
         assert.equal((await own.request('allowed', full([LARGE / 8], 1))).get(3), 2)
       } finally {
         await connection.close()
@@ -221,16 +274,36 @@ describe('NATS: on one host', () => {
 
     it('go elsewhere where the service of the host is busy', async () => {
       let goOn
-      const mayGo = new Promise(resolve => { goOn = resolve })
-      const service = await remote.serve(async x => { await mayGo; return sum(x) }, 'full', { maxQueued: 1 })
+      const mayGo = new Promise((resolve) => {
+        goOn = resolve
+      })
+      const service = await remote.serve(
+        async (x) => {
+          await mayGo
+          return sum(x)
+        },
+        'full',
+        { maxQueued: 1 },
+      )
       const held = []
-      for (const isSo of [() => service.stats().batches === 1, () => service.stats().queued === 1]) {
+      for (const isSo of [
+        () => service.stats().batches === 1,
+        () => service.stats().queued === 1,
+      ]) {
         held.push(bus.request('full', full([LARGE / 8], 0), { deadline: 60_000 }))
         await until(isSo)
       }
-      const raw = connections[1].subscribe('full', { queue: 'q', callback: (_, m) => m.respond(m.data, { headers: m.headers }) })
+      const raw = connections[1].subscribe('full', {
+        queue: 'q',
+        callback: (_, m) => m.respond(m.data, { headers: m.headers }),
+      })
       await connections[1].flush()
-      assert.equal((await bus.request('full', full([LARGE / 8], 4), { attempts: 50, deadline: 15_000 })).get(1), 4)
+      assert.equal(
+        (await bus.request('full', full([LARGE / 8], 4), { attempts: 50, deadline: 15_000 })).get(
+          1,
+        ),
+        4,
+      )
       goOn()
       await Promise.all(held)
       raw.unsubscribe()
@@ -249,7 +322,12 @@ describe('NATS: on one host', () => {
       assert.equal(await peer.ask('read', 123), 42)
       const told = await peer.ask('put', [[...fields], [LARGE], 6])
       const out = zeros([LARGE])
-      offer.result('r', new Map(Object.entries(told).map(([name, value]) => [name.toLowerCase(), value])), new Uint8Array(0), out)
+      offer.result(
+        'r',
+        new Map(Object.entries(told).map(([name, value]) => [name.toLowerCase(), value])),
+        new Uint8Array(0),
+        out,
+      )
       assert.equal(out.get(LARGE - 1), 6)
       finish(offer)
       shared.dispose()
@@ -257,13 +335,16 @@ describe('NATS: on one host', () => {
     })
 
     it('of replies goes with its tensors, and has no descriptor', async () => {
-      const service = await remote.serve(x => add(x, 1), 'again')
+      const service = await remote.serve((x) => add(x, 1), 'again')
       await bus.request('again', full([LARGE], 0)) // teaches how large replies are
       const [mapped, lent] = [maps(), segments()]
       const replies = []
       for (let i = 0; i < 10; i++) replies.push(await bus.request('again', full([LARGE], i)))
       assert.equal(segments(), lent)
-      assert.deepEqual(replies.map(y => y.get(9)), Array.from({ length: 10 }, (_, i) => i + 1))
+      assert.deepEqual(
+        replies.map((y) => y.get(9)),
+        Array.from({ length: 10 }, (_, i) => i + 1),
+      )
       for (const y of replies) y.dispose()
       await turns()
       assert.ok(maps() <= mapped, `${maps()}, ${mapped} before`)
@@ -276,7 +357,9 @@ describe('NATS: on one host', () => {
       const x = openNpy(file, { guard: true })
       fs.truncateSync(file, 128)
       const [lent, inFlight] = [segments(), memory().inFlight]
-      for (let i = 0; i <= TOKENS; i++) await assert.rejects(bus.request('none', x), { code: 'ERR_IO' })
+      for (let i = 0; i <= TOKENS; i++) {
+        await assert.rejects(bus.request('none', x), { code: 'ERR_IO' })
+      }
       assert.deepEqual([segments(), memory().inFlight], [lent, inFlight])
       const offer = host.offer(coreOf(bus), 'tickets', zeros([2 ** 15])) // there is one
       assert.notEqual(offer, null)
@@ -287,7 +370,7 @@ describe('NATS: on one host', () => {
 
     it('is closed at the end, also where a message that lent it was not answered', () => {
       const x = full([LARGE], 1)
-      const lend = replies => {
+      const lend = (replies) => {
         const lent = segments()
         const offer = host.offer(coreOf(bus), 'lent', x, { out: x })
         for (const [i, headers] of replies.entries()) {
@@ -298,8 +381,17 @@ describe('NATS: on one host', () => {
         host.stateOf(coreOf(bus)).away.clear()
         return segments() - lent
       }
-      for (const replies of [[], [{ ':status': '503' }], [{ 'tensor-host': 'refused' }], [{ 'nats-service-error-code': '500' }, { 'nats-service-error-code': '503' }],
-        [null], [{ 'tensor-error': 'ERR_TIMEOUT' }], [null, { 'tensor-host': 'refused' }]]) assert.equal(lend(replies), 0, JSON.stringify(replies))
+      for (const replies of [
+        [],
+        [{ ':status': '503' }],
+        [{ 'tensor-host': 'refused' }],
+        [{ 'nats-service-error-code': '500' }, { 'nats-service-error-code': '503' }],
+        [null],
+        [{ 'tensor-error': 'ERR_TIMEOUT' }],
+        [null, { 'tensor-host': 'refused' }],
+      ]) {
+        assert.equal(lend(replies), 0, JSON.stringify(replies))
+      }
       x.set(2, 0)
     })
 
@@ -317,7 +409,7 @@ describe('NATS: on one host', () => {
     it('is lent by 128 segments at a time; what is beyond is sent', () => {
       const few = full([2 ** 14], 1)
       const all = Array.from({ length: 130 }, () => host.offer(coreOf(bus), 'many', few))
-      assert.equal(all.filter(offer => offer !== null).length, 128)
+      assert.equal(all.filter((offer) => offer !== null).length, 128)
       all.slice(0, 1).forEach(finish)
       const another = host.offer(coreOf(bus), 'many', few)
       assert.notEqual(another, null)
@@ -325,14 +417,19 @@ describe('NATS: on one host', () => {
     })
 
     it('leaks neither descriptors nor mappings', async () => {
-      const service = await remote.serve(x => add(x, 1), 'leaks')
+      const service = await remote.serve((x) => add(x, 1), 'leaks')
       const round = async () => {
         for (let i = 0; i < 30; i++) {
           const x = full([2 ** 14 + 1024 * i], i)
           const y = await bus.request('leaks', x)
           y.dispose()
           x.dispose()
-          await bus.request('leaks', full([2 ** 14], 1), { out: zeros([2 ** 14]), signal: AbortSignal.abort() }).catch(() => {})
+          await bus
+            .request('leaks', full([2 ** 14], 1), {
+              out: zeros([2 ** 14]),
+              signal: AbortSignal.abort(),
+            })
+            .catch(() => {})
         }
         await turns()
         gc()
@@ -352,11 +449,15 @@ describe('NATS: on one host', () => {
       const before = maps()
       const peer = await newPeer()
       let arrived
-      const isThere = new Promise(resolve => { arrived = resolve })
+      const isThere = new Promise((resolve) => {
+        arrived = resolve
+      })
       let goOn
-      const mayGo = new Promise(resolve => { goOn = resolve })
+      const mayGo = new Promise((resolve) => {
+        goOn = resolve
+      })
       let read
-      const service = await remote.serve(async x => {
+      const service = await remote.serve(async (x) => {
         arrived()
         await mayGo
         read = sum(x).item()
@@ -377,7 +478,7 @@ describe('NATS: on one host', () => {
       const lent = segments()
       const asked = bus.request('dies', full([LARGE], 3), { deadline: 20_000, attempts: 20 })
       await peer.ended
-      const service = await remote.serve(x => add(x, 1), 'dies')
+      const service = await remote.serve((x) => add(x, 1), 'dies')
       const y = await asked
       assert.equal(y.get(4), 4)
       y.dispose()
@@ -406,11 +507,17 @@ describe('NATS: on one host', () => {
     /** Fields with parts of their texts replaced. */
     const forged = (changes, from = fields) => {
       const made = new Map(from)
-      for (const [name, change] of Object.entries(changes)) made.set(name, typeof change === 'function' ? change(made.get(name).split(' ')).join(' ') : change)
+      for (const [name, change] of Object.entries(changes)) {
+        made.set(
+          name,
+          typeof change === 'function' ? change(made.get(name).split(' ')).join(' ') : change,
+        )
+      }
       return made
     }
-    const at = (i, text) => parts => parts.with(i, typeof text === 'function' ? text(parts[i]) : String(text))
-    const refused = made => host.accept(made, LIMITS) === null
+    const at = (i, text) => (parts) =>
+      parts.with(i, typeof text === 'function' ? text(parts[i]) : String(text))
+    const refused = (made) => host.accept(made, LIMITS) === null
 
     it('is what the other tests change: as it is, it is accepted', () => {
       const before = openFiles()
@@ -420,10 +527,25 @@ describe('NATS: on one host', () => {
       t.dispose()
     })
 
-    const wrongNumbers = ['-1', '1.5', '1e3', '0x10', '', 'NaN', '99999999999', '../../../etc/passwd', '1/../../1', 'self', '4294967296', '9'.repeat(400)]
+    const wrongNumbers = [
+      '-1',
+      '1.5',
+      '1e3',
+      '0x10',
+      '',
+      'NaN',
+      '99999999999',
+      '../../../etc/passwd',
+      '1/../../1',
+      'self',
+      '4294967296',
+      '9'.repeat(400),
+    ]
 
     it('of a process', () => {
-      for (const text of [...wrongNumbers, '0', process.ppid, 1, 2 ** 31 - 1]) assert.ok(refused(forged({ 'tensor-host': at(0, text) })), String(text))
+      for (const text of [...wrongNumbers, '0', process.ppid, 1, 2 ** 31 - 1]) {
+        assert.ok(refused(forged({ 'tensor-host': at(0, text) })), String(text))
+      }
     })
 
     it('of a descriptor or an inode', () => {
@@ -431,23 +553,52 @@ describe('NATS: on one host', () => {
         assert.ok(refused(forged({ 'tensor-host': at(1, text) })), text)
         assert.ok(refused(forged({ 'tensor-host-data': at(3, text) })), text)
       }
-      const other = id => id.replace(/.$/, digit => String((Number(digit) + 1) % 10))
+      const other = (id) => id.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))
       assert.ok(refused(forged({ 'tensor-host': at(2, other) })))
       assert.ok(refused(forged({ 'tensor-host-data': at(4, other) })))
     })
 
     it('of a ticket, an offset or a size', () => {
       for (const i of [0, 1, 5, 6]) {
-        for (const text of [...wrongNumbers, '1', '64', '511', '512', '4096', String(2 ** 40), String(2 ** 53), '999999999999999'].filter(each => each !== fields.get('tensor-host-data').split(' ')[i])) assert.ok(refused(forged({ 'tensor-host-data': at(i, text) })), text)
+        for (const text of [
+          ...wrongNumbers,
+          '1',
+          '64',
+          '511',
+          '512',
+          '4096',
+          String(2 ** 40),
+          String(2 ** 53),
+          '999999999999999',
+        ].filter((each) => each !== fields.get('tensor-host-data').split(' ')[i])) {
+          assert.ok(refused(forged({ 'tensor-host-data': at(i, text) })), text)
+        }
       }
       assert.ok(refused(forged({ 'tensor-host-data': at(0, 'a'.repeat(32)) })))
       assert.ok(refused(forged({ 'tensor-host-data': at(2, 'w') })))
-      assert.ok(refused(forged({ 'tensor-host-data': fields.get('tensor-host-reply') })), 'memory to write to')
+      assert.ok(
+        refused(forged({ 'tensor-host-data': fields.get('tensor-host-reply') })),
+        'memory to write to',
+      )
     })
 
     it('of a shape or a dtype', () => {
-      for (const shape of ['', '0', '1', `${LARGE + 1}`, `${LARGE},2`, '-1', '1e3', '999999999999,9999999999', '1,'.repeat(70) + LARGE]) assert.ok(refused(forged({ 'tensor-shape': shape })), shape)
-      for (const dtype of ['float64', 'uint8', 'nothing', '']) assert.ok(refused(forged({ 'tensor-dtype': dtype })), dtype)
+      for (const shape of [
+        '',
+        '0',
+        '1',
+        `${LARGE + 1}`,
+        `${LARGE},2`,
+        '-1',
+        '1e3',
+        '999999999999,9999999999',
+        '1,'.repeat(70) + LARGE,
+      ]) {
+        assert.ok(refused(forged({ 'tensor-shape': shape })), shape)
+      }
+      for (const dtype of ['float64', 'uint8', 'nothing', '']) {
+        assert.ok(refused(forged({ 'tensor-dtype': dtype })), dtype)
+      }
       assert.equal(host.accept(fields, { maxBytes: x.nbytes - 1 }), null)
       for (const name of fields.keys()) {
         const less = new Map(fields)
@@ -459,7 +610,11 @@ describe('NATS: on one host', () => {
     /** Makes this process lend a file that is no sealed segment, by a real ticket. */
     const lending = (fd, size) => {
       const { dev, ino } = fs.fstatSync(fd, { bigint: true })
-      const ticket = page.write(/** @type {any} */ ({ fd, id: `${dev}-${ino}` }), { writes: false, at: 0, nbytes: size })
+      const ticket = page.write(/** @type {any} */ ({ fd, id: `${dev}-${ino}` }), {
+        writes: false,
+        at: 0,
+        nbytes: size,
+      })
       others.push(() => ticket.close())
       return forged({ 'tensor-host-data': ticket.text, 'tensor-shape': String(size / 4) })
     }
@@ -468,29 +623,45 @@ describe('NATS: on one host', () => {
       skipWithout(this, 'Python')
       const file = path.join(os.tmpdir(), `samebytes-host-${process.pid}`)
       const fd = fs.openSync(file, 'w+')
-      others.push(() => { fs.closeSync(fd); fs.rmSync(file) })
+      others.push(() => {
+        fs.closeSync(fd)
+        fs.rmSync(file)
+      })
       fs.writeSync(fd, Buffer.alloc(4096))
       assert.ok(refused(lending(fd, 4096)))
       const named = SharedTensor.create(`host-test-${process.pid}`, [1024], { format: 'raw' })
-      others.push(() => { named.dispose(); SharedTensor.unlink(`host-test-${process.pid}`) })
+      others.push(() => {
+        named.dispose()
+        SharedTensor.unlink(`host-test-${process.pid}`)
+      })
       assert.ok(refused(lending(named.fd, 4096)))
-      const python = spawn(PYTHON, ['-c', 'import os; fd = os.memfd_create("x"); os.ftruncate(fd, 4096); print(fd, flush=True); input()'], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const python = spawn(
+        PYTHON,
+        [
+          '-c',
+          'import os; fd = os.memfd_create("x"); os.ftruncate(fd, 4096); print(fd, flush=True); input()',
+        ],
+        { stdio: ['pipe', 'pipe', 'inherit'] },
+      )
       const [text] = await once(python.stdout, 'data')
       const memory = fs.openSync(`/proc/${python.pid}/fd/${Number(text)}`, 'r+')
-      others.push(() => { fs.closeSync(memory); python.stdin.end('\n') })
+      others.push(() => {
+        fs.closeSync(memory)
+        python.stdin.end('\n')
+      })
       assert.ok(refused(lending(memory, 4096)))
       const device = fs.openSync('/dev/zero', 'r')
       others.push(() => fs.closeSync(device))
       assert.ok(refused(lending(device, 4096)))
       const listener = net.createServer().listen(0, '127.0.0.1')
-      await new Promise(resolve => listener.once('listening', resolve))
+      await new Promise((resolve) => listener.once('listening', resolve))
       others.push(() => listener.close())
       assert.ok(refused(lending(listener._handle.fd, 4096)))
       assert.ok(refused(lending(0, 4096)))
       assert.ok(refused(lending(1, 4096)))
     })
 
-    it('of bytes behind a segment\'s end, with a ticket that is real', () => {
+    it("of bytes behind a segment's end, with a ticket that is real", () => {
       const segment = newSealed(2 ** 16)
       const past = page.write(segment, { writes: false, at: segment.size - 4, nbytes: 8 })
       assert.ok(refused(forged({ 'tensor-host-data': past.text, 'tensor-shape': '2' })))
@@ -511,26 +682,45 @@ describe('NATS: on one host', () => {
 
     it('of memory to write to: nothing is written', () => {
       const result = full([LARGE], 9)
-      for (const i of [0, 1, 2, 3, 4, 5, 6]) assert.equal(host.put(forged({ 'tensor-host-reply': at(i, i === 2 ? 'r' : '7') }), result), null)
-      assert.equal(host.put(forged({ 'tensor-host-reply': fields.get('tensor-host-data') }), result), null)
+      for (const i of [0, 1, 2, 3, 4, 5, 6]) {
+        assert.equal(
+          host.put(forged({ 'tensor-host-reply': at(i, i === 2 ? 'r' : '7') }), result),
+          null,
+        )
+      }
+      assert.equal(
+        host.put(forged({ 'tensor-host-reply': fields.get('tensor-host-data') }), result),
+        null,
+      )
       assert.equal(host.put(fields, full([2 ** 21], 9)), null) // longer than it is
       assert.equal(x.get(0), 1)
     })
 
     it('are answered with a request for bytes, which are sent', async () => {
       const runs = []
-      const service = await remote.serve(t => { runs.push(t.isReadOnly); return add(t, 1) }, 'lied')
+      const service = await remote.serve((t) => {
+        runs.push(t.isReadOnly)
+        return add(t, 1)
+      }, 'lied')
       const replies = []
-      const inbox = connections[0].subscribe('lied-inbox', { callback: (_, m) => replies.push(m.headers?.get('Tensor-Host')) })
+      const inbox = connections[0].subscribe('lied-inbox', {
+        callback: (_, m) => replies.push(m.headers?.get('Tensor-Host')),
+      })
       const headers = offer.headersFor('other')
       headers.set('Tensor-Host-Data', headers.get('Tensor-Host-Data').replace(/^./, 'x'))
-      connections[0].publish(host.subjectOfHost('lied'), new Uint8Array(0), { headers, reply: 'lied-inbox' })
+      connections[0].publish(host.subjectOfHost('lied'), new Uint8Array(0), {
+        headers,
+        reply: 'lied-inbox',
+      })
       await until(() => replies.length === 1)
       assert.deepEqual(replies, ['refused'])
       inbox.unsubscribe()
       const small = await newBus({ maxBytes: 2 ** 17 }) // takes descriptors of fewer bytes only
-      const limited = await small.serve(t => t, 'limited')
-      await assert.rejects(bus.request('limited', full([2 ** 16], 1)), { code: 'ERR_REMOTE', remoteCode: 'ERR_TOO_LARGE' })
+      const limited = await small.serve((t) => t, 'limited')
+      await assert.rejects(bus.request('limited', full([2 ** 16], 1)), {
+        code: 'ERR_REMOTE',
+        remoteCode: 'ERR_TOO_LARGE',
+      })
       const y = await bus.request('lied', full([LARGE / 8], 5))
       assert.equal(y.get(0), 6)
       assert.deepEqual(runs, [true])
@@ -541,13 +731,31 @@ describe('NATS: on one host', () => {
 
     it('in replies fail the request', () => {
       const own = host.offer(coreOf(bus), 'reply', x, { out: x })
-      const tell = more => new Map(Object.entries({ 'tensor-host': 'written', 'tensor-dtype': 'float32', 'tensor-shape': String(LARGE), ...more }))
+      const tell = (more) =>
+        new Map(
+          Object.entries({
+            'tensor-host': 'written',
+            'tensor-dtype': 'float32',
+            'tensor-shape': String(LARGE),
+            ...more,
+          }),
+        )
       const out = zeros([LARGE])
-      for (const [i, more] of [{ 'tensor-shape': '999999' }, { 'tensor-shape': '9999999999999999,99' }, { 'tensor-shape': '0' }, { 'tensor-dtype': 'x' }, { 'tensor-shape': `${'9999999999999999,'.repeat(25)}0` }].entries()) {
+      for (const [i, more] of [
+        { 'tensor-shape': '999999' },
+        { 'tensor-shape': '9999999999999999,99' },
+        { 'tensor-shape': '0' },
+        { 'tensor-dtype': 'x' },
+        { 'tensor-shape': `${'9999999999999999,'.repeat(25)}0` },
+      ].entries()) {
         own.headersFor(`r${i}`)
-        assert.throws(() => own.result(`r${i}`, tell(more), new Uint8Array(0), out), { code: i === 1 ? 'ERR_TOO_LARGE' : 'ERR_FORMAT' })
+        assert.throws(() => own.result(`r${i}`, tell(more), new Uint8Array(0), out), {
+          code: i === 1 ? 'ERR_TOO_LARGE' : 'ERR_FORMAT',
+        })
       }
-      assert.throws(() => own.result('never sent', tell({}), new Uint8Array(0), out), { code: 'ERR_FORMAT' })
+      assert.throws(() => own.result('never sent', tell({}), new Uint8Array(0), out), {
+        code: 'ERR_FORMAT',
+      })
       assert.equal(sum(out).item(), 0)
       finish(own)
     })

@@ -28,10 +28,10 @@ const CASES = {
   'the server of a worker is killed': ({ cluster }) => cluster.nodes[1].kill('SIGKILL'),
   'the server of a worker is frozen': ({ cluster }) => cluster.nodes[1].kill('SIGSTOP'),
   'the server of the caller is killed': ({ cluster }) => cluster.nodes[0].kill('SIGKILL'),
-  'the server of the caller is frozen': ({ cluster }) => cluster.nodes[0].kill('SIGSTOP')
+  'the server of the caller is frozen': ({ cluster }) => cluster.nodes[0].kill('SIGSTOP'),
 }
 
-async function startWorker (urls) {
+async function startWorker(urls) {
   const worker = fork(path.join(__dirname, 'worker.js'), [urls.join(','), SUBJECT])
   await once(worker, 'message')
   return worker
@@ -47,17 +47,37 @@ describe('NATS: servers and replicas that fail', function () {
     cast = undefined
   })
 
-  async function start ({ jetstream = false, workers = 2 } = {}) {
-    cast = { cluster: await startCluster(3, { jetstream, config: 'max_payload: 8MB\nping_interval: "500ms"\nping_max: 2' }), workers: [] }
+  async function start({ jetstream = false, workers = 2 } = {}) {
+    cast = {
+      cluster: await startCluster(3, {
+        jetstream,
+        config: 'max_payload: 8MB\nping_interval: "500ms"\nping_max: 2',
+      }),
+      workers: [],
+    }
     const { urls } = cast.cluster
-    for (const [a, b, c] of [[1, 2, 0], [2, 1, 0]].slice(0, workers)) cast.workers.push(await startWorker([urls[a], urls[b], urls[c]]))
+    for (const [a, b, c] of [
+      [1, 2, 0],
+      [2, 1, 0],
+    ].slice(0, workers)) {
+      cast.workers.push(await startWorker([urls[a], urls[b], urls[c]]))
+    }
     // the client's own transport would wait for ever to send to a frozen server, once its buffers are full
-    cast.connection = await transport.connect({ servers: urls, noRandomize: true, timeout: 500, waitOnFirstConnect: true, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500, maxPingOut: 2 })
+    cast.connection = await transport.connect({
+      servers: urls,
+      noRandomize: true,
+      timeout: 500,
+      waitOnFirstConnect: true,
+      reconnectTimeWait: 50,
+      maxReconnectAttempts: -1,
+      pingInterval: 500,
+      maxPingOut: 2,
+    })
     return cast
   }
 
   /** One request; resolves with the time of its answer. */
-  async function ask (bus, i, options) {
+  async function ask(bus, i, options) {
     const x = empty([ELEMENTS]).fill(i)
     const y = await bus.request(SUBJECT, x, options)
     assert.equal(y.get(0), 2 * i)
@@ -68,9 +88,9 @@ describe('NATS: servers and replicas that fail', function () {
   }
 
   /** Calls act again and again, and strikes in the middle; resolves with what became of each call. */
-  async function underFire (act, strike) {
+  async function underFire(act, strike) {
     const pending = []
-    const count = SECONDS * 1000 / PERIOD_MS
+    const count = (SECONDS * 1000) / PERIOD_MS
     const begin = performance.now()
     for (let i = 0; i < count; i++) {
       if (i === count / 2) strike(cast)
@@ -83,17 +103,26 @@ describe('NATS: servers and replicas that fail', function () {
   }
 
   /** Checks that all were answered. */
-  function check (title, settled) {
-    const failed = settled.filter(({ status }) => status === 'rejected').map(({ reason }) => String(reason))
+  function check(title, settled) {
+    const failed = settled
+      .filter(({ status }) => status === 'rejected')
+      .map(({ reason }) => String(reason))
     assert.deepEqual(failed, [])
-    if (FULL) console.log(`${title}: ${settled.length} requests, longest without an answer ${longestGap(settled.map(({ value }) => value)).toFixed(0)} ms`)
+    if (FULL) {
+      console.log(
+        `${title}: ${settled.length} requests, longest without an answer ${longestGap(settled.map(({ value }) => value)).toFixed(0)} ms`,
+      )
+    }
   }
 
   for (const [title, strike] of Object.entries(CASES)) {
     it(`${title}, and every request is answered`, async () => {
       const { connection } = await start()
       const bus = tensors(connection)
-      check(title, await underFire(i => ask(bus, i, { deadline: DEADLINE_MS, attempts: 20 }), strike))
+      check(
+        title,
+        await underFire((i) => ask(bus, i, { deadline: DEADLINE_MS, attempts: 20 }), strike),
+      )
     })
   }
 
@@ -102,21 +131,39 @@ describe('NATS: servers and replicas that fail', function () {
       const { connection, cluster } = await start({ jetstream: true, workers: 0 })
       const bus = tensors(connection)
       const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: 1000 })
-      while (!await jsm.streams.add({ name: 'KEPT', subjects: ['kept.*'], num_replicas: 3 }).catch(() => null)) await wait(50)
-      const settled = await underFire(async i => {
-        await bus.publish('kept.all', empty([1]).fill(i), { stream: 'KEPT', id: String(i) })
-        return i
-      }, () => cluster.nodes[which].kill('SIGKILL'))
-      const acknowledged = settled.filter(({ status }) => status === 'fulfilled').map(({ value }) => value)
+      while (
+        !(await jsm.streams
+          .add({ name: 'KEPT', subjects: ['kept.*'], num_replicas: 3 })
+          .catch(() => null))
+      ) {
+        await wait(50)
+      }
+      const settled = await underFire(
+        async (i) => {
+          await bus.publish('kept.all', empty([1]).fill(i), { stream: 'KEPT', id: String(i) })
+          return i
+        },
+        () => cluster.nodes[which].kill('SIGKILL'),
+      )
+      const acknowledged = settled
+        .filter(({ status }) => status === 'fulfilled')
+        .map(({ value }) => value)
       const stored = await readAll(bus, connection)
-      assert.deepEqual(acknowledged.filter(i => !stored.has(i)), [])
+      assert.deepEqual(
+        acknowledged.filter((i) => !stored.has(i)),
+        [],
+      )
       assert.ok(acknowledged.length > 0)
-      if (FULL) console.log(`server ${which} is killed: ${acknowledged.length} of ${settled.length} acknowledged, none lost`)
+      if (FULL) {
+        console.log(
+          `server ${which} is killed: ${acknowledged.length} of ${settled.length} acknowledged, none lost`,
+        )
+      }
     })
   }
 
   /** What the stream has. */
-  async function readAll (bus, connection) {
+  async function readAll(bus, connection) {
     const stored = new Set()
     const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: 1000 })
     let info = null
@@ -134,7 +181,7 @@ describe('NATS: servers and replicas that fail', function () {
 })
 
 /** Milliseconds between two answers, at most. */
-function longestGap (times) {
+function longestGap(times) {
   times.sort((a, b) => a - b)
   return Math.max(...times.slice(1).map((t, i) => t - times[i]))
 }

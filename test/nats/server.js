@@ -19,10 +19,12 @@ const STEPS = 3000 // a minute, to end hangs
 
 /** @type {Set<Server>} */
 const running = new Set()
-process.on('exit', () => { for (const server of running) server.end() })
+process.on('exit', () => {
+  for (const server of running) server.end()
+})
 
 /** @returns {Promise<number>} a port that nobody listened on a moment ago */
-function freePort () {
+function freePort() {
   return new Promise((resolve, reject) => {
     const server = net.createServer()
     server.once('error', reject)
@@ -34,11 +36,14 @@ function freePort () {
 }
 
 /** @param {number} port @returns {Promise<boolean>} does somebody greet there as NATS does? */
-function answers (port) {
-  return new Promise(resolve => {
+function answers(port) {
+  return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1')
-    const done = is => { socket.destroy(); resolve(is) }
-    socket.once('data', data => done(data.toString('latin1').startsWith('INFO')))
+    const done = (is) => {
+      socket.destroy()
+      resolve(is)
+    }
+    socket.once('data', (data) => done(data.toString('latin1').startsWith('INFO')))
     socket.once('error', () => done(false))
     socket.once('close', () => resolve(false))
   })
@@ -46,7 +51,7 @@ function answers (port) {
 
 class Server {
   /** @param {number} port @param {string} folder @param {string} config */
-  constructor (port, folder, config) {
+  constructor(port, folder, config) {
     this.port = port
     this.folder = folder
     this.url = `127.0.0.1:${port}`
@@ -57,15 +62,21 @@ class Server {
     this.output = ''
   }
 
-  get pid () { return this.child?.pid }
+  get pid() {
+    return this.child?.pid
+  }
 
   /** Starts it, or starts it again after kill('SIGKILL'); resolves when it answers. */
-  async restart () {
-    const child = spawn(find('nats-server') ?? 'nats-server', ['-c', this.config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  async restart() {
+    const child = spawn(find('nats-server') ?? 'nats-server', ['-c', this.config], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     this.child = child
-    this.ended = new Promise(resolve => child.once('exit', resolve))
+    this.ended = new Promise((resolve) => child.once('exit', resolve))
     running.add(this)
-    child.stderr.on('data', data => { this.output += data })
+    child.stderr.on('data', (data) => {
+      this.output += data
+    })
     for (let i = 0; i < STEPS; i++) {
       if (child.exitCode !== null) throw new Error(`nats-server ended: ${this.output}`)
       if (await answers(this.port)) return
@@ -75,15 +86,17 @@ class Server {
   }
 
   /** @param {NodeJS.Signals} signal */
-  kill (signal) { this.child?.kill(signal) }
+  kill(signal) {
+    this.child?.kill(signal)
+  }
 
   /** Without waiting: for the exit of this process. */
-  end () {
+  end() {
     this.child?.kill('SIGCONT')
     this.child?.kill('SIGKILL')
   }
 
-  async stop () {
+  async stop() {
     this.end()
     await this.ended
     running.delete(this)
@@ -92,10 +105,11 @@ class Server {
 }
 
 const newFolder = () => fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-'))
-const jetstreamIn = folder => `jetstream { store_dir: "${folder}/js", max_file_store: 2GB, max_memory_store: 256MB }`
+const jetstreamIn = (folder) =>
+  `jetstream { store_dir: "${folder}/js", max_file_store: 2GB, max_memory_store: 256MB }`
 
 /** @param {() => Promise<any>} start  tried again where a port was taken meanwhile */
-async function attempted (start) {
+async function attempted(start) {
   for (let i = 1; ; i++) {
     try {
       return await start()
@@ -109,34 +123,55 @@ async function attempted (start) {
  * @param {{ jetstream?: boolean, config?: string }} [options]  config: further lines of its configuration file
  * @returns {Promise<Server>}
  */
-const startServer = ({ jetstream = false, config = '' } = {}) => attempted(async () => {
-  const port = await freePort()
-  const folder = newFolder()
-  const server = new Server(port, folder, [`listen: 127.0.0.1:${port}`, jetstream ? jetstreamIn(folder) : '', config].join('\n'))
-  await server.restart()
-  return server
-})
+const startServer = ({ jetstream = false, config = '' } = {}) =>
+  attempted(async () => {
+    const port = await freePort()
+    const folder = newFolder()
+    const server = new Server(
+      port,
+      folder,
+      [`listen: 127.0.0.1:${port}`, jetstream ? jetstreamIn(folder) : '', config].join('\n'),
+    )
+    await server.restart()
+    return server
+  })
 
 /**
  * @param {number} count  of nodes
  * @param {{ jetstream?: boolean, config?: string }} [options]
  * @returns {Promise<{ nodes: Server[], urls: string[], stop (): Promise<void> }>}
  */
-const startCluster = (count, { jetstream = false, config = '' } = {}) => attempted(async () => {
-  const ports = await Promise.all(Array.from({ length: 2 * count }, freePort))
-  const routes = ports.slice(count).map(port => `nats://127.0.0.1:${port}`).join(', ')
-  const nodes = ports.slice(0, count).map((port, i) => {
-    const folder = newFolder()
-    return new Server(port, folder, [`server_name: n${i}`, `listen: 127.0.0.1:${port}`, jetstream ? jetstreamIn(folder) : '', `cluster { name: c, listen: 127.0.0.1:${ports[count + i]}, routes: [${routes}] }`, config].join('\n'))
+const startCluster = (count, { jetstream = false, config = '' } = {}) =>
+  attempted(async () => {
+    const ports = await Promise.all(Array.from({ length: 2 * count }, freePort))
+    const routes = ports
+      .slice(count)
+      .map((port) => `nats://127.0.0.1:${port}`)
+      .join(', ')
+    const nodes = ports.slice(0, count).map((port, i) => {
+      const folder = newFolder()
+      return new Server(
+        port,
+        folder,
+        [
+          `server_name: n${i}`,
+          `listen: 127.0.0.1:${port}`,
+          jetstream ? jetstreamIn(folder) : '',
+          `cluster { name: c, listen: 127.0.0.1:${ports[count + i]}, routes: [${routes}] }`,
+          config,
+        ].join('\n'),
+      )
+    })
+    const stop = async () => {
+      await Promise.all(nodes.map((node) => node.stop()))
+    }
+    try {
+      await Promise.all(nodes.map((node) => node.restart()))
+    } catch (error) {
+      for (const node of nodes) node.end()
+      throw error
+    }
+    return { nodes, urls: nodes.map((node) => node.url), stop }
   })
-  const stop = async () => { await Promise.all(nodes.map(node => node.stop())) }
-  try {
-    await Promise.all(nodes.map(node => node.restart()))
-  } catch (error) {
-    for (const node of nodes) node.end()
-    throw error
-  }
-  return { nodes, urls: nodes.map(node => node.url), stop }
-})
 
 module.exports = { startServer, startCluster, freePort }

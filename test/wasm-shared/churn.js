@@ -11,20 +11,24 @@ const LARGEST = 200000 // elements
  *
  * @param {number} mine  the thread's number
  */
-function churn (mine, rounds) {
+function churn(mine, rounds) {
   const held = []
-  let random = mine * 2654435761 >>> 0
-  const next = n => {
+  let random = (mine * 2654435761) >>> 0
+  const next = (n) => {
     random = (Math.imul(random, 1664525) + 1013904223) >>> 0
-    return Math.floor(random / 2 ** 32 * n)
+    return Math.floor((random / 2 ** 32) * n)
   }
-  const drop = at => {
+  const drop = (at) => {
     const [{ t, value }] = held.splice(at, 1)
     const { data } = t
     for (let i = 0; i < data.length; i += data.length > 5000 ? 509 : 1) {
-      if (data[i] !== value) throw new Error(`thread ${mine}: ${data[i]} instead of ${value} at ${i} of ${data.length}`)
+      if (data[i] !== value) {
+        throw new Error(`thread ${mine}: ${data[i]} instead of ${value} at ${i} of ${data.length}`)
+      }
     }
-    if (data.at(-1) !== value || t.get(0) !== value) throw new Error(`thread ${mine}: an end is not ${value}`)
+    if (data.at(-1) !== value || t.get(0) !== value) {
+      throw new Error(`thread ${mine}: an end is not ${value}`)
+    }
     t.dispose()
   }
   for (let round = 0; round < rounds; round++) {
@@ -40,7 +44,7 @@ function churn (mine, rounds) {
 }
 
 /** Runs it in this thread and two others; prints what was seen, as JSON. */
-async function main (rounds) {
+async function main(rounds) {
   const [before, { byteLength }] = [memory(), wasmMemory().buffer]
   const meeting = zeros([1], 'int32')
   const source = `
@@ -51,18 +55,18 @@ async function main (rounds) {
     churn(workerData.mine, ${rounds})
     port.once('message', () => {}) // it lives on
     port.postMessage('done')`
-  const threads = [1, 2].map(mine => start(source, { mine, at: Number(meeting.dataPtr) }))
-  while (Atomics.load(meeting.data, 0) < 2) await new Promise(resolve => setImmediate(resolve))
+  const threads = [1, 2].map((mine) => start(source, { mine, at: Number(meeting.dataPtr) }))
+  while (Atomics.load(meeting.data, 0) < 2) await new Promise((resolve) => setImmediate(resolve))
   Atomics.add(meeting.data, 0, 1)
   churn(3, rounds)
-  const said = [...await Promise.all(threads.map(({ next }) => next())), 'done']
+  const said = [...(await Promise.all(threads.map(({ next }) => next()))), 'done']
   meeting.dispose()
   const after = memory()
   const result = {
     said,
     left: after.bytes.wasm - before.bytes.wasm,
     hasGrown: wasmMemory().buffer.byteLength > byteLength,
-    hasNoticed: after.grown > before.grown
+    hasNoticed: after.grown > before.grown,
   }
   for (const { send } of threads) send('end')
   console.log(JSON.stringify(result))

@@ -1,16 +1,27 @@
 'use strict'
 // A thread makes the memory grow that this one has as well.
 const assert = require('node:assert/strict')
-const { dispose, empty, fromBlob, full, memory, sharesMemory, tensor, wasmMemory, zeros } = require('samebytes')
+const {
+  dispose,
+  empty,
+  fromBlob,
+  full,
+  memory,
+  sharesMemory,
+  tensor,
+  wasmMemory,
+  zeros,
+} = require('samebytes')
 const { childJson, fails } = require('../setup')
 const { start } = require('./workers')
 
 describe('memory that another thread makes grow', () => {
   /** a thread that has a large float32 tensor past the end of what memory was; { address, size, old, ... } */
-  async function grown () {
+  async function grown() {
     const old = wasmMemory().buffer.byteLength
     const size = Math.ceil(old / 128) // elements: a 32nd of it
-    const thread = start(`
+    const thread = start(
+      `
       const held = []
       let t
       do held.push(t = s.full([workerData.size], 3))
@@ -20,7 +31,9 @@ describe('memory that another thread makes grow', () => {
         if (what === 'end') return port.close()
         port.postMessage(what === 'read' ? [t.get(0), t.get(-1)] : 'done')
       })
-      port.postMessage(Number(t.dataPtr))`, { size, old })
+      port.postMessage(Number(t.dataPtr))`,
+      { size, old },
+    )
     const address = await thread.next()
     const end = async () => {
       thread.send('end')
@@ -29,23 +42,32 @@ describe('memory that another thread makes grow', () => {
     return { ...thread, address, size, old, end }
   }
 
-  it('keeps this thread\'s tensors, data and new ones right: float32', async () => {
-    const t = tensor([[1, 2], [3, 4]])
+  it("keeps this thread's tensors, data and new ones right: float32", async () => {
+    const t = tensor([
+      [1, 2],
+      [3, 4],
+    ])
     const { data } = t
     const accessor = t.accessor()
     const { end } = await grown()
-    assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
+    assert.deepEqual(t.toArray(), [
+      [1, 2],
+      [3, 4],
+    ])
     assert.equal(t.data, data)
     data[0] = 10
     t.set(40, 1, 1)
     assert.deepEqual([t.get(0, 0), data[3], accessor.get(1, 1)], [10, 40, 40])
     assert.deepEqual(full([100], 2).data.length, 100)
-    assert.deepEqual(t.T.clone().toArray(), [[10, 3], [2, 40]])
+    assert.deepEqual(t.T.clone().toArray(), [
+      [10, 3],
+      [2, 40],
+    ])
     fails(() => t.reshape([5]), RangeError, 'ERR_SHAPE', /5/)
     await end()
   })
 
-  it('is seen at its new end: a worker\'s float32 there, read and written here', async () => {
+  it("is seen at its new end: a worker's float32 there, read and written here", async () => {
     const { address, size, old, next, send, end } = await grown()
     assert.ok(address + 4 * size > old, 'it lies in the old part')
     const t = fromBlob(new Float32Array(wasmMemory().buffer, address, size))
@@ -66,22 +88,28 @@ describe('memory that another thread makes grow', () => {
     await end()
   })
 
-  it('takes this thread\'s new tensors where it never looked: float32 values, data, views, random numbers', async () => {
+  it("takes this thread's new tensors where it never looked: float32 values, data, views, random numbers", async () => {
     const { old, size, next, send, end } = await grown()
     send('dispose')
     assert.equal(await next(), 'done')
     const { buffer } = wasmMemory()
     const held = []
     let t
-    do held.push(t = empty([size]))
+    do held.push((t = empty([size])))
     while (Number(t.dataPtr) + t.nbytes <= old)
     assert.equal(wasmMemory().buffer, buffer) // nothing grew here
     t.fill(1)
     t.set(5, -1)
-    assert.deepEqual([t.get(0), t.get(-1), t.data.at(-1), t.slice('-2:').toArray()], [1, 5, 5, [1, 5]])
+    assert.deepEqual(
+      [t.get(0), t.get(-1), t.data.at(-1), t.slice('-2:').toArray()],
+      [1, 5, 5, [1, 5]],
+    )
     assert.equal(t.accessor().get(-1), 5)
     assert.equal(sharesMemory(t, fromBlob(t.data)), true)
-    assert.deepEqual(fromBlob(new Float32Array(wasmMemory().buffer, Number(t.dataPtr), t.size)).get(-1), 5)
+    assert.deepEqual(
+      fromBlob(new Float32Array(wasmMemory().buffer, Number(t.dataPtr), t.size)).get(-1),
+      5,
+    )
     dispose(held)
     await end()
   })
@@ -102,10 +130,13 @@ describe('memory that another thread makes grow', () => {
     const { end } = await grown()
     const { buffer } = wasmMemory()
     const arrays = [t.data, new Float32Array(buffer, Number(t.dataPtr), 3)]
-    const { next, ended } = start(`
+    const { next, ended } = start(
+      `
       const staged = s.memory().staged.count
       const all = workerData.map(array => s.fromBlob(array))
-      port.postMessage([all.map(u => u.dataPtr), s.sharesMemory(all[0], all[1]), all.map(u => u.fill(7).size), s.memory().staged.count - staged])`, arrays)
+      port.postMessage([all.map(u => u.dataPtr), s.sharesMemory(all[0], all[1]), all.map(u => u.fill(7).size), s.memory().staged.count - staged])`,
+      arrays,
+    )
     assert.deepEqual(await next(), [[t.dataPtr, t.dataPtr], true, [3, 3], 0])
     assert.deepEqual(t.toArray(), [7, 7, 7])
     await ended
@@ -131,6 +162,12 @@ describe('memory that another thread makes grow', () => {
       \`, { eval: true, workerData: new Float32Array(buffer, Number(t.dataPtr), 3) }).on('message', ([length, at, size]) => {
         console.log(JSON.stringify({ isOld: length === buffer.byteLength, hasGrown: wasmMemory().buffer.byteLength > length, isSame: at === t.dataPtr, size, values: t.toArray() }))
       })`)
-    assert.deepEqual(found, { isOld: true, hasGrown: true, isSame: true, size: 3, values: [7, 7, 7] })
+    assert.deepEqual(found, {
+      isOld: true,
+      hasGrown: true,
+      isSame: true,
+      size: 3,
+      values: [7, 7, 7],
+    })
   })
 })

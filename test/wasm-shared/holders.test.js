@@ -6,8 +6,9 @@ const { refuses } = require('../setup')
 const { settle, start } = require('./workers')
 
 /** A thread that posts parts of the data of tensors that it drops, and collects or disposes them when told to. */
-function posting (dispose) {
-  return start(`
+function posting(dispose) {
+  return start(
+    `
     let kept = []
     port.on('message', async message => {
       if (message === 'end') process.exit()
@@ -21,7 +22,9 @@ function posting (dispose) {
       }
       kept = Array.from({ length: 20 }, () => s.tensor(new Float32Array(20000).map((_, i) => i)))
       port.postMessage(kept.map(t => t.data.subarray(15000, 15004)))
-    })`, share(zeros([1])))
+    })`,
+    share(zeros([1])),
+  )
 }
 
 describe('an array that another thread posted', () => {
@@ -29,7 +32,7 @@ describe('an array that another thread posted', () => {
     it(`keeps the bytes when that thread's tensor is ${dispose ? 'disposed' : 'collected'} after a tensor was made over it: float32`, async () => {
       const { next, send, ended } = posting(dispose)
       send('post')
-      const made = (await next()).map(array => fromBlob(array))
+      const made = (await next()).map((array) => fromBlob(array))
       send('drop')
       assert.equal(await next(), 'dropped')
       const others = Array.from({ length: 25 }, () => empty([20000]).fill(-1))
@@ -43,7 +46,7 @@ describe('an array that another thread posted', () => {
     })
   }
 
-  it('is ERR_STALE once that thread\'s tensor is disposed: float32', async () => {
+  it("is ERR_STALE once that thread's tensor is disposed: float32", async () => {
     await settle()
     const { next, send, ended } = posting(true)
     send('post')

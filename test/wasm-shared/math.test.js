@@ -10,7 +10,8 @@ const MATH = "const math = require('samebytes/math');"
 describe('arithmetic of several threads', function () {
   it('computes at the same time, each with its own data and stack', async () => {
     const n = 100000
-    const threads = [1, 2, 3].map(k => start(`${MATH}
+    const threads = [1, 2, 3].map((k) =>
+      start(`${MATH}
       port.on('message', token => {
         const x = s.fromShared(token)
         let right = 0
@@ -23,7 +24,8 @@ describe('arithmetic of several threads', function () {
         }
         port.postMessage(right)
         port.close()
-      })`))
+      })`),
+    )
     const x = arange(n)
     for (const { send } of threads) send(share(x))
     for (let i = 0; i < 50; i++) {
@@ -39,25 +41,44 @@ describe('arithmetic of several threads', function () {
   })
 
   it('that end leave no bytes, no environment, and no growth', async () => {
-    const one = async () => assert.equal(await start(`${MATH} math.add(s.arange(4), 1); math.linalg.cross(s.arange(3), s.arange(3))`).ended, 0)
+    const one = async () =>
+      assert.equal(
+        await start(`${MATH} math.add(s.arange(4), 1); math.linalg.cross(s.arange(3), s.arange(3))`)
+          .ended,
+        0,
+      )
     for (let i = 0; i < 3; i++) await one()
     await settle()
-    const [size, bytes, count] = [wasmMemory().buffer.byteLength, memory().bytes.wasm, environments()]
+    const [size, bytes, count] = [
+      wasmMemory().buffer.byteLength,
+      memory().bytes.wasm,
+      environments(),
+    ]
     for (let i = 0; i < 20; i++) await one()
-    assert.deepEqual([wasmMemory().buffer.byteLength, memory().bytes.wasm, environments()], [size, bytes, count])
+    assert.deepEqual(
+      [wasmMemory().buffer.byteLength, memory().bytes.wasm, environments()],
+      [size, bytes, count],
+    )
   })
 
   const CALLS = {
-    'functions of elements': 'const x = s.ones([1 << 20]); const call = () => math.add(x.flip(0), 1, { out: x })',
-    algorithms: 'const x = s.ones([1 << 18, 3]); const call = () => math.linalg.cross(x.flip(0), x, { out: x })'
+    'functions of elements':
+      'const x = s.ones([1 << 20]); const call = () => math.add(x.flip(0), 1, { out: x })',
+    algorithms:
+      'const x = s.ones([1 << 18, 3]); const call = () => math.linalg.cross(x.flip(0), x, { out: x })',
   }
   for (const [what, program] of Object.entries(CALLS)) {
     it(`that are terminated in the middle of calls of ${what} which hold a copy of a source leave nothing, and hold nobody up`, async () => {
       const count = new Int32Array(new SharedArrayBuffer(4))
       const round = async () => {
-        const { worker, ended } = start(`${MATH} ${program}; for (;;) { call(); Atomics.add(workerData, 0, 1) }`, count)
+        const { worker, ended } = start(
+          `${MATH} ${program}; for (;;) { call(); Atomics.add(workerData, 0, 1) }`,
+          count,
+        )
         const before = Atomics.load(count, 0)
-        while (Atomics.load(count, 0) < before + 5) await new Promise(resolve => setImmediate(resolve))
+        while (Atomics.load(count, 0) < before + 5) {
+          await new Promise((resolve) => setImmediate(resolve))
+        }
         await worker.terminate()
         await ended
         assert.deepEqual(math.add(arange(3), 1).toArray(), [1, 2, 3])
@@ -65,11 +86,18 @@ describe('arithmetic of several threads', function () {
       }
       for (let i = 0; i < 4; i++) await round()
       await settle()
-      const [size, bytes, all] = [wasmMemory().buffer.byteLength, memory().bytes.wasm, environments()]
+      const [size, bytes, all] = [
+        wasmMemory().buffer.byteLength,
+        memory().bytes.wasm,
+        environments(),
+      ]
       for (let i = 0; i < 12; i++) await round()
       await settle()
       assert.deepEqual([memory().bytes.wasm, environments()], [bytes, all])
-      assert.ok(wasmMemory().buffer.byteLength <= size + 2 ** 22, `${wasmMemory().buffer.byteLength} after ${size}`)
+      assert.ok(
+        wasmMemory().buffer.byteLength <= size + 2 ** 22,
+        `${wasmMemory().buffer.byteLength} after ${size}`,
+      )
     })
   }
 })

@@ -23,7 +23,12 @@ describe('another copy of the package over one memory', () => {
 
   it('of another version is refused, and says both', () => {
     const count = environments()
-    fails(() => start(other.group), Error, 'ERR_UNSUPPORTED', new RegExp(`0\\.0\\.9; this is ${version.replaceAll('.', '\\.')}`))
+    fails(
+      () => start(other.group),
+      Error,
+      'ERR_UNSUPPORTED',
+      new RegExp(`0\\.0\\.9; this is ${version.replaceAll('.', '\\.')}`),
+    )
     assert.equal(environments(), count)
   })
 
@@ -35,7 +40,9 @@ describe('another copy of the package over one memory', () => {
     } finally {
       setEnvironmentData(KEY, place)
     }
-    const error = await new Promise((resolve, reject) => worker.once('error', resolve).once('exit', reject))
+    const error = await new Promise((resolve, reject) =>
+      worker.once('error', resolve).once('exit', reject),
+    )
     assert.equal(error.code, 'ERR_UNSUPPORTED')
     assert.match(error.message, /0\.0\.9/)
   })

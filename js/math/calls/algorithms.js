@@ -15,10 +15,12 @@ const { NOWHERE, planned } = require('./plan')
  *
  * @type {Record<string, number>}
  */
-const rows = Object.create(new Proxy({ __proto__: null }, { get: (_, /** @type {string} */ name) => readRows()[name] }))
+const rows = Object.create(
+  new Proxy({ __proto__: null }, { get: (_, /** @type {string} */ name) => readRows()[name] }),
+)
 
 /** @returns {Record<string, number>} the same */
-function readRows () {
+function readRows() {
   const { exports } = algorithms()
   Object.setPrototypeOf(rows, null)
   for (let i = 0; i < exports.length - 1; i++) rows[exports[i]] = tables.exports.length - 1 + i
@@ -37,14 +39,23 @@ const NONE = []
  * @param {Arguments} [given]
  * @throws as its function in C; ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
-function run (row, to, from, given = {}) {
+function run(row, to, from, given = {}) {
   const plan = planned()
-  if (plan !== null) plan.add(NOWHERE, to[0], from, (first, sources, others) => { run(row, [first, ...others], sources, given) }, to.slice(1))
-  else callOn(row, to.length > 0 ? to[0] : null, from, putArguments, given, to.slice(1))
+  if (plan !== null) {
+    plan.add(
+      NOWHERE,
+      to[0],
+      from,
+      (first, sources, others) => {
+        run(row, [first, ...others], sources, given)
+      },
+      to.slice(1),
+    )
+  } else callOn(row, to.length > 0 ? to[0] : null, from, putArguments, given, to.slice(1))
 }
 
 /** @param {readonly Layout[]} _ @param {Arguments} given */
-function putArguments (_, { lists = NONE, numbers = NONE, scalars = NONE }) {
+function putArguments(_, { lists = NONE, numbers = NONE, scalars = NONE }) {
   let at = ARGS
   for (const list of lists) at = putList(at, list)
   for (const number of numbers) frame.f64[at++] = number
@@ -55,6 +66,6 @@ function putArguments (_, { lists = NONE, numbers = NONE, scalars = NONE }) {
 }
 
 /** A result of the last call that `run` made, after the first. @param {number} i @returns {number} */
-const resultAt = i => frame.f64[RESULTS + i]
+const resultAt = (i) => frame.f64[RESULTS + i]
 
 module.exports = { rows, run, resultAt }

@@ -2,8 +2,28 @@
 // Calls into arithmetic: the addon samebytes_math, or its WebAssembly modules, by the core's call buffer. Loaded when samebytes/math is.
 
 const { failure } = require('../../base/errors')
-const { countStaged, deviceOfStorage, isOnDevice, nameOfDevice, bytesLeft } = require('../../backend/storage')
-const { backend, frame, held, check, lastError, callBounded, isForAgain, put, putScalar, STATUS, RESULTS, ARGS, SCRATCH } = require('../../backend/call-buffer')
+const {
+  countStaged,
+  deviceOfStorage,
+  isOnDevice,
+  nameOfDevice,
+  bytesLeft,
+} = require('../../backend/storage')
+const {
+  backend,
+  frame,
+  held,
+  check,
+  lastError,
+  callBounded,
+  isForAgain,
+  put,
+  putScalar,
+  STATUS,
+  RESULTS,
+  ARGS,
+  SCRATCH,
+} = require('../../backend/call-buffer')
 const { checkAttached, stage, unstage } = require('../../backend/staging')
 const { ANYWHERE, planned } = require('./plan')
 
@@ -25,14 +45,21 @@ const { ANYWHERE, planned } = require('./plan')
 /** Is called when the call that is being made has ended on another thread; null: calls run here. @type {(() => void) | null} */
 let done = null
 
-const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('./wasm-side').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
+const {
+  tables,
+  algorithms,
+  call: callNow,
+  start,
+} = backend.isWasm
+  ? require('./wasm-side').openMath(/** @type {any} */ (backend))
+  : /** @type {any} */ (backend).openMath()
 
 /**
  * Calls C on what is in the call buffer.
  *
  * @param {number} row
  */
-function call (row) {
+function call(row) {
   if (done === null) {
     callBounded(callNow, row)
   } else {
@@ -48,7 +75,7 @@ function call (row) {
  * @param {(finished: boolean, error: Error | null) => void} then  called on a later turn
  * @returns {number} its number, for backend.stopCopy
  */
-function callOnThread (run, then) {
+function callOnThread(run, then) {
   let id = 0
   done = () => {
     const { f64 } = frame
@@ -73,7 +100,7 @@ function callOnThread (run, then) {
  * @param {() => void} run
  * @param {(finished: boolean, error: Error | null) => void} then
  */
-function anew (run, then) {
+function anew(run, then) {
   try {
     callOnThread(run, then)
   } catch (error) {
@@ -82,10 +109,19 @@ function anew (run, then) {
 }
 
 /** Number of each function that arithmetic has for the call buffer; those of algorithms follow (algorithms.js). @type {Record<string, number>} */
-const rows = Object.fromEntries(tables.exports.slice(0, tables.exports.length - 1).map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]))
+const rows = Object.fromEntries(
+  tables.exports
+    .slice(0, tables.exports.length - 1)
+    .map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]),
+)
 
 /** Number of each elementwise function, by its name in C. @type {Record<string, number>} */
-const ops = Object.fromEntries(tables.ops.map((/** @type {any} */ row, /** @type {number} */ index) => [row === null ? '' : row[0], index]))
+const ops = Object.fromEntries(
+  tables.ops.map((/** @type {any} */ row, /** @type {number} */ index) => [
+    row === null ? '' : row[0],
+    index,
+  ]),
+)
 
 /** A dtype of no number: what is computed in follows from the sources. */
 const NONE = -1
@@ -107,8 +143,8 @@ const results = []
  * @returns {number}
  * @throws ERR_DTYPE, ERR_CAST
  */
-function resultOf (op, a, b, c, asked) {
-  const key = a !== c || asked !== NONE ? -1 : op << 10 | a << 5 | b
+function resultOf(op, a, b, c, asked) {
+  const key = a !== c || asked !== NONE ? -1 : (op << 10) | (a << 5) | b
   if (key >= 0 && results[key] !== undefined) return results[key]
   const { f64 } = frame
   f64[ARGS] = op
@@ -128,8 +164,13 @@ function resultOf (op, a, b, c, asked) {
  * @param {string} name  for the message
  * @param {string} way  what to do, for the message
  */
-function checkHost ({ storage }, name, way) {
-  if (isOnDevice(storage)) throw failure('ERR_UNSUPPORTED', `${name} is on ${nameOfDevice(deviceOfStorage(storage))}; arithmetic is the CPU's, and ${way}`)
+function checkHost({ storage }, name, way) {
+  if (isOnDevice(storage)) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${name} is on ${nameOfDevice(deviceOfStorage(storage))}; arithmetic is the CPU's, and ${way}`,
+    )
+  }
 }
 
 /** @type {readonly Layout[]} */
@@ -147,7 +188,7 @@ const NOTHING = []
  * @param {readonly Layout[]} [also]  more targets
  * @throws ERR_DISPOSED, ERR_DETACHED, ERR_MEMORY · as the function in C
  */
-function callOn (row, to, from, putArguments, given, also = NOTHING) {
+function callOn(row, to, from, putArguments, given, also = NOTHING) {
   if (backend.isWasm) {
     callStaged(row, to, from, putArguments, given, also)
     return
@@ -169,7 +210,7 @@ function callOn (row, to, from, putArguments, given, also = NOTHING) {
  * @param {G} given
  * @param {readonly Layout[]} also
  */
-function callStaged (row, to, from, putArguments, given, also) {
+function callStaged(row, to, from, putArguments, given, also) {
   const targets = to === null ? [] : [to, ...also]
   const layouts = [...targets, ...from]
   /** @type {Layout[]} those that C can reach */
@@ -183,7 +224,9 @@ function callStaged (row, to, from, putArguments, given, also) {
     isDone = true
   } finally {
     // those of targets first, so that results are back where sources share their bytes
-    for (let i = 0; i < operands.length; i++) unstage(operands[i], layouts[i], isDone && i < targets.length)
+    for (let i = 0; i < operands.length; i++) {
+      unstage(operands[i], layouts[i], isDone && i < targets.length)
+    }
   }
 }
 
@@ -198,7 +241,7 @@ function callStaged (row, to, from, putArguments, given, also) {
  * @param {G} given
  * @param {readonly Layout[]} also
  */
-function invoke (row, to, from, putArguments, given, also) {
+function invoke(row, to, from, putArguments, given, also) {
   held.a = also.length === 0 ? to : [to, also]
   held.b = from
   let at = 0
@@ -231,21 +274,24 @@ function invoke (row, to, from, putArguments, given, also) {
  * @param {readonly Layout[]} from  one to three tensors, broadcast to the target
  * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
-function elementwise (how, to, from) {
+function elementwise(how, to, from) {
   const plan = planned()
-  if (plan !== null) plan.add(ANYWHERE, to, from, (target, sources) => { elementwise(how, target, sources) })
-  else callOn(rowOf(from.length, how), to, from, putHow, how)
+  if (plan !== null) {
+    plan.add(ANYWHERE, to, from, (target, sources) => {
+      elementwise(how, target, sources)
+    })
+  } else callOn(rowOf(from.length, how), to, from, putHow, how)
 }
 
 /** @param {number} sources @param {How} how */
-function rowOf (sources, { scalar, position }) {
+function rowOf(sources, { scalar, position }) {
   if (position === CHOICE) return rows.choice
   if (scalar !== undefined) return rows.with_scalar
   return sources === 1 ? rows.unary : sources === 2 ? rows.binary : rows.ternary
 }
 
 /** @param {readonly Layout[]} from @param {How} how */
-function putHow (from, { op, asked, casting, scalar, position = 0 }) {
+function putHow(from, { op, asked, casting, scalar, position = 0 }) {
   const { f64 } = frame
   f64[ARGS] = op
   f64[ARGS + 1] = asked
@@ -264,9 +310,22 @@ function putHow (from, { op, asked, casting, scalar, position = 0 }) {
 }
 
 /** Ends a call whose result is how many bytes it staged. */
-function finish () {
+function finish() {
   check()
   if (done === null && frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
 }
 
-module.exports = { ops, tables, algorithms, rows, call, callOnThread, callOn, checkHost, NONE, CHOICE, resultOf, elementwise }
+module.exports = {
+  ops,
+  tables,
+  algorithms,
+  rows,
+  call,
+  callOnThread,
+  callOn,
+  checkHost,
+  NONE,
+  CHOICE,
+  resultOf,
+  elementwise,
+}

@@ -7,10 +7,12 @@ const { rows, callOn } = require('./calls')
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
 /** @param {unknown} _ @param {readonly number[]} numbers */
-const putNumbers = (_, numbers) => { putList(ARGS, numbers) }
+const putNumbers = (_, numbers) => {
+  putList(ARGS, numbers)
+}
 
 /** @param {Layout} mask  bool, without gaps @returns {number} how many of its elements are true */
-function countTrue (mask) {
+function countTrue(mask) {
   callOn(rows.count_true, null, [mask], () => {}, null)
   return frame.f64[RESULTS + 1]
 }
@@ -22,7 +24,7 @@ function countTrue (mask) {
  * @param {Layout} mask  bool, without gaps
  * @param {readonly number[]} factors  one per axis of the mask
  */
-function positions (to, mask, factors) {
+function positions(to, mask, factors) {
   callOn(rows.positions, to, [mask], putNumbers, factors)
 }
 
@@ -37,15 +39,21 @@ function positions (to, mask, factors) {
  * @param {boolean} adds  to what is there
  * @throws ERR_BOUNDS an index is outside · ERR_DTYPE they are no integers
  */
-function offsets (to, indices, { extent, stride, entry, number }, adds) {
-  callOn(rows.offsets, to, [indices], () => {
-    const { f64 } = frame
-    f64[ARGS] = extent
-    putInteger(ARGS + 1, stride)
-    f64[ARGS + 2] = entry
-    f64[ARGS + 3] = number
-    f64[ARGS + 4] = adds ? 1 : 0
-  }, null)
+function offsets(to, indices, { extent, stride, entry, number }, adds) {
+  callOn(
+    rows.offsets,
+    to,
+    [indices],
+    () => {
+      const { f64 } = frame
+      f64[ARGS] = extent
+      putInteger(ARGS + 1, stride)
+      f64[ARGS + 2] = entry
+      f64[ARGS + 3] = number
+      f64[ARGS + 4] = adds ? 1 : 0
+    },
+    null,
+  )
 }
 
 /**
@@ -56,7 +64,7 @@ function offsets (to, indices, { extent, stride, entry, number }, adds) {
  * @param {Layout} at  offsets
  * @param {readonly number[]} axes  of all, in order, that offsets are along
  */
-function gather (items, all, at, axes) {
+function gather(items, all, at, axes) {
   callOn(rows.gather, items, [all, at], putNumbers, axes)
 }
 
@@ -68,7 +76,7 @@ function gather (items, all, at, axes) {
  * @param {Layout} at
  * @param {readonly number[]} axes
  */
-function scatter (all, items, at, axes) {
+function scatter(all, items, at, axes) {
   callOn(rows.scatter, all, [items, at], putNumbers, axes)
 }
 

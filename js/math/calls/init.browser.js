@@ -25,9 +25,14 @@ const isReady = () => ready
  * @returns {WebAssembly.Module} where isReady()
  * @throws ERR_UNSUPPORTED it is that of algorithms, and was not loaded
  */
-function compile (file) {
+function compile(file) {
   const module = loaded[file.includes('algorithms') ? 'algorithms' : 'math']
-  if (module === null) throw failure('ERR_UNSUPPORTED', `${file} was not loaded: ${whyNot}; init({ algorithms: ... }) takes its URL, or a WebAssembly.Module`)
+  if (module === null) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${file} was not loaded: ${whyNot}; init({ algorithms: ... }) takes its URL, or a WebAssembly.Module`,
+    )
+  }
   return module
 }
 
@@ -39,7 +44,7 @@ function compile (file) {
  * @param {ModuleSource | boolean} [algorithms]
  * @returns {Promise<void>}
  */
-async function load (modules, math = true, algorithms) {
+async function load(modules, math = true, algorithms) {
   await Promise.all([once(modules, 'math', math), loadAlgorithms(modules, math, algorithms)])
   ready = true
 }
@@ -50,8 +55,8 @@ async function load (modules, math = true, algorithms) {
  * @param {ModuleSource | true} source
  * @returns {Promise<void>}
  */
-function once (modules, name, source) {
-  return (begun[name] ??= open(modules, name, source).catch(error => {
+function once(modules, name, source) {
+  return (begun[name] ??= open(modules, name, source).catch((error) => {
     begun[name] = null // it may be tried again
     throw error
   }))
@@ -62,7 +67,7 @@ function once (modules, name, source) {
  * @param {Name} name
  * @param {ModuleSource | true} source
  */
-async function open (modules, name, source) {
+async function open(modules, name, source) {
   const isShared = engineOfPage().group !== null
   loaded[name] = await moduleOf(source === true ? moduleIn(modules[name], isShared) : source, name)
 }
@@ -74,27 +79,37 @@ async function open (modules, name, source) {
  * @param {ModuleSource | true} math
  * @param {ModuleSource | boolean | undefined} algorithms
  */
-async function loadAlgorithms (modules, math, algorithms) {
-  if (algorithms !== undefined && algorithms !== false) return once(modules, 'algorithms', algorithms)
+async function loadAlgorithms(modules, math, algorithms) {
+  if (algorithms !== undefined && algorithms !== false) {
+    return once(modules, 'algorithms', algorithms)
+  }
   const source = algorithms === false ? null : besides(math)
-  if (source === null) whyNot = algorithms === false ? 'algorithms is false' : 'it is not known where it is'
-  else await once(modules, 'algorithms', source).catch(error => { whyNot = error.message })
+  if (source === null) {
+    whyNot = algorithms === false ? 'algorithms is false' : 'it is not known where it is'
+  } else {
+    await once(modules, 'algorithms', source).catch((error) => {
+      whyNot = error.message
+    })
+  }
 }
 
 /**
  * @param {ModuleSource | true} math  where arithmetic's module is
  * @returns {string | true | null} where the other one is; null: the name does not tell
  */
-function besides (math) {
+function besides(math) {
   if (math === true) return true
   const url = isUrl(math) ? math.href : math
   if (typeof url !== 'string') return null
-  const other = url.replace(/samebytes-math(-shared)?\.wasm(?=$|[?#])/, 'samebytes-algorithms$1.wasm')
+  const other = url.replace(
+    /samebytes-math(-shared)?\.wasm(?=$|[?#])/,
+    'samebytes-algorithms$1.wasm',
+  )
   return other === url ? null : other
 }
 
 /** So that init of samebytes can load them. @param {Modules} modules */
-function offer (modules) {
+function offer(modules) {
   offerMath((math, algorithms) => load(modules, math, algorithms))
 }
 

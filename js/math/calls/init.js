@@ -10,6 +10,6 @@
  * @example
  * await math.init()
  */
-async function init () {}
+async function init() {}
 
 module.exports = { init }

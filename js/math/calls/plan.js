@@ -37,7 +37,7 @@ const NOTHING = []
 
 class Plan {
   /** @param {boolean} isFixed  results are over bytes that other threads may write */
-  constructor (isFixed) {
+  constructor(isFixed) {
     this.isFixed = isFixed
     /** in their order @type {Call[]} */
     this.calls = []
@@ -54,7 +54,7 @@ class Plan {
    * @param {Call['run']} run
    * @param {readonly Layout[]} [also]
    */
-  add (cut, to, from, run, also = NOTHING) {
+  add(cut, to, from, run, also = NOTHING) {
     claim(to.storage)
     for (const { storage } of also) claim(storage)
     for (const { storage } of from) claim(storage)
@@ -74,7 +74,7 @@ const planned = () => current
  * @param {() => T} fn  whose calls are noted in the plan
  * @returns {T}
  */
-function within (plan, fn) {
+function within(plan, fn) {
   const before = current
   current = plan
   try {
@@ -91,6 +91,6 @@ function within (plan, fn) {
  * @param {() => T} fn  whose calls run at once
  * @returns {T}
  */
-const atOnce = fn => within(null, fn)
+const atOnce = (fn) => within(null, fn)
 
 module.exports = { ANYWHERE, NOWHERE, Plan, planned, within, atOnce }

@@ -9,7 +9,9 @@ const { ANYWHERE, planned } = require('./plan')
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
 /** Number of each reduction, by its name in C. @type {Record<string, number>} */
-const reductions = Object.fromEntries(tables.reductions.map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]))
+const reductions = Object.fromEntries(
+  tables.reductions.map((/** @type {string} */ name, /** @type {number} */ index) => [name, index]),
+)
 
 /** Results' dtypes by reduction, source and dtype asked for. @type {number[]} */
 const known = []
@@ -23,8 +25,8 @@ const known = []
  * @returns {number}
  * @throws ERR_DTYPE, ERR_CAST · {TypeError} ERR_ARGUMENT the reduction takes no dtype
  */
-function reductionType (op, from, asked) {
-  const key = op << 12 | from << 6 | (asked + 1)
+function reductionType(op, from, asked) {
+  const key = (op << 12) | (from << 6) | (asked + 1)
   if (known[key] !== undefined) return known[key]
   const { f64 } = frame
   f64[ARGS] = op
@@ -46,12 +48,18 @@ function reductionType (op, from, asked) {
  * @param {readonly number[]} numbers
  * @param {number | null} value  a scalar; null: there is none
  */
-function callWith (row, to, from, list, numbers, value) {
-  callOn(row, to, [from], () => {
-    let at = putList(ARGS, list)
-    for (const number of numbers) frame.f64[at++] = number
-    if (value !== null) putScalar(at, value)
-  }, null)
+function callWith(row, to, from, list, numbers, value) {
+  callOn(
+    row,
+    to,
+    [from],
+    () => {
+      let at = putList(ARGS, list)
+      for (const number of numbers) frame.f64[at++] = number
+      if (value !== null) putScalar(at, value)
+    },
+    null,
+  )
 }
 
 /**
@@ -60,7 +68,7 @@ function callWith (row, to, from, list, numbers, value) {
  * @param {readonly number[]} axes  that are reduced, and that the target has not, or has with one element each
  * @returns {number[]} for each axis of the source the target's; -1: it is reduced
  */
-function keptAxes (to, from, axes) {
+function keptAxes(to, from, axes) {
   const stay = to.shape.length === from.shape.length
   let at = 0
   return from.shape.map((n, d) => {
@@ -81,10 +89,13 @@ function keptAxes (to, from, axes) {
  * @param {number} correction
  * @throws ERR_SHAPE, ERR_BOUNDS, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
-function reduce (op, to, from, axes, asked, casting, correction) {
+function reduce(op, to, from, axes, asked, casting, correction) {
   const plan = planned()
-  if (plan !== null) plan.add({ ...ANYWHERE, follows: keptAxes(to, from, axes) }, to, [from], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
-  else callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
+  if (plan !== null) {
+    plan.add({ ...ANYWHERE, follows: keptAxes(to, from, axes) }, to, [from], (target, x) => {
+      reduce(op, target, x[0], axes, asked, casting, correction)
+    })
+  } else callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
 }
 
 /**
@@ -98,17 +109,24 @@ function reduce (op, to, from, axes, asked, casting, correction) {
  * @param {number} casting
  * @throws as reduce
  */
-function cumulate (op, to, from, axis, asked, casting) {
+function cumulate(op, to, from, axis, asked, casting) {
   const plan = planned()
-  if (plan !== null) plan.add({ ...ANYWHERE, whole: [axis] }, to, [from], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
-  else callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
+  if (plan !== null) {
+    plan.add({ ...ANYWHERE, whole: [axis] }, to, [from], (target, x) => {
+      cumulate(op, target, x[0], axis, asked, casting)
+    })
+  } else callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 
 /** @param {number} op @param {Layout} to @param {Layout} from @param {number} axes @returns {import('./plan').Cut} */
-function cutOfLines (op, to, from, axes) {
+function cutOfLines(op, to, from, axes) {
   const kept = from.shape.length - axes
   const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
-  return { ...ANYWHERE, whole: arrayOf(to.shape.length - kept, i => kept + i), follows: isOfLines ? null : from.shape.map((_, d) => d < kept ? d : -1) }
+  return {
+    ...ANYWHERE,
+    whole: arrayOf(to.shape.length - kept, (i) => kept + i),
+    follows: isOfLines ? null : from.shape.map((_, d) => (d < kept ? d : -1)),
+  }
 }
 
 /**
@@ -123,10 +141,13 @@ function cutOfLines (op, to, from, axes) {
  * @param {number} casting
  * @throws as reduce
  */
-function lines (op, to, from, axes, ranks, asked, casting) {
+function lines(op, to, from, axes, ranks, asked, casting) {
   const plan = planned()
-  if (plan !== null) plan.add(cutOfLines(op, to, from, axes), to, [from], (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
-  else callWith(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
+  if (plan !== null) {
+    plan.add(cutOfLines(op, to, from, axes), to, [from], (target, x) => {
+      lines(op, target, x[0], axes, ranks, asked, casting)
+    })
+  } else callWith(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
 }
 
 const MOST_RANKS = 256

@@ -10,7 +10,11 @@ const STACK = 131072 // bytes; tiles and what calls them take some 60 KB
 const ALIGNMENT = 64 // of the data, and of the stack's end
 
 /** @param {'math' | 'algorithms'} name */
-const another = name => failure('ERR_FORMAT', `the module is not the one for ${name === 'math' ? 'arithmetic' : name} (samebytes-${name}.wasm)`)
+const another = (name) =>
+  failure(
+    'ERR_FORMAT',
+    `the module is not the one for ${name === 'math' ? 'arithmetic' : name} (samebytes-${name}.wasm)`,
+  )
 
 /**
  * What the module wants, of its section dylink.0: two bytes of head, then numbers in LEB128.
@@ -18,7 +22,7 @@ const another = name => failure('ERR_FORMAT', `the module is not the one for ${n
  * @param {import('../../base/types').WasmModule} module
  * @param {'math' | 'algorithms'} name
  */
-function needsOf (module, name) {
+function needsOf(module, name) {
   const section = WebAssembly.Module.customSections(/** @type {any} */ (module), 'dylink.0')[0]
   if (section === undefined) throw another(name)
   const bytes = new Uint8Array(section)
@@ -33,7 +37,12 @@ function needsOf (module, name) {
   }
   const nbytes = next()
   const alignment = 2 ** next()
-  if (alignment > ALIGNMENT) throw failure('ERR_FORMAT', `the module's data is aligned to ${alignment} bytes; at most ${ALIGNMENT} are possible`)
+  if (alignment > ALIGNMENT) {
+    throw failure(
+      'ERR_FORMAT',
+      `the module's data is aligned to ${alignment} bytes; at most ${ALIGNMENT} are possible`,
+    )
+  }
   return { nbytes, functions: next() }
 }
 
@@ -45,9 +54,11 @@ function needsOf (module, name) {
  * @returns {number} its address
  * @throws {RangeError} ERR_MEMORY
  */
-function claim (backend, nbytes) {
+function claim(backend, nbytes) {
   const address = backend.exports.sb__alloc_aligned(nbytes) >>> 0
-  if (address === 0) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated in WASM memory`)
+  if (address === 0) {
+    throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated in WASM memory`)
+  }
   backend.renewIfBeyond(address + nbytes)
   return address
 }
@@ -60,21 +71,28 @@ function claim (backend, nbytes) {
  * @returns {{ tables: any, call: (row: number) => void }} its lists, and its calls by the call buffer
  * @throws {RangeError} ERR_MEMORY · ERR_UNSUPPORTED the module is not there · ERR_FORMAT it is another one
  */
-function openSide (backend, name) {
-  const module = compile(backend.group === null ? `samebytes-${name}.wasm` : `samebytes-${name}-shared.wasm`)
+function openSide(backend, name) {
+  const module = compile(
+    backend.group === null ? `samebytes-${name}.wasm` : `samebytes-${name}-shared.wasm`,
+  )
   const { nbytes, functions } = needsOf(module, name)
   const callName = `sb_${name}_call`
-  if (!WebAssembly.Module.exports(/** @type {any} */ (module)).some(({ name }) => name === callName)) throw another(name)
+  if (
+    !WebAssembly.Module.exports(/** @type {any} */ (module)).some(({ name }) => name === callName)
+  ) {
+    throw another(name)
+  }
   const place = claim(backend, STACK + nbytes + ALIGNMENT)
   const data = Math.ceil((place + STACK) / ALIGNMENT) * ALIGNMENT
   new Uint8Array(backend.current(), data, nbytes).fill(0) // what the module does not initialise is 0
-  const number = (/** @type {number} */ value, mutable = false) => new WebAssembly.Global({ value: 'i32', mutable }, value)
+  const number = (/** @type {number} */ value, mutable = false) =>
+    new WebAssembly.Global({ value: 'i32', mutable }, value)
   /** @type {any} */
   const env = {
     memory: backend.memory,
     __memory_base: number(data),
     __stack_pointer: number(data, true),
-    __indirect_function_table: new WebAssembly.Table({ element: 'anyfunc', initial: functions })
+    __indirect_function_table: new WebAssembly.Table({ element: 'anyfunc', initial: functions }),
   }
   const wanted = WebAssembly.Module.imports(/** @type {any} */ (module))
   for (let i = 0; i < wanted.length; i++) {
@@ -100,7 +118,7 @@ function openSide (backend, name) {
  *   algorithms, whose instance is made for the first call of this; calls by the call buffer, arithmetic's rows before those of algorithms; there are no threads
  * @throws {RangeError} as openSide; so does `algorithms`
  */
-function openMath (backend) {
+function openMath(backend) {
   const { tables, call: callMath } = openSide(backend, 'math')
   const count = tables.exports.length - 1
   /** @type {ReturnType<typeof openSide> | null} */

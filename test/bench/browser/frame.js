@@ -23,7 +23,7 @@ const hasNumpy = () => {
   }
 }
 
-const PAGE = withNumpy => `
+const PAGE = (withNumpy) => `
 import { init, fromBlob, empty } from '/dist/samebytes.mjs'
 import { Tensor as OrtTensor } from 'onnxruntime-web'
 import * as tf from '@tensorflow/tfjs-core'
@@ -81,8 +81,10 @@ globalThis.measure = async () => {
 }
 `
 
-async function bundled () {
-  const { outputFiles: [{ text }] } = await build({
+async function bundled() {
+  const {
+    outputFiles: [{ text }],
+  } = await build({
     stdin: { contents: PAGE(hasNumpy()), resolveDir: ROOT },
     bundle: true,
     write: false,
@@ -90,33 +92,53 @@ async function bundled () {
     platform: 'browser',
     external: ['/dist/*', 'node:*'],
     nodePaths: process.env.NODE_PATH?.split(path.delimiter) ?? [],
-    logLevel: 'error'
+    logLevel: 'error',
   })
   return text
 }
 
-const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' } // for a finer clock
+const ISOLATED = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+} // for a finer clock
 
-async function main () {
+async function main() {
   const { values } = parseArgs({ options: BROWSER_OPTION })
   const program = await bundled()
-  const server = http.createServer(({ url }, response) => {
-    const send = (type, body) => response.writeHead(200, { 'Content-Type': type, ...ISOLATED }).end(body)
-    if (url === '/') send('text/html', '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/frame.mjs"></script>')
-    else if (url === '/frame.mjs') send('text/javascript', program)
-    else if (/^\/dist\/samebytes[\w-]*\.(mjs|wasm)$/.test(url)) send(url.endsWith('.mjs') ? 'text/javascript' : 'application/wasm', fs.readFileSync(path.join(DIST, path.basename(url))))
-    else response.writeHead(404).end()
-  }).listen(0, 'localhost')
-  await new Promise(resolve => server.once('listening', resolve))
+  const server = http
+    .createServer(({ url }, response) => {
+      const send = (type, body) =>
+        response.writeHead(200, { 'Content-Type': type, ...ISOLATED }).end(body)
+      if (url === '/') {
+        send(
+          'text/html',
+          '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/frame.mjs"></script>',
+        )
+      } else if (url === '/frame.mjs') send('text/javascript', program)
+      else if (/^\/dist\/samebytes[\w-]*\.(mjs|wasm)$/.test(url)) {
+        send(
+          url.endsWith('.mjs') ? 'text/javascript' : 'application/wasm',
+          fs.readFileSync(path.join(DIST, path.basename(url))),
+        )
+      } else response.writeHead(404).end()
+    })
+    .listen(0, 'localhost')
+  await new Promise((resolve) => server.once('listening', resolve))
   const browser = await launch(values.browser)
   try {
     const page = await browser.newPage()
-    page.on('pageerror', error => console.error(String(error)))
+    page.on('pageerror', (error) => console.error(String(error)))
     await page.goto(`http://localhost:${server.address().port}/`)
     await page.waitForFunction(() => globalThis.measure)
     const { times, failed, isSame } = await page.evaluate(() => globalThis.measure())
-    console.log(`${titleOf(values.browser)} ${await browser.version()}: the results are ${isSame ? 'the same' : 'NOT THE SAME'}`)
-    for (const [name, time] of Object.entries(times)) console.log(name in failed ? `  ${name}: ${failed[name]}` : `  ${name}: ${time.toFixed(2)} ms`)
+    console.log(
+      `${titleOf(values.browser)} ${await browser.version()}: the results are ${isSame ? 'the same' : 'NOT THE SAME'}`,
+    )
+    for (const [name, time] of Object.entries(times)) {
+      console.log(
+        name in failed ? `  ${name}: ${failed[name]}` : `  ${name}: ${time.toFixed(2)} ms`,
+      )
+    }
     if (!isSame) process.exitCode = 1
   } finally {
     await browser.close()

@@ -8,11 +8,13 @@ const { boundsOf, inWasm } = require('./bounds')
 const { serve } = require('./serve')
 
 const MOST = 208 << 20 // bytes
-const [to, from, room] = [MOST, MOST, 1 << 20].map((nbytes, i) => empty([nbytes], 'uint8').fill(i + 1))
+const [to, from, room] = [MOST, MOST, 1 << 20].map((nbytes, i) =>
+  empty([nbytes], 'uint8').fill(i + 1),
+)
 
 const yardstick = backend() === 'native' ? measure.yardstick() : null
 const bare = backend() === 'native' ? null : inWasm(wasmMemory())
-const address = tensor => tensor.data.byteOffset // in WebAssembly's memory
+const address = (tensor) => tensor.data.byteOffset // in WebAssembly's memory
 
 const generator = new Generator(1)
 const pattern = tensor(Float32Array.from({ length: 4096 }, (_, i) => i / 32))
@@ -23,7 +25,7 @@ serve(({ kind, ...work }) => {
   return kind === 'fill' ? fill(work) : copy(work)
 })
 
-function copy ({ from: source, to: target, shape, order, scale, bias }) {
+function copy({ from: source, to: target, shape, order, scale, bias }) {
   const flat = part(from, source, shape)
   flat.view([-1, pattern.size]).copyFrom(pattern, { casting: 'unsafe' })
   const src = order ? flat.permute(order) : flat
@@ -35,22 +37,47 @@ function copy ({ from: source, to: target, shape, order, scale, bias }) {
     const [a, b] = [to.data, from.data]
     runs.memcpy = () => yardstick.memcpy(a, b, nbytes, 1)
     runs.stream = () => yardstick.stream(a, b, nbytes)
-    Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, yardstick, a, b, [0, 1]))
+    Object.assign(
+      runs,
+      boundsOf({ from: source, to: target, shape, order }, yardstick, a, b, [0, 1]),
+    )
   }
-  if (bare) Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, bare, ...[to, from].map(address), [0], address(room)))
+  if (bare) {
+    Object.assign(
+      runs,
+      boundsOf(
+        { from: source, to: target, shape, order },
+        bare,
+        ...[to, from].map(address),
+        [0],
+        address(room),
+      ),
+    )
+  }
   return runs
 }
 
-function fill ({ to: target, shape }) {
+function fill({ to: target, shape }) {
   const dst = part(to, target, shape)
   const bytes = dst.view('uint8').data
   const runs = { samebytes: () => dst.fill(1.5) }
   if (yardstick) runs.memset = () => yardstick.memset(bytes, 1, bytes.length)
-  if (bare) for (const atOnce of [0, 1]) runs[`bound fill ${atOnce}`] = () => bare.fill(address(to), bytes.length, atOnce)
+  if (bare) {
+    for (const atOnce of [0, 1]) {
+      runs[`bound fill ${atOnce}`] = () => bare.fill(address(to), bytes.length, atOnce)
+    }
+  }
   return runs
 }
 
-function part (base, dtype, shape) {
+function part(base, dtype, shape) {
   const { itemsize } = empty([], dtype)
-  return base.narrow(0, 0, shape.reduce((a, b) => a * b, itemsize)).view(dtype).view(shape)
+  return base
+    .narrow(
+      0,
+      0,
+      shape.reduce((a, b) => a * b, itemsize),
+    )
+    .view(dtype)
+    .view(shape)
 }

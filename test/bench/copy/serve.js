@@ -8,17 +8,19 @@
 const readline = require('node:readline')
 
 /** @param {(work: object) => Record<string, () => void> | Promise<Record<string, () => void>>} prepare  what can be run, by name */
-function serve (prepare) {
+function serve(prepare) {
   let runs = {}
   const lines = readline.createInterface({ input: process.stdin })
-  lines.on('line', async line => {
+  lines.on('line', async (line) => {
     const { work, run } = JSON.parse(line)
     if (work) runs = {} // memory first
-    console.log(JSON.stringify(work ? Object.keys(runs = await prepare(work)) : seconds(runs[run])))
+    console.log(
+      JSON.stringify(work ? Object.keys((runs = await prepare(work))) : seconds(runs[run])),
+    )
   })
 }
 
-function seconds (run) {
+function seconds(run) {
   run()
   const start = performance.now()
   run()

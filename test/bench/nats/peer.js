@@ -11,17 +11,27 @@ const MIB = 2 ** 20
 
 const ROLES = {
   /** Counts messages of the stock client, and says when all have come. */
-  async stockReceiver (url) {
+  async stockReceiver(url) {
     const connection = await stock({ servers: url })
     let left = -1
-    connection.subscribe('one.stock', { callback (_, { data }) { if (data.length > 0 && --left === 0) process.send('done') } })
-    process.on('message', count => { left = count; process.send('counting') })
+    connection.subscribe('one.stock', {
+      callback(_, { data }) {
+        if (data.length > 0 && --left === 0) process.send('done')
+      },
+    })
+    process.on('message', (count) => {
+      left = count
+      process.send('counting')
+    })
     await connection.flush()
   },
-  async busReceiver (url) {
+  async busReceiver(url) {
     const connection = await transport.connect({ servers: url })
     let left = -1
-    process.on('message', count => { left = count; process.send('counting') })
+    process.on('message', (count) => {
+      left = count
+      process.send('counting')
+    })
     const messages = tensors(connection).subscribe('one.bus', { maxPending: 2 ** 28 })
     await connection.flush()
     ;(async () => {
@@ -31,16 +41,25 @@ const ROLES = {
       }
     })()
   },
-  bareReceiver: url => bareReceiver(url, 'bare', false),
-  keepingReceiver: url => bareReceiver(url, 'keeping', true),
+  bareReceiver: (url) => bareReceiver(url, 'bare', false),
+  keepingReceiver: (url) => bareReceiver(url, 'keeping', true),
   /** Bytes that JavaScript copies, and what a message holds and where it lies, of one message of so many bytes. */
-  async copies (url, size) {
+  async copies(url, size) {
     const counter = countCopies()
     const bytes = new Uint8Array(Number(size))
     const tensor = zeros([bytes.length], 'uint8')
     const kinds = {
-      stock: { connect: stock, send: (connection, subject) => { connection.publish(subject, bytes); return connection.flush() } },
-      bus: { connect: transport.connect, send: (connection, subject) => tensors(connection).publish(subject, tensor) }
+      stock: {
+        connect: stock,
+        send: (connection, subject) => {
+          connection.publish(subject, bytes)
+          return connection.flush()
+        },
+      },
+      bus: {
+        connect: transport.connect,
+        send: (connection, subject) => tensors(connection).publish(subject, tensor),
+      },
     }
     const result = {}
     for (const [kind, { connect, send }] of Object.entries(kinds)) {
@@ -50,17 +69,21 @@ const ROLES = {
       counter.begin()
       await send(a, `copies.${kind}`)
       const data = await received
-      result[kind] = { copied: counter.bytes / bytes.length, holds: data.buffer.byteLength / data.length, isAligned: fromBlob(data).dataPtr % 64n === 0n }
+      result[kind] = {
+        copied: counter.bytes / bytes.length,
+        holds: data.buffer.byteLength / data.length,
+        isAligned: fromBlob(data).dataPtr % 64n === 0n,
+      }
       await Promise.all([a.close(), b.close()])
     }
     process.on('message', () => process.send(result))
   },
   /** Says how many milliseconds of processor time it took to receive and refuse so many messages. */
-  async refuser (url) {
+  async refuser(url) {
     const connection = await transport.connect({ servers: url })
     let left = 0
     let before
-    process.on('message', count => {
+    process.on('message', (count) => {
       left = count
       before = process.cpuUsage()
       process.send('counting')
@@ -73,53 +96,97 @@ const ROLES = {
     tensors(connection, { maxBytes: MIB }).subscribe('bombs', { onError }).next()
     await connection.flush()
   },
-  async stockService (url) {
+  async stockService(url) {
     const connection = await stock({ servers: url })
-    connection.subscribe('echo.stock', { queue: 'q', callback (_, message) { message.respond(message.data) } })
+    connection.subscribe('echo.stock', {
+      queue: 'q',
+      callback(_, message) {
+        message.respond(message.data)
+      },
+    })
     const service = await new Svcm(connection).add({ name: 'echo', version: '1.0.0', queue: 'q' })
     service.addEndpoint('run', {
       subject: 'echo.service',
-      handler (_, message) {
+      handler(_, message) {
         const fields = headers()
-        for (const name of ['Tensor-Dtype', 'Tensor-Shape']) fields.set(name, message.headers.get(name))
+        for (const name of ['Tensor-Dtype', 'Tensor-Shape']) {
+          fields.set(name, message.headers.get(name))
+        }
         message.respond(message.data.slice(), { headers: fields })
-      }
+      },
     })
     await connection.flush()
   },
-  async busService (url) {
+  async busService(url) {
     const connection = await transport.connect({ servers: url })
-    await tensors(connection).serve(x => x.clone(), 'echo.bus')
+    await tensors(connection).serve((x) => x.clone(), 'echo.bus')
   },
   /** A model that takes 8 ms a run, however many rows it has. */
-  async model (url, batch) {
+  async model(url, batch) {
     const connection = await transport.connect({ servers: url })
-    const run = async x => { await new Promise(resolve => setTimeout(resolve, 8)); return x.clone() }
-    await tensors(connection).serve(run, 'model', batch === 'true' ? { batch: { max: 32, wait: 2 }, maxQueued: 256 } : { maxQueued: 256 })
+    const run = async (x) => {
+      await new Promise((resolve) => setTimeout(resolve, 8))
+      return x.clone()
+    }
+    await tensors(connection).serve(
+      run,
+      'model',
+      batch === 'true' ? { batch: { max: 32, wait: 2 }, maxQueued: 256 } : { maxQueued: 256 },
+    )
   },
   /** Work that takes 50 ms. */
-  async sleeper (url) {
+  async sleeper(url) {
     const connection = await transport.connect({ servers: url })
-    await tensors(connection).serve(async x => { await new Promise(resolve => setTimeout(resolve, 50)); return x.clone() }, 'sleep', { maxQueued: 256 })
-  }
+    await tensors(connection).serve(
+      async (x) => {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        return x.clone()
+      },
+      'sleep',
+      { maxQueued: 256 },
+    )
+  },
 }
 
-async function bareReceiver (url, name, keeps) {
+async function bareReceiver(url, name, keeps) {
   let left = -1
-  process.on('message', count => { left = count; process.send('counting') })
-  const client = await BareClient.connect(url, () => { if (--left === 0) process.send('done') }, keeps)
+  process.on('message', (count) => {
+    left = count
+    process.send('counting')
+  })
+  const client = await BareClient.connect(
+    url,
+    () => {
+      if (--left === 0) process.send('done')
+    },
+    keeps,
+  )
   await client.subscribe(`one.${name}`)
 }
 
 /** The bytes of the next message. */
 const receivers = {
-  stock: (connection, subject) => new Promise(resolve => connection.subscribe(subject, { max: 1, callback (_, { data }) { resolve(data) } })),
-  bus: async (connection, subject) => (await tensors(connection).subscribe(subject).next()).value.tensor.data
+  stock: (connection, subject) =>
+    new Promise((resolve) =>
+      connection.subscribe(subject, {
+        max: 1,
+        callback(_, { data }) {
+          resolve(data)
+        },
+      }),
+    ),
+  bus: async (connection, subject) =>
+    (await tensors(connection).subscribe(subject).next()).value.tensor.data,
 }
 
 /** Counts bytes that JavaScript copies, from `begin` on. */
-function countCopies () {
-  const counter = { bytes: 0, begin () { this.bytes = 0 } }
+function countCopies() {
+  const counter = {
+    bytes: 0,
+    begin() {
+      this.bytes = 0
+    },
+  }
   const wrap = (object, name, bytesOf) => {
     const original = object[name]
     object[name] = function (...args) {
@@ -138,7 +205,10 @@ function countCopies () {
 
 const [role, ...given] = process.argv.slice(2)
 process.once('disconnect', () => process.exit(0))
-ROLES[role](...given).then(() => process.send('ready'), error => {
-  console.error(error)
-  process.exit(1)
-})
+ROLES[role](...given).then(
+  () => process.send('ready'),
+  (error) => {
+    console.error(error)
+    process.exit(1)
+  },
+)

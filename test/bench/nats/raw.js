@@ -9,10 +9,14 @@ const MOST = 2 ** 26 + 2 // bytes of a payload and its end of line
 
 class BareClient {
   /** @param {string} url  HOST:PORT @param {() => void} onMessage  a payload has come @param {boolean} keeps  each into new memory */
-  static async connect (url, onMessage = () => {}, keeps = false) {
+  static async connect(url, onMessage = () => {}, keeps = false) {
     const [host, port] = url.split(':')
     const client = new BareClient(onMessage, keeps)
-    client.socket = net.connect({ host, port: Number(port), onread: { buffer: () => client.target(), callback: n => client.took(n) } })
+    client.socket = net.connect({
+      host,
+      port: Number(port),
+      onread: { buffer: () => client.target(), callback: (n) => client.took(n) },
+    })
     client.socket.setNoDelay(true)
     await once(client.socket, 'connect')
     client.socket.write('CONNECT {"verbose":false,"headers":true}\r\n')
@@ -20,7 +24,7 @@ class BareClient {
     return client
   }
 
-  constructor (onMessage, keeps) {
+  constructor(onMessage, keeps) {
     this.onMessage = onMessage
     this.keeps = keeps
     this.lines = Buffer.alloc(2 ** 16)
@@ -31,16 +35,18 @@ class BareClient {
     this.waiting = []
   }
 
-  target () { return this.left > 0 ? this.body.subarray(this.got, this.got + this.left) : this.lines }
+  target() {
+    return this.left > 0 ? this.body.subarray(this.got, this.got + this.left) : this.lines
+  }
 
-  took (n) {
+  took(n) {
     if (this.left > 0) this.#payload(n)
     else for (let at = 0; at < n;) at = this.#next(at, n)
     return true
   }
 
   /** Reads on in `lines`. @returns {number} where */
-  #next (at, n) {
+  #next(at, n) {
     if (this.left > 0) {
       const some = Math.min(this.left, n - at)
       this.lines.copy(this.body, this.got, at, at + some)
@@ -63,27 +69,31 @@ class BareClient {
     return end + 1
   }
 
-  #payload (n) {
+  #payload(n) {
     this.got += n
     this.left -= n
     if (this.left === 0) this.onMessage()
   }
 
   /** Waits until the server has taken all. */
-  flush () {
+  flush() {
     this.socket.write('PING\r\n')
-    return new Promise(resolve => this.waiting.push(resolve))
+    return new Promise((resolve) => this.waiting.push(resolve))
   }
 
-  subscribe (subject) {
+  subscribe(subject) {
     this.socket.write(`SUB ${subject} 1\r\n`)
     return this.flush()
   }
 
   /** @param {string} subject @param {Uint8Array} bytes @param {number} [headers]  bytes of it that are a header block */
-  publish (subject, bytes, headers) {
+  publish(subject, bytes, headers) {
     this.socket.cork()
-    this.socket.write(headers === undefined ? `PUB ${subject} ${bytes.length}\r\n` : `HPUB ${subject} ${headers} ${bytes.length}\r\n`)
+    this.socket.write(
+      headers === undefined
+        ? `PUB ${subject} ${bytes.length}\r\n`
+        : `HPUB ${subject} ${headers} ${bytes.length}\r\n`,
+    )
     this.socket.write(bytes)
     this.socket.write('\r\n')
     const done = this.flush()
@@ -91,7 +101,9 @@ class BareClient {
     return done
   }
 
-  close () { this.socket.destroy() }
+  close() {
+    this.socket.destroy()
+  }
 }
 
 module.exports = { BareClient }

@@ -17,7 +17,7 @@ const ROUNDS = 25
 const WARM = 4
 
 /** The other process: receives, and counts in `control`; serves what is fetched from it. */
-async function peer (url, name, size, port) {
+async function peer(url, name, size, port) {
   const control = SharedTensor.open(`${name}-control`)
   const received = () => {
     control.tensor.set(control.tensor.get(0) + 1, 0)
@@ -31,7 +31,7 @@ async function peer (url, name, size, port) {
   }
   const connection = await transport.connect({ servers: url })
   const bus = tensors(connection)
-  await bus.serve(x => x.narrow(0, 0, 1).clone(), 'first')
+  await bus.serve((x) => x.narrow(0, 0, 1).clone(), 'first')
   each(bus.subscribe('messages'), ({ tensor }) => tensor.dispose())
   each(SharedRing.open(`${name}-ring`).read(), () => {})
   const store = await bus.store('ways')
@@ -45,46 +45,59 @@ async function peer (url, name, size, port) {
     port,
     onread: {
       buffer: () => body.subarray(got),
-      callback (n) {
+      callback(n) {
         got = (got + n) % size
         if (got === 0) received()
         return true
-      }
-    }
+      },
+    },
   })
   await once(socket, 'connect')
-  const pages = http.createServer((_, response) => response.writeHead(200, { 'content-length': size }).end(body)).listen(0, '127.0.0.1')
+  const pages = http
+    .createServer((_, response) => response.writeHead(200, { 'content-length': size }).end(body))
+    .listen(0, '127.0.0.1')
   await once(pages, 'listening')
   process.send(pages.address().port)
 }
 
 /** Puts a page's body into a tensor. */
-function fetchInto (agent, port, out) {
+function fetchInto(agent, port, out) {
   const bytes = new Uint8Array(out.data.buffer, out.data.byteOffset, out.nbytes)
   return new Promise((resolve, reject) => {
-    http.get({ host: '127.0.0.1', port, agent }, response => {
-      let at = 0
-      response.on('data', data => {
-        bytes.set(data, at)
-        at += data.length
+    http
+      .get({ host: '127.0.0.1', port, agent }, (response) => {
+        let at = 0
+        response.on('data', (data) => {
+          bytes.set(data, at)
+          at += data.length
+        })
+        response.once('end', resolve)
       })
-      response.once('end', resolve)
-    }).once('error', reject)
+      .once('error', reject)
   })
 }
 
-async function compare (size) {
+async function compare(size) {
   const name = `samebytes-ways-${process.pid}`
   const server = await startServer({ jetstream: true, config: 'max_payload: 64MB' })
   const control = SharedTensor.create(`${name}-control`, [1], { dtype: 'int32' })
   const ring = SharedRing.create(`${name}-ring`, [size], { slots: 4, dtype: 'uint8' })
   const listener = net.createServer()
-  await new Promise(resolve => listener.listen(0, '127.0.0.1', resolve))
-  const other = fork(__filename, ['peer', server.url, name, String(size), String(listener.address().port)])
+  await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const other = fork(__filename, [
+    'peer',
+    server.url,
+    name,
+    String(size),
+    String(listener.address().port),
+  ])
   const connection = await transport.connect({ servers: server.url })
   const agent = new http.Agent({ keepAlive: true })
   try {
-    const [[socket], [port]] = await Promise.all([once(listener, 'connection'), once(other, 'message')])
+    const [[socket], [port]] = await Promise.all([
+      once(listener, 'connection'),
+      once(other, 'message'),
+    ])
     const bus = tensors(connection)
     const store = await bus.store('ways')
     const x = full([size], 7, { dtype: 'uint8' })
@@ -92,21 +105,28 @@ async function compare (size) {
     const shared = SharedTensor.create(null, [size], { dtype: 'uint8' })
 
     /** Waits until the other process has one more. */
-    const until = async send => {
+    const until = async (send) => {
       const before = control.tensor.get(0)
       await send()
       while (control.tensor.get(0) === before) await control.wait(0, before)
     }
     const rows = {
-      'bare TCP socket, into memory that is there': () => until(() => { socket.write(x.data) }),
-      'SharedRing.write': () => until(() => { ring.write(x) }),
+      'bare TCP socket, into memory that is there': () =>
+        until(() => {
+          socket.write(x.data)
+        }),
+      'SharedRing.write': () =>
+        until(() => {
+          ring.write(x)
+        }),
       'bus.request on one host': async () => (await bus.request('first', x)).dispose(),
-      'bus.request on one host, of a SharedTensor': async () => (await bus.request('first', shared.tensor)).dispose(),
+      'bus.request on one host, of a SharedTensor': async () =>
+        (await bus.request('first', shared.tensor)).dispose(),
       'bus.publish': () => until(() => bus.publish('messages', x)),
       'HTTP GET, into a tensor': () => fetchInto(agent, port, out),
-      'store.get, into a tensor, verified': () => store.get('x.npy', { out })
+      'store.get, into a tensor, verified': () => store.get('x.npy', { out }),
     }
-    const times = Object.fromEntries(Object.keys(rows).map(each => [each, []]))
+    const times = Object.fromEntries(Object.keys(rows).map((each) => [each, []]))
     for (let round = -WARM; round < ROUNDS; round++) {
       for (const [each, run] of Object.entries(rows)) {
         const from = performance.now()
@@ -116,7 +136,11 @@ async function compare (size) {
     }
     const [bare] = Object.values(times).map(median)
     console.log(`\n${size / MIB} MiB`)
-    for (const [each, list] of Object.entries(times)) console.log(`${each.padEnd(44)} ${median(list).toFixed(2).padStart(8)} ms ${(1000 * size / MIB / median(list)).toFixed(0).padStart(7)} MiB/s ${(bare / median(list)).toFixed(2).padStart(7)} x`)
+    for (const [each, list] of Object.entries(times)) {
+      console.log(
+        `${each.padEnd(44)} ${median(list).toFixed(2).padStart(8)} ms ${((1000 * size) / MIB / median(list)).toFixed(0).padStart(7)} MiB/s ${(bare / median(list)).toFixed(2).padStart(7)} x`,
+      )
+    }
     socket.destroy()
   } finally {
     other.kill()
@@ -129,13 +153,15 @@ async function compare (size) {
   }
 }
 
-async function main () {
-  for (const size of process.argv.length > 2 ? process.argv.slice(2) : [1, 8]) await compare(Number(size) * MIB)
+async function main() {
+  for (const size of process.argv.length > 2 ? process.argv.slice(2) : [1, 8]) {
+    await compare(Number(size) * MIB)
+  }
 }
 
 const [role, url, name, size, port] = process.argv.slice(2)
 const run = role === 'peer' ? peer(url, name, Number(size), Number(port)) : main()
-run.catch(error => {
+run.catch((error) => {
   console.error(error)
   process.exit(1)
 })

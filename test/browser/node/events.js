@@ -18,10 +18,14 @@ AbortSignal.prototype.removeEventListener = function (type, fn, options) {
   forget(this, type, fn)
 }
 
-function forget (signal, type, fn) {
-  noted.set(signal, (noted.get(signal) ?? []).filter(one => one.type !== type || one.fn !== fn))
+function forget(signal, type, fn) {
+  noted.set(
+    signal,
+    (noted.get(signal) ?? []).filter((one) => one.type !== type || one.fn !== fn),
+  )
 }
 
-const getEventListeners = (signal, type) => (noted.get(signal) ?? []).filter(one => one.type === type)
+const getEventListeners = (signal, type) =>
+  (noted.get(signal) ?? []).filter((one) => one.type === type)
 
 module.exports = { getEventListeners }

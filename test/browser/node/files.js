@@ -9,14 +9,16 @@ let folders = 0
 
 module.exports = {
   SCRATCH,
-  newFolder: prefix => `${SCRATCH}${prefix.split('/').pop()}${folders++}`,
-  write: (path, data) => { written.set(path, Buffer.from(data).toString('base64')) },
-  read: path => Buffer.from(written.get(path), 'base64'),
-  remove (folder) {
+  newFolder: (prefix) => `${SCRATCH}${prefix.split('/').pop()}${folders++}`,
+  write: (path, data) => {
+    written.set(path, Buffer.from(data).toString('base64'))
+  },
+  read: (path) => Buffer.from(written.get(path), 'base64'),
+  remove(folder) {
     for (const path of written.keys()) if (path.startsWith(`${folder}/`)) written.delete(path)
   },
   all: () => Object.fromEntries(written),
-  add (more) {
+  add(more) {
     for (const [path, data] of Object.entries(more)) written.set(path, data)
-  }
+  },
 }

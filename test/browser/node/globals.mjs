@@ -4,8 +4,9 @@ import { Buffer } from './buffer'
 const warned = []
 const { warn } = console
 console.warn = (...texts) => {
-  if (String(texts[0]).startsWith('samebytes: ')) for (const fn of warned.splice(0)) fn(new Error(texts[0]))
-  else warn.apply(console, texts)
+  if (String(texts[0]).startsWith('samebytes: ')) {
+    for (const fn of warned.splice(0)) fn(new Error(texts[0]))
+  } else warn.apply(console, texts)
 }
 
 const process = {
@@ -13,10 +14,12 @@ const process = {
   execPath: 'node',
   versions: {},
   emitWarning: warn,
-  once: (_, fn) => { warned.push(fn) }
+  once: (_, fn) => {
+    warned.push(fn)
+  },
 }
 
-function setImmediate (fn, ...args) {
+function setImmediate(fn, ...args) {
   const { port1, port2 } = new MessageChannel()
   port1.onmessage = () => {
     port1.close()

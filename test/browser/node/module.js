@@ -1,6 +1,6 @@
 'use strict'
 module.exports = {
-  createRequire () {
+  createRequire() {
     throw new Error('a page loads no CommonJS files')
-  }
+  },
 }

@@ -2,5 +2,5 @@
 module.exports = {
   tmpdir: () => require('./files').SCRATCH,
   freemem: () => globalThis.RUN.freemem,
-  totalmem: () => globalThis.RUN.totalmem
+  totalmem: () => globalThis.RUN.totalmem,
 }

@@ -23,14 +23,14 @@ try {
 </script>`
 
 globalThis.programs = new Map()
-globalThis.nodeModule = name => {
+globalThis.nodeModule = (name) => {
   if (name === 'node:os') return require('./os')
   throw new Error(`a page has no ${name}`)
 }
 
 /** Ends with the first line that it prints, or an error: { code, stdout, stderr }. */
-function run (source, env) {
-  return new Promise(resolve => {
+function run(source, env) {
+  return new Promise((resolve) => {
     const frame = document.createElement('iframe')
     const listeners = []
     const end = (code, stdout, stderr) => {
@@ -41,14 +41,19 @@ function run (source, env) {
     globalThis.programs.set(frame, {
       options: globalThis.RUN.init,
       source,
-      print: text => setTimeout(end, 0, 0, text, ''),
+      print: (text) => setTimeout(end, 0, 0, text, ''),
       done: (code, error) => end(code, '', String(error?.stack ?? error)),
       process: {
         env,
-        on: (_, fn) => { listeners.push(fn) },
-        removeAllListeners () {},
-        warn: text => listeners.forEach(fn => fn({ name: 'SamebytesWarning', message: text.replace(/^samebytes: /, '') }))
-      }
+        on: (_, fn) => {
+          listeners.push(fn)
+        },
+        removeAllListeners() {},
+        warn: (text) =>
+          listeners.forEach((fn) =>
+            fn({ name: 'SamebytesWarning', message: text.replace(/^samebytes: /, '') }),
+          ),
+      },
     })
     frame.srcdoc = HOST
     document.body.append(frame)

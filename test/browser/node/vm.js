@@ -1,7 +1,7 @@
 'use strict'
 // Another realm is an iframe's.
 
-function createContext (globals) {
+function createContext(globals) {
   const frame = document.createElement('iframe')
   document.body.append(frame)
   return Object.assign(frame.contentWindow, globals)
@@ -9,4 +9,8 @@ function createContext (globals) {
 
 const runInContext = (source, realm) => realm.eval(source)
 
-module.exports = { createContext, runInContext, runInNewContext: source => runInContext(source, createContext({})) }
+module.exports = {
+  createContext,
+  runInContext,
+  runInNewContext: (source) => runInContext(source, createContext({})),
+}

@@ -21,7 +21,7 @@ onmessage = async ({ data: { source, workerData, origin, init, lock } }) => {
 `
 
 /** What init is given in a worker. */
-function forWorkers () {
+function forWorkers() {
   if (!globalThis.RUN.init.shared) return {}
   const token = share(zeros([1]))
   unshare(token)
@@ -31,7 +31,7 @@ function forWorkers () {
 let last = 0
 
 class Worker {
-  constructor (source, { workerData }) {
+  constructor(source, { workerData }) {
     this.lock = `test ${location.href} ${performance.timeOrigin} ${++last}`
     this.handlers = { exit: [], error: [], message: [] }
     const url = URL.createObjectURL(new Blob([PRELUDE], { type: 'text/javascript' }))
@@ -43,39 +43,45 @@ class Worker {
     }
     this.worker.onerror = ({ message }) => this.fail(new Error(message))
     try {
-      this.worker.postMessage({ source, workerData, origin: location.origin, init: forWorkers(), lock: this.lock })
+      this.worker.postMessage({
+        source,
+        workerData,
+        origin: location.origin,
+        init: forWorkers(),
+        lock: this.lock,
+      })
     } catch (error) {
       this.worker.terminate()
       throw error
     }
   }
 
-  tell (name, value) {
+  tell(name, value) {
     const all = this.handlers[name]
     this.handlers[name] = all.filter(({ once }) => !once)
     for (const { fn } of all) fn(value)
   }
 
-  fail (error) {
+  fail(error) {
     this.tell('error', error)
     this.end(1)
   }
 
-  end (code) {
+  end(code) {
     this.worker.terminate()
     navigator.locks.request(this.lock, () => this.tell('exit', code))
   }
 
-  async terminate () {
+  async terminate() {
     this.end(1)
   }
 
-  on (name, fn, once = false) {
+  on(name, fn, once = false) {
     this.handlers[name].push({ fn, once })
     return this
   }
 
-  once (name, fn) {
+  once(name, fn) {
     return this.on(name, fn, true)
   }
 }

@@ -7,18 +7,29 @@ const { clean, drawn, dropTokens, validOf, warm, writeFiles } = require('../call
 const { polluted, replaced, strange } = require('../values')
 const { Bystanders, finished } = require('../witness')
 
-async function run (program) {
+async function run(program) {
   const { r } = program
   writeFiles()
   setMemoryLimit(2 ** 26)
   const others = new Bystanders(r)
   // A Proxy's, of what only looks like a tensor, a signal's, of an iterator over no bytes, or of a class that is called as a callback.
-  program.isOwn = error => error.name === 'AbortError' || (error instanceof TypeError && /revoked|proxy|Receiver must be|private member|prototype.values on a detached|requires 'new'|without 'new'/i.test(error.message))
+  program.isOwn = (error) =>
+    error.name === 'AbortError' ||
+    (error instanceof TypeError &&
+      /revoked|proxy|Receiver must be|private member|prototype.values on a detached|requires 'new'|without 'new'/i.test(
+        error.message,
+      ))
   for (let step = program.long ? 300 : 60; step > 0; step--) {
     const { name, args, make, invoke } = drawn(r)
-    const list = replaced(r, args.map(validOf), r.pick([0, 1, 1, 1, 2]), right => strange(r, right))
+    const list = replaced(r, args.map(validOf), r.pick([0, 1, 1, 1, 2]), (right) =>
+      strange(r, right),
+    )
     const on = make?.()
-    const undo = r.rarely(4) ? polluted(r, () => { throw new program.Thrown('polluted') }) : () => {}
+    const undo = r.rarely(4)
+      ? polluted(r, () => {
+          throw new program.Thrown('polluted')
+        })
+      : () => {}
     await finished(program, name, () => invoke(list, on), on, { undo, shown: list })
     if (r.rarely(20)) others.check(program, name)
   }
@@ -28,4 +39,10 @@ async function run (program) {
   clean()
 }
 
-module.exports = { backends: ['native', 'wasm', 'wasm-shared'], programs: 50, before: warm, run, flags: () => ['--max-old-space-size=256'] }
+module.exports = {
+  backends: ['native', 'wasm', 'wasm-shared'],
+  programs: 50,
+  before: warm,
+  run,
+  flags: () => ['--max-old-space-size=256'],
+}

@@ -18,7 +18,7 @@ const SECRET = Buffer.alloc(5000, 'secret ')
 let folder
 let victim
 
-function before () {
+function before() {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'users-'))
   fs.chmodSync(folder, 0o755)
   fs.chmodSync(path.dirname(folder), 0o755) // the runner's
@@ -27,12 +27,18 @@ function before () {
   victim = path.join(folder, 'victim')
 }
 
-function after () {
+function after() {
   fs.rmSync(folder, { recursive: true, force: true })
 }
 
 /** What the other user does: a shell as that user. */
-const asOther = (script, ...args) => spawnSync('sh', ['-c', script, 'sh', ...args], { uid: OTHER, gid: OTHER, cwd: '/', env: { PATH: process.env.PATH } }).status
+const asOther = (script, ...args) =>
+  spawnSync('sh', ['-c', script, 'sh', ...args], {
+    uid: OTHER,
+    gid: OTHER,
+    cwd: '/',
+    env: { PATH: process.env.PATH },
+  }).status
 
 /** What is planted under a name; $1: the name, $2: what is to be overwritten. */
 const PLANTS = {
@@ -46,32 +52,56 @@ const PLANTS = {
   'a folder': 'mkdir "$1"',
   'a file of theirs': 'head -c 4096 /dev/zero > "$1"; chmod 666 "$1"',
   'a file that nobody may read': 'echo x > "$1"; chmod 0 "$1"',
-  'an empty file': ': > "$1"; chmod 666 "$1"'
+  'an empty file': ': > "$1"; chmod 666 "$1"',
 }
 
-const TAGS = 'i=$(stat -c %i "$1" 2>/dev/null || stat -c %i /dev/shm); for n in 0 1 2 3 4 5; do ln -s "$2" "/dev/shm/.samebytes-$((i + n))"; done 2>/dev/null'
+const TAGS =
+  'i=$(stat -c %i "$1" 2>/dev/null || stat -c %i /dev/shm); for n in 0 1 2 3 4 5; do ln -s "$2" "/dev/shm/.samebytes-$((i + n))"; done 2>/dev/null'
 
 /** What is called with a name that they have. */
-const ofShm = name => ({
-  create: r => SharedTensor.create(name, [4], { ifExists: r.pick([undefined, 'error', 'open', 'replace']) }).dispose(),
-  'create, then fill': r => { const made = SharedTensor.create(name, [400], { ifExists: r.pick([undefined, 'open', 'replace']) }); made.tensor.fill(1); made.dispose() },
-  open: r => { const made = SharedTensor.open(name, r.pick([{}, { mode: 'r', guard: true }, { format: 'raw', dtype: 'uint8', guard: true }])); made.tensor.clone(); made.dispose() },
+const ofShm = (name) => ({
+  create: (r) =>
+    SharedTensor.create(name, [4], {
+      ifExists: r.pick([undefined, 'error', 'open', 'replace']),
+    }).dispose(),
+  'create, then fill': (r) => {
+    const made = SharedTensor.create(name, [400], {
+      ifExists: r.pick([undefined, 'open', 'replace']),
+    })
+    made.tensor.fill(1)
+    made.dispose()
+  },
+  open: (r) => {
+    const made = SharedTensor.open(
+      name,
+      r.pick([{}, { mode: 'r', guard: true }, { format: 'raw', dtype: 'uint8', guard: true }]),
+    )
+    made.tensor.clone()
+    made.dispose()
+  },
   unlink: () => SharedTensor.unlink(name),
   list: () => SharedTensor.list(),
-  'ring: create': r => { const ring = SharedRing.create(name, [3], { slots: 2, ifExists: r.pick([undefined, 'open', 'replace']) }); ring.write(1); ring.dispose() },
+  'ring: create': (r) => {
+    const ring = SharedRing.create(name, [3], {
+      slots: 2,
+      ifExists: r.pick([undefined, 'open', 'replace']),
+    })
+    ring.write(1)
+    ring.dispose()
+  },
   'ring: open': () => SharedRing.open(name).dispose(),
-  'ring: unlink': () => SharedRing.unlink(name)
+  'ring: unlink': () => SharedRing.unlink(name),
 })
 const tensors = () => ({ a: s.full([100], 3) })
-const ofFiles = at => ({
-  saveNpy: r => s.saveNpy(at, tensors().a, { ifExists: r.pick(['error', 'replace']) }),
+const ofFiles = (at) => ({
+  saveNpy: (r) => s.saveNpy(at, tensors().a, { ifExists: r.pick(['error', 'replace']) }),
   saveNpySync: () => s.saveNpySync(at, tensors().a),
   saveNpz: () => s.saveNpz(at, tensors()),
   saveSafetensorsSync: () => s.saveSafetensorsSync(at, tensors()),
-  createNpy: r => s.createNpy(at, [30], { ifExists: r.pick(['error', 'replace']) }).fill(1)
+  createNpy: (r) => s.createNpy(at, [30], { ifExists: r.pick(['error', 'replace']) }).fill(1),
 })
 
-async function run (program) {
+async function run(program) {
   const { r } = program
   for (let i = program.long ? 20 : 6; i > 0; i--) {
     fs.writeFileSync(victim, SECRET)
@@ -80,7 +110,9 @@ async function run (program) {
     const isFile = r.next(3) === 0
     const name = `sb-hostile-${process.pid}-${r.next(1e6)}`
     // A save goes where the caller's own link leads, so whoever saves among links of others has to know it.
-    const plant = r.pick(Object.keys(PLANTS).filter(plant => !isFile || plant !== 'a link to a file'))
+    const plant = r.pick(
+      Object.keys(PLANTS).filter((plant) => !isFile || plant !== 'a link to a file'),
+    )
     const control = !isFile && r.rarely(3) ? '.control' : ''
     const at = isFile ? path.join(folder, 'all', `${name}.npy`) : path.join(SHM, name)
     asOther(PLANTS[plant], at + control, victim)
@@ -91,10 +123,16 @@ async function run (program) {
       const call = r.pick(Object.keys(calls))
       await program.later(`${call} where there is ${plant}`, async () => calls[call](r))
       const now = fs.readFileSync(victim)
-      if (!now.equals(SECRET)) program.fail(`${call} where there is ${plant}: the file that it leads to was written`)
-      if (fs.existsSync(`${victim}.new`)) program.fail(`${call} where there is ${plant}: the file that it leads to was made`)
+      if (!now.equals(SECRET)) {
+        program.fail(`${call} where there is ${plant}: the file that it leads to was written`)
+      }
+      if (fs.existsSync(`${victim}.new`)) {
+        program.fail(`${call} where there is ${plant}: the file that it leads to was made`)
+      }
     }
-    for (const each of [at, at + control, `${at}.control`]) fs.rmSync(each, { recursive: true, force: true })
+    for (const each of [at, at + control, `${at}.control`]) {
+      fs.rmSync(each, { recursive: true, force: true })
+    }
   }
   used(program, 'in the end', s.full([3], 1))
 }
@@ -102,15 +140,23 @@ async function run (program) {
 module.exports = {
   backends: ['native'],
   programs: 12,
-  missing: () => process.getuid() !== 0 ? 'needs root, who can be two users' : asOtherWorks() ? '' : 'another user cannot be had here',
+  missing: () =>
+    process.getuid() !== 0
+      ? 'needs root, who can be two users'
+      : asOtherWorks()
+        ? ''
+        : 'another user cannot be had here',
   before,
   after,
-  run
+  run,
 }
 
-function asOtherWorks () {
+function asOtherWorks() {
   try {
-    return execFileSync('id', ['-u'], { uid: OTHER, gid: OTHER, encoding: 'utf8', cwd: '/' }).trim() === String(OTHER)
+    return (
+      execFileSync('id', ['-u'], { uid: OTHER, gid: OTHER, encoding: 'utf8', cwd: '/' }).trim() ===
+      String(OTHER)
+    )
   } catch {
     return false
   }

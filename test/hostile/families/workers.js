@@ -48,11 +48,17 @@ const SOURCE = `
 `
 
 /** Has all that a thread sent the value that it had? */
-function taken (program, r, messages) {
+function taken(program, r, messages) {
   for (const { token, value, moved, at } of messages) {
     if (moved !== undefined) {
       const floats = new Float32Array(moved, at, 100)
-      for (let i = 0; i < 100; i++) if (floats[i] !== value) program.fail(`a buffer that a thread transferred: element ${i} is ${floats[i]}, not ${value}`)
+      for (let i = 0; i < 100; i++) {
+        if (floats[i] !== value) {
+          program.fail(
+            `a buffer that a thread transferred: element ${i} is ${floats[i]}, not ${value}`,
+          )
+        }
+      }
       continue
     }
     if (r.rarely(5)) {
@@ -60,37 +66,51 @@ function taken (program, r, messages) {
       continue
     }
     const { value: t, error } = program.call('fromShared', () => s.fromShared(token))
-    if (error !== undefined && !['ERR_STALE', 'ERR_MEMORY'].includes(error.code)) program.fail(`fromShared: ${error.stack}`)
+    if (error !== undefined && !['ERR_STALE', 'ERR_MEMORY'].includes(error.code)) {
+      program.fail(`fromShared: ${error.stack}`)
+    }
     if (t === undefined) continue
-    for (const x of t.toArray()) if (x !== value) program.fail(`a token of another thread: ${x}, not ${value}`)
+    for (const x of t.toArray()) {
+      if (x !== value) program.fail(`a token of another thread: ${x}, not ${value}`)
+    }
     t.dispose()
   }
 }
 
-async function threads (program, r) {
+async function threads(program, r) {
   const all = Array.from({ length: r.between(1, 3) }, () => {
     const worker = new Worker(SOURCE, { eval: true, workerData: { seed: r.uint32() } })
     const messages = []
-    worker.on('message', message => { if (message !== 'ready') messages.push(message) })
-    worker.on('error', error => { messages.problem = error })
+    worker.on('message', (message) => {
+      if (message !== 'ready') messages.push(message)
+    })
+    worker.on('error', (error) => {
+      messages.problem = error
+    })
     return { worker, messages, ready: once(worker, 'message') }
   })
-  await Promise.all(all.map(({ ready }) => r.next(4) ? ready.catch(() => {}) : null))
+  await Promise.all(all.map(({ ready }) => (r.next(4) ? ready.catch(() => {}) : null)))
   for (const { worker, messages } of all) {
     for (let i = r.next(30); i > 0; i--) {
-      await new Promise(resolve => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
       const late = messages.filter(({ moved }) => moved !== undefined || r.rarely(4))
-      taken(program, r, messages.splice(0).filter(message => !late.includes(message)))
+      taken(
+        program,
+        r,
+        messages.splice(0).filter((message) => !late.includes(message)),
+      )
       messages.push(...late)
     }
     await worker.terminate()
     if (messages.problem !== undefined) program.fail(`a thread: ${messages.problem.stack}`)
     for (let i = 0; i < 3; i++) {
       globalThis.gc()
-      await new Promise(resolve => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
     }
     // Where anything of the dead was given back.
-    const kept = [N, 100].flatMap(n => Array.from({ length: 100 }, (_, i) => s.full([n], 77, { shared: i % 2 === 1 })))
+    const kept = [N, 100].flatMap((n) =>
+      Array.from({ length: 100 }, (_, i) => s.full([n], 77, { shared: i % 2 === 1 })),
+    )
     taken(program, r, messages)
     for (const t of kept) {
       for (const x of t.data) if (x !== 77) program.fail(`after a thread ended: ${x}, not 77`)
@@ -113,11 +133,14 @@ const KILLED = `
   }
 `
 
-async function processes (program, r) {
+async function processes(program, r) {
   const ring = SharedRing.create(NAMES[1], [300], { slots: 4, dtype: 'uint8', ifExists: 'replace' })
-  const child = spawn(process.execPath, ['-e', KILLED, NAMES[1], NAMES[0]], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['-e', KILLED, NAMES[1], NAMES[0]], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
-  await new Promise(resolve => setTimeout(resolve, r.next(12)))
+  await new Promise((resolve) => setTimeout(resolve, r.next(12)))
   child.kill('SIGKILL')
   await once(child, 'exit')
   program.call('ring: count', () => ring.count)
@@ -128,19 +151,27 @@ async function processes (program, r) {
   let seen = 0
   for await (const { tensor, index } of opened.read()) {
     const copy = tensor.clone()
-    if (opened.intact(index) && new Set(copy.data).size !== 1) program.fail(`ring: frame ${index} is a mixture`)
+    if (opened.intact(index) && new Set(copy.data).size !== 1) {
+      program.fail(`ring: frame ${index} is a mixture`)
+    }
     if (++seen > 8 || copy.get(0) === 201) break
   }
   ring.dispose()
   opened.dispose()
   const { value: there } = program.call('SharedTensor.open', () => SharedTensor.open(NAMES[0]))
   if (there !== undefined) used(program, 'SharedTensor.open', there.tensor)
-  program.call('SharedTensor.create', () => SharedTensor.create(NAMES[0], [10], { ifExists: 'replace' }).dispose())
+  program.call('SharedTensor.create', () =>
+    SharedTensor.create(NAMES[0], [10], { ifExists: 'replace' }).dispose(),
+  )
   ring.dispose()
-  for (const unlink of [() => SharedRing.unlink(NAMES[1]), () => SharedTensor.unlink(NAMES[0])]) try { unlink() } catch {}
+  for (const unlink of [() => SharedRing.unlink(NAMES[1]), () => SharedTensor.unlink(NAMES[0])]) {
+    try {
+      unlink()
+    } catch {}
+  }
 }
 
-async function run (program) {
+async function run(program) {
   const { r } = program
   const others = new Bystanders(r)
   if (isNative && r.rarely(4)) await processes(program, r)

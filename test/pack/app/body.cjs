@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 
-module.exports = async function use (sb, math, backend) {
+module.exports = async function use(sb, math, backend) {
   assert.equal(sb.backend(), backend)
   const m = sb.tensor([1, 2, 3, 4, 5, 6], [2, 3], { dtype: 'float32' })
   const t = m.permute([1, 0])
@@ -14,11 +14,18 @@ module.exports = async function use (sb, math, backend) {
   assert.equal(t.get(2, 0), 7, 'the view does not show what was written')
   t.set(8, 1, 1)
   assert.equal(m.get(1, 1), 8, 'the tensor does not show what the view wrote')
-  assert.deepEqual(math.add(m, t.T).toArray(), [[2, 4, 14], [8, 16, 12]])
+  assert.deepEqual(math.add(m, t.T).toArray(), [
+    [2, 4, 14],
+    [8, 16, 12],
+  ])
   assert.deepEqual(math.linalg.cross(m.slice('0'), m.slice('1')).toArray(), [-44, 22, 0])
   m.data[0] = 9
   assert.equal(t.get(0, 0), 9, 'the tensor does not show what its data was given')
-  assert.deepEqual(t.astype('int16', { casting: 'unsafe' }).toArray(), [[9, 4], [2, 8], [7, 6]])
+  assert.deepEqual(t.astype('int16', { casting: 'unsafe' }).toArray(), [
+    [9, 4],
+    [2, 8],
+    [7, 6],
+  ])
 
   const bytes = new Float64Array(4)
   const blob = sb.fromBlob(bytes, [2, 2])
@@ -30,7 +37,13 @@ module.exports = async function use (sb, math, backend) {
     assert.equal(blob.get(1, 1), 4)
   }
   assert.throws(() => sb.zeros([-1]), { code: 'ERR_SHAPE' })
-  assert.deepEqual(sb.concat([sb.arange(3), sb.arange(2)]).toArray().map(Number), [0, 1, 2, 0, 1])
+  assert.deepEqual(
+    sb
+      .concat([sb.arange(3), sb.arange(2)])
+      .toArray()
+      .map(Number),
+    [0, 1, 2, 0, 1],
+  )
   assert.deepEqual(sb.parseNpy(sb.toNpyBytes(m)).toArray(), m.toArray())
 
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-app-'))

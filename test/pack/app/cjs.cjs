@@ -1,5 +1,7 @@
 'use strict'
-require('./body.cjs')(require('samebytes'), require('samebytes/math'), process.argv[2]).catch(error => {
-  console.error(error)
-  process.exitCode = 1
-})
+require('./body.cjs')(require('samebytes'), require('samebytes/math'), process.argv[2]).catch(
+  (error) => {
+    console.error(error)
+    process.exitCode = 1
+  },
+)

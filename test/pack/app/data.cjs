@@ -12,12 +12,16 @@ const path = require('node:path')
 const file = isMainThread ? path.join(os.tmpdir(), `samebytes-data-${process.pid}.npy`) : workerData
 
 /** Kept by the module until the environment ends. */
-function take () {
+function take() {
   const owner = zeros([64], { shared: true })
-  return [openNpy(file), zeros([1000], { shared: true }), fromBlob(owner.dataPtr, [64], { dtype: 'float32', owner })].map(t => t.data)
+  return [
+    openNpy(file),
+    zeros([1000], { shared: true }),
+    fromBlob(owner.dataPtr, [64], { dtype: 'float32', owner }),
+  ].map((t) => t.data)
 }
 
-async function main (how) {
+async function main(how) {
   await saveNpy(file, zeros([1000]))
   globalThis.taken = take()
   if (how === 'workers') {
@@ -29,12 +33,14 @@ async function main (how) {
 }
 
 /** A worker that ends by itself, or is terminated. */
-async function work (i) {
+async function work(i) {
   const worker = new Worker(__filename, { workerData: file })
-  const moved = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
+  const moved = await new Promise((resolve, reject) =>
+    worker.once('message', resolve).once('error', reject),
+  )
   if (i % 2 === 0) {
     worker.postMessage('end')
-    await new Promise(resolve => worker.once('exit', resolve))
+    await new Promise((resolve) => worker.once('exit', resolve))
   } else {
     await worker.terminate()
   }
@@ -43,7 +49,7 @@ async function work (i) {
 }
 
 /** Sends bytes to the main thread, where this runtime can move such buffers, and has others of its own. */
-function worker () {
+function worker() {
   globalThis.taken = take()
   const { buffer } = zeros([4096], { shared: true }).fill(7).data
   parentPort.once('message', () => process.exit())

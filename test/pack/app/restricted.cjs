@@ -16,8 +16,13 @@ const things = {
   ring: () => sb.SharedRing.create('samebytes-test-restricted', [1], { slots: 2 }).dispose(),
   list: () => sb.SharedTensor.list(),
   open: () => sb.openNpy(file),
-  parse: () => sb.parseNpy(new Uint8Array(128))
+  parse: () => sb.parseNpy(new Uint8Array(128)),
 }
 
-Promise.resolve().then(things[what]).then(value => ({ value }), ({ name, code, message }) => ({ name, code, message }))
-  .then(result => console.log(JSON.stringify(result)))
+Promise.resolve()
+  .then(things[what])
+  .then(
+    (value) => ({ value }),
+    ({ name, code, message }) => ({ name, code, message }),
+  )
+  .then((result) => console.log(JSON.stringify(result)))

@@ -3,11 +3,13 @@
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
 const { backend } = require('samebytes')
 
-async function main () {
+async function main() {
   const seen = [backend()]
   for (let i = 0; i < 2; i++) {
     const worker = new Worker(__filename)
-    seen.push(await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)))
+    seen.push(
+      await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)),
+    )
     await worker.terminate()
   }
   console.log(seen.join(' '))

@@ -9,4 +9,6 @@ const [nft, program, platform] = process.argv.slice(2)
 const { nodeFileTrace } = require(nft)
 Object.defineProperty(process, 'platform', { value: platform })
 const { root } = path.parse(process.cwd())
-nodeFileTrace([program], { base: root }).then(({ fileList }) => console.log(JSON.stringify([...fileList].map(file => path.relative('.', root + file)))))
+nodeFileTrace([program], { base: root }).then(({ fileList }) =>
+  console.log(JSON.stringify([...fileList].map((file) => path.relative('.', root + file)))),
+)

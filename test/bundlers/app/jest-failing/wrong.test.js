@@ -1,8 +1,14 @@
 'use strict'
 const { tensor } = require('samebytes')
 
-test('one dimension differs', () => { expect(tensor([1, 2])).toEqual(tensor([1, 3])) })
+test('one dimension differs', () => {
+  expect(tensor([1, 2])).toEqual(tensor([1, 3]))
+})
 
-test('two dimensions differ', () => { expect(tensor([[1, 2]])).toStrictEqual(tensor([[1, 3]])) })
+test('two dimensions differ', () => {
+  expect(tensor([[1, 2]])).toStrictEqual(tensor([[1, 3]]))
+})
 
-test('nothing differs', () => { expect(tensor([1, 2])).toEqual(tensor([1, 2])) })
+test('nothing differs', () => {
+  expect(tensor([1, 2])).toEqual(tensor([1, 2]))
+})

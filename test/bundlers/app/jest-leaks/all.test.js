@@ -7,8 +7,12 @@ const { join } = require('node:path')
 
 /* eslint-disable no-undef -- Jest's beforeAll and afterAll */
 let folder
-beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'samebytes-jest-')) })
-afterAll(() => { rmSync(folder, { recursive: true }) })
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'samebytes-jest-'))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
 /* eslint-enable no-undef */
 
 test('arithmetic and copies, off the event loop as well', async () => {
@@ -36,6 +40,8 @@ test('what is shared with native code', async () => {
   expect(fromDlpack(t)).toEqual(t)
   expect(t.__samebytes__).toBeDefined()
   const kept = ones([4], { shared: true })
-  await new Promise(resolve => { fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter: resolve }).dispose() })
+  await new Promise((resolve) => {
+    fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter: resolve }).dispose()
+  })
   fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter: () => kept })
 })

@@ -2,10 +2,24 @@
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { threadId } = require('node:worker_threads')
-const { SamebytesError, arange, backend, concat, fromBlob, parseNpy, tensor, toNpyBytes, zeros } = require('samebytes')
+const {
+  SamebytesError,
+  arange,
+  backend,
+  concat,
+  fromBlob,
+  parseNpy,
+  tensor,
+  toNpyBytes,
+  zeros,
+} = require('samebytes')
 const { add, sum } = require('samebytes/math')
 
-const matrix = () => tensor([[1, 2], [3, 4]])
+const matrix = () =>
+  tensor([
+    [1, 2],
+    [3, 4],
+  ])
 
 test('tensors are native, and this worker has them', () => {
   expect(backend()).toBe('native')
@@ -17,13 +31,28 @@ test('a view shows what is written to its tensor, and the other way round', () =
   const t = m.permute([1, 0])
   m.set(5, 0, 1)
   t.set(6, 0, 1)
-  expect(t).toEqual(tensor([[1, 6], [5, 4]]))
-  expect(m).toStrictEqual(tensor([[1, 5], [6, 4]]))
+  expect(t).toEqual(
+    tensor([
+      [1, 6],
+      [5, 4],
+    ]),
+  )
+  expect(m).toStrictEqual(
+    tensor([
+      [1, 5],
+      [6, 4],
+    ]),
+  )
   expect({ list: [t] }).toEqual({ list: [m.transpose(0, 1)] })
 })
 
 test('toEqual tells other elements and shapes apart', () => {
-  expect(matrix()).not.toEqual(tensor([[1, 2], [3, 5]]))
+  expect(matrix()).not.toEqual(
+    tensor([
+      [1, 2],
+      [3, 5],
+    ]),
+  )
   expect(matrix()).not.toEqual(tensor([1, 2, 3, 4]))
   expect(tensor([1, 2])).not.toEqual(tensor([2, 1]))
 })
@@ -42,9 +71,15 @@ test('after resetModules functions still know the tensors that were made before'
   const m = matrix()
   jest.resetModules() // eslint-disable-line no-undef
   expect(concat([m, m]).shape).toEqual([4, 2])
-  expect(m.roll(1).toArray()).toEqual([[4, 1], [2, 3]])
+  expect(m.roll(1).toArray()).toEqual([
+    [4, 1],
+    [2, 3],
+  ])
   expect(zeros([3]).copyFrom(arange(3)).toArray()).toEqual([0, 1, 2])
-  expect(add(m, 1).toArray()).toEqual([[2, 3], [4, 5]])
+  expect(add(m, 1).toArray()).toEqual([
+    [2, 3],
+    [4, 5],
+  ])
   expect(sum(m).item()).toBe(10)
   expect(String(m)).toMatch('[3., 4.]')
   expect(parseNpy(toNpyBytes(m))).toEqual(m)

@@ -4,4 +4,8 @@ import { init } from 'samebytes'
 import { App } from './App.jsx'
 
 await init()
-createRoot(document.querySelector('main')).render(<StrictMode><App /></StrictMode>)
+createRoot(document.querySelector('main')).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)

@@ -1,3 +1,7 @@
 import react from '@vitejs/plugin-react'
 
-export default { plugins: [react()], optimizeDeps: { exclude: ['samebytes'] }, server: { fs: { allow: ['../..'] } } }
+export default {
+  plugins: [react()],
+  optimizeDeps: { exclude: ['samebytes'] },
+  server: { fs: { allow: ['../..'] } },
+}

@@ -5,7 +5,11 @@ import { expect, test } from 'vitest'
 import { SamebytesError, backend, fromBlob, tensor } from 'samebytes'
 import { add, sum } from 'samebytes/math'
 
-const matrix = () => tensor([[1, 2], [3, 4]])
+const matrix = () =>
+  tensor([
+    [1, 2],
+    [3, 4],
+  ])
 
 test('tensors are native, and this worker has them', () => {
   expect(backend()).toBe('native')
@@ -17,19 +21,39 @@ test('a view shows what is written to its tensor, and the other way round', () =
   const t = m.permute([1, 0])
   m.set(5, 0, 1)
   t.set(6, 0, 1)
-  expect(t).toEqual(tensor([[1, 6], [5, 4]]))
-  expect(m).toStrictEqual(tensor([[1, 5], [6, 4]]))
+  expect(t).toEqual(
+    tensor([
+      [1, 6],
+      [5, 4],
+    ]),
+  )
+  expect(m).toStrictEqual(
+    tensor([
+      [1, 5],
+      [6, 4],
+    ]),
+  )
   expect({ list: [t] }).toEqual({ list: [m.transpose(0, 1)] })
 })
 
 test('toEqual tells other elements and shapes apart', () => {
-  expect(matrix()).not.toEqual(tensor([[1, 2], [3, 5]]))
+  expect(matrix()).not.toEqual(
+    tensor([
+      [1, 2],
+      [3, 5],
+    ]),
+  )
   expect(matrix()).not.toEqual(tensor([1, 2, 3, 4]))
   expect(tensor([1, 2])).not.toEqual(tensor([2, 1]))
 })
 
 test('arithmetic is native as well', () => {
-  expect(add(matrix(), 1)).toEqual(tensor([[2, 3], [4, 5]]))
+  expect(add(matrix(), 1)).toEqual(
+    tensor([
+      [2, 3],
+      [4, 5],
+    ]),
+  )
   expect(sum(matrix()).item()).toBe(10)
 })
 
