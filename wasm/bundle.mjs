@@ -49,7 +49,7 @@ function partsOf(index) {
     cuda: 'sharing/cuda-ipc',
   }
   for (const [, names, file] of index.matchAll(
-    /^const \{([^}]+)\} = functionsOf\(\(\) =>\s+require\('\.\/(.+)'\),?\s*\)$/gm,
+    /^const \{([^}]+)\} =\s+functionsOf\(\(\) =>\s+require\('\.\/(.+)'\),?\s*\)$/gm,
   )) {
     if (!ALWAYS.includes(file)) for (const name of names.match(/\w+/g)) parts[name] = file
   }

@@ -133,10 +133,10 @@ function lazyIn(from) {
   const text = fs.readFileSync(path.join(FOLDER, from), 'utf8')
   return Object.fromEntries(
     [
-      ...text.matchAll(/const \{ ([^}]+) \} = functionsOf\(\(\) => require\('([./\w-]+)'\)\)/g),
+      ...text.matchAll(/const \{([^}]+)\} =\s+functionsOf\(\(\) =>\s+require\('([./\w-]+)'\)/g),
     ].flatMap(([, names, file]) =>
       names
-        .split(', ')
+        .match(/\w+/g)
         .map((name) => [name, `${path.posix.join(path.posix.dirname(from), file)}.js`]),
     ),
   )
@@ -160,9 +160,9 @@ function members(Class, file, title) {
   )) {
     if (name === 'constructor') continue
     if (property.get) {
-      list.push([`${title}.${name}`, file, new RegExp(`^get ${name} \\(`), 'getter'])
+      list.push([`${title}.${name}`, file, new RegExp(`^get ${name}\\(`), 'getter'])
     } else if (typeof property.value === 'function') {
-      list.push([`${title}.${name}`, file, new RegExp(`^(?:async |\\* )?${name} \\(`), 'method'])
+      list.push([`${title}.${name}`, file, new RegExp(`^(?:async |\\*)?${name}\\(`), 'method'])
     }
   }
   return list
