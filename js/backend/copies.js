@@ -225,7 +225,11 @@ function callCopy(opcode) {
 function copyScaled(dst, src, scaling, casting) {
   const { numbers, axis } = scaling
   const here = numbers !== null && areReachable(dst, src)
-  if (!here || countOf(numbers.scale) > MOST_NUMBERS || countOf(numbers.bias) > MOST_NUMBERS) {
+  if (
+    !here ||
+    factorCount(numbers.scale) > MOST_NUMBERS ||
+    factorCount(numbers.bias) > MOST_NUMBERS
+  ) {
     invokeStaged(opcodes.copy_scaled, dst, [src, scaling.scale, scaling.bias], axis, casting)
     return
   }
@@ -241,7 +245,7 @@ function copyScaled(dst, src, scaling, casting) {
 const MOST_NUMBERS = 256 // for which there is room in the call buffer, twice
 
 /** @param {number | Float64Array} factor */
-const countOf = (factor) => (typeof factor === 'number' ? 1 : lengthOf(factor))
+const factorCount = (factor) => (typeof factor === 'number' ? 1 : lengthOf(factor))
 
 /**
  * Writes a factor: how many numbers (-1: one for all elements), the numbers.

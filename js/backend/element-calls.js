@@ -2,7 +2,6 @@
 // Calls that read and write elements, copies and fills apart, and questions about dtypes.
 
 const { isOnDevice, countStaged } = require('./storage')
-const { itemsizes } = require('./dtypes')
 const {
   backend,
   opcodes,
@@ -39,7 +38,7 @@ function stageOnCpu(layout, read) {
   const there = stage(layout)
   if (!isOnDevice(there.storage)) return there
   const here = dense(layout.dtype, layout.shape)
-  here.storage = allocate(here.size * itemsizes[here.dtype])
+  here.storage = allocate(here.nbytes)
   try {
     backend.addressOf(here.storage)
     if (read) copy(here, layout, 0)

@@ -2,6 +2,7 @@
 // A layout: which elements of a storage a tensor has, and in which order.
 
 const { rootless } = require('../base/records')
+const { itemsizes } = require('./dtypes')
 const { Storage, Group } = require('./storage')
 
 // Flags of a Layout. C gets READ_ONLY alone.
@@ -41,6 +42,10 @@ class Layout {
     this.frozenStrides = null
   }
 
+  /** Bytes of its elements. */
+  get nbytes() {
+    return this.size * itemsizes[this.dtype]
+  }
   /** Elements that a resize in place may use. */
   get capacity() {
     return this.optional === null || this.optional.capacity < 0 ? this.size : this.optional.capacity

@@ -84,9 +84,9 @@ function memory() {
     tensors,
     storages,
     bytes,
-    copied: copyOf(stats.copied),
+    copied: copyOfRows(stats.copied),
     staged: { ...stats.staged },
-    sent: copyOf(stats.sent),
+    sent: copyOfRows(stats.sent),
     promoted: stats.promoted,
     grown: stats.grown,
     maximum: 'maximum' in engine ? engine.maximum : 0,
@@ -97,7 +97,7 @@ function memory() {
 }
 
 /** @param {Record<string, { count: number, bytes: number }>} rows */
-const copyOf = (rows) =>
+const copyOfRows = (rows) =>
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row }]))
 
 /**

@@ -278,10 +278,10 @@ function nameOfIndirect(value) {
  * @param {Uint8Array} bytes  that nobody else can write to
  */
 const isHtml = (bytes) =>
-  /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(textOf(bytes, 200))
+  /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]/i.test(latin1Of(bytes, 200))
 
 /** @param {Uint8Array} bytes @param {number} most @returns {string} of the first bytes, a character for each */
-function textOf(bytes, most) {
+function latin1Of(bytes, most) {
   let text = ''
   for (let i = 0; i < Math.min(lengthOf(bytes), most); i++) text += String.fromCharCode(bytes[i])
   return text
@@ -354,7 +354,7 @@ module.exports = {
   isAudioBuffer,
   isGone,
   isHtml,
-  textOf,
+  latin1Of,
   partsOfArray,
   partsOfLive,
   partsOfView,

@@ -155,7 +155,7 @@ const tooMany = (name, n, most) =>
  * @param {number} n
  * @returns {number[]}
  */
-function copyOf(list, n) {
+function copyOfList(list, n) {
   if (n === 2) return [list[0], list[1]]
   if (n === 1) return [list[0]]
   if (n === 3) return [list[0], list[1], list[2]]
@@ -194,7 +194,7 @@ function anyIntegers(name, list, code, most) {
   if (!(Number.isInteger(length) && length >= 0 && length <= most)) {
     throw tooMany(name, length, most)
   } // a Proxy may return any length
-  const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
+  const out = copyOfList(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
   for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
   }

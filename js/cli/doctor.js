@@ -292,8 +292,8 @@ function segments(samebytes) {
 function limits() {
   /** @type {Finding[]} */
   const found = []
-  const files = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits'))
-  const mappings = textOf('/proc/sys/vm/max_map_count').trim()
+  const files = /^Max open files\s+(\d+)/m.exec(readText('/proc/self/limits'))
+  const mappings = readText('/proc/sys/vm/max_map_count').trim()
   if (files !== null) {
     const text = `${files[1]} at a time`
     found.push(
@@ -307,7 +307,7 @@ function limits() {
 }
 
 /** @param {string} file */
-function textOf(file) {
+function readText(file) {
   try {
     return fs.readFileSync(file, 'latin1')
   } catch {

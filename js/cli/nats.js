@@ -49,9 +49,9 @@ function identityOf({ user = process.env.NATS_USER, creds, nkey }) {
   if (given.length > 1) {
     throw new UsageError(`${given.join(' and ')} name a user each; one of them was expected`)
   }
-  if (creds !== undefined) return { authenticator: credsAuthenticator(contentOf(creds)) }
+  if (creds !== undefined) return { authenticator: credsAuthenticator(readContent(creds)) }
   if (nkey !== undefined) {
-    return { authenticator: nkeyAuthenticator(Buffer.from(contentOf(nkey).toString().trim())) }
+    return { authenticator: nkeyAuthenticator(Buffer.from(readContent(nkey).toString().trim())) }
   }
   return user ? { user, pass: process.env.NATS_PASSWORD ?? '' } : {}
 }
@@ -66,11 +66,11 @@ function tlsOf({ tlsca, tlscert, tlskey }) {
   )
   return files.length === 0
     ? {}
-    : { tls: Object.fromEntries(files.map(([name, file]) => [name, contentOf(file).toString()])) }
+    : { tls: Object.fromEntries(files.map(([name, file]) => [name, readContent(file).toString()])) }
 }
 
 /** @param {string} file @returns {Buffer} @throws ERR_IO · ERR_NOT_FOUND */
-function contentOf(file) {
+function readContent(file) {
   try {
     return fs.readFileSync(file)
   } catch (error) {
@@ -100,7 +100,7 @@ async function withConnection(values, use) {
 }
 
 /** @param {string} name @param {string | undefined} text @param {number} least */
-function numberOf(name, text, least) {
+function integerOption(name, text, least) {
   if (text === undefined) return undefined
   const n = Number(text)
   if (!/^\d+$/.test(text) || n < least) {
@@ -117,8 +117,8 @@ function numberOf(name, text, least) {
 async function serveModel(values, [file, subject]) {
   const { Module } = require('../module')
   const { tensors } = require('../nats')
-  const most = numberOf('batch', values.batch, 1)
-  const patience = numberOf('wait', values.wait, 0)
+  const most = integerOption('batch', values.batch, 1)
+  const patience = integerOption('wait', values.wait, 0)
   const batch =
     most === undefined
       ? undefined

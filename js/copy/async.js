@@ -222,7 +222,7 @@ async function copyOnLoop({ dst, src, scaling, casting }, collides, signal) {
     return
   }
   const temporary = ffi.dense(src.dtype, src.shape)
-  const nbytes = src.size * itemsizes[src.dtype]
+  const nbytes = src.nbytes
   temporary.storage = ffi.allocate(nbytes)
   try {
     countStaged(nbytes)

@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { stats, countCopy, countStaged } = require('../backend/storage')
-const { dtypeOf, itemsizes } = require('../backend/dtypes')
+const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout, allocated } = require('../layout/layouts')
 const { checkShape, withAlphaOrNot, makeOpaque } = require('./images')
 const { copiesOfRows } = require('./channels')
@@ -44,7 +44,7 @@ async function copyMedia(src, target, { scaling, casting, signal }) {
   } finally {
     own?.close()
   }
-  countCopy('copyFromAsync', dst.size * itemsizes[dst.dtype])
+  countCopy('copyFromAsync', dst.nbytes)
 }
 
 // ---- VideoFrame ----

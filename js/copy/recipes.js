@@ -7,7 +7,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axisFromStart } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
-const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { placementLike } = require('../layout/placement')
 const { denseLayout, withBytes, isSameShape, broadcast, layoutOver } = require('../layout/layouts')
 const { doublesFor } = require('../layout/elements')
@@ -84,7 +84,7 @@ const withAxis = (shape, d, n) =>
 function withTemporary(dtype, shape, beside, fn) {
   const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placementLike(beside.storage))
   try {
-    countStaged(copy.size * itemsizes[dtype])
+    countStaged(copy.nbytes)
     fn(copy)
   } finally {
     backend.release(copy.storage)

@@ -7,7 +7,7 @@ const { lazyFile } = require('../runtime/lazy')
 const { CASTINGS } = require('../base/validate')
 const { countCopy } = require('../backend/storage')
 const { placementLike, checkSameDevice } = require('../layout/placement')
-const { dtypes, itemsizes } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { denseLayout, isSameShape, withBytes, written } = require('../layout/layouts')
 
 const { Layout, STATIC, UNBOUND } = ffi
@@ -72,7 +72,7 @@ function copied(reason, target, source, casting, placement = placementLike(sourc
       )
     }
   })
-  countCopy(reason, made.size * itemsizes[made.dtype])
+  countCopy(reason, made.nbytes)
   return made
 }
 
@@ -88,7 +88,7 @@ function copied(reason, target, source, casting, placement = placementLike(sourc
 function copiedInto(reason, out, dtype, source, casting) {
   checkOut(out, source.shape, dtype)
   ffi.copy(out, source, casting)
-  countCopy(reason, out.size * itemsizes[out.dtype])
+  countCopy(reason, out.nbytes)
 }
 
 /**
@@ -114,7 +114,7 @@ function produced(reason, recipe, out, dtype, casting) {
   const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placementLike(storage))
   if (out === null) written(target, () => rearrange().write(recipe, target, casting))
   else rearrange().writeInto(recipe, target, casting)
-  countCopy(reason, target.size * itemsizes[to])
+  countCopy(reason, target.nbytes)
   return target
 }
 

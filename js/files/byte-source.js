@@ -5,7 +5,7 @@ const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { byteLengthOf } = require('../base/buffers')
-const { bytesOf } = require('../layout/layouts')
+const { bufferRangeOf } = require('../layout/layouts')
 const { newBytes } = require('./allocate')
 
 const { backend } = ffi
@@ -36,7 +36,7 @@ class Bytes {
    * @param {string} reason
    */
   constructor(bytes, reason) {
-    const { buffer, byteOffset, byteLength } = bytesOf(bytes)
+    const { buffer, byteOffset, byteLength } = bufferRangeOf(bytes)
     this.buffer = buffer
     this.byteOffset = byteOffset
     this.size = byteLength

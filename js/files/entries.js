@@ -112,7 +112,7 @@ function entryOf(words, name, type) {
  * @param {Entry} entry
  * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
  */
-function tensorOf({ dtype, shape, blockElements, blockBytes, nbytes }) {
+function dtypeAndShape({ dtype, shape, blockElements, blockBytes, nbytes }) {
   if (dtype >= 0) return { dtype: dtypes[dtype], shape }
   const bytes = dtypeOf('uint8')
   if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
@@ -146,7 +146,7 @@ function layoutWithout(dtype, shape, fortran) {
  * @param {{ fortran?: boolean, swapped?: boolean }} [how]
  */
 function tensorFromEntry(source, entry, { fortran = false, swapped = false } = {}) {
-  const { dtype, shape } = tensorOf(entry)
+  const { dtype, shape } = dtypeAndShape(entry)
   const bare = layoutWithout(dtype, shape, fortran)
   const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
   const { name, begin, nbytes } = entry
@@ -190,7 +190,7 @@ function tensorFromEntry(source, entry, { fortran = false, swapped = false } = {
 
 /** @param {Entry} entry @returns {TensorInfo} */
 function infoOf(entry) {
-  const { dtype, shape } = tensorOf(entry)
+  const { dtype, shape } = dtypeAndShape(entry)
   const {
     name,
     type,
@@ -230,7 +230,7 @@ module.exports = {
   TYPES,
   parseHeader,
   entryOf,
-  tensorOf,
+  dtypeAndShape,
   layoutWithout,
   tensorFromEntry,
   infoOf,

@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { functionsOf } = require('../runtime/lazy')
 const { failure } = require('../base/errors')
-const { isHtml, partsOfArray, textOf } = require('../base/buffers')
+const { isHtml, latin1Of, partsOfArray } = require('../base/buffers')
 const { checkHeap } = require('../runtime/heap')
 const { allocated } = require('./allocate')
 
@@ -76,7 +76,7 @@ function parse(which, given, total, base = 0) {
     }
   } catch (/** @type {any} */ error) {
     if (base !== 0 || error.code !== 'ERR_FORMAT') throw error
-    const start = textOf(given, 9)
+    const start = latin1Of(given, 9)
     const found = BEGINNINGS.find(({ text, at }) => start.startsWith(text, at))
     throw found === undefined || found.parser === Math.min(which, ZIP_END)
       ? error

@@ -31,7 +31,7 @@ class TensorPiece {
   constructor(tensor) {
     this.tensor = tensor
     this.layout = Tensor.attachedOf(tensor)
-    this.nbytes = this.layout.size * dtypes[this.layout.dtype].itemsize
+    this.nbytes = this.layout.nbytes
     /** the storage is claimed and busy until the file is there: the tensor may be disposed, and not be given other bytes */
     this.isHeld = false
   }

@@ -3,7 +3,7 @@
 
 const { textOfParts } = require('./client')
 const { styleOf } = require('./style')
-const { textOf } = require('./text')
+const { mapText } = require('./text')
 
 /** @typedef {import('./map').MemoryMap} MemoryMap */
 
@@ -66,7 +66,7 @@ function pageOf(map, { events = '', nonce = newNonce() } = {}) {
 <style nonce="${nonce}">html, body { margin: 0; min-height: 100%; } body { background: var(--ground); }${styleOf(':root')}</style>
 </head>
 <body>
-<noscript><pre>${escaped(textOf(map))}</pre></noscript>
+<noscript><pre>${escaped(mapText(map))}</pre></noscript>
 <div id="map"></div>
 <script type="application/json" id="data">${json({ map, events })}</script>
 <script nonce="${nonce}">

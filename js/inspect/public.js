@@ -24,7 +24,7 @@ const { functionsOf, readAll } = require('../runtime/lazy')
  * @property {number | undefined} [limit]  rows of blocks, and rows of tensors on each block; 1000. The smallest beyond it are left out and counted
  */
 
-const { textOf } = functionsOf(() => require('./text'))
+const { mapText } = functionsOf(() => require('./text'))
 const { pageOf } = functionsOf(() => require('./page'))
 const { newElement } = functionsOf(() => require('./element'))
 const { serve } = functionsOf(() => require('./serve'))
@@ -75,7 +75,7 @@ function memoryMap(options) {
   }
   const map = takeMap(limitOf(given))
   return /** @type {any} */ (
-    format === 'text' ? textOf(map) : format === 'html' ? pageOf(map) : map
+    format === 'text' ? mapText(map) : format === 'html' ? pageOf(map) : map
   )
 }
 

@@ -12,7 +12,7 @@ const { instance } = require('../model/internals')
 const { takeMap, trace } = require('./map')
 const { ask, withOthers } = require('./threads')
 const { pageOf, policyOf, newNonce } = require('./page')
-const { textOf } = require('./text')
+const { mapText } = require('./text')
 
 /**
  * @typedef {object} MapServer
@@ -196,7 +196,10 @@ async function run(
       const extension = path.extname(target).toLowerCase()
       if (extension === '.html' || extension === '.htm') writeAnew(target, pageOf(map))
       else {
-        writeAnew(target, extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : textOf(map))
+        writeAnew(
+          target,
+          extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : mapText(map),
+        )
       }
       print(`The memory map: ${target}`)
     })

@@ -82,7 +82,7 @@ function copyLines(reason, { count, bytes, sites }) {
  * @param {MemoryMap} map
  * @returns {string}
  */
-function textOf(map) {
+function mapText(map) {
   const { backend, program, totals, regions, more, copied, staged, sent } = map
   const all = `${many(totals.tensors, 'tensor')} on ${many(totals.regions, 'block')} of ${texts.bytes(totals.bytes)}`
   const lines = [`samebytes memory map · ${safe(program)} · ${backend} · ${all}`]
@@ -108,4 +108,4 @@ function textOf(map) {
   return lines.join('\n') + '\n'
 }
 
-module.exports = { textOf, texts, safe, many }
+module.exports = { mapText, texts, safe, many }

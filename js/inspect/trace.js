@@ -77,7 +77,7 @@ function noteTensor(t) {
  * @param {Note} note
  * @returns {Tensor | undefined} undefined: it was collected
  */
-function tensorOf(key, note) {
+function livingTensor(key, note) {
   const t =
     note.ref !== null
       ? note.ref.deref()
@@ -91,7 +91,7 @@ function aliveNow() {
   /** @type {{ tensor: Tensor, note: Note }[]} */
   const found = []
   for (const [key, note] of notes) {
-    const tensor = tensorOf(key, note)
+    const tensor = livingTensor(key, note)
     if (tensor !== undefined && !tensor.isDisposed) {
       found.push({ tensor, note })
       continue
@@ -157,7 +157,7 @@ function untrace() {
   events.listener = null
   const { addon } = /** @type {any} */ (ffi.backend)
   if (addon !== undefined) {
-    for (const [key, note] of notes) if (tensorOf(key, note) !== undefined) addon.unwatch(key)
+    for (const [key, note] of notes) if (livingTensor(key, note) !== undefined) addon.unwatch(key)
   }
   notes.clear()
   copies.clear()

@@ -56,7 +56,7 @@ function fromDlpack(x, opts) {
     const layout = Tensor.attachedOf(x)
     const { storage, dtype, shape, strides, offset, size, flags } = layout
     return wrap(
-      isCopied ? copyOf(layout) : new Layout(storage, dtype, shape, strides, offset, size, flags),
+      isCopied ? ownCopy(layout) : new Layout(storage, dtype, shape, strides, offset, size, flags),
     )
   }
   if (x === null || (typeof x !== 'object' && typeof x !== 'function')) {
@@ -68,14 +68,14 @@ function fromDlpack(x, opts) {
   const layout = layoutOfCapsule(capsuleFrom(x, copy))
   if (!isCopied) return wrap(layout)
   try {
-    return wrap(copyOf(layout))
+    return wrap(ownCopy(layout))
   } finally {
     ffi.backend.release(layout.storage)
   }
 }
 
 /** @param {InstanceType<typeof Layout>} layout */
-const copyOf = (layout) => copied('fromDlpack', likeOf(layout, undefined), layout, 0)
+const ownCopy = (layout) => copied('fromDlpack', likeOf(layout, undefined), layout, 0)
 
 /**
  * @param {any} x

@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
-const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, listOf } = require('./values')
 const { dtypeOfArray, partsOfLive, lengthOf } = require('../base/buffers')
 const { tensors } = require('../base/tensors')
@@ -309,10 +309,10 @@ function reading(layout, fn) {
     return result
   }
   const copy = ffi.dense(layout.dtype, layout.shape)
-  copy.storage = ffi.allocate(copy.size * itemsizes[copy.dtype])
+  copy.storage = ffi.allocate(copy.nbytes)
   try {
     ffi.copy(copy, layout, 0)
-    countStaged(copy.size * itemsizes[copy.dtype])
+    countStaged(copy.nbytes)
     return fn(copy)
   } finally {
     backend.release(copy.storage)
@@ -373,9 +373,9 @@ function nested(layout, asText = false) {
  */
 function nest(layout, asText) {
   const { shape, strides } = layout
-  const textOf = (/** @type {any} */ value) =>
+  const elementText = (/** @type {any} */ value) =>
     asText && typeof value === 'bigint' ? String(value) : value
-  if (shape.length === 0) return textOf(read(layout, layout.offset))
+  if (shape.length === 0) return elementText(read(layout, layout.offset))
   const codec = codecs[layout.dtype]
   const { window, first } = windowOf(layout)
   const last = shape.length - 1
@@ -393,7 +393,7 @@ function nest(layout, asText) {
         d < last
           ? list(d + 1, at)
           : asText
-            ? textOf(load(window, at, codec))
+            ? elementText(load(window, at, codec))
             : load(window, at, codec)
     }
     return out
@@ -433,7 +433,7 @@ function factorOf(name, value, missing, checkCount) {
       `${name} is ${show(value)}; a number, or a list or tensor of numbers was expected`,
     )
   }
-  const n = countOf(name, list)
+  const n = lengthOfList(name, list)
   checkCount(name, n)
   const numbers = doublesFor(name, n)
   for (let i = 0; i < n; i++) {
@@ -480,7 +480,7 @@ function layoutOfFactor(factor) {
  * @param {ArrayLike<unknown>} list  as listOf gives it
  * @returns {number} of entries; a Proxy's length may be anything
  */
-const countOf = (name, list) =>
+const lengthOfList = (name, list) =>
   dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
 
 /**
@@ -513,7 +513,7 @@ function integerList(name, value) {
   if (list === null) {
     throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
   }
-  const n = countOf(name, list)
+  const n = lengthOfList(name, list)
   const numbers = doublesFor(name, n)
   for (let i = 0; i < n; i++) {
     const x = list[i]

@@ -100,7 +100,7 @@ const nameOfDynamism = (flags) => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND
  * @returns {Layout}
  */
 function allocated(layout) {
-  const storage = backend.allocate(layout.size * itemsizes[layout.dtype], ffi.check)
+  const storage = backend.allocate(layout.nbytes, ffi.check)
   return new ffi.Layout(
     storage,
     layout.dtype,
@@ -366,7 +366,7 @@ function copyBytes(layout, source) {
  * @param {string} [expected]
  * @returns {Bytes}
  */
-function bytesOf(source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
+function bufferRangeOf(source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
   let parts
   if (dtypeOfArray(source) !== undefined) parts = partsOfLive(source, name)
   else if (isView(source)) parts = partsOfView(source, name)
@@ -610,7 +610,7 @@ module.exports = {
   layoutOverBytes,
   layoutOfBytes,
   copyBytes,
-  bytesOf,
+  bufferRangeOf,
   adoptArray,
   viewed,
   layoutWithin,

@@ -40,7 +40,7 @@ function range(start, stop, step, name) {
 }
 
 /** @param {string | undefined} text */
-const numberOf = (text) => (text === undefined ? undefined : Number(text))
+const optionalInteger = (text) => (text === undefined ? undefined : Number(text))
 
 /**
  * @param {unknown} spec  integer, '1:5', '::-1', '...', null, or { start, stop, step }
@@ -54,7 +54,12 @@ function parse(spec, name) {
   if (typeof spec === 'string') {
     const match = PATTERN.exec(spec)
     if (match !== null) {
-      return range(numberOf(match[1]), numberOf(match[2]), numberOf(match[3]), name)
+      return range(
+        optionalInteger(match[1]),
+        optionalInteger(match[2]),
+        optionalInteger(match[3]),
+        name,
+      )
     }
     if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
   } else if (Array.isArray(spec) || isView(spec) || tensors.describe(spec) !== null) {

@@ -111,7 +111,7 @@ function wrapping(by, out, dtype, shape, casting, compute) {
   } finally {
     freed(to)
   }
-  countCopy(by, to.size * itemsizes[dtype])
+  countCopy(by, to.nbytes)
   return given.result()
 }
 

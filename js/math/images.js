@@ -140,7 +140,7 @@ function pairOf(axes, isPicture) {
 }
 
 /** @param {unknown} size @returns {number[]} height and width */
-function sizeOf(size) {
+function heightAndWidth(size) {
   if (typeof size !== 'object') {
     throw failure('ERR_ARGUMENT', `size is ${show(size)}; [height, width] was expected`)
   }
@@ -208,7 +208,7 @@ function readOptions(options, isPicture) {
 }
 
 /** @param {any} x @param {import('../copy/images').Image | null} picture  that x is @param {Given} given */
-const sourceOf = (x, picture, { channels }) =>
+const pixelsOf = (x, picture, { channels }) =>
   picture === null ? operandOf(x, 'x') : layoutOfPicture(picture, channels)
 
 /** @param {number[]} axes @param {number[]} shape @returns {number[]} from 0 on */
@@ -390,8 +390,8 @@ function resizeInto(
 function resize(x, size, opts) {
   const picture = pictureOf(x)
   const given = readOptions(optionsFor(opts, OF_RESIZE), picture !== null)
-  const wanted = sizeOf(size)
-  const from = sourceOf(x, picture, given)
+  const wanted = heightAndWidth(size)
+  const from = pixelsOf(x, picture, given)
   const { shape } = from
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)
@@ -482,8 +482,8 @@ function letterbox(x, size, opts) {
   }
   const aligned = oneOf('align', align, ALIGNS)
   const given = readOptions(options, picture !== null)
-  const wanted = sizeOf(size)
-  const from = sourceOf(x, picture, given)
+  const wanted = heightAndWidth(size)
+  const from = pixelsOf(x, picture, given)
   const { shape } = from
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)

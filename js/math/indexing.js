@@ -219,10 +219,10 @@ function temporary(made, dtype, shape) {
  * @param {number} casting
  * @returns {Layout} a copy, which counts as staged
  */
-function copyOf(made, source, dtype, shape, casting) {
+function stagedCopy(made, source, dtype, shape, casting) {
   const copy = temporary(made, dtype, shape)
   ffi.copy(copy, source, casting)
-  countStaged(copy.size * itemsizes[dtype])
+  countStaged(copy.nbytes)
   return copy
 }
 
@@ -256,7 +256,7 @@ function isSteady(mask, shape) {
  * @returns {Layout} bool
  */
 const maskOf = (made, mask, shape) =>
-  isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
+  isSteady(mask, shape) ? mask : stagedCopy(made, mask, BOOL, shape, UNSAFE)
 
 /**
  * @param {Made} made
@@ -283,7 +283,7 @@ function integersOf(made, layout, entry) {
   if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
     throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
   }
-  return itemsize >= 4 ? layout : copyOf(made, layout, INT32, layout.shape, SAFE)
+  return itemsize >= 4 ? layout : stagedCopy(made, layout, INT32, layout.shape, SAFE)
 }
 
 /** Integers along one axis. @typedef {{ layout: Layout, axis: number, number: number, entry: number }} Indices */
@@ -454,7 +454,7 @@ function index(t, ...entries) {
 function itemsOf(made, value, plan, shape) {
   const { view } = plan
   const source =
-    value.dtype === view.dtype ? value : copyOf(made, value, view.dtype, value.shape, SAME_KIND)
+    value.dtype === view.dtype ? value : stagedCopy(made, value, view.dtype, value.shape, SAME_KIND)
   const whole = withIndicesFirst(
     ffi.viewByList(opcodes.broadcast_to, source, shapeOfResult(plan, shape)),
     plan,
@@ -462,7 +462,7 @@ function itemsOf(made, value, plan, shape) {
   )
   const items = ffi.reshape(whole, shapeOfItems(plan, shape))
   if (items.storage !== nothing && (source !== value || !sharesMemory(view, value))) return items
-  return ffi.reshape(copyOf(made, whole, view.dtype, whole.shape, SAME_KIND), items.shape)
+  return ffi.reshape(stagedCopy(made, whole, view.dtype, whole.shape, SAME_KIND), items.shape)
 }
 
 /**

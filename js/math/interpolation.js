@@ -37,7 +37,7 @@ const INT64 = dtypeOf('int64').index
 const UNSAFE = 2
 
 /** @param {string} name @param {unknown} value @returns {number | undefined} */
-function numberOf(name, value) {
+function checkOptionalNumber(name, value) {
   if (value !== undefined && typeof value !== 'number') {
     throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
   }
@@ -146,9 +146,9 @@ function interp(x, xp, fp, opts) {
   const givenY = lists.read('fp', fp)
   const options = optionsFor(opts, OF_INTERP)
   const { left: before, right: behind, period: length } = options
-  const left = numberOf('left', before)
-  const right = numberOf('right', behind)
-  const period = numberOf('period', length)
+  const left = checkOptionalNumber('left', before)
+  const right = checkOptionalNumber('right', behind)
+  const period = checkOptionalNumber('period', length)
   if (period !== undefined && !(Number.isFinite(period) && period !== 0)) {
     throw failure('ERR_ARGUMENT', `period is ${period}; a finite number, not 0, was expected`)
   }

@@ -5,9 +5,9 @@ const { failure } = require('../base/errors')
 const { show, ownFields } = require('../base/validate')
 const { atOnce } = require('./calls/plan')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { flatten } = require('../layout/values')
-const { copyOf } = require('../tensor/creation')
+const { tensorOfData } = require('../tensor/creation')
 const { Tensor } = require('../tensor/tensor')
 const { operandOf } = require('./operands')
 const scalars = require('./scalars')
@@ -92,7 +92,7 @@ function tensorBeside(given, dtype, beside) {
       }
     }
   }
-  return copyOf(array, shape, ownFields({ dtype: to.name, casting: 'unsafe' }))
+  return tensorOfData(array, shape, ownFields({ dtype: to.name, casting: 'unsafe' }))
 }
 
 /**
@@ -110,7 +110,7 @@ function tensorAs(given, dtype) {
   for (let i = 0; i < array.length; i++) {
     if (!scalars.takes(dtype, array[i])) throw scalars.misfit(name, array[i], dtype)
   }
-  return copyOf(array, shape, ownFields({ dtype: dtypes[dtype].name, casting: 'unsafe' }))
+  return tensorOfData(array, shape, ownFields({ dtype: dtypes[dtype].name, casting: 'unsafe' }))
 }
 
 /**
@@ -122,7 +122,7 @@ function tensorAs(given, dtype) {
  */
 function count(by, given, layout) {
   if (given !== null && layout !== null && !Tensor.isTensor(given)) {
-    countCopy(by, layout.size * itemsizes[layout.dtype])
+    countCopy(by, layout.nbytes)
   }
 }
 

@@ -11,7 +11,7 @@ const { NONE, elementwise, ops } = require('./calls/calls')
 const { atOnce } = require('./calls/plan')
 const { reduce, reductions } = require('./calls/reductions')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
@@ -284,7 +284,7 @@ const copyInto = (to, from, { dtype, casting }) => {
 function copied(layout, dtype, how) {
   const copy = temporary(how, dtype, layout.shape)
   elementwise({ op: ops.positive, asked: dtype, casting: SAME_KIND }, copy, [layout])
-  countCopy(how.name, copy.size * itemsizes[dtype])
+  countCopy(how.name, copy.nbytes)
   return copy
 }
 

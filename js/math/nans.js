@@ -78,7 +78,7 @@ function filled(name, reduction, filler, x, first, opts) {
 }
 
 /** @param {Tensor<any>} x @param {any} along @returns {Tensor<any>} how many elements are numbers */
-const countOf = (x, along) => sum(logicalNot(isnan(x)), along)
+const countNumbers = (x, along) => sum(logicalNot(isnan(x)), along)
 
 /**
  * Where a mean or a variance goes.
@@ -112,10 +112,10 @@ function spread(name, plain, x, first, opts, isRoot) {
     const { axis } = along
     const middle = divide(
       sum(where(isnan(x), 0, x), { axis, keepdims: true, dtype: 'float64' }),
-      countOf(x, { axis, keepdims: true }),
+      countNumbers(x, { axis, keepdims: true }),
     )
     const squares = square(where(isnan(x), 0, subtract(x, middle, 'float64')))
-    const count = subtract(countOf(x, along), correction, 'float64')
+    const count = subtract(countNumbers(x, along), correction, 'float64')
     const value = where(lessEqual(count, 0), NaN, divide(sum(squares, along), count))
     return rounded(isRoot ? sqrt(value) : value, x, given)
   })
@@ -219,7 +219,7 @@ function nanmean(x, axis, opts) {
   checkFloat(x, dtype)
   return tidy(() =>
     rounded(
-      divide(sum(where(isnan(x), 0, x), { ...along, dtype: 'float64' }), countOf(x, along)),
+      divide(sum(where(isnan(x), 0, x), { ...along, dtype: 'float64' }), countNumbers(x, along)),
       x,
       given,
     ),

@@ -36,7 +36,7 @@ const SAME_KIND = 1
 const isComplex = (dtype) => dtypes[dtype].kind === 'COMPLEX'
 
 /** @param {string} name @param {unknown} value @returns {number} */
-function numberOf(name, value) {
+function checkNumber(name, value) {
   if (typeof value === 'number' && !Number.isNaN(value)) return value
   throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
 }
@@ -72,7 +72,7 @@ function vectorNorm(x, opts) {
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
   const { out, dtype } = resultIn(options)
-  const power = numberOf('ord', ord)
+  const power = checkNumber('ord', ord)
   const asked = dtype === undefined ? NONE : dtype.index
   const from = operandOf(x, 'x')
   if (asked === NONE) checkNumbers('vectorNorm', from)
@@ -148,8 +148,8 @@ function normalize(x, opts) {
   const options = optionsAlong(opts, undefined, OF_NORMALIZE)
   const { axis = -1, ord = 2, eps = 1e-12 } = options
   const given = axesGiven(axis)
-  const power = numberOf('ord', ord)
-  const least = numberOf('eps', eps)
+  const power = checkNumber('ord', ord)
+  const least = checkNumber('eps', eps)
   const { out } = resultIn(options)
   const from = operandOf(x, 'x')
   checkNumbers('normalize', from)

@@ -8,7 +8,6 @@ const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
 const { sumOf } = require('../base/records')
 const { countStaged, stats, unclaim } = require('../backend/storage')
-const { itemsizes } = require('../backend/dtypes')
 const { callOnThread } = require('./calls/calls')
 const { Plan, atOnce, within } = require('./calls/plan')
 const { isSameShape, subLayout } = require('../layout/layouts')
@@ -62,7 +61,7 @@ function piecesOfCall({ to, from, cut: { whole } }, nbytes) {
     to.shape.map(() => 0),
     to.shape.map((n, d) => (whole !== null && whole.includes(d) ? 1 : n)),
   )
-  const most = Math.max(nbytesOf(to), ...from.map(nbytesOf))
+  const most = Math.max(to.nbytes, ...from.map((layout) => layout.nbytes))
   const count = whole === null ? head.size : Math.floor(nbytes / (most / head.size))
   return new Pieces(
     head,
@@ -129,7 +128,7 @@ const shown = ({ to, cut: { follows } }, source) =>
  */
 async function copyAway(source, isFixed, signal, made) {
   const copy = ffi.dense(source.dtype, source.shape)
-  const nbytes = source.size * itemsizes[source.dtype]
+  const nbytes = source.nbytes
   copy.storage = isFixed ? backend.allocateNative(nbytes, ffi.check) : ffi.allocate(nbytes)
   made.push(copy)
   countStaged(nbytes)
@@ -196,7 +195,7 @@ async function runWhole(call, isFixed, signal) {
     call.cut.whole === null &&
     !call.cut.isHere &&
     !backend.isWasm &&
-    bytesOfOperands(call) >= SEPARATE_BYTES
+    nbytesOfOperands(call) >= SEPARATE_BYTES
   ) {
     return runSeparately(call, signal)
   }
@@ -205,11 +204,9 @@ async function runWhole(call, isFixed, signal) {
   run(to, from, also)
 }
 
-/** @param {Layout} layout */
-const nbytesOf = ({ size, dtype }) => size * itemsizes[dtype]
-
 /** @param {Call} call @returns {number} bytes of all operands' elements */
-const bytesOfOperands = ({ to, from, also }) => sumOf([to, ...from, ...also].map(nbytesOf))
+const nbytesOfOperands = ({ to, from, also }) =>
+  sumOf([to, ...from, ...also].map((layout) => layout.nbytes))
 
 /**
  * Runs a call that cannot be cut on another thread, on copies of operands whose memory could move. They are counted as staged.
@@ -221,16 +218,16 @@ async function runSeparately({ to, from, also, run }, signal) {
   const targets = [to, ...also]
   /** @type {Layout[]} */
   const made = []
-  const copyOf = (/** @type {Layout} */ layout) => {
+  const temporaryOf = (/** @type {Layout} */ layout) => {
     const copy = ffi.dense(layout.dtype, layout.shape)
-    copy.storage = backend.allocateNative(nbytesOf(layout), ffi.check)
-    countStaged(nbytesOf(layout))
+    copy.storage = backend.allocateNative(layout.nbytes, ffi.check)
+    countStaged(layout.nbytes)
     made.push(copy)
     return copy
   }
   try {
-    const results = targets.map(copyOf)
-    const sources = from.map(copyOf)
+    const results = targets.map(temporaryOf)
+    const sources = from.map(temporaryOf)
     for (const target of targets) {
       ffi.checkCopy({ dst: target, src: target, scaling: null, casting: UNSAFE })
     }

@@ -86,7 +86,7 @@ const EDGES = 2 ** 15 // that are written at a time
 /** @typedef {{ low: number, high: number }} Range */
 
 /** @param {() => Tensor<any>} compute @returns {number} what is computed at once */
-const numberOf = (compute) => atOnce(() => tidy(() => Number(compute().item())))
+const itemOf = (compute) => atOnce(() => tidy(() => Number(compute().item())))
 
 /** @param {unknown} range @returns {Range | null} null: none is given */
 function rangeOf(range) {
@@ -467,13 +467,13 @@ function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
     frequencies === null || reliabilities === null
       ? (frequencies ?? reliabilities)
       : atOnce(() => multiply(frequencies, reliabilities, 'float64'))
-  const total = weights === null ? n : numberOf(() => sum(weights, 'float64'))
+  const total = weights === null ? n : itemOf(() => sum(weights, 'float64'))
   if (weights !== null && total === 0) throw failure('ERR_ARGUMENT', 'the weights add up to 0')
   const lost =
     correction === 0 || reliabilities === null
       ? correction
       : (correction *
-          numberOf(() =>
+          itemOf(() =>
             sum(multiply(/** @type {Tensor<any>} */ (weights), reliabilities, 'float64')),
           )) /
         total

@@ -122,7 +122,7 @@ class GpuOutput {
     }
     this.#theirs = theirs
     this.#ort = ort
-    const nbytes = nbytesOf(theirs) ?? 0
+    const nbytes = nbytesOfOutput(theirs) ?? 0
     this.#held = { theirs, nbytes, hold, source }
     this.#ballast = instance().ballastOf(nbytes, () => inUse)
     inUse += nbytes
@@ -166,14 +166,14 @@ class GpuOutput {
     }
     const theirs = gpuOutputs.living(own(this))
     const { type, dims, gpuBuffer } = theirs
-    const nbytes = nbytesOf(theirs)
+    const nbytes = nbytesOfOutput(theirs)
     if (nbytes === null) {
       throw failure('ERR_DTYPE', `the output is of ${show(type)}, which samebytes has no dtype for`)
     }
     let bytes
     gpuOutputs.pin(this)
     try {
-      bytes = await bytesOf(await this.#ort.env.webgpu.device, gpuBuffer, nbytes)
+      bytes = await readBuffer(await this.#ort.env.webgpu.device, gpuBuffer, nbytes)
     } catch (cause) {
       const error = failure(
         'ERR_DEVICE',
@@ -208,7 +208,7 @@ class GpuOutput {
  * @param {any} theirs  onnxruntime's tensor
  * @returns {number | null} null: samebytes has no such dtype
  */
-function nbytesOf({ type, dims }) {
+function nbytesOfOutput({ type, dims }) {
   const { dtypes, itemsizes } = instance()
   const itemsize = itemsizes[dtypes.findIndex(({ name }) => name === type)]
   if (itemsize === undefined) return null
@@ -224,7 +224,7 @@ function nbytesOf({ type, dims }) {
  * @param {number} nbytes
  * @returns {Promise<Uint8Array>}
  */
-async function bytesOf(device, buffer, nbytes) {
+async function readBuffer(device, buffer, nbytes) {
   if (nbytes === 0) return new Uint8Array(0)
   const size = Math.ceil(nbytes / 4) * 4 // WebGPU copies words
   const staging = device.createBuffer({ size, usage: MAP_READ_COPY_DST })

@@ -279,7 +279,7 @@ function newSession(model, runtime) {
  * @param {() => Promise<any>} run
  * @returns {Promise<any>} what it gives
  */
-const runInTurn = (session, runtime, run) => inTurn(kindOf(session, runtime.ort), runtime, run)
+const runInTurn = (session, runtime, run) => inTurn(backendOf(session, runtime.ort), runtime, run)
 
 /**
  * What sessions like this one can do, tried once with a minimal model. If new sessions have another back end than this one
@@ -292,7 +292,7 @@ const runInTurn = (session, runtime, run) => inTurn(kindOf(session, runtime.ort)
  */
 async function abilitiesOf(runtime, session) {
   if (instance().isProxied(runtime.ort)) return NONE
-  const kind = kindOf(session, runtime.ort)
+  const kind = backendOf(session, runtime.ort)
   const options = placementOptions(runtime.options)
   const key = JSON.stringify(options)
   const tried = known.get(kind) ?? new Map()
@@ -313,7 +313,7 @@ async function abilitiesOf(runtime, session) {
  * @param {any} ort
  * @returns {object} identifies the session's back end
  */
-const kindOf = (session, ort) => session.handler?.constructor ?? ort.InferenceSession
+const backendOf = (session, ort) => session.handler?.constructor ?? ort.InferenceSession
 
 /**
  * @param {any} ort
@@ -334,7 +334,7 @@ async function probe(ort, options, kind) {
     error.cause = cause
     throw error
   }
-  if (kindOf(session, ort) !== kind) {
+  if (backendOf(session, ort) !== kind) {
     await close(session)
     return null
   }

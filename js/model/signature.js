@@ -228,7 +228,7 @@ function checkKind(slot) {
 function readOf(slot, value) {
   checkKind(slot)
   if (instance().Tensor.isTensor(value) || gpuOutputs.isOne(value)) return value
-  return stringsOf(slot, value) ?? tensorOf(slot, value)
+  return stringsOf(slot, value) ?? tensorOfFeed(slot, value)
 }
 
 /**
@@ -380,7 +380,7 @@ function isOrt(value) {
  * @param {any} value
  * @returns {Tensor}
  */
-function tensorOf(slot, value) {
+function tensorOfFeed(slot, value) {
   const { failure, show, tensor, fromBits, fromBlob, fromOrt, dtypeOfArray } = instance()
   const { title, dtype, shape } = slot
   const isValue =

@@ -154,7 +154,7 @@ function mapTensors(value, fn) {
 const tensorsOf = (value) => (Tensor.isTensor(value) ? [value] : Object.values(value))
 
 /** @param {Value} value */
-const nbytesOf = (value) => tensorsOf(value).reduce((n, t) => n + t.nbytes, 0)
+const nbytesOfValue = (value) => tensorsOf(value).reduce((n, t) => n + t.nbytes, 0)
 
 /**
  * @param {any} value
@@ -209,7 +209,7 @@ module.exports = {
   rowsOf,
   mapTensors,
   tensorsOf,
-  nbytesOf,
+  nbytesOfValue,
   isValue,
   ownValue,
   checkResult,

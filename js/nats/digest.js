@@ -3,7 +3,6 @@
 
 const { createHash } = require('node:crypto')
 const { readBytes } = require('../layout/data')
-const { itemsizes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { copyOut } = require('../files/native-bytes')
 
@@ -14,10 +13,8 @@ const OWN = 2 ** 16 // bytes of native memory that are copied and hashed at a ti
 const STEP = 2 ** 20 // bytes that are hashed in one turn
 
 /** @param {Section} section */
-const sizeOf = (section) =>
-  section instanceof Uint8Array
-    ? section.length
-    : section.size * itemsizes[Tensor.layoutOf(section).dtype]
+const nbytesOfSection = (section) =>
+  section instanceof Uint8Array ? section.length : Tensor.layoutOf(section).nbytes
 
 class Digest {
   #hash = createHash('sha256')
@@ -32,20 +29,20 @@ class Digest {
 
   /** @param {Section[]} sections  in the order of the bytes; tensors stay alive until the digest has ended */
   constructor(sections) {
-    this.#sections = sections.filter((section) => sizeOf(section) > 0)
+    this.#sections = sections.filter((section) => nbytesOfSection(section) > 0)
   }
 
   /** Hashes a step of what is in place. @param {number} total  all bytes before this one are in place now */
   reach(total) {
     for (let left = Math.min(total - this.#done, STEP); left > 0;) {
       const [section] = this.#sections
-      const n = Math.min(left, sizeOf(section) - this.#at)
+      const n = Math.min(left, nbytesOfSection(section) - this.#at)
       if (section instanceof Uint8Array) this.#hash.update(section.subarray(this.#at, this.#at + n))
       else this.#update(Tensor.attachedOf(section), n)
       left -= n
       this.#done += n
       this.#at += n
-      if (this.#at < sizeOf(section)) continue
+      if (this.#at < nbytesOfSection(section)) continue
       this.#sections.shift()
       this.#at = 0
     }

@@ -35,19 +35,16 @@ let own = null
 
 const uint8 = dtypeOf('uint8').index
 
-/** @param {InstanceType<typeof Layout>} layout */
-const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
-
 /**
  * @param {Value} value
  * @returns {Content}
  * @throws {TypeError} ERR_DTYPE a record with complex128 · ERR_DISPOSED, ERR_DETACHED
  */
-function contentOf(value) {
+function hostContent(value) {
   if (Tensor.isTensor(value)) {
     const layout = Tensor.attachedOf(value)
     return {
-      nbytes: nbytesOf(layout),
+      nbytes: layout.nbytes,
       isOnCpu: !isOnDevice(layout.storage),
       write: (memory) => copyInto(memory, 0, value),
     }
@@ -58,7 +55,7 @@ function contentOf(value) {
       name,
       dtype: dtypes[layout.dtype].name,
       shape: layout.shape,
-      nbytes: nbytesOf(layout),
+      nbytes: layout.nbytes,
       isOnCpu: !isOnDevice(layout.storage),
       t,
     }
@@ -90,7 +87,7 @@ function contentOf(value) {
  */
 function copyInto(memory, at, t) {
   const layout = Tensor.attachedOf(t)
-  const nbytes = nbytesOf(layout)
+  const nbytes = layout.nbytes
   if (ffi.isContiguous(layout)) {
     return inSteps(nbytes, (bytes, from) => {
       copyOut(layout, from, bytes)
@@ -120,7 +117,7 @@ function copyInto(memory, at, t) {
 /** @param {Tensor} target  contiguous @param {number} fd  whose beginning has its bytes */
 function readFrom(target, fd) {
   const layout = Tensor.writableOf(target)
-  inSteps(nbytesOf(layout), (bytes, from) => {
+  inSteps(layout.nbytes, (bytes, from) => {
     readFully(fd, bytes, from)
     copyIn(layout, from, bytes)
   })
@@ -153,7 +150,7 @@ function tensorOver(storage, dtype = uint8, shape = [storage.nbytes], flags = 0)
 function copyTo(target, source) {
   const layout = Tensor.writableOf(target)
   ffi.copy(layout, Tensor.attachedOf(source), 0)
-  countCopy('host', nbytesOf(layout))
+  countCopy('host', layout.nbytes)
 }
 
-module.exports = { contentOf, copyTo, readFrom, tensorOver }
+module.exports = { hostContent, copyTo, readFrom, tensorOver }

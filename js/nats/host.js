@@ -14,9 +14,9 @@ const { Part } = require('../files/byte-source')
 const { Tensor } = require('../tensor/tensor')
 const { log, now } = require('../runtime/host')
 const { lazyFile } = require('../runtime/lazy')
-const { nbytesOf, tensorsOf } = require('./batches')
+const { nbytesOfValue, tensorsOf } = require('./batches')
 const { HeaderBlock, STATUS } = require('./headers')
-const { contentOf, copyTo, readFrom, tensorOver } = require('./host-content')
+const { hostContent, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
 const { newSealed, page } = require('./host-tokens')
 const messages = require('./messages')
@@ -107,13 +107,13 @@ function offer(core, subject, value, { method, out, attempts = 1 } = {}) {
   const key = `${method ?? ''} ${subject}`
   let reply = stateOf(core).sizes.get(key) ?? 0
   if (out !== undefined) {
-    reply = nbytesOf(out)
+    reply = nbytesOfValue(out)
     if (!Tensor.isTensor(out) && reply >= messages.SMALL) {
-      reply = contentOf(out).nbytes + RECORD_BYTES
+      reply = hostContent(out).nbytes + RECORD_BYTES
     }
   }
-  if (nbytesOf(value) < messages.SMALL && reply < messages.SMALL) return null
-  const content = contentOf(value)
+  if (nbytesOfValue(value) < messages.SMALL && reply < messages.SMALL) return null
+  const content = hostContent(value)
   if (!content.isOnCpu) return null
   const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_BYTES
   if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
@@ -305,7 +305,7 @@ class Offer {
     if (answer === REFUSED) return this.#leave()
     if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
     if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
-    const needed = sizeOf(headers.get(NEEDED.toLowerCase()))
+    const needed = headerInteger(headers.get(NEEDED.toLowerCase()))
     if (this.#hasGrown || !(needed <= this.#core.maxBytes)) return null
     this.#hasGrown = true
     this.#terms.reply = needed
@@ -345,8 +345,8 @@ class Offer {
     this.#sent.delete(reply)
     const { maxBytes } = this.#core
     try {
-      const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
-      const nbytes = kind === null ? sizeOf(headers.get(SIZE.toLowerCase())) : kind.nbytes
+      const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
+      const nbytes = kind === null ? headerInteger(headers.get(SIZE.toLowerCase())) : kind.nbytes
       if (nbytes > maxBytes) {
         throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
       }
@@ -435,7 +435,7 @@ function tensorIn(segment, { dtype, shape, nbytes }, out) {
 }
 
 /** @param {string | undefined} text  of a header @returns {number} NaN: it is none */
-const sizeOf = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN)
+const headerInteger = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN)
 
 // ---- The service ----
 
@@ -448,7 +448,7 @@ const sizeOf = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : NaN)
  */
 function accept(headers, { maxBytes }) {
   try {
-    const kind = messages.isRecord(headers) ? null : messages.kindOf(headers)
+    const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
     const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), {
       writes: false,
       maxBytes,
@@ -488,7 +488,7 @@ const isExported = (headers) => headers.has(DATA.toLowerCase())
 function put(headers, result) {
   const what = headers.get(REPLY.toLowerCase())
   if (what === undefined) return null
-  const { nbytes, isOnCpu, write } = contentOf(result)
+  const { nbytes, isOnCpu, write } = hostContent(result)
   if (nbytes < messages.SMALL || !isOnCpu) return null
   const found = borrow(headers.get(PAGE.toLowerCase()), what, { writes: true, maxBytes: Infinity })
   if (found === null) return null
@@ -514,7 +514,7 @@ function put(headers, result) {
  * @returns {Record<string, string>}
  */
 function needed(headers, result) {
-  return headers.has(PAGE.toLowerCase()) ? { [NEEDED]: String(contentOf(result).nbytes) } : {}
+  return headers.has(PAGE.toLowerCase()) ? { [NEEDED]: String(hostContent(result).nbytes) } : {}
 }
 
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */

@@ -3,7 +3,7 @@
 
 const { now } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
-const { axisOf, keyOf, nbytesOf, tensorsOf } = require('./batches')
+const { axisOf, keyOf, nbytesOfValue, tensorsOf } = require('./batches')
 const { HeaderBlock } = require('./headers')
 const host = require('./host')
 const messages = require('./messages')
@@ -44,7 +44,7 @@ class MessageJob {
     this.#terms = terms
     this.#exported = exported
     this.method = headers.get('tensor-method') ?? ''
-    this.nbytes = exported === null ? data.length : nbytesOf(exported)
+    this.nbytes = exported === null ? data.length : nbytesOfValue(exported)
     const ms = Number(headers.get('tensor-deadline') ?? NaN)
     /** milliseconds of `now` */
     this.expiresAt = Number.isNaN(ms) ? Infinity : now() + ms
@@ -160,7 +160,7 @@ const kindsOfRecord = (record) =>
  */
 function kindsOfTensor(headers, nbytes) {
   try {
-    const { dtype, shape, nbytes: told } = messages.kindOf(headers)
+    const { dtype, shape, nbytes: told } = messages.dtypeAndShape(headers)
     return told === nbytes ? { '': { dtype: dtype.name, shape } } : null
   } catch {
     return null

@@ -76,9 +76,7 @@ function encode(value, { isBody = false, fields } = {}) {
   if ((storage.optional?.written ?? 0) > 0) throw busy('tensor')
   const headers = new HeaderBlock(isBody ? RECORD : kindFields(value), fields)
   const stays = ffi.isContiguous(layout) && layout.size > 0 && storage.kind !== 'wasm' // whose memory moves when it grows
-  const payload = stays
-    ? readBytes(layout, 0, nbytesOf(layout), (bytes) => bytes)
-    : copyOfBytes(value)
+  const payload = stays ? readBytes(layout, 0, layout.nbytes, (bytes) => bytes) : copyOfBytes(value)
   return { headers, payload, storage: stays ? storage : null }
 }
 
@@ -94,13 +92,10 @@ function kindFields(value) {
   return { 'Tensor-Dtype': dtypes[dtype].name, 'Tensor-Shape': shape.join(',') }
 }
 
-/** @param {InstanceType<typeof ffi.Layout>} layout */
-const nbytesOf = ({ size, dtype }) => size * dtypes[dtype].itemsize
-
 /** @param {Tensor} t @returns {Uint8Array} row-major */
 function copyOfBytes(t) {
   const layout = Tensor.attachedOf(t)
-  const nbytes = nbytesOf(layout)
+  const nbytes = layout.nbytes
   if (nbytes === 0) return new Uint8Array(0)
   countCopy('nats', nbytes)
   if (ffi.isContiguous(layout)) return readBytes(layout, 0, nbytes, (bytes) => bytes.slice())
@@ -179,7 +174,7 @@ function decodeParts(fields, data, { maxBytes = Infinity, out } = {}) {
     )
   }
   if (isRecord(fields)) return decodeRecord(data, out)
-  const { dtype, shape, nbytes } = kindOf(fields)
+  const { dtype, shape, nbytes } = dtypeAndShape(fields)
   if (nbytes !== data.length) {
     throw malformed(`has ${data.length} bytes; ${dtype.name} [${shape.join(', ')}] has ${nbytes}`)
   }
@@ -205,7 +200,7 @@ function isRecord(fields) {
  * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[], nbytes: number }}
  * @throws ERR_FORMAT
  */
-function kindOf(fields) {
+function dtypeAndShape(fields) {
   const name = fields.get('tensor-dtype')
   const text = fields.get('tensor-shape')
   if (name === undefined || text === undefined) {
@@ -418,7 +413,7 @@ module.exports = {
   decode,
   decodeParts,
   decodeExported,
-  kindOf,
+  dtypeAndShape,
   checkTarget,
   readHeaders,
 }

@@ -44,7 +44,7 @@ const { backend } = ffi
  * @param {Source['storageAt']} storageAt
  * @returns {Source}
  */
-function sourceOf(size, first, read, storageAt) {
+function newSource(size, first, read, storageAt) {
   return {
     size,
     first,
@@ -139,7 +139,7 @@ class BlockTarget extends Arriving {
       copyOut(layout, from, bytes)
       return bytes
     }
-    const source = sourceOf(layout.size, 4096, read, (from, nbytes, alignment) =>
+    const source = newSource(layout.size, 4096, read, (from, nbytes, alignment) =>
       backend.isWasm || from % alignment !== 0
         ? null
         : /** @type {any} */ (backend).partOf(layout.storage, from, nbytes),
@@ -210,7 +210,7 @@ class TensorTarget {
     if (n < this.wanted) return
     const all = this.head.subarray(0, n)
     let wanted = 0 // bytes that the parser asks for and that did not come
-    const source = sourceOf(
+    const source = newSource(
       this.meta.size,
       Math.min(n, 4096),
       (from, nbytes) => {

@@ -76,7 +76,7 @@ const AGE_MS = 3600000
 const RESERVED = 1024 // bytes of the server's largest message that are not payload
 
 /** @param {string} name @param {unknown} value @param {number} least @param {number} usual */
-const countOf = (name, value, least, usual) =>
+const integerOr = (name, value, least, usual) =>
   integerFrom(name, value === undefined ? usual : value, least)
 
 /** @param {any} core @param {number} chunk */
@@ -151,7 +151,7 @@ class TensorStore {
       'store.put',
     )
     const how = {
-      chunk: sendable(parts.core, countOf('chunk', chunk, LEAST_CHUNK, parts.chunk)),
+      chunk: sendable(parts.core, integerOr('chunk', chunk, LEAST_CHUNK, parts.chunk)),
       replace:
         ifExists === undefined ||
         oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,
@@ -246,7 +246,7 @@ class TensorStore {
       file,
       resume: resume === undefined ? undefined : pathOf(resume),
       dtype,
-      maxBytes: countOf('maxBytes', maxBytes, 0, parts.maxBytes),
+      maxBytes: integerOr('maxBytes', maxBytes, 0, parts.maxBytes),
       signal: signalOf(signal),
       onProgress: progressOf(onProgress),
     })
@@ -311,7 +311,7 @@ class TensorStore {
   async clean(options) {
     const parts = own(this).#parts
     const { age, signal } = optionsOf(options, ['age', 'signal'], 'store.clean')
-    return cleanStore(parts, countOf('age', age, 0, AGE_MS), signalOf(signal))
+    return cleanStore(parts, integerOr('age', age, 0, AGE_MS), signalOf(signal))
   }
 }
 
@@ -337,13 +337,13 @@ async function openStore(core, name, options) {
       storage === undefined
         ? 'file'
         : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))],
-    num_replicas: countOf('replicas', replicas, 1, 1),
+    num_replicas: integerOr('replicas', replicas, 1, 1),
   }
   const isNew = create === undefined || boolean('create', create)
   const limits = {
-    chunk: countOf('chunk', chunk, LEAST_CHUNK, CHUNK),
-    maxBytes: countOf('maxBytes', maxBytes, 0, MOST_OBJECT),
-    timeout: countOf('timeout', timeout, 1, TIMEOUT_MS),
+    chunk: integerOr('chunk', chunk, LEAST_CHUNK, CHUNK),
+    maxBytes: integerOr('maxBytes', maxBytes, 0, MOST_OBJECT),
+    timeout: integerOr('timeout', timeout, 1, TIMEOUT_MS),
   }
   const { jetstream } = peer('jetstream')
   try {

@@ -75,7 +75,7 @@ class Excess extends Error {
 /** The body of an answer: its bytes of the file; end is Infinity where the answer does not say it. @typedef {{ from: number, end: number, isPart: boolean, version: Version }} Body */
 
 /** @param {string | null} text @returns {number | null} */
-const countOf = (text) =>
+const contentLength = (text) =>
   text !== null && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))
     ? Number(text)
     : null
@@ -94,7 +94,7 @@ function bodyOf(answer, shownUrl) {
   })
   if (status === 416) {
     // no byte of the file is in the range: of an empty file, or the server takes no range that goes beyond the file
-    const size = countOf(
+    const size = contentLength(
       /^bytes \*\/(\d+)$/.exec(answer.header('content-range') ?? '')?.[1] ?? null,
     )
     if (size === null) throw refusalOf(answer, shownUrl)
@@ -109,7 +109,7 @@ function bodyOf(answer, shownUrl) {
     )
   }
   if (status === 200) {
-    const size = countOf(answer.header('content-length'))
+    const size = contentLength(answer.header('content-length'))
     return { from: 0, end: size ?? Infinity, isPart: false, version: { size, ...validators() } }
   }
   const range = answer.header('content-range')
@@ -123,7 +123,7 @@ function bodyOf(answer, shownUrl) {
   if (all === '*') {
     throw failure('ERR_UNSUPPORTED', `${shownUrl}: the server does not say how long the file is`)
   }
-  const [from, to, size] = [first, last, all].map((text) => countOf(text ?? null))
+  const [from, to, size] = [first, last, all].map((text) => contentLength(text ?? null))
   if (from === null || to === null || size === null || to < from || to >= size) {
     throw failure(
       'ERR_FORMAT',
@@ -131,7 +131,7 @@ function bodyOf(answer, shownUrl) {
     )
   }
   const body = { from, end: to + 1, isPart: true, version: { size, ...validators() } }
-  const length = countOf(answer.header('content-length'))
+  const length = contentLength(answer.header('content-length'))
   if (length !== null && length > body.end - from) throw new Excess(shownUrl, body) // none of its bytes is used
   return body
 }
@@ -145,7 +145,7 @@ function refusalOf(answer, shownUrl) {
     { status },
   )
   if (!TEMPORARY.includes(status)) return error
-  const seconds = countOf(answer.header('retry-after'))
+  const seconds = contentLength(answer.header('retry-after'))
   return new Trouble(error, seconds === null ? 0 : Math.min(1000 * seconds, MOST_WAIT))
 }
 

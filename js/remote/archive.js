@@ -216,7 +216,7 @@ function converted(t, out, dtype) {
     dtypes[layout.dtype],
   )
   ffi.copy(layout, from, SAME_KIND)
-  countCopy('load', layout.size * dtypes[layout.dtype].itemsize)
+  countCopy('load', layout.nbytes)
   return out
 }
 

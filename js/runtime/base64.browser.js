@@ -7,7 +7,7 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
  * @param {string} text  base64, padded
  * @returns {Uint8Array<ArrayBuffer>}
  */
-function bytesOf(text) {
+function bytesOfBase64(text) {
   const values = new Uint8Array(128)
   for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i
   const n = (text.length / 4) * 3
@@ -26,4 +26,4 @@ function bytesOf(text) {
   return bytes.subarray(0, n - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0))
 }
 
-module.exports = { bytesOf }
+module.exports = { bytesOfBase64 }

@@ -283,7 +283,7 @@ class SharedRing {
    * const newest = ring => ring.count - 1
    */
   get count() {
-    return countOf(SharedRing.#live(this).word(COUNT))
+    return numberOfHalves(SharedRing.#live(this).word(COUNT))
   }
 
   /**
@@ -518,7 +518,7 @@ class SharedRing {
         checkSignal(signal)
         if (!this.#isOpen) return
         const word = this.#words.word(COUNT)
-        const count = countOf(word)
+        const count = numberOfHalves(word)
         at ??= Math.max(0, count - this.#slots)
         if (seat !== null) this.#words.advance(seat, at)
         if (at >= count) {
@@ -681,7 +681,7 @@ function tagOf(value = 0n) {
 }
 
 /** @param {Halves} word */
-function countOf([high, low]) {
+function numberOfHalves([high, low]) {
   const count = high * 2 ** 32 + low
   if (count > Number.MAX_SAFE_INTEGER) {
     throw failure('ERR_FORMAT', `byte ${8 * COUNT}: the count of frames is ${count}`)

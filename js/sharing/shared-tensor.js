@@ -653,9 +653,9 @@ function planned(segment, name, path, wanted) {
  */
 function npyPlan(segment, wanted) {
   const { readArrayHeader } = npy()
-  const { tensorOf, tensorFromEntry } = entries()
+  const { dtypeAndShape, tensorFromEntry } = entries()
   const { entry, how } = readArrayHeader(segment, '', wanted.dtype)
-  const { dtype, shape } = tensorOf(entry)
+  const { dtype, shape } = dtypeAndShape(entry)
   if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
     throw failure(
       'ERR_SHAPE',

@@ -77,7 +77,7 @@ function share(t, opts) {
     throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
   }
   const layout = Tensor.attachedOf(t)
-  if (copy) return copyOf(layout)
+  if (copy) return tokenOfCopy(layout)
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend
@@ -117,7 +117,7 @@ function share(t, opts) {
  * @param {InstanceType<typeof ffi.Layout>} layout
  * @returns {Token}
  */
-function copyOf(layout) {
+function tokenOfCopy(layout) {
   const { dtype, flags } = layout
   const { itemsize, name } = dtypes[dtype]
   const shape = layout.shape.slice()

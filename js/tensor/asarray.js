@@ -16,10 +16,10 @@ const {
   axesOfOrder,
   written,
   layoutOverBytes,
-  bytesOf,
+  bufferRangeOf,
 } = require('../layout/layouts')
 const { Tensor, wrap } = require('./tensor')
-const { copyOf } = require('./creation')
+const { tensorOfData } = require('./creation')
 const { fromBlob } = require('./blob')
 
 const { isPinned } = ffi
@@ -124,7 +124,8 @@ function whyCopy(x, { dtype, order, device = 'cpu', pinMemory = false }) {
       : `a typed array of ${found} that is wanted as ${dtype}`
   }
   if (isBuffer(x)) {
-    const isAligned = dtype === undefined || bytesOf(x).byteOffset % dtypeOf(dtype).itemsize === 0
+    const isAligned =
+      dtype === undefined || bufferRangeOf(x).byteOffset % dtypeOf(dtype).itemsize === 0
     return isAligned ? null : `a view that is not aligned for ${dtype}`
   }
   return typeof x === 'object' ? 'a list' : `a ${typeof x}`
@@ -144,7 +145,7 @@ const isBuffer = (x) => ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArr
  */
 function copied(x, options) {
   if (dtypeOfArray(x) === undefined && isBuffer(x)) return copiedBytes(x, options)
-  if (!Tensor.isTensor(x)) return copyOf(x, null, options)
+  if (!Tensor.isTensor(x)) return tensorOfData(x, null, options)
   const source = Tensor.layoutOf(x)
   const {
     dtype,
@@ -170,7 +171,7 @@ function copied(x, options) {
  */
 function copiedBytes(x, { dtype: name, dynamism, device, pinMemory }) {
   const dtype = dtypeOf(name)
-  const { buffer, byteOffset, byteLength } = bytesOf(x)
+  const { buffer, byteOffset, byteLength } = bufferRangeOf(x)
   const length = Math.floor(byteLength / dtype.itemsize)
   const source = layoutOverBytes(
     { buffer, byteOffset, byteLength: length * dtype.itemsize },

@@ -30,7 +30,7 @@ const { deviceOf, placementOf } = require('../layout/placement')
 const {
   axesOfOrder,
   dynamismOf,
-  bytesOf,
+  bufferRangeOf,
   adoptArray,
   viewed,
   inherit,
@@ -116,7 +116,7 @@ function bytesOfSource(source, asked) {
       `the source is of ${dtype}, dtype is ${asked}; view(dtype) reads bytes as another dtype`,
     )
   }
-  const { buffer, byteOffset, byteLength } = bytesOf(source, 'source', EXPECTED)
+  const { buffer, byteOffset, byteLength } = bufferRangeOf(source, 'source', EXPECTED)
   return { buffer, byteOffset, byteLength, dtype }
 }
 

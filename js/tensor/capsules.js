@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, boolean, integers } = require('../base/validate')
-const { dtypes, itemsizes } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { countCopy, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { SHARED, placementLike } = require('../layout/placement')
 const { withBytes } = require('../layout/layouts')
@@ -198,7 +198,7 @@ function capsuleOfCopy(layout, isVersioned, stream) {
   )
   try {
     ffi.copy(made, layout, 0)
-    countCopy('__dlpack__', made.size * itemsizes[made.dtype])
+    countCopy('__dlpack__', made.nbytes)
     if (deviceOfStorage(made.storage) !== CPU) {
       return capsuleOnDevice(made, false, stream, isVersioned, true)
     }

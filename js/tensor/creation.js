@@ -21,7 +21,7 @@ const {
   layoutOver,
   layoutOfBytes,
   copyBytes,
-  bytesOf,
+  bufferRangeOf,
   OF_MAKING,
 } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
@@ -558,7 +558,7 @@ function shapeAndOptions(shape, opts, names, where) {
 function tensor(data, shape, opts) {
   const { given, asked } = shapeAndOptions(shape, opts, OF_TENSOR, 'tensor')
   const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
-  const made = copyOf(data, given === undefined ? null : shapeOf(given), {
+  const made = tensorOfData(data, given === undefined ? null : shapeOf(given), {
     dtype,
     device,
     dynamism,
@@ -579,7 +579,7 @@ function tensor(data, shape, opts) {
  * @param {TensorOptions} options  without getters
  * @returns {Tensor}
  */
-function copyOf(data, extents, options) {
+function tensorOfData(data, extents, options) {
   const casting = castingOf(options.casting)
   const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
   const arrayType = dtypeOfArray(data)
@@ -767,7 +767,7 @@ function fromBytes(bytes, shape, opts) {
   }
   const dtype = dtypeOf(name)
   const rule = copyRule(copy)
-  const parts = bytesOf(bytes)
+  const parts = bufferRangeOf(bytes)
   const extents =
     given === undefined ? [Math.floor(parts.byteLength / dtype.itemsize)] : shapeOf(given)
   const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
@@ -821,7 +821,7 @@ module.exports = {
   scalarTensor,
   fromBytes,
   clone,
-  copyOf,
+  tensorOfData,
   emptyLike,
   zerosLike,
   onesLike,

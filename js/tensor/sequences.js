@@ -41,7 +41,7 @@ function argumentsAndOptions(args, names, where) {
  * @param {unknown} value
  * @returns {number | bigint}
  */
-function numberOf(name, value) {
+function checkScalar(name, value) {
   if (typeof value === 'bigint') {
     if (value <= 0xffffffffffffffffn && value >= -0x8000000000000000n) return value
     throw failure('ERR_BOUNDS', `${name} is ${value}n, which is no 64-bit integer`)
@@ -146,9 +146,9 @@ function countNumbers(start, stop, step) {
 function arange(start, stop, step, opts) {
   const [numbers, options] = argumentsAndOptions([start, stop, step, opts], OF_MAKING, 'arange')
   const [first, second, third = 1] = numbers
-  const from = second === undefined ? 0 : numberOf('start', first)
-  const to = second === undefined ? numberOf('stop', first) : numberOf('stop', second)
-  const by = numberOf('step', third)
+  const from = second === undefined ? 0 : checkScalar('start', first)
+  const to = second === undefined ? checkScalar('stop', first) : checkScalar('stop', second)
+  const by = checkScalar('step', third)
   if (Number(by) === 0) throw failure('ERR_ARGUMENT', 'step is 0: no number of steps leads to stop')
   const all = [from, to, by]
   const integral = all.every((x) => typeof x === 'bigint' || Number.isSafeInteger(x))

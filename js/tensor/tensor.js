@@ -69,7 +69,7 @@ const {
   nameOfDynamism,
   layoutOfBytes,
   copyBytes,
-  bytesOf,
+  bufferRangeOf,
   adoptArray,
   viewed,
   inherit,
@@ -362,7 +362,7 @@ class Tensor {
   /** Bytes of all elements: size * itemsize. @returns {number} */
   get nbytes() {
     const l = live(this)
-    return l.size * itemsizes[l.dtype]
+    return l.nbytes
   }
   /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
   get dimOrder() {
@@ -492,9 +492,9 @@ class Tensor {
    * zeros([2], 'int16').setBytes(Uint8Array.of(1, 0, 0, 1)).toArray() // [1, 256]
    */
   setBytes(bytes) {
-    const parts = bytesOf(bytes)
+    const parts = bufferRangeOf(bytes)
     const layout = writable(this)
-    const nbytes = layout.size * itemsizes[layout.dtype]
+    const nbytes = layout.nbytes
     if (parts.byteLength !== nbytes) {
       throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the tensor has ${nbytes}`)
     }
@@ -1940,7 +1940,7 @@ class Tensor {
       const { copyRows } = rowCopies()
       const dst = writable(this)
       if (copyRows({ dst, scaling, casting }, channels)) {
-        countCopy('copyFrom', dst.size * itemsizes[dst.dtype])
+        countCopy('copyFrom', dst.nbytes)
         return this
       }
     }
@@ -1949,7 +1949,7 @@ class Tensor {
     try {
       const layout = writable(this)
       copyElements(layout, source, scaling, casting)
-      countCopy('copyFrom', layout.size * itemsizes[layout.dtype])
+      countCopy('copyFrom', layout.nbytes)
     } finally {
       if (!isTensor) backend.release(source.storage)
     }
@@ -2032,7 +2032,7 @@ class Tensor {
         signal,
         on,
       )
-      countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
+      countCopy('copyFromAsync', layout.nbytes)
     } finally {
       if (!isTensor) backend.release(source.storage)
     }
@@ -2109,7 +2109,7 @@ class Tensor {
    * String(tensor([1, 2])) // 'tensor([1., 2.])'
    */
   toString() {
-    return textOf(this, false)
+    return printed(this, false)
   }
 
   /**
@@ -2136,7 +2136,7 @@ class Tensor {
   [INSPECT](depth = 0) {
     if (typeof depth === 'number' && depth < 0) return '[Tensor]'
     try {
-      return this.toString === toString ? textOf(this, true) : this.toString()
+      return this.toString === toString ? printed(this, true) : this.toString()
     } catch (/** @type {any} */ error) {
       // a subclass's toString may throw anything
       const code = error?.code
@@ -2184,7 +2184,7 @@ const MOST_HASHED = 2 ** 24 // bytes; takes 1 to 5 ms
 const { toString } = Tensor.prototype
 
 /** @param {Tensor} t @param {boolean} isInspected */
-function textOf(t, isInspected) {
+function printed(t, isInspected) {
   const { print } = printing()
   const layout = attached(t)
   const { name, kind } = dtypes[layout.dtype]
