@@ -125,6 +125,7 @@ sb_status sb__segment_make(const char *called, const sb_tensor *layout, uint32_t
       sb_storage_unref(&t.storage);
     }
   }
+  if (status) sb__os_segment_abandon(made);
   if (status || !file) sb__os_close(made);
   if (status) return status;
   if (file) *file = made;

@@ -134,6 +134,9 @@ int sb__os_lock_file(int file, sb__file_lock how);
  * sb__os_link can name it. */
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
 
+/* Gives a file of sb__os_segment_new up that gets no name after all. */
+void sb__os_segment_abandon(int file);
+
 /* Links an open file to a path. Returns 0 or the system's error number. */
 int sb__os_link(int file, const char *path);
 

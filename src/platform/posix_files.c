@@ -1,43 +1,27 @@
 /* Files: reserving space, locks, reading, descriptors. */
-#define _GNU_SOURCE /* fallocate */
-#include "platform/platform.h"
+#define _GNU_SOURCE /* F_DUPFD_CLOEXEC, flock */
+#include "platform/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-int sb__os_reserve(int file, int64_t nbytes) {
-#if defined(__linux__)
-  /* Not posix_fallocate: on file systems without support, it writes to each block. */
-  int error = EINTR;
-  while (nbytes > 0 && error == EINTR) error = fallocate(file, 0, 0, nbytes) ? errno : 0;
-  if (nbytes == 0 || (error != EOPNOTSUPP && error != ENOSYS)) return nbytes == 0 ? 0 : error;
-#endif
+int sb__posix_extend(int file, int64_t nbytes) {
   const off_t end = lseek(file, 0, SEEK_END); /* a file that others may have mapped is not cut */
   if (end < 0) return errno;
   return end < nbytes && ftruncate(file, nbytes) ? errno : 0;
 }
 
-#if defined(__linux__)
-/* A byte behind all content, so that nobody's own locks meet these. */
-int sb__os_lock_file(int file, sb__file_lock how) {
-  const bool is_asked = how == SB__LOCK_ASKED;
-  struct flock lock = {.l_type = how == SB__UNLOCKED        ? F_UNLCK
-                                 : how == SB__LOCKED_SHARED ? F_RDLCK
-                                                            : F_WRLCK,
-                       .l_whence = SEEK_SET,
-                       .l_start = INT64_MAX - 1,
-                       .l_len = 1};
-  if (fcntl(file, is_asked ? F_OFD_GETLK : F_OFD_SETLK, &lock))
-    return errno == EACCES ? EAGAIN : errno;
-  return is_asked && lock.l_type != F_UNLCK ? EAGAIN : 0;
-}
-#else
+#if !SB_LINUX
+int sb__os_reserve(int file, int64_t nbytes) { return sb__posix_extend(file, nbytes); }
+
+/* Where nobody can be asked, the lock is taken and given back: another one who wants it meanwhile is told that it is locked. */
 int sb__os_lock_file(int file, sb__file_lock how) {
   static const int operations[] = {LOCK_UN, LOCK_SH, LOCK_EX, LOCK_EX};
-  if (how == SB__LOCK_ASKED) return ENOSYS;
-  return flock(file, operations[how] | LOCK_NB) ? errno : 0;
+  if (flock(file, operations[how] | LOCK_NB)) return errno == EWOULDBLOCK ? EAGAIN : errno;
+  if (how == SB__LOCK_ASKED) (void)flock(file, LOCK_UN);
+  return 0;
 }
 #endif
 

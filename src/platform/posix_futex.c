@@ -1,135 +1,63 @@
-/* Futex words: waiting and waking across threads and processes. Linux only. */
-#define _GNU_SOURCE /* syscall */
-#include "platform/platform.h"
+/* Futex words where the system has none: a wait looks at the word again and again, ever less often, up to a millisecond. */
+#include "platform/posix.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+#if !SB_LINUX
+# include <errno.h>
+# include <time.h>
+# include <unistd.h>
 
-#if defined(__linux__) && defined(__LP64__)
-/* Constants of the kernel, because headers may be older than it. */
-# define FUTEX_OF_ALL_WAIT_UNTIL \
-  9 /* FUTEX_WAIT_BITSET without FUTEX_PRIVATE_FLAG: the end is absolute */
-# define FUTEX_OF_ALL_WAKE 1
-# define FUTEX_OF_ALL_CMP_REQUEUE 4
-# define FUTEX_OF_US_WAKE 129
-# define SYSTEM_FUTEX_WAITV 449
-# define WORD_OF_ALL 2
-# define WORD_OF_US 130
-# define SLICE_NS 10000000 /* interval at which an event that cannot wake is checked */
+enum { SHORTEST_NS = 20000, LONGEST_NS = 1000000 };
 
-typedef struct futex_word {
-  uint64_t expected, address;
-  uint32_t flags, reserved;
-} futex_word;
-
-static struct timespec timespec_of(int64_t nanoseconds) {
-  return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-}
-
-/* Waits for the event and the word at once, from Linux 5.16 on. Returns 0 (the event), 1 (the word), or minus an errno. */
-static int wait_for_both(const void *word, uint32_t expected, sb__event *event, int64_t end) {
-  const struct timespec until = timespec_of(end);
-  const futex_word words[2] = {{0, (uintptr_t)&event->signalled, WORD_OF_US, 0},
-                               {expected, (uintptr_t)word, WORD_OF_ALL, 0}};
-  const long woken =
-      syscall(SYSTEM_FUTEX_WAITV, words, 2, 0, end < 0 ? NULL : &until, CLOCK_MONOTONIC);
-  return woken < 0 ? -errno : (int)woken;
-}
-
-/* Waits for the word for one interval, so that the caller checks the event in between. Results as above. */
-static int wait_for_slice(const void *word, uint32_t expected, int64_t end) {
-  const int64_t slice = sb__os_now() + SLICE_NS;
-  const bool is_last = end >= 0 && end < slice;
-  const struct timespec until = timespec_of(is_last ? end : slice);
-  if (!syscall(SYS_futex, word, FUTEX_OF_ALL_WAIT_UNTIL, expected, &until, NULL, UINT32_MAX))
-    return 1;
-  return errno == ETIMEDOUT && !is_last ? -EINTR : -errno;
-}
-
-static atomic_bool polls;
-
-void sb__os_poll_events(void) { atomic_store(&polls, true); }
-
-/* Without an event: signals of the system end it too. */
-static sb__wait_result wait_for_word(const void *word, uint32_t expected, int64_t end, int *error) {
-  const struct timespec until = timespec_of(end);
-  if (!syscall(SYS_futex, word, FUTEX_OF_ALL_WAIT_UNTIL, expected, end < 0 ? NULL : &until, NULL,
-               UINT32_MAX))
-    return SB__WOKEN;
-  *error = errno;
-  return *error == EINTR       ? SB__WOKEN
-         : *error == EAGAIN    ? SB__NOT_EQUAL
-         : *error == ETIMEDOUT ? SB__TIMED_OUT
-                               : SB__WAIT_FAILED;
+/* Reads a word by the kernel, so that a lost page is an error and no fault. A pipe of its own for each process: a child would share
+ * its parent's. */
+static int read_word(const void *word, uint32_t *value) {
+  static sb__lock lock;
+  static int ends[2] = {-1, -1};
+  static pid_t owner;
+  sb__lock_take(&lock);
+  int error = 0;
+  if (owner != getpid()) {
+    error = pipe(ends) ? errno : 0;
+    if (!error) owner = getpid();
+  }
+  if (!error && write(ends[1], word, sizeof *value) != sizeof *value) error = errno;
+  if (!error && read(ends[0], value, sizeof *value) != sizeof *value) error = EIO;
+  sb__lock_drop(&lock);
+  return error;
 }
 
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error) {
-  bool slept = false;
-  if (!event) return wait_for_word(word, expected, end, error);
-  for (;;) {
-    if (atomic_load(&event->signalled)) return SB__SIGNALLED;
-    const bool two = !atomic_load(&polls);
-    const int woken =
-        two ? wait_for_both(word, expected, event, end) : wait_for_slice(word, expected, end);
-    if (woken == 1) return SB__WOKEN;
-    if (woken == 0) return SB__SIGNALLED;
-    if (two && (woken == -ENOSYS || woken == -EPERM)) { /* an older kernel, or a sandbox */
-      atomic_store(&polls, true);
-    } else if (woken == -EAGAIN) {
-      if (!atomic_load(&event->signalled)) return slept ? SB__WOKEN : SB__NOT_EQUAL;
-    } else if (woken == -ETIMEDOUT) {
-      return SB__TIMED_OUT;
-    } else if (woken == -EINTR) {
-      slept = true;
-    } else {
-      *error = -woken;
-      return SB__WAIT_FAILED;
-    }
+  int64_t nanoseconds = SHORTEST_NS;
+  for (bool slept = false;; slept = true) {
+    uint32_t now = 0;
+    if (event && atomic_load(&event->signalled)) return SB__SIGNALLED;
+    *error = read_word(word, &now);
+    if (*error) return SB__WAIT_FAILED;
+    if (now != expected) return slept ? SB__WOKEN : SB__NOT_EQUAL;
+    const int64_t left = end < 0 ? LONGEST_NS : end - sb__os_now();
+    if (left <= 0) return SB__TIMED_OUT;
+    const struct timespec time = {0, nanoseconds < left ? nanoseconds : left};
+    if (nanosleep(&time, NULL) && errno == EINTR && !event) return SB__WOKEN;
+    if (nanoseconds < LONGEST_NS) nanoseconds *= 2;
   }
 }
 
-/* A requeue of no waiters just compares the word, and reports a lost page. A wait with a timeout of 0 would take 24 us on
- * a virtual machine, a hundred times as long. */
 int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
-  if (!syscall(SYS_futex, word, FUTEX_OF_ALL_CMP_REQUEUE, 0, NULL, word, expected)) return 1;
-  *error = errno;
-  return errno == EAGAIN ? 0 : -1;
+  uint32_t now = 0;
+  *error = read_word(word, &now);
+  return *error ? -1 : now == expected;
 }
 
+/* Waiters look by themselves: nobody counts them. */
 int sb__os_futex_wake(void *word, int count, int *error) {
-  const long woken = syscall(SYS_futex, word, FUTEX_OF_ALL_WAKE, count, NULL, NULL, 0);
-  if (woken < 0) *error = errno;
-  return (int)woken;
-}
-
-void sb__os_signal(sb__event *event) {
-  atomic_store(&event->signalled, 1);
-  (void)syscall(SYS_futex, &event->signalled, FUTEX_OF_US_WAKE, 1, NULL, NULL, 0);
-}
-#else
-sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
-                                  int64_t end, int *error) {
-  (void)word, (void)expected, (void)event, (void)end;
-  *error = ENOSYS;
-  return SB__WAIT_FAILED;
-}
-
-int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
-  (void)word, (void)expected;
-  *error = ENOSYS;
-  return -1;
-}
-
-int sb__os_futex_wake(void *word, int count, int *error) {
-  (void)word, (void)count;
-  *error = ENOSYS;
-  return -1;
+  (void)word, (void)count, (void)error;
+  return 0;
 }
 
 void sb__os_signal(sb__event *event) { atomic_store(&event->signalled, 1); }
 
 void sb__os_poll_events(void) {}
+#else
+typedef int sb__no_posix_futex;
 #endif

@@ -13,22 +13,24 @@ cc=${CC:-gcc}
 flags=(-DSB_TEST -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
   -Wall -Wextra -ffp-contract=off -Isrc)
 emulator=()
-process=src/platform/posix_process.c
+process=src/platform/linux_process.c
 other=${1:-}
 case $other in
   arm64)
     cc=aarch64-linux-gnu-gcc
     # The emulator makes up a start time for a process that reads its own stat, which others see otherwise; it does not know these paths.
-    sed -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$process" >"$build/posix_process.c"
-    process=$build/posix_process.c
+    sed -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$process" >"$build/linux_process.c"
+    process=$build/linux_process.c
     emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
     ;;
   musl) cc=musl-gcc ;;
+  generic) ;; # what systems other than Linux compile
   '') ;;
-  *) echo "run: arm64, musl or nothing, not $other" >&2; exit 2 ;;
+  *) echo "run: arm64, musl, generic or nothing, not $other" >&2; exit 2 ;;
 esac
 # Optimised like what ships, where compilers see more.
 [ -z "$other" ] || flags=(-DSB_TEST -std=gnu11 -O2 -Wall -Wextra -Werror -ffp-contract=off -Isrc)
+[ "$other" != generic ] || flags+=(-DSB_GENERIC_POSIX)
 unset LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
@@ -44,8 +46,8 @@ compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 # The core's objects. FOLDER [FLAGS...]
 compile_core () {
   mkdir -p "$1"
-  printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
-    sed "s#^src/platform/posix_process.c\$#$process#" |
+  printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/{posix,linux}_*.c |
+    sed "s#^src/platform/linux_process.c\$#$process#" |
     FOLDER=$1 CC=$cc xargs -P "$(nproc)" -I{} bash -c 'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$FOLDER/$o.o"' _ {} "${@:2}" -Werror
 }
 

@@ -27,11 +27,11 @@ for package in "$folder"/archives/*.deb; do dpkg -x "$package" "$folder/root"; d
 
 # The emulator makes up a start time for a process that reads its own stat, which is not the one that others see; it does not know these paths.
 cp -R src/. "$folder/src"
-sed -i -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$folder/src/platform/posix_process.c"
+sed -i -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$folder/src/platform/linux_process.c"
 (
   cd "$folder"
   aarch64-linux-gnu-gcc -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -ffp-contract=off -Isrc -o libsamebytes.so.1 \
-    src/build.c src/{core,ops,kernels,formats,ipc,interop,cuda}/*.c src/platform/posix_*.c -Wl,-z,defs -lm -lpthread -ldl
+    src/build.c src/{core,ops,kernels,formats,ipc,interop,cuda}/*.c src/platform/{posix,linux}_*.c -Wl,-z,defs -lm -lpthread -ldl
 )
 places=/usr/lib/aarch64-linux-gnu
 cat >"$folder/python3" <<END
