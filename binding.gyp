@@ -7,9 +7,11 @@
 #   samebytes_bench  what the benches compare with: memcpy and its like
 #
 # node-gyp configure -- -Dsanitize=address,undefined   makes both with these sanitizers
+# node-gyp configure -- -Dgeneric=1                    leaves out what only Linux offers (src/platform/posix.h)
 {
   'variables': {
     'sanitize%': '',
+    'generic%': '',
     # Of all C sources: addons that call each other by internal tables have to be of one build.
     'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
     # Kernels of each level.
@@ -80,6 +82,7 @@
       'sources': ['<!@(node -p "fs.readdirSync(\'src/platform\').filter(f=>/^(posix|linux)_/.test(f)).sort().map(f=>\'src/platform/\'+f).join(\' \')")'],
       'defines': ['SB_OLD_GLIBC=1'],
       'cflags': ['-fno-lto', '-fPIC'],
+      'conditions': [['generic!=""', { 'defines': ['SB_GENERIC_POSIX=1'] }]],
     },
     {
       # Apart, because everything that is compiled with the hash is compiled anew when a source changes.

@@ -4,7 +4,17 @@ const globals = require('globals')
 const neostandard = require('neostandard')
 
 module.exports = [
-  { ignores: ['build/', 'build-asan/', 'dist/', 'types/', 'prebuilds/', 'coverage/'] },
+  {
+    ignores: [
+      'build/',
+      'build-asan/',
+      'build-generic/',
+      'dist/',
+      'types/',
+      'prebuilds/',
+      'coverage/',
+    ],
+  },
   ...neostandard({ env: ['mocha'], noStyle: true }),
   ...neostandard({ env: ['browser'], files: ['examples/browser/*.mjs'], noStyle: true }),
   {

@@ -175,6 +175,8 @@ class Backend {
     this.addon = addon
     this.name = 'native'
     this.isWasm = false
+    /** what this system offers, by sb__abilities of src/platform/platform.h @type {import('./storage').Abilities} */
+    this.abilities = addon.abilities()
     /** @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.tables = JSON.parse(addon.tables)

@@ -3,6 +3,7 @@
 //
 //   name               'native', 'wasm' or 'wasm-shared'
 //   tables             C's lists
+//   abilities          what this system offers, as the addon's abilities(); nothing on WASM
 //   frame              { f64, i64, i32 }: the call buffer, over new typed arrays when WASM memory grew
 //   call(opcode)       calls C, which reads and writes the call buffer
 //   text()             the last error's message

@@ -6,6 +6,12 @@ const { failure } = require('../base/errors')
 const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime/host')
 
 /**
+ * What the system offers, by sb__abilities of src/platform/platform.h. segments: the folder of named segments.
+ *
+ * @typedef {{ segments?: string, unnamedFiles?: boolean, sealedMemory?: boolean, descriptorPaths?: boolean, processStartTimes?: boolean, futexes?: boolean }} Abilities
+ */
+
+/**
  * What memory() counts together: tensors and storages that are known to be collected when one watched object is (a few blocks of
  * small tensors, some buffers, one native storage).
  */

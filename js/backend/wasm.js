@@ -92,6 +92,8 @@ class Backend {
   constructor(name, exports, memory) {
     this.name = name
     this.isWasm = true
+    /** @type {import('./storage').Abilities} */
+    this.abilities = {}
     this.exports = exports
     /** the threads that share this memory; null: it is not shared @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null

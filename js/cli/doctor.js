@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { version } = require('../base/version')
+const { platformName } = require('../runtime/platform')
 const { brief, plain, size, counted, styled, print, printJson } = require('./output')
 
 /**
@@ -18,7 +19,6 @@ const { brief, plain, size, counted, styled, print, printJson } = require('./out
  * @property {string} [advice]  what to do
  */
 
-const SHM = '/dev/shm'
 const LITTLE_SHM = 64 * 2 ** 20 // bytes: containers' default
 const ROOT = path.join(__dirname, '..', '..')
 
@@ -43,9 +43,8 @@ const glibc = () => /** @type {any} */ (process.report?.getReport())?.header?.gl
 /** @returns {Finding[]} */
 function versions() {
   const isNew = Number(process.versions.node.split('.')[0]) >= 20
-  const found = process.platform === 'linux' ? glibc() : ''
-  const library = found === undefined ? ', not glibc' : found && `, glibc ${found}`
-  const text = `${process.version} on ${process.platform}-${process.arch}${library}`
+  const library = glibc()
+  const text = `${process.version} on ${platformName()}${library === undefined ? '' : `, glibc ${library}`}`
   return [
     ok('samebytes', `${version} in ${brief(ROOT)}`),
     isNew
@@ -205,11 +204,13 @@ function firstTouch() {
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
 function sharedMemory(samebytes) {
-  if (process.platform !== 'linux') {
+  const { segments: SHM } =
+    samebytes instanceof Error ? {} : require('../backend/calls').backend.abilities
+  if (SHM === undefined) {
     return [
       missing(
         'shared memory',
-        'SharedTensor and SharedRing need Linux',
+        'SharedTensor and SharedRing need the native addon',
         'share() works between threads; files do between processes',
       ),
     ]
@@ -261,12 +262,12 @@ function sharedMemory(samebytes) {
       `chmod 1777 ${SHM}, or run as another user`,
     )
   }
-  return [found, ...segments(samebytes), ...limits()]
+  return [found, ...segments(samebytes, SHM), ...limits()]
 }
 
-/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function segments(samebytes) {
-  if (samebytes instanceof Error || samebytes.backend() !== 'native') return []
+/** @param {typeof import('..') | Error} samebytes @param {string} folder @returns {Finding[]} */
+function segments(samebytes, folder) {
+  if (samebytes instanceof Error) return []
   try {
     const all = samebytes.SharedTensor.list()
     const left = all.filter(({ isAlive, persist }) => !isAlive && !persist)
@@ -283,7 +284,11 @@ function segments(samebytes) {
     return [ok('segments', String(all.length))]
   } catch (error) {
     return [
-      broken('segments', line(/** @type {Error} */ (error).message), `${SHM} has to be readable`),
+      broken(
+        'segments',
+        line(/** @type {Error} */ (error).message),
+        `${folder} has to be readable`,
+      ),
     ]
   }
 }

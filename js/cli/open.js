@@ -29,7 +29,6 @@ const samebytes = require('..')
  * @property {string | null} tensor  that was named with it
  */
 
-const FOLDER = '/dev/shm'
 const MOST_HEADER = 100_000_000 // bytes that a .safetensors' header has at most
 
 /** @param {string} file @param {boolean} [isOwn]  false: in a folder that everybody writes to, so links are not followed */
@@ -45,8 +44,9 @@ function isFile(file, isOwn = true) {
 function segmentOf(name) {
   const bare = name.startsWith('/') ? name.slice(1) : name
   if (bare === '' || bare.includes('/') || bare.includes('\0')) return null
-  const file = `${FOLDER}/${bare}`
-  return isFile(file, false) ? file : null
+  const { segments } = backend.abilities
+  const file = `${segments}/${bare}`
+  return segments !== undefined && isFile(file, false) ? file : null
 }
 
 /**

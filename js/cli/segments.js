@@ -1,7 +1,6 @@
 'use strict'
 // samebytes ls, rm, sweep: shared segments.
 
-const fs = require('node:fs')
 const { failure } = require('../base/errors')
 const { SharedRing, SharedTensor } = require('..')
 const { brief, plain, size, shapeText, styled, print, note, printJson, table } = require('./output')
@@ -134,10 +133,19 @@ function checkRemovable(given, known) {
     )
   }
   if (!segment.isAlive) return
-  const who = fs.existsSync(`/proc/${segment.pid}`)
+  const who = isRunning(segment.pid)
     ? `belongs to process ${segment.pid}, which is alive`
     : `is in use: process ${segment.pid}, which made it, has ended, but another one has it`
   throw failure('ERR_BUSY', `${JSON.stringify(name)} ${who}; --force removes its name all the same`)
+}
+
+/** @param {number} pid */
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return /** @type {any} */ (error).code === 'EPERM' // another user's
+  }
 }
 
 /** @param {import('./arguments').Given} given */

@@ -71,7 +71,7 @@ class TemporaryFile {
    * @returns {number} its descriptor; -1: there are no such files here, or they cannot be given a name later
    */
   unnamed(mode) {
-    if (process.platform !== 'linux' || backend.isWasm || isRestricted()) return -1
+    if (!backend.abilities.unnamedFiles || isRestricted()) return -1
     const { O_RDONLY, O_RDWR, O_DIRECTORY } = fs.constants
     const parent = path.dirname(this.file)
     let fd = -1

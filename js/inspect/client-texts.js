@@ -78,7 +78,7 @@ class Texts {
     const times = count > 1 ? ` \u00d7 ${this.grouped(count)}` : ''
     if (kind === 'object') return `your ${name}${times}`
     if (kind === 'file') return `file ${name}`
-    if (kind === 'shm') return `/dev/shm/${name}`
+    if (kind === 'shm') return `shared memory ${name}`
     if (kind === 'native') return `lent to native code${times}`
     if (kind === 'threads') return `threads: ${name}`
     if (kind === 'record') return this.many(count, 'blob record')

@@ -6,6 +6,7 @@ const path = require('node:path')
 const { findSourceMap } = require('node:module')
 const { fileURLToPath } = require('node:url')
 const { threadId, isMainThread } = require('node:worker_threads')
+const { instance } = require('../model/internals')
 
 const OWN = path.join(__dirname, '..') + path.sep
 
@@ -102,10 +103,12 @@ function nameIn(folder, key) {
  */
 function nameOfFile({ path: file, key }) {
   if (file.startsWith('/memfd:')) return { kind: 'shm', name: '(sealed, without a name)' }
-  if (file.startsWith('/dev/shm/')) {
-    const name = file.slice('/dev/shm/'.length)
-    const isNamed = !name.endsWith(' (deleted)') && !name.startsWith('#')
-    return { kind: 'shm', name: isNamed ? name : (nameIn('/dev/shm', key) ?? '(without a name)') }
+  const { segments } = instance().ffi.backend.abilities
+  if (segments !== undefined && path.dirname(file) === segments) {
+    const name = path.basename(file)
+    const isNamed =
+      !name.endsWith(' (deleted)') && !name.startsWith('#') && !name.startsWith('.samebytes-')
+    return { kind: 'shm', name: isNamed ? name : (nameIn(segments, key) ?? '(without a name)') }
   }
   const isTemporary = /^\.samebytes-[\w-]+\.tmp$/.test(path.basename(file))
   const name = names.get(key) ?? (isTemporary ? nameIn(path.dirname(file), key) : undefined)

@@ -21,7 +21,7 @@ const segments = lazyFile(() => require('../sharing/segments'))
  * @throws ERR_MEMORY · ERR_IO
  */
 const newSealed = (nbytes) =>
-  segments().newSegment(true, 0o600, null, nbytes, '/dev/shm', GUARDS.wanted)
+  segments().newSegment(true, 0o600, null, nbytes, 'sealed memory', GUARDS.wanted)
 
 /** What another process may read, or write. @typedef {{ text: string, close (): void }} Token */
 

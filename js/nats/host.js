@@ -53,16 +53,15 @@ let known
 function hostId() {
   if (known !== undefined) return known
   known = null
-  if (backend.isWasm || process.platform !== 'linux' || process.versions.deno !== undefined) {
-    return null
-  }
+  const { segments: folder, sealedMemory } = backend.abilities
+  if (folder === undefined || !sealedMemory || process.versions.deno !== undefined) return null
   try {
     if (parseInt(fs.readFileSync('/proc/self/stat', 'latin1')) !== process.pid) return null // /proc is another namespace's
     const spaces = ['pid', 'user'].map((name) => fs.readlinkSync(`/proc/self/ns/${name}`))
     const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
     const parts = [
       boot,
-      fs.statSync('/dev/shm').dev,
+      fs.statSync(folder).dev,
       /** @type {() => number} */ (process.geteuid)(),
       ...spaces,
     ]

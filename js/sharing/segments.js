@@ -9,6 +9,7 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
+const path = require('node:path')
 const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
@@ -24,7 +25,7 @@ const { LOCKS } = fileCalls
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = fs.constants
 const { EAGAIN, ENOSPC, ENOMEM, EEXIST } = os.constants.errno
 
-const FOLDER = '/dev/shm'
+const FOLDER = backend.abilities.segments ?? ''
 const MARK = '.samebytes-'
 const MOST_NAME_BYTES = 255
 const CONTROL = '.control' // the end of the name of a ring's control words
@@ -70,22 +71,24 @@ function faultOf(name) {
 const pathOf = (name) => `${FOLDER}/${name}`
 
 /**
- * @param {string} path
+ * @param {string} file  a path
  * @returns {string | null} the segment's name; null: a path elsewhere
  */
-function nameOfPath(path) {
-  const name = /^\/+dev\/+shm\/+([^/]+)$/.exec(path)?.[1]
-  return name === undefined || faultOf(name) !== null ? null : name
+function nameOfPath(file) {
+  const name = path.basename(file)
+  return path.resolve(file) === path.join(FOLDER, name) &&
+    !file.endsWith('/') &&
+    faultOf(name) === null
+    ? name
+    : null
 }
 
-/** @throws ERR_UNSUPPORTED without the addon, outside Linux, in Deno */
+/** @throws ERR_UNSUPPORTED without the addon, on a system without named segments, in Deno */
 function checkPlatform() {
   if (backend.isWasm) {
     throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
   }
-  if (process.platform !== 'linux') {
-    throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
-  }
+  if (FOLDER === '') throw failure('ERR_UNSUPPORTED', 'this system has no named segments')
   if (process.versions.deno !== undefined) {
     throw failure(
       'ERR_UNSUPPORTED',
@@ -155,6 +158,9 @@ class Segment extends MappedFile {
  * @returns {Segment}
  */
 function newSegment(sealed, mode, header, total, label, guard) {
+  if (sealed && !backend.abilities.sealedMemory) {
+    throw failure('ERR_UNSUPPORTED', 'this system has no sealed memory: a segment needs a name')
+  }
   grant(total, backend.inUse)
   let file
   try {
@@ -733,6 +739,7 @@ function list() {
 }
 
 module.exports = {
+  FOLDER,
   nameOf,
   pathOf,
   nameOfPath,

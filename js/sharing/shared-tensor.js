@@ -186,8 +186,17 @@ class SharedTensor {
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = permissionsOf(mode)
     const stays = boolean('persist', persist)
-    const { nameOf, pathOf, pause, checkPlatform, checkFree, newSegment, publish, openOwned } =
-      segments()
+    const {
+      FOLDER,
+      nameOf,
+      pathOf,
+      pause,
+      checkPlatform,
+      checkFree,
+      newSegment,
+      publish,
+      openOwned,
+    } = segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) {
       throw failure(
@@ -204,7 +213,7 @@ class SharedTensor {
       throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
     }
     checkPlatform()
-    const label = called === null ? '/dev/shm' : pathOf(called)
+    const label = called === null ? FOLDER : pathOf(called)
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
     for (let tries = 0; ; tries++) {
       // other processes may make and remove it meanwhile
@@ -579,7 +588,8 @@ function wrongLocation(where) {
 }
 
 /** @param {Segment} segment */
-const pathOfDescriptor = (segment) => `/proc/${process.pid}/fd/${segment.fd}`
+const pathOfDescriptor = ({ fd }) =>
+  backend.abilities.descriptorPaths ? `/proc/${process.pid}/fd/${fd}` : `/dev/fd/${fd}`
 
 /** @param {unknown} error @returns {string | undefined} */
 const codeOf = (error) => /** @type {any} */ (error)?.code

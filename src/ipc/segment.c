@@ -43,7 +43,7 @@ sb_status sb__segment_failed(const char *name, int error) {
   switch (error) {
     case ENOENT: return sb__fail(SB_ERR_NOT_FOUND, "there is no segment \"%s\"", name);
     case EEXIST: return sb__fail(SB_ERR_EXISTS, "there is a segment \"%s\"", name);
-    case ENOSYS: return sb__fail(SB_ERR_UNSUPPORTED, "shared memory needs Linux");
+    case ENOSYS: return sb__fail(SB_ERR_UNSUPPORTED, "this system has no named segments");
     case ENOSPC:
     case ENOMEM:
       return sb__fail(SB_ERR_MEMORY, "there is not so much shared memory: %s", strerror(error));

@@ -36,6 +36,30 @@ static napi_value about(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* abilities() → an object with those of sb__abilities that the system has. */
+static napi_value abilities(napi_env env, napi_callback_info info) {
+  const sb__abilities has = sb__os_abilities();
+  const struct {
+    const char *name;
+    bool value;
+  } flags[] = {
+      {"unnamedFiles", has.unnamed_files},       {"sealedMemory", has.sealed_memory},
+      {"descriptorPaths", has.descriptor_paths}, {"processStartTimes", has.process_start_times},
+      {"futexes", has.futexes},
+  };
+  napi_value result = NULL, value = NULL;
+  (void)info;
+  if (napi_create_object(env, &result) != napi_ok) return NULL;
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    napi_get_boolean(env, flags[i].value, &value);
+    napi_set_named_property(env, result, flags[i].name, value);
+  }
+  if (has.segments &&
+      napi_create_string_utf8(env, has.segments, NAPI_AUTO_LENGTH, &value) == napi_ok)
+    napi_set_named_property(env, result, "segments", value);
+  return result;
+}
+
 /* setDefault(name, value) of a variable of the process' environment: in a worker process.env is a copy. */
 static napi_value set_default(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
@@ -158,6 +182,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"call", call_row},
       {"about", about},
       {"setDefault", set_default},
+      {"abilities", abilities},
 #ifdef SB_TEST
       {"pressure", pressure},
 #endif

@@ -67,6 +67,10 @@ bool sb__os_has_ended(const sb__process *process) {
   return kill((pid_t)process->id, 0) && errno == ESRCH;
 }
 
+sb__abilities sb__os_abilities(void) {
+  return (sb__abilities){SB_SEGMENTS, true, true, true, true, true};
+}
+
 /* Whole processors that a control group's cpu.max allows; INT_MAX: no limit. */
 static int cpus_granted_to(const char *group) {
   char path[600];

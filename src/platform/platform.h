@@ -1,5 +1,8 @@
 /* What differs between compilers and systems. Nothing above this folder needs a builtin or an #ifdef for a system. Out
- * parameters are never NULL; `int *error` gets the system's error number on failure. */
+ * parameters are never NULL; `int *error` gets the system's error number on failure.
+ *
+ * Every system has every function. sb__abilities says what a system may lack: what needs it then fails with ENOSYS, or does
+ * what its comment says. */
 #ifndef SB_PLATFORM_H
 #define SB_PLATFORM_H
 
@@ -92,6 +95,21 @@ void sb__os_unguard(atomic_int *fault);
 /* A word that becomes 1 with the first fault of any guarded mapping. While it is 0, no bytes are lost. Valid forever. */
 atomic_int *sb__os_faults(void);
 
+/* ---- Abilities ---- */
+
+typedef struct sb__abilities {
+  const char
+      *segments; /* the folder of named segments, without a trailing slash; NULL: there are none */
+  bool
+      unnamed_files; /* a file may have no name until sb__os_link gives it one (Linux: O_TMPFILE) */
+  bool sealed_memory; /* nobody can shorten what sb__os_segment_new seals (Linux: memfd_create) */
+  bool descriptor_paths;    /* /proc/PID/fd/N is a path by which others open a process' files */
+  bool process_start_times; /* a process is told from a later one of the same number */
+  bool
+      futexes; /* the kernel has the waiters, also those of other programs: sb__os_futex_wake counts them */
+} sb__abilities;
+sb__abilities sb__os_abilities(void);
+
 /* ---- Process ---- */
 
 /* Counts forks since the first call, in the child: where the result differs from an earlier one, this process was forked
@@ -130,14 +148,15 @@ typedef enum sb__file_lock {
 int sb__os_lock_file(int file, sb__file_lock how);
 
 /* Makes a segment of shared memory: a file of nbytes > 0, all zero, without a name, whose memory is reserved. Returns its
- * descriptor, open for reading and writing, or -1. mode: permissions. sealed: its length can never change; else
- * sb__os_link can name it. */
+ * descriptor, open for reading and writing, or -1. mode: permissions. sealed: its length can never change, which takes
+ * sealed_memory; else sb__os_segment_publish can name it, and without unnamed_files it has a name of ours until then. */
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
 
 /* Gives a file of sb__os_segment_new up that gets no name after all. */
 void sb__os_segment_abandon(int file);
 
-/* Links an open file to a path. Returns 0 or the system's error number. */
+/* Links an open file, which takes unnamed_files, or a segment of sb__os_segment_new to a path. Returns 0 or the system's error
+ * number. */
 int sb__os_link(int file, const char *path);
 
 /* True if nobody can shorten the file, and all of its bytes can be read: large pages may be missing. */

@@ -39,6 +39,8 @@ uint64_t sb__os_unique(void) {
 }
 
 #if !SB_LINUX
+sb__abilities sb__os_abilities(void) { return (sb__abilities){.segments = SB_SEGMENTS}; }
+
 /* Nobody says when a process started: a number that was given to another one counts as alive. */
 sb__process sb__os_process(void) { return (sb__process){getpid(), 0, 0}; }
 

@@ -117,6 +117,10 @@ void sb__os_segment_record(int file, const char *owner) {
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
   char path[SB__PATH_ROOM], draft[SB__PATH_ROOM];
   uint64_t inode = 0;
+  if (sealed) {
+    *error = ENOSYS;
+    return -1;
+  }
   snprintf(path, sizeof path, SB_SEGMENTS "/.samebytes-draft-of-%llx",
            (unsigned long long)sb__os_unique());
   const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -128,9 +132,9 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
                ? errno
                : 0;
   sb__posix_draft_path(inode, draft);
-  if (!*error && !sealed && rename(path, draft)) *error = errno;
-  if (*error || sealed) (void)unlink(path);
+  if (!*error && rename(path, draft)) *error = errno;
   if (!*error) return file;
+  (void)unlink(path);
   (void)close(file);
   return -1;
 }

@@ -48,26 +48,26 @@ describe('samebytes doctor', function () {
     assert.match(stdout, /^ok {2}samebytes +\d/m)
   })
 
-  it('says what the permission model forbids, and is not broken by it', async () => {
-    const { PROGRAM } = require('./cli')
-    const flag = process.allowedNodeEnvironmentFlags.has('--permission')
-      ? '--permission'
-      : '--experimental-permission'
-    const { code, stdout } = await cli(
-      [flag, `--allow-fs-read=${ROOT}/*`, '--allow-addons', PROGRAM, 'doctor', '--json'],
-      { command: [process.execPath] },
-    )
-    const { findings } = JSON.parse(stdout)
-    const { state, text, advice } = findings.find(({ about }) => about === 'shared memory')
-    assert.deepEqual([code, state], [0, 'missing'], stdout)
-    assert.match(
-      `${text}: ${advice}`,
-      /the permission model forbids \/dev\/shm: --allow-fs-read=\* --allow-fs-write=\* /,
-    )
-  })
-
   describe('on native', () => {
     nativeOnly()
+
+    it('says what the permission model forbids, and is not broken by it', async () => {
+      const { PROGRAM } = require('./cli')
+      const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+        ? '--permission'
+        : '--experimental-permission'
+      const { code, stdout } = await cli(
+        [flag, `--allow-fs-read=${ROOT}/*`, '--allow-addons', PROGRAM, 'doctor', '--json'],
+        { command: [process.execPath] },
+      )
+      const { findings } = JSON.parse(stdout)
+      const { state, text, advice } = findings.find(({ about }) => about === 'shared memory')
+      assert.deepEqual([code, state], [0, 'missing'], stdout)
+      assert.match(
+        `${text}: ${advice}`,
+        /the permission model forbids \/dev\/shm: --allow-fs-read=\* --allow-fs-write=\* /,
+      )
+    })
 
     it('says what copies run on', async () => {
       const { of } = await examined({ SAMEBYTES_ISA: 'scalar', SAMEBYTES_THREADS: '3' })
