@@ -847,6 +847,17 @@ SB_CHECKED SB_API sb_status sb_segment_create(const char *name, sb_dtype dtype, 
 SB_CHECKED SB_API sb_status sb_segment_open(const char *name, const sb_dtype *dtype,
                                             sb_tensor *out);
 
+/* Makes this process an owner of a segment that it has opened by other means: `samebytes sweep` leaves it as long as this process has
+ * the file open or mapped.
+ *
+ *   file  its descriptor, the caller's
+ *
+ * Errors  SB_ERR_NOT_FOUND the name is another file's, or is being made or removed · SB_ERR_ARGUMENT */
+SB_CHECKED SB_API sb_status sb_segment_own(int file, const char *name);
+
+/* The folder of named segments, without a trailing slash; NULL: this system has none. */
+SB_API const char *sb_segment_folder(void);
+
 /* Removes a segment's name; processes that have it mapped keep it.
  *
  * Errors  SB_ERR_NOT_FOUND · SB_ERR_ARGUMENT · SB_ERR_IO · SB_ERR_UNSUPPORTED */

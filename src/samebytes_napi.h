@@ -62,7 +62,7 @@ extern "C" {
  X(tensor_from_dlpack_legacy) X(segment_create) X(segment_open) X(segment_unlink) X(word_wait) \
  X(word_wake) X(ring_create) X(ring_open) X(ring_attach) X(ring_close) X(ring_unlink) \
  X(ring_frames) X(ring_begin) X(ring_commit) X(ring_count) X(ring_has) X(ring_wait) X(ring_read) \
- X(ring_room) X(ring_leave)
+ X(ring_room) X(ring_leave) X(segment_own) X(segment_folder)
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -191,28 +191,6 @@ function lockFile(fd, how) {
   return frame.f64[RESULTS]
 }
 
-/** This process: its number, when it started, the namespace of its number; 0: not known. */
-function thisProcess() {
-  invoke(opcodes.process_self)
-  const { f64 } = frame
-  return { pid: f64[RESULTS], start: f64[RESULTS + 1], namespace: f64[RESULTS + 2] }
-}
-
-/**
- * @param {number} pid
- * @param {number} start
- * @param {number} namespace
- * @returns {boolean} whether that process has certainly ended
- */
-function hasEnded(pid, start, namespace) {
-  const { f64 } = frame
-  f64[ARGS] = pid
-  f64[ARGS + 1] = start
-  f64[ARGS + 2] = namespace
-  invoke(opcodes.process_has_ended)
-  return frame.f64[RESULTS] === 1
-}
-
 module.exports = {
   parse,
   swapBytes,
@@ -224,6 +202,4 @@ module.exports = {
   LOCKS,
   lockFile,
   isSealed,
-  thisProcess,
-  hasEnded,
 }

@@ -3,12 +3,11 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { newName, openSync } = require('../runtime/host')
-const { withFileName } = require('./system-errors')
+const { callError, withFileName } = require('./system-errors')
 
 const { backend } = ffi
 
@@ -108,12 +107,7 @@ class TemporaryFile {
   link(file) {
     const errno = fileCalls.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
     if (errno === 0) return
-    const code = getSystemErrorName(-errno)
-    throw Object.assign(new Error(`${code}: link '${file}'`), {
-      code,
-      errno: -errno,
-      syscall: 'link',
-    })
+    throw callError(errno, 'link', file)
   }
 
   /** @param {boolean} replace  the old file; else EEXIST if there is one */

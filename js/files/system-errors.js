@@ -1,6 +1,7 @@
 'use strict'
 // The system's errors, as errors of ours.
 
+const os = require('node:os')
 const path = require('node:path')
 const { SamebytesError, failure } = require('../base/errors')
 
@@ -53,6 +54,57 @@ function systemError(error, file) {
 }
 
 /**
+ * The error of a call in C, as Node's fs would throw it.
+ *
+ * @param {number} errno  positive
+ * @param {string} syscall
+ * @param {string} file
+ */
+function callError(errno, syscall, file) {
+  const { errno: numbers } = /** @type {{ errno: Record<string, number> }} */ (os.constants)
+  const code = Object.keys(numbers).find((name) => numbers[name] === errno) ?? `error ${errno}`
+  return Object.assign(new Error(`${code}: ${syscall} '${file}'`), {
+    code,
+    errno: -errno,
+    syscall,
+    path: file,
+  })
+}
+
+/** What Node's permission model calls what it asks for. @type {Record<string, string>} */
+const PERMISSIONS = { 'fs.read': 'FileSystemRead', 'fs.write': 'FileSystemWrite' }
+
+/**
+ * Does Node's permission model, where it is on, allow what C is about to do?
+ *
+ * @param {'fs' | 'fs.read' | 'fs.write'} scope  fs: all of the file system, which links need
+ * @param {string} file
+ * @returns {boolean}
+ */
+function isAllowed(scope, file) {
+  const { permission } = /** @type {any} */ (process)
+  return permission === undefined || permission.has(scope, file)
+}
+
+/**
+ * @param {'fs' | 'fs.read' | 'fs.write'} scope
+ * @param {string} file
+ * @param {string} [all]  what is accessed with it
+ * @throws ERR_IO
+ */
+function checkAllowed(scope, file, all = file) {
+  if (isAllowed(scope, all)) return
+  throw systemError(
+    Object.assign(new Error('Access to this API has been restricted'), {
+      code: 'ERR_ACCESS_DENIED',
+      permission: PERMISSIONS[scope],
+      resource: file,
+    }),
+    file,
+  )
+}
+
+/**
  * An error with the path of the file that was read, where the file is not of its format: the message has the byte alone.
  *
  * @param {any} error
@@ -80,4 +132,4 @@ function withFileName(file, fn) {
   }
 }
 
-module.exports = { formatError, systemError, withFileName }
+module.exports = { callError, checkAllowed, formatError, isAllowed, systemError, withFileName }

@@ -52,7 +52,7 @@ const controlOf = (name) => `${name}.control`
  * @returns {R}
  */
 function makeRing(name, dtype, shape, readers, { ifExists, ...how }, build) {
-  const { complete, controlWords, removeHalf, sweep } = segments()
+  const { complete, controlWords, isThere, removeHalf, sweep } = segments()
   const opts = {
     ...how,
     ifExists: ifExists === 'replace' ? ifExists : /** @type {const} */ ('error'),
@@ -101,17 +101,6 @@ function close(shared) {
   shared.dispose()
 }
 
-/** @param {string} name */
-function isThere(name) {
-  const { pathOf, systemError } = segments()
-  const path = pathOf(name)
-  try {
-    return require('node:fs').existsSync(path)
-  } catch (error) {
-    throw systemError(error, path) // thrown by Node's permission model
-  }
-}
-
 /**
  * Opens both segments, again if they were replaced meanwhile.
  *
@@ -128,7 +117,7 @@ function openRing(name, dtype, build, owns = false) {
     : (/** @type {string} */ part, /** @type {DtypeName | undefined} */ wanted) =>
         SharedTensor.open(part, { dtype: wanted })
   for (let tries = 0; ; tries++) {
-    if (owns && !isThere(controlOf(name))) {
+    if (owns && !segments().isThere(controlOf(name))) {
       throw failure('ERR_NOT_FOUND', `there is no ring ${show(name)}`)
     } // frames alone stay whose they are
     const frames = partOfRing(name, () => open(name, dtype))

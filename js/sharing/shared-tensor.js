@@ -4,6 +4,7 @@
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
+const { systemError } = require('../files/system-errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, receiver, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
@@ -652,7 +653,7 @@ function planned(segment, name, path, wanted) {
     return { segment, name, path, descriptor, make }
   } catch (error) {
     segment.close()
-    throw segments().systemError(error, path)
+    throw systemError(error, path)
   }
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import os
 import platform
+import sys
 from typing import Any, Iterator, Optional
 
 from ._errors import Error
@@ -15,6 +16,7 @@ _i64, _u32, _size, _at, _text = C.c_int64, C.c_uint32, C.c_size_t, C.c_void_p, C
 _shape = C.POINTER(C.c_int64)
 _SIGNATURES = {  # those that give a status
     'sb_segment_create': [_text, C.c_int, C.c_int32, _shape, _u32, _u32, _at],
+    'sb_segment_own': [C.c_int, _text],
     'sb_segment_unlink': [_text],
     'sb_word_wait': [_at, _u32, _i64, _at],
     'sb_word_wake': [_at, _i64, _at],
@@ -43,7 +45,8 @@ class Library:
         self._c.sb_error_message.restype = self._c.sb_status_name.restype = _text
         self._c.sb_ring_close.argtypes = self._c.sb_tensor_release.argtypes = [_at]
         self._c.sb_ring_close.restype = self._c.sb_tensor_release.restype = None
-        self._c.sb_dtype_name.restype = _text
+        self._c.sb_dtype_name.restype = self._c.sb_segment_folder.restype = _text
+        self.folder = (self._c.sb_segment_folder() or b'').decode()
         self.dtypes = {}
         while True:
             name = self._c.sb_dtype_name(len(self.dtypes)).decode()
@@ -88,8 +91,8 @@ def _places() -> Iterator[str]:
     yield os.path.join(here, _NAME)
     yield os.path.join(root, 'build', 'Release', _NAME)
     machine = {'x86_64': 'x64', 'aarch64': 'arm64'}.get(platform.machine(), platform.machine())
-    for place in (f'linux-{machine}', f'linux-{machine}-musl'):
-        yield os.path.join(root, 'prebuilds', place, _NAME)
+    for libc in ('', '-musl'):
+        yield os.path.join(root, 'prebuilds', f'{sys.platform}-{machine}{libc}', _NAME)
 
 
 _found: Optional[Library] = None
@@ -119,6 +122,12 @@ def need(what: str) -> Library:
     if library is None:
         raise Error('ERR_UNSUPPORTED', f'{what} needs {_NAME} ({_why}); SAMEBYTES_LIBRARY names one')
     return library
+
+
+def folder() -> str:
+    """Of named segments."""
+    library = find()
+    return '/dev/shm' if library is None else library.folder
 
 
 def can_read_alone() -> bool:

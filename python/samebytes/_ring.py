@@ -11,7 +11,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple, U
 
 from . import _library
 from ._errors import Error
-from ._segments import FOLDER, Segment, dtype_of, integer, name_of, shape_of
+from ._segments import Segment, dtype_of, integer, name_of, path_of, shape_of
 from ._shared_tensor import flags_of, made_or_opened, nanoseconds
 
 _MOST_NAME = 247
@@ -133,7 +133,7 @@ class _PlainWords:
 
 def _open_both(name: str, dtype: Optional[str], writes: bool, owns: bool = False) -> Tuple[Segment, Segment]:
     """Frames and control words of one ring, also where it is replaced meanwhile."""
-    path = f'{FOLDER}/{name}'
+    path = path_of(name)
     for left in range(_TRIES, 0, -1):
         frames, control = Segment(path, dtype, writes, owns), Segment(f'{path}.control', None, writes, owns)
         try:

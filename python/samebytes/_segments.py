@@ -1,9 +1,8 @@
-"""Named segments of shared memory: .npy files in /dev/shm, mapped by Python itself, so that whoever has an array of one keeps it."""
+"""Named segments of shared memory: .npy files in a folder, mapped by Python itself, so that whoever has an array of one keeps it."""
 
 from __future__ import annotations
 
 import ast
-import fcntl
 import math
 import mmap
 import operator
@@ -12,12 +11,10 @@ import stat
 import struct
 from typing import Any, Optional, Sequence, Tuple, Union
 
+from . import _library
 from ._errors import Error
 
-FOLDER = '/dev/shm'
 _MARK = '.samebytes-'
-_OFD_SETLK = getattr(fcntl, 'F_OFD_SETLK', 37)  # Linux's; Python has the name from 3.9 on
-_LOCK = struct.pack('hhqqi4x', fcntl.F_RDLCK, os.SEEK_SET, 2 ** 63 - 2, 1, 0)  # as sb__os_lock_file
 _MOST_HEADER = 10_000  # bytes, as of NumPy's load: a longer one takes Python seconds to judge
 
 # samebytes' name: NumPy's, bytes of an element, what memoryview calls it; NumPy has no bfloat16 and no float8: raw bytes
@@ -29,6 +26,10 @@ DTYPES = {
     'float8_e4m3fn': ('|V1', 1, 'B'), 'float8_e5m2': ('|V1', 1, 'B'),
 }
 _OF_NUMPY = {numpy[1:]: name for name, (numpy, _, _) in DTYPES.items() if numpy[1] != 'V'}
+
+
+def path_of(name: str) -> str:
+    return f'{_library.folder()}/{name}'
 
 
 def name_of(name: Any, most: int = 255) -> str:
@@ -119,22 +120,6 @@ def _judge_dtype(descr: Any, wanted: Optional[str], path: str) -> str:
     return known
 
 
-def _lock(fd: int, path: str) -> None:
-    """The mapping keeps the lock, however this process ends."""
-    try:
-        fcntl.fcntl(fd, _OFD_SETLK, _LOCK)
-    except BlockingIOError:
-        raise Error('ERR_NOT_FOUND', f'{path} is being made or removed') from None
-    except OSError:
-        pass  # the record of its owner is all there is
-    try:
-        inode = os.stat(path, follow_symlinks=False).st_ino
-    except OSError:
-        inode = -1
-    if inode != os.fstat(fd).st_ino:
-        raise Error('ERR_NOT_FOUND', f'{path} was removed or replaced')
-
-
 class Segment:
     """A mapped .npy file. Whoever has an array or memoryview of it keeps the mapping.
 
@@ -142,7 +127,7 @@ class Segment:
 
     def __init__(self, where: Union[str, int], dtype: Optional[str] = None, writes: bool = True, owns: bool = False) -> None:
         path = where if isinstance(where, str) else f'file descriptor {where}'
-        nofollow = os.O_NOFOLLOW if path.startswith(FOLDER + '/') else 0
+        nofollow = os.O_NOFOLLOW if path.startswith(path_of('')) else 0
         try:
             fd = os.dup(where) if isinstance(where, int) else os.open(where, (os.O_RDWR if writes else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK | nofollow)
         except FileNotFoundError:
@@ -153,7 +138,7 @@ class Segment:
             raise Error('ERR_ARGUMENT', f'{path!r} is no path and no open file: {error}') from None
         try:
             if owns:
-                _lock(fd, path)
+                _library.need('an owner').call('segment_own', fd, os.path.basename(path).encode())  # the mapping keeps its lock
             header, self.begin = _read_header(fd, path)
             if header['fortran_order'] and len(header['shape']) > 1:
                 raise Error('ERR_UNSUPPORTED', f'{path} has its axes in another order; np.load maps it')

@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, U
 
 from . import _library
 from ._errors import Error
-from ._segments import DTYPES, FOLDER, Segment, dtype_of, integer, name_of, shape_of
+from ._segments import DTYPES, Segment, dtype_of, integer, name_of, path_of, shape_of
 
 REPLACE, PERSIST, OPEN = 1, 2, 4  # SB_SEGMENT_
 _ANSWERS = ('ok', 'not-equal', 'timed-out')  # by sb_wait_result
@@ -91,7 +91,7 @@ class SharedTensor:
             library.call('segment_create', called.encode(), library.dtypes[kind], len(extents), library.shape(extents), mode, flags, t)
             library.release_tensor(t)
 
-        made = made_or_opened(make, lambda: cls(Segment(f'{FOLDER}/{called}', kind, owns=True), called), if_exists)
+        made = made_or_opened(make, lambda: cls(Segment(path_of(called), kind, owns=True), called), if_exists)
         if made.shape != extents:
             raise Error('ERR_SHAPE', f'{made.path} has shape {list(made.shape)}, not {list(extents)}')
         return made
@@ -117,7 +117,7 @@ class SharedTensor:
         if isinstance(where, str) and '/' in where[1:]:
             return cls(Segment(where, kind), None)
         name = name_of(where)
-        return cls(Segment(f'{FOLDER}/{name}', kind), name)
+        return cls(Segment(path_of(name), kind), name)
 
     @staticmethod
     def unlink(name: str) -> None:

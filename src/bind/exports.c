@@ -455,21 +455,6 @@ static sb_status ring_recover(sb__binding *b) {
   return sb__ring_recover(&ring);
 }
 
-/* The results are this process' number, start and namespace; 0: not known. */
-static sb_status process_self(sb__binding *b) {
-  const sb__process self = sb__os_process();
-  RESULT(0) = (double)self.id;
-  RESULT(1) = (double)self.start;
-  RESULT(2) = (double)self.space;
-  return SB_OK;
-}
-
-/* Numbers: those of a process. */
-static sb_status process_has_ended(sb__binding *b) {
-  const sb__process process = {N(0), (uint32_t)N(1), (uint64_t)N(2)};
-  return answer(b, sb__os_has_ended(&process));
-}
-
 /* Numbers: slots, the frame, halves of the writer's word. */
 static sb_status ring_begin(sb__binding *b) {
   const sb__ring ring = ring_of(b);

@@ -7,12 +7,12 @@
 
 # include "formats/formats.h"
 # include "ipc/map.h"
+# include "ipc/owners.h"
 
 # define MARK ".samebytes-" /* names that begin so are ours */
 
 enum {
   NAME_BYTES = 255,
-  OWNER_ROOM = NAME_BYTES + 80,
   HEAD_BYTES = 1024,
   TYPE_ROOM = 8,
   HEADER_ROOM = 22 * SB_MAX_DIMS + 256,
@@ -83,15 +83,6 @@ static size_t npy_header(const sb_tensor *t, char *out) {
   return end;
 }
 
-/* The text of the link beside a segment: who made it. */
-static void owner_text(const char *name, bool persists, char *out, size_t room) {
-  const sb__process self = sb__os_process();
-  char start[24] = "", space[24] = "";
-  if (self.start) sb__print(start, sizeof start, "%u", self.start);
-  if (self.space) sb__print(space, sizeof space, "%llu", (unsigned long long)self.space);
-  sb__print(out, room, "%lld:%s:%s:%d:%s", (long long)self.id, start, space, persists, name);
-}
-
 /* Maps the elements of an open segment, which begin at a byte of it. */
 static sb_status map_elements(int file, const char *name, int64_t begin, sb_tensor *t) {
   const int64_t nbytes = sb_tensor_nbytes(t);
@@ -107,19 +98,17 @@ static sb_status map_elements(int file, const char *name, int64_t begin, sb_tens
 
 sb_status sb__segment_make(const char *called, const sb_tensor *layout, uint32_t mode,
                            uint32_t flags, sb__file_lock lock, int *file, sb_tensor *out) {
-  char header[HEADER_ROOM], owner[OWNER_ROOM];
+  char header[HEADER_ROOM];
   sb_tensor t;
   int error = 0;
   sb_tensor_copy_layout(layout, &t);
   const int64_t begin = (int64_t)npy_header(&t, header);
   const int made = sb__os_segment_new(false, mode, begin + sb_tensor_nbytes(&t), &error);
   if (made < 0) return sb__segment_failed(called, error);
-  (void)sb__os_lock_file(made, lock); /* without one the record of its owner is all there is */
   sb_status status = map_elements(made, called, begin, &t);
   if (!status) {
-    owner_text(called, flags & SB_SEGMENT_PERSIST, owner, sizeof owner);
     error = sb__os_write_head(made, header, (size_t)begin);
-    if (!error) error = sb__os_segment_publish(made, called, owner, flags & SB_SEGMENT_REPLACE);
+    if (!error) error = sb__segment_publish(made, called, flags, lock);
     if (error) {
       status = sb__segment_failed(called, error);
       sb_storage_unref(&t.storage);
@@ -212,7 +201,7 @@ static sb_status parse_file(int file, const char *name, const sb_dtype *wanted, 
     sb__reader r = {.bytes = (const uint8_t *)bytes,
                     .words = words,
                     .room = (int64_t)(sizeof words / sizeof *words)};
-    const int error = sb__os_read_head(file, bytes, room, &n, &r.total);
+    const int error = sb__os_read_at(file, 0, bytes, room, &n, &r.total);
     r.given = (int64_t)n < r.total ? (int64_t)n : r.total;
     status = error ? sb__segment_failed(name, error) : sb__npy_parse(&r);
     again = !status && r.wanted > r.given && (uint64_t)r.wanted > room;
@@ -223,28 +212,13 @@ static sb_status parse_file(int file, const char *name, const sb_dtype *wanted, 
   return status;
 }
 
-/* Makes this process an owner. The mapping keeps the lock. */
-static sb_status own(int file, const char *called) {
-  char text[OWNER_ROOM];
-  sb__process owner;
-  bool persists = false;
-  const int error = sb__os_lock_file(file, SB__LOCKED_SHARED);
-  if (error == EAGAIN || !sb__os_segment_is_at(file, called))
-    return sb__fail(SB_ERR_NOT_FOUND, "the segment \"%s\" is being made or removed", called);
-  if (sb__os_segment_owner(file, &owner, &persists) && sb__os_has_ended(&owner)) {
-    owner_text(called, persists, text, sizeof text);
-    sb__os_segment_record(file, text);
-  }
-  return SB_OK;
-}
-
 sb_status sb__segment_find(const char *called, const sb_dtype *dtype, bool owns, sb_tensor *out) {
-  int64_t begin = 0;
+  int64_t begin = 0, owner = 0;
   int file = -1;
   sb_tensor t;
-  const int error = sb__os_segment_open(called, &file);
+  const int error = sb__os_segment_open(called, true, &file);
   if (error) return sb__segment_failed(called, error);
-  sb_status status = owns ? own(file, called) : SB_OK;
+  sb_status status = owns ? sb__segment_own(file, called, true, &owner) : SB_OK;
   if (!status) status = parse_file(file, called, dtype, &begin, &t);
   if (!status) status = map_elements(file, called, begin, &t);
   sb__os_close(file);
@@ -259,6 +233,15 @@ sb_status sb_segment_open(const char *name, const sb_dtype *dtype, sb_tensor *ou
   if (dtype && !sb__dtype_is_valid(*dtype)) return sb__fail(SB_ERR_DTYPE, "there is no such dtype");
   return sb__segment_find(called, dtype, false, out);
 }
+
+sb_status sb_segment_own(int file, const char *name) {
+  const char *called = NULL;
+  int64_t owner = 0;
+  const sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  return status ? status : sb__segment_own(file, called, true, &owner);
+}
+
+const char *sb_segment_folder(void) { return sb__os_abilities().segments; }
 
 sb_status sb_segment_unlink(const char *name) {
   const char *called = NULL;

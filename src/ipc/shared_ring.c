@@ -4,6 +4,7 @@
 # include <string.h>
 
 # include "ipc/futex.h"
+# include "ipc/owners.h"
 # include "ipc/ring.h"
 # include "ipc/segment.h"
 
@@ -118,17 +119,6 @@ static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **ou
   return status;
 }
 
-/* Removes control words without frames, which whoever was killed left, or who removed the frames alone. A ring that is being
- * made has its words locked. */
-static void remove_half(const char *name, const char *control_name) {
-  uint64_t frames = 0;
-  int file = -1;
-  if (sb__os_segment_inode(name, &frames) || sb__os_segment_open(control_name, &file)) return;
-  if (!sb__os_lock_file(file, SB__LOCKED_SHARED) && !sb__os_segment_inode(name, &frames))
-    sb__os_segment_remove(file, control_name);
-  sb__os_close(file);
-}
-
 /* Who can open the frames finds complete control words, which are locked until the frames are there. */
 static sb_status create_segments(const char *name, const char *control_name, const sb_tensor *t,
                                  uint32_t mode, uint32_t flags, sb_ring **out) {
@@ -141,7 +131,7 @@ static sb_status create_segments(const char *name, const char *control_name, con
     const sb_status gone = sb_segment_unlink(name);
     if (gone && gone != SB_ERR_NOT_FOUND) return gone;
   }
-  if (!(flags & SB_SEGMENT_REPLACE)) remove_half(name, control_name);
+  if (!(flags & SB_SEGMENT_REPLACE)) sb__ring_remove_half(name, control_name);
   sb_tensor layout;
   sb_status status = sb_tensor_init(NULL, SB_UINT64, 1, &words, NULL, 0, &layout);
   if (!status)

@@ -1,4 +1,4 @@
-/* Shared memory between processes. JavaScript handles names, owners and headers. */
+/* Shared memory between processes. owners.c has names and owners, JavaScript the headers. */
 #ifndef __wasm__
 # include "ipc/shm.h"
 
@@ -9,11 +9,17 @@ static void close_file(void *data, void *context) {
   sb__os_close((int)(intptr_t)context);
 }
 
+/* Unless it was published, it goes. */
+static void close_segment(void *data, void *context) {
+  sb__os_segment_abandon((int)(intptr_t)context);
+  close_file(data, context);
+}
+
 /* Takes ownership of the file, also on failure. */
-static sb_status hold_file(int file, sb_storage **out, int *held) {
+static sb_status hold_file(int file, sb_deleter close, sb_storage **out, int *held) {
   const sb_status status =
-      sb__storage_wrap_as(SB__STORAGE_FILE, NULL, 0, close_file, (void *)(intptr_t)file, out);
-  if (status) sb__os_close(file);
+      sb__storage_wrap_as(SB__STORAGE_FILE, NULL, 0, close, (void *)(intptr_t)file, out);
+  if (status) close(NULL, (void *)(intptr_t)file);
   *held = file;
   return status;
 }
@@ -24,7 +30,7 @@ sb_status sb__file_hold(int64_t file, sb_storage **out, int *held, int *error) {
   if (made < 0) {
     return sb__fail(SB_ERR_IO, "file descriptor %lld: %s", (long long)file, strerror(*error));
   }
-  return hold_file(made, out, held);
+  return hold_file(made, close_file, out, held);
 }
 
 sb_status sb__segment_new(bool sealed, int64_t mode, int64_t nbytes, sb_storage **out, int *held,
@@ -38,7 +44,7 @@ sb_status sb__segment_new(bool sealed, int64_t mode, int64_t nbytes, sb_storage 
     return sb__fail(SB_ERR_IO, "%lld bytes of shared memory could not be had: %s",
                     (long long)nbytes, strerror(*error));
   }
-  return hold_file(file, out, held);
+  return hold_file(file, close_segment, out, held);
 }
 #else
 typedef int sb__no_shm;

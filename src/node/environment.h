@@ -184,6 +184,18 @@ void sb__waits_begin(void);
 void sb__waits_end(
     sb__environment *e); /* all that sleep are woken; their threads let go of what they hold */
 
+/* ---- segments.c ---- */
+
+napi_value sb__node_segment_publish(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_own(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_leave(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_unlink(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_is_there(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_is_ring(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_list(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_sweep(napi_env env, napi_callback_info info);
+napi_value sb__node_ring_remove_half(napi_env env, napi_callback_info info);
+
 /* ---- cuda.c ---- */
 
 napi_value sb__node_cuda_when(napi_env env, napi_callback_info info);

@@ -43,8 +43,10 @@ static napi_value abilities(napi_env env, napi_callback_info info) {
     const char *name;
     bool value;
   } flags[] = {
-      {"unnamedFiles", has.unnamed_files},       {"sealedMemory", has.sealed_memory},
-      {"descriptorPaths", has.descriptor_paths}, {"processStartTimes", has.process_start_times},
+      {"unnamedFiles", has.unnamed_files},
+      {"sealedMemory", has.sealed_memory},
+      {"descriptorPaths", has.descriptor_paths},
+      {"processStartTimes", has.process_start_times},
       {"futexes", has.futexes},
   };
   napi_value result = NULL, value = NULL;
@@ -203,6 +205,15 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"stop", sb__node_stop},
       {"wait", sb__node_wait},
       {"endWait", sb__node_end_wait},
+      {"segmentPublish", sb__node_segment_publish},
+      {"segmentOwn", sb__node_segment_own},
+      {"segmentLeave", sb__node_segment_leave},
+      {"segmentUnlink", sb__node_segment_unlink},
+      {"segmentIsThere", sb__node_segment_is_there},
+      {"segmentIsRing", sb__node_segment_is_ring},
+      {"segmentList", sb__node_segment_list},
+      {"segmentSweep", sb__node_segment_sweep},
+      {"ringRemoveHalf", sb__node_ring_remove_half},
       {"cudaWhen", sb__node_cuda_when},
       {"cudaCopy", sb__node_cuda_copy},
       {"cudaEnd", sb__node_cuda_end},

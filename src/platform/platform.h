@@ -97,16 +97,18 @@ atomic_int *sb__os_faults(void);
 
 /* ---- Abilities ---- */
 
+/* What a system may lack.
+ *
+ *   segments             the folder of named segments, without a trailing slash; NULL: there are none
+ *   unnamed_files        a file may have no name until sb__os_link gives it one (Linux: O_TMPFILE)
+ *   sealed_memory        nobody can shorten what sb__os_segment_new seals (Linux: memfd_create)
+ *   descriptor_paths     others can open a process' files by /proc/PID/fd/N
+ *   process_start_times  a process is told from a later one of the same number
+ *   futexes              the kernel has the waiters, of any program, and sb__os_futex_wake counts those that it woke; else it gives
+ *                        0, and only a word that changes ends a wait */
 typedef struct sb__abilities {
-  const char
-      *segments; /* the folder of named segments, without a trailing slash; NULL: there are none */
-  bool
-      unnamed_files; /* a file may have no name until sb__os_link gives it one (Linux: O_TMPFILE) */
-  bool sealed_memory; /* nobody can shorten what sb__os_segment_new seals (Linux: memfd_create) */
-  bool descriptor_paths;    /* /proc/PID/fd/N is a path by which others open a process' files */
-  bool process_start_times; /* a process is told from a later one of the same number */
-  bool
-      futexes; /* the kernel has the waiters, also those of other programs: sb__os_futex_wake counts them */
+  const char *segments;
+  bool unnamed_files, sealed_memory, descriptor_paths, process_start_times, futexes;
 } sb__abilities;
 sb__abilities sb__os_abilities(void);
 
@@ -165,33 +167,50 @@ bool sb__os_is_sealed(int file);
 /* Named segments, in the folder of shm_open. Names are valid: they have no slash, and at most 255 bytes. All return 0 or the
  * system's error number. */
 
-/* Opens one for reading and writing; follows no symbolic link. */
-int sb__os_segment_open(const char *name, int *file);
+/* Opens one for reading, and writing if asked; follows no symbolic link. */
+int sb__os_segment_open(const char *name, bool writes, int *file);
 
-/* Gives a file of sb__os_segment_new its name, after a symbolic link that records its owner: `owner` is the link's text.
- * replace: the name is taken from another file, which keeps its other users; else EEXIST where there is one. */
-int sb__os_segment_publish(int file, const char *name, const char *owner, bool replace);
+/* Gives a file of sb__os_segment_new its name, after this process was recorded beside it as its owner. replace: the name is taken
+ * from another file, which keeps its other users; else EEXIST where there is one. persists: its record says so. */
+int sb__os_segment_publish(int file, const char *name, bool persists, bool replace);
 
-/* The inode that a name has. False: there is no such name. */
+/* What tells a file of the folder from the others: of an open one, and of what has a name. False: there is no such file. */
+bool sb__os_file_inode(int file, uint64_t *inode);
 bool sb__os_segment_inode(const char *name, uint64_t *inode);
 
 /* Removes a name, and its owner's link. */
 int sb__os_segment_unlink(const char *name);
 
-/* True if it is the open file that has the name. */
-bool sb__os_segment_is_at(int file, const char *name);
+/* Removes a name, with the owner's record, but only if it is this file's. False: it is not removed. */
+bool sb__os_segment_remove(const char *name, uint64_t inode);
 
-/* Removes a name, but only if it is the open file's. */
-void sb__os_segment_remove(int file, const char *name);
+/* Removes the owner's record of a file, and the name that it has before its own. */
+void sb__os_segment_forget(uint64_t inode);
 
-/* The process that is recorded beside an open segment as its owner. False: none, or by another user. */
-bool sb__os_segment_owner(int file, sb__process *owner, bool *persists);
+/* The record of a named segment's owner.
+ *
+ *   nbytes    of the file that has the name; -1: the name is gone, or another file's
+ *   is_ours   this user made it */
+typedef struct sb__segment_record {
+  char name[256];
+  uint64_t inode;
+  int64_t nbytes;
+  sb__process owner;
+  bool persists, is_ours;
+} sb__segment_record;
 
-/* Records another owner of an open segment: a link's text, as of sb__os_segment_publish. */
-void sb__os_segment_record(int file, const char *owner);
+/* The record of a file. False: there is none. */
+bool sb__os_segment_record(uint64_t inode, sb__segment_record *out);
 
-/* Reads nbytes of a file from its beginning, or what there is: read gets how many. */
-int sb__os_read_head(int file, void *bytes, size_t nbytes, size_t *read, int64_t *total);
+/* Calls see for each record, which may remove it. */
+int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
+                           void *context);
+
+/* Records this process as the owner of a file in the place of another one. False: it could not. */
+bool sb__os_segment_take_over(const sb__segment_record *record);
+
+/* Reads nbytes of a file from a byte on, or what there is: read gets how many, total the bytes of the file. */
+int sb__os_read_at(int file, int64_t at, void *bytes, size_t nbytes, size_t *read, int64_t *total);
 
 /* Writes the first bytes of a file. */
 int sb__os_write_head(int file, const void *bytes, size_t nbytes);

@@ -21,11 +21,4 @@
 /* Makes a file at least as long. Returns 0 or the system's error number. */
 int sb__posix_extend(int file, int64_t nbytes);
 
-/* Names of a segment that has none yet: where systems know files without a name it is not there. */
-enum { SB__PATH_ROOM = 320 };
-void sb__posix_draft_path(uint64_t inode, char *path);
-
-/* The inode and the owner of a file, or of a path, of which a last symbolic link is not followed. */
-bool sb__posix_look_at(int file, const char *path, uint64_t *inode, uint32_t *owner);
-
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 int sb__posix_extend(int file, int64_t nbytes) {
@@ -14,7 +15,23 @@ int sb__posix_extend(int file, int64_t nbytes) {
 }
 
 #if !SB_LINUX
-int sb__os_reserve(int file, int64_t nbytes) { return sb__posix_extend(file, nbytes); }
+/* Writes to what is new, so that there is space for it. Looks for it first. */
+int sb__os_reserve(int file, int64_t nbytes) {
+  static const char zeros[65536];
+  struct statvfs place;
+  int64_t at = lseek(file, 0, SEEK_END);
+  if (at < 0) return errno;
+  if (at < nbytes && !fstatvfs(file, &place) && place.f_blocks &&
+      (uint64_t)(nbytes - at) / place.f_frsize > place.f_bavail)
+    return ENOSPC;
+  while (at < nbytes) {
+    const size_t n = nbytes - at < (int64_t)sizeof zeros ? (size_t)(nbytes - at) : sizeof zeros;
+    const ssize_t written = pwrite(file, zeros, n, (off_t)at);
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) at += written;
+  }
+  return 0;
+}
 
 /* Where nobody can be asked, the lock is taken and given back: another one who wants it meanwhile is told that it is locked. */
 int sb__os_lock_file(int file, sb__file_lock how) {
@@ -54,13 +71,13 @@ int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nby
   return error;
 }
 
-int sb__os_read_head(int file, void *bytes, size_t nbytes, size_t *read, int64_t *total) {
+int sb__os_read_at(int file, int64_t at, void *bytes, size_t nbytes, size_t *read, int64_t *total) {
   const off_t end = lseek(file, 0, SEEK_END);
   if (end < 0) return errno;
   *total = end;
   *read = 0;
   while (*read < nbytes) {
-    const ssize_t n = pread(file, (char *)bytes + *read, nbytes - *read, (off_t)*read);
+    const ssize_t n = pread(file, (char *)bytes + *read, nbytes - *read, (off_t)at + (off_t)*read);
     if (n < 0 && errno != EINTR) return errno;
     if (n == 0) break;
     if (n > 0) *read += (size_t)n;

@@ -3,23 +3,39 @@
 
 #if !SB_LINUX
 # include <errno.h>
+# include <fcntl.h>
+# include <pthread.h>
 # include <time.h>
 # include <unistd.h>
 
 enum { SHORTEST_NS = 20000, LONGEST_NS = 1000000 };
 
-/* Reads a word by the kernel, so that a lost page is an error and no fault. A pipe of its own for each process: a child would share
- * its parent's. */
-static int read_word(const void *word, uint32_t *value) {
-  static sb__lock lock;
-  static int ends[2] = {-1, -1};
-  static pid_t owner;
-  sb__lock_take(&lock);
-  int error = 0;
-  if (owner != getpid()) {
-    error = pipe(ends) ? errno : 0;
-    if (!error) owner = getpid();
+static sb__lock lock;
+static int ends[2] = {-1, -1}; /* of a pipe */
+
+/* In a child: the pipe is its parent's, and a thread that had the lock is not there. */
+static void leave_pipe(void) {
+  for (int i = 0; i < 2; i++) {
+    if (ends[i] >= 0) (void)close(ends[i]);
+    ends[i] = -1;
   }
+  sb__lock_drop(&lock);
+}
+
+static int open_pipe(void) {
+  static bool is_watched;
+  if (ends[0] >= 0) return 0;
+  if (pipe(ends)) return errno;
+  for (int i = 0; i < 2; i++) (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+  if (!is_watched) (void)pthread_atfork(NULL, NULL, leave_pipe);
+  is_watched = true;
+  return 0;
+}
+
+/* Reads a word by the kernel, so that a lost page is an error and no fault. */
+static int read_word(const void *word, uint32_t *value) {
+  sb__lock_take(&lock);
+  int error = open_pipe();
   if (!error && write(ends[1], word, sizeof *value) != sizeof *value) error = errno;
   if (!error && read(ends[0], value, sizeof *value) != sizeof *value) error = EIO;
   sb__lock_drop(&lock);
@@ -51,8 +67,10 @@ int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
 
 /* Waiters look by themselves: nobody counts them. */
 int sb__os_futex_wake(void *word, int count, int *error) {
-  (void)word, (void)count, (void)error;
-  return 0;
+  uint32_t now = 0;
+  (void)count;
+  *error = read_word(word, &now);
+  return *error ? -1 : 0;
 }
 
 void sb__os_signal(sb__event *event) { atomic_store(&event->signalled, 1); }

@@ -1,164 +1,238 @@
-/* Named segments: files in the folder of shm_open, a symbolic link beside each that says whose it is. */
+/* Named segments: files in the folder of shm_open. Beside each lies a symbolic link `.samebytes-INODE` whose text says whose it
+ * is: `pid:start:namespace:persists:name`. It is made before the name and belongs to that inode, whatever file has the name
+ * later. Nothing is added to the segment itself: a raw one must have the length that other programs expect. */
 #define _GNU_SOURCE /* statx, O_NOFOLLOW */
 #include "platform/posix.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MARK ".samebytes-"
+#define DRAFT MARK "draft-"
+
+enum { PATH_ROOM = 320, OWNER_ROOM = 512 };
+
+typedef struct looked {
+  uint64_t inode;
+  int64_t nbytes;
+  uint32_t user;
+  bool is_file;
+} looked;
+
+/* Looks at an open file, or at a path, of which a last symbolic link is not followed. */
 #ifdef __GLIBC__ /* not fstat: its symbol needs a newer C library; others have no statx, or only lately */
-bool sb__posix_look_at(int file, const char *path, uint64_t *inode, uint32_t *owner) {
+static bool look_at(int file, const char *path, looked *out) {
   struct statx found;
   if (statx(path ? AT_FDCWD : file, path ? path : "", path ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH,
-            STATX_INO | STATX_UID, &found))
+            STATX_INO | STATX_UID | STATX_SIZE | STATX_TYPE, &found))
     return false;
-  *inode = found.stx_ino;
-  *owner = found.stx_uid;
+  *out = (looked){found.stx_ino, (int64_t)found.stx_size, found.stx_uid, S_ISREG(found.stx_mode)};
   return true;
 }
 #else
-bool sb__posix_look_at(int file, const char *path, uint64_t *inode, uint32_t *owner) {
+static bool look_at(int file, const char *path, looked *out) {
   struct stat found;
   if (path ? lstat(path, &found) : fstat(file, &found)) return false;
-  *inode = found.st_ino;
-  *owner = found.st_uid;
+  *out = (looked){found.st_ino, found.st_size, found.st_uid, S_ISREG(found.st_mode)};
   return true;
 }
 #endif
 
-static bool inode_of(int file, const char *path, uint64_t *inode) {
-  uint32_t owner;
-  return sb__posix_look_at(file, path, inode, &owner);
+bool sb__os_file_inode(int file, uint64_t *inode) {
+  looked found;
+  if (!look_at(file, NULL, &found)) return false;
+  *inode = found.inode;
+  return true;
 }
 
-enum { OWNER_ROOM = 512 };
+static bool inode_at(const char *path, uint64_t *inode) {
+  looked found;
+  if (!look_at(-1, path, &found)) return false;
+  *inode = found.inode;
+  return true;
+}
 
-/* The symbolic link beside a segment whose text is its owner: js/sharing/segments.js makes and reads it, too. */
 static void owner_path(uint64_t inode, char *path) {
-  snprintf(path, SB__PATH_ROOM, SB_SEGMENTS "/.samebytes-%llu", (unsigned long long)inode);
+  snprintf(path, PATH_ROOM, SB_SEGMENTS "/" MARK "%llu", (unsigned long long)inode);
+}
+
+/* The names of a file, and of its record, that get their own at once. */
+static void draft_path(uint64_t inode, char *path) {
+  snprintf(path, PATH_ROOM, SB_SEGMENTS "/" DRAFT "%llu", (unsigned long long)inode);
+}
+static void owner_draft_path(uint64_t inode, char *path) {
+  snprintf(path, PATH_ROOM, SB_SEGMENTS "/" DRAFT "%llu-owner", (unsigned long long)inode);
 }
 
 static void segment_path(const char *name, char *path) {
-  snprintf(path, SB__PATH_ROOM, SB_SEGMENTS "/%s", name);
+  snprintf(path, PATH_ROOM, SB_SEGMENTS "/%s", name);
 }
 
-int sb__os_segment_open(const char *name, int *file) {
-  char path[SB__PATH_ROOM];
+int sb__os_segment_open(const char *name, bool writes, int *file) {
+  char path[PATH_ROOM];
   segment_path(name, path);
-  *file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  *file = open(path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   return *file < 0 ? errno : 0;
 }
 
 bool sb__os_segment_inode(const char *name, uint64_t *inode) {
-  char path[SB__PATH_ROOM];
+  char path[PATH_ROOM];
   segment_path(name, path);
-  return inode_of(-1, path, inode);
-}
-
-void sb__posix_draft_path(uint64_t inode, char *path) {
-  snprintf(path, SB__PATH_ROOM, SB_SEGMENTS "/.samebytes-draft-%llu", (unsigned long long)inode);
-}
-
-bool sb__os_segment_is_at(int file, const char *name) {
-  uint64_t inode = 0, there = 0;
-  return inode_of(file, NULL, &inode) && sb__os_segment_inode(name, &there) && inode == there;
+  return inode_at(path, inode);
 }
 
 /* Another process may replace the name after it was looked at: it is moved aside, and back if it is another file's. */
-void sb__os_segment_remove(int file, const char *name) {
-  char path[SB__PATH_ROOM], aside[SB__PATH_ROOM], tag[SB__PATH_ROOM];
-  uint64_t inode = 0, moved = 0;
-  if (!inode_of(file, NULL, &inode) || !sb__os_segment_is_at(file, name)) return;
+bool sb__os_segment_remove(const char *name, uint64_t inode) {
+  char path[PATH_ROOM], aside[PATH_ROOM], tag[PATH_ROOM];
+  uint64_t there = 0;
   segment_path(name, path);
-  sb__posix_draft_path(inode, aside);
+  draft_path(inode, aside);
   owner_path(inode, tag);
-  if (rename(path, aside)) return;
-  const bool is_it = inode_of(-1, aside, &moved) && moved == inode;
+  /* Moved aside, another one's would be missing for those who have it. */
+  if (!inode_at(path, &there) || there != inode || rename(path, aside)) return false;
+  const bool is_it = inode_at(aside, &there) && there == inode;
   if (!is_it) (void)!link(aside, path); /* unless the name was taken again, by a newer file */
   (void)unlink(aside);
   if (is_it) (void)unlink(tag);
+  return is_it;
 }
 
-bool sb__os_segment_owner(int file, sb__process *owner, bool *persists) {
-  char tag[SB__PATH_ROOM], text[OWNER_ROOM], *end = text;
-  uint64_t inode = 0, of_tag = 0;
-  uint32_t user = 0;
-  if (!inode_of(file, NULL, &inode)) return false;
+void sb__os_segment_forget(uint64_t inode) {
+  char path[PATH_ROOM];
+  draft_path(inode, path);
+  (void)unlink(path);
+  owner_draft_path(inode, path);
+  (void)unlink(path);
+  owner_path(inode, path);
+  (void)unlink(path);
+}
+
+/* ---- Records ---- */
+
+/* Records this process as a file's owner, in the place of what was recorded, also of an earlier file with this inode. Returns 0 or
+ * the system's error number. */
+static int record_owner(uint64_t inode, const char *name, bool persists) {
+  const sb__process self = sb__os_process();
+  char tag[PATH_ROOM], draft[PATH_ROOM], text[OWNER_ROOM], start[24] = "", space[24] = "";
   owner_path(inode, tag);
-  if (!sb__posix_look_at(-1, tag, &of_tag, &user) || user != geteuid()) return false;
-  const ssize_t n = readlink(tag, text, sizeof text - 1);
-  if (n <= 0) return false;
+  owner_draft_path(inode, draft);
+  if (self.start) snprintf(start, sizeof start, "%u", self.start);
+  if (self.space) snprintf(space, sizeof space, "%llu", (unsigned long long)self.space);
+  snprintf(text, sizeof text, "%lld:%s:%s:%d:%s", (long long)self.id, start, space, persists, name);
+  (void)unlink(draft);
+  if (symlink(text, draft)) return errno == EEXIST ? EPERM : errno; /* another user's */
+  if (!rename(draft, tag)) return 0;
+  const int error = errno;
+  (void)unlink(draft);
+  return error;
+}
+
+/* Reads digits and a colon. */
+static bool read_number(const char **text, uint64_t *out) {
+  const char *end = *text + strspn(*text, "0123456789");
+  *out = strtoull(*text, NULL, 10); /* 0 where there are none */
+  *text = end + 1;
+  return *end == ':';
+}
+
+bool sb__os_segment_record(uint64_t inode, sb__segment_record *out) {
+  char path[PATH_ROOM], text[OWNER_ROOM];
+  uint64_t id = 0, start = 0, space = 0, persists = 0;
+  looked tag, file;
+  owner_path(inode, path);
+  const ssize_t n = readlink(path, text, sizeof text - 1);
+  if (n <= 0 || !look_at(-1, path, &tag)) return false;
   text[n] = 0;
-  unsigned long long numbers[4]; /* each may be empty, which strtoull takes for 0 */
-  for (int i = 0; i < 4; i++) {
-    numbers[i] = strtoull(end, &end, 10);
-    if (*end++ != ':') return false;
-  }
-  *owner = (sb__process){(int64_t)numbers[0], (uint32_t)numbers[1], numbers[2]};
-  *persists = numbers[3] == 1;
+  const char *rest = text;
+  if (!read_number(&rest, &id) || !read_number(&rest, &start) || !read_number(&rest, &space) ||
+      !read_number(&rest, &persists) || id < 1 || id > INT64_MAX || persists > 1 || !*rest ||
+      strchr(rest, '/') || strlen(rest) >= sizeof out->name)
+    return false;
+  *out = (sb__segment_record){.inode = inode,
+                              .nbytes = -1,
+                              .owner = {(int64_t)id, (uint32_t)start, space},
+                              .persists = persists == 1,
+                              .is_ours = tag.user == geteuid()};
+  memcpy(out->name, rest, strlen(rest) + 1);
+  segment_path(out->name, path);
+  /* A record counts only for files of its own user. */
+  if (look_at(-1, path, &file) && file.inode == inode && file.is_file && file.user == tag.user)
+    out->nbytes = file.nbytes;
   return true;
 }
 
-void sb__os_segment_record(int file, const char *owner) {
-  char tag[SB__PATH_ROOM], draft[SB__PATH_ROOM];
-  uint64_t inode = 0;
-  if (!inode_of(file, NULL, &inode)) return;
-  owner_path(inode, tag);
-  sb__posix_draft_path(inode, draft);
-  (void)unlink(draft);
-  if (!symlink(owner, draft) && rename(draft, tag)) (void)unlink(draft);
+int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
+                           void *context) {
+  DIR *folder = opendir(SB_SEGMENTS);
+  if (!folder) return errno;
+  const size_t mark = sizeof MARK - 1;
+  for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+    const char *digits = entry->d_name + mark;
+    sb__segment_record record;
+    if (!strncmp(entry->d_name, MARK, mark) && *digits && !digits[strspn(digits, "0123456789")] &&
+        sb__os_segment_record(strtoull(digits, NULL, 10), &record))
+      see(context, &record);
+  }
+  (void)closedir(folder);
+  return 0;
 }
 
+bool sb__os_segment_take_over(const sb__segment_record *record) {
+  return !record_owner(record->inode, record->name, record->persists);
+}
+
+/* ---- Making ---- */
+
 #if !SB_LINUX
-/* Elsewhere a segment is a file with a draft's name until it gets its own: there are no files without one. */
+/* There are no files without a name: it is a draft's, which is recorded as the segment's, so that sweeping finds it where this
+ * process is killed before the segment gets its own. */
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
-  char path[SB__PATH_ROOM], draft[SB__PATH_ROOM];
+  char path[PATH_ROOM], draft[PATH_ROOM];
   uint64_t inode = 0;
-  if (sealed) {
-    *error = ENOSYS;
-    return -1;
-  }
-  snprintf(path, sizeof path, SB_SEGMENTS "/.samebytes-draft-of-%llx",
-           (unsigned long long)sb__os_unique());
+  *error = ENOSYS;
+  if (sealed) return -1;
+  snprintf(path, sizeof path, SB_SEGMENTS "/" DRAFT "of-%llx", (unsigned long long)sb__os_unique());
   const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) {
-    *error = errno;
-    return -1;
-  }
-  *error = ftruncate(file, nbytes) || fchmod(file, (mode_t)mode) || !inode_of(file, NULL, &inode)
-               ? errno
-               : 0;
-  sb__posix_draft_path(inode, draft);
+  *error = file < 0 || !sb__os_file_inode(file, &inode) ? errno : 0;
+  if (file < 0) return -1;
+  draft_path(inode, draft);
   if (!*error && rename(path, draft)) *error = errno;
+  if (*error) (void)unlink(path);
+  if (!*error) *error = record_owner(inode, strrchr(draft, '/') + 1, false);
+  if (!*error) *error = sb__os_reserve(file, nbytes);
+  if (!*error && fchmod(file, (mode_t)mode)) *error = errno;
   if (!*error) return file;
-  (void)unlink(path);
+  sb__os_segment_forget(inode);
   (void)close(file);
   return -1;
 }
 
 void sb__os_segment_abandon(int file) {
-  char draft[SB__PATH_ROOM];
-  uint64_t inode = 0;
-  if (!inode_of(file, NULL, &inode)) return;
-  sb__posix_draft_path(inode, draft);
-  (void)unlink(draft);
+  char draft[PATH_ROOM];
+  uint64_t inode = 0, there = 0;
+  if (!sb__os_file_inode(file, &inode)) return;
+  draft_path(inode, draft);
+  if (inode_at(draft, &there) && there == inode) sb__os_segment_forget(inode);
 }
 
 int sb__os_link(int file, const char *path) {
-  char draft[SB__PATH_ROOM];
+  char draft[PATH_ROOM];
   uint64_t inode = 0;
-  if (!inode_of(file, NULL, &inode)) return errno;
-  sb__posix_draft_path(inode, draft);
+  if (!sb__os_file_inode(file, &inode)) return errno;
+  draft_path(inode, draft);
   if (link(draft, path)) return errno;
   (void)unlink(draft);
   return 0;
 }
 
-/* Gives a file its draft's name, which it has. */
-static int name_draft(int file, const char *draft) {
+/* It has the draft's name. */
+static int link_draft(int file, const char *draft) {
   (void)file, (void)draft;
   return 0;
 }
@@ -174,45 +248,42 @@ size_t sb__os_mapped_size(int file, size_t nbytes) {
   return nbytes;
 }
 #else
-static int name_draft(int file, const char *draft) { return sb__os_link(file, draft); }
+static int link_draft(int file, const char *draft) { return sb__os_link(file, draft); }
 #endif
 
 /* Puts the file's name in the place of another one's. */
 static int replace_name(int file, uint64_t inode, const char *path) {
-  char draft[SB__PATH_ROOM], owner[SB__PATH_ROOM];
+  char draft[PATH_ROOM], owner[PATH_ROOM];
   uint64_t before = 0;
-  const bool was_there = inode_of(-1, path, &before);
-  sb__posix_draft_path(inode, draft);
-  int error = name_draft(file, draft);
-  if (!error && rename(draft, path)) {
-    error = errno;
-    (void)unlink(draft);
-  }
-  if (!error && was_there) {
+  const bool was_there = inode_at(path, &before);
+  draft_path(inode, draft);
+  const int error = link_draft(file, draft);
+  if (error) return error;
+  if (rename(draft, path)) return errno;
+  if (was_there) {
     owner_path(before, owner);
     (void)unlink(owner);
   }
-  return error;
+  return 0;
 }
 
-int sb__os_segment_publish(int file, const char *name, const char *owner, bool replace) {
-  char path[SB__PATH_ROOM], tag[SB__PATH_ROOM];
+int sb__os_segment_publish(int file, const char *name, bool persists, bool replace) {
+  char path[PATH_ROOM];
   uint64_t inode = 0;
-  if (!inode_of(file, NULL, &inode)) return errno;
+  if (!sb__os_file_inode(file, &inode)) return errno;
   segment_path(name, path);
-  owner_path(inode, tag);
-  (void)unlink(tag); /* left by an earlier file with this inode */
-  if (symlink(owner, tag)) return errno;
-  const int error = replace ? replace_name(file, inode, path) : sb__os_link(file, path);
-  if (error) (void)unlink(tag);
+  int error = record_owner(inode, name, persists);
+  if (error) return error;
+  error = replace ? replace_name(file, inode, path) : sb__os_link(file, path);
+  if (error) sb__os_segment_forget(inode);
   return error;
 }
 
 int sb__os_segment_unlink(const char *name) {
-  char path[SB__PATH_ROOM], tag[SB__PATH_ROOM];
+  char path[PATH_ROOM], tag[PATH_ROOM];
   uint64_t inode = 0;
   segment_path(name, path);
-  const bool is_known = inode_of(-1, path, &inode);
+  const bool is_known = inode_at(path, &inode);
   if (unlink(path)) return errno;
   owner_path(inode, tag);
   if (is_known) (void)unlink(tag);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ipc/owners.h"
 #include "platform/platform.h"
 
 /* The public functions on segments and rings, with a process that is killed. Node is the other side in
@@ -73,6 +74,91 @@ static void segments(void) {
   EQ(sb_segment_unlink(name), SB_OK);
 }
 
+/* How many records have the test's name: ones for the living, hundreds for the dead. */
+static void count_ours(void *context, const sb__segment_record *record, bool is_alive) {
+  if (!strcmp(record->name, name)) *(int *)context += is_alive ? 1 : 100;
+}
+
+static int listed(void) {
+  int count = 0;
+  EQ(sb__segment_list(count_ours, &count), 0);
+  return count;
+}
+
+static int swept(const char *only) {
+  int count = 0;
+  EQ(sb__segment_sweep(only, count_ours, &count), 0);
+  return count;
+}
+
+/* What a process leaves that has ended is listed as such, and swept unless somebody has it. */
+static void swept_up(void) {
+  const int64_t shape[] = {4};
+  sb_tensor made;
+  int file = -1, status = 0;
+  CHECK(sb_segment_folder() != NULL);
+  for (int persists = 0; persists < 2; persists++) {
+    const pid_t child = fork();
+    if (!child)
+      _exit(sb_segment_create(name, SB_INT32, 1, shape, 0600, persists ? SB_SEGMENT_PERSIST : 0,
+                              &made));
+    EQ(waitpid(child, &status, 0), child);
+    EQ(status, 0);
+    EQ(listed(), 100);
+    EQ(swept("sb-another-name"), 0);
+    EQ(sb__os_segment_open(name, true, &file), 0);
+    if (persists) {
+      EQ(swept(name), 0);
+      EQ(sb_segment_own(file, name), SB_OK);
+      EQ(listed(), 1);
+      EQ(sb_segment_unlink(name), SB_OK);
+      EQ(sb_segment_own(file, name), SB_ERR_NOT_FOUND);
+    } else {
+      EQ(sb_segment_own(file, ""), SB_ERR_ARGUMENT);
+      EQ(sb__os_lock_file(file, SB__LOCKED_SHARED), 0);
+      EQ(swept(name), 0);
+      sb__os_close(file);
+      EQ(swept(name), 100);
+      EQ(sb__os_segment_open(name, true, &file), ENOENT);
+    }
+    if (file >= 0) sb__os_close(file);
+    EQ(listed(), 0);
+  }
+}
+
+/* A segment that gets no name leaves nothing: it never had one, or its draft is swept, or given up. */
+static void drafts(void) {
+  const bool has_draft = !sb__os_abilities().unnamed_files;
+  sb__segment_record record;
+  uint64_t inode = 0;
+  int ends[2], status = 0, error = 0;
+  EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (!child) {
+    const int file = sb__os_segment_new(false, 0600, 64, &error);
+    const bool is_told = file >= 0 && sb__os_file_inode(file, &inode) &&
+                         write(ends[1], &inode, sizeof inode) == sizeof inode;
+    _exit(is_told ? 0 : 1); /* as if it was killed */
+  }
+  EQ(waitpid(child, &status, 0), child);
+  EQ(status, 0);
+  EQ(read(ends[0], &inode, sizeof inode), sizeof inode);
+  EQ(sb__os_segment_record(inode, &record), has_draft);
+  if (has_draft) {
+    EQ(record.nbytes, 64);
+    EQ(swept(record.name), 0); /* nobody knows the name */
+    CHECK(!sb__os_segment_record(inode, &record) && !sb__os_segment_inode(record.name, &inode));
+  }
+  const int file = sb__os_segment_new(false, 0600, 64, &error);
+  CHECK(file >= 0 && sb__os_file_inode(file, &inode));
+  EQ(sb__os_segment_record(inode, &record), has_draft);
+  sb__os_segment_abandon(file);
+  CHECK(!sb__os_segment_record(inode, &record));
+  sb__os_close(file);
+  sb__os_close(ends[0]);
+  sb__os_close(ends[1]);
+}
+
 /* Whoever opens what is there by SB_SEGMENT_OPEN has it locked, and half a ring is mended. */
 static void opened(void) {
   const int64_t shape[] = {4}, other[] = {5}, words[] = {20};
@@ -82,7 +168,7 @@ static void opened(void) {
   EQ(sb_segment_create(name, SB_INT32, 1, shape, 0600, SB_SEGMENT_OPEN, &made), SB_OK);
   ((int32_t *)sb_tensor_data(&made))[3] = 7;
   sb_tensor_release(&made);
-  EQ(sb__os_segment_open(name, &file), 0);
+  EQ(sb__os_segment_open(name, true, &file), 0);
   EQ(sb__os_lock_file(file, SB__LOCK_ASKED), 0);
   EQ(sb_segment_create(name, SB_INT32, 1, shape, 0600, SB_SEGMENT_OPEN, &seen), SB_OK);
   EQ(((int32_t *)sb_tensor_data(&seen))[3], 7);
@@ -97,7 +183,7 @@ static void opened(void) {
 
   EQ(sb_segment_create(control, SB_UINT64, 1, words, 0600, 0, &made), SB_OK);
   EQ(sb_ring_open(name, NULL, &ring), SB_ERR_NOT_FOUND);
-  EQ(sb__os_segment_open(control, &file), 0); /* as if a living process was making it */
+  EQ(sb__os_segment_open(control, true, &file), 0); /* as if a living process was making it */
   sb_tensor_release(&made);
   EQ(sb__os_lock_file(file, SB__LOCKED_EXCLUSIVE), 0);
   EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_ERR_EXISTS);
@@ -395,6 +481,8 @@ int main(void) {
   atexit(clean);
   test("a segment is a .npy file that others map", segments);
   test("who opens what is there owns it as well, and half a ring is mended", opened);
+  test("what a process left that has ended is swept, unless somebody has it", swept_up);
+  test("a segment that gets no name leaves nothing", drafts);
   test("frames go from a writer to readers, which lose what they are too slow for", in_one_process);
   test("a writer waits for its readers, and for none that has ended", readers);
   test("a writer that is killed inside a frame takes nothing with it", killed);
