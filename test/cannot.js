@@ -75,6 +75,32 @@ const CANNOT = {
     places: ['Node without Float16Array'],
     reason: 'V8 has Float16Array from Node 24 on; .ci/run tries it there',
   },
+  'files without a name': {
+    places: ['system without unnamedFiles'],
+    reason: 'this system has no files without a name',
+  },
+  'sealed memory': {
+    places: ['system without sealedMemory'],
+    reason: 'this system has no sealed memory',
+  },
+  'paths of descriptors': {
+    places: ['system without descriptorPaths'],
+    reason: 'this system has no paths of open files',
+  },
+  'process start times': {
+    places: ['system without processStartTimes'],
+    reason: 'this system does not say when a process started',
+  },
+  futexes: {
+    places: ['system without futexes'],
+    reason:
+      'this system has no futexes: only a word that changes ends a wait, and nobody counts wakes',
+  },
+  'the ring protocol of Linux': {
+    places: ['system without futexes'],
+    reason:
+      'samebytes_ring.h and the examples in Go and Rust wait by futexes and tell processes by their start times, as Linux has them',
+  },
   'ArrayBuffer.prototype.transfer': {
     places: ['Node without ArrayBuffer.prototype.transfer'],
     reason: 'buffers have transfer() from Node 22 on; .ci/run tries it there',

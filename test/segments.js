@@ -2,6 +2,7 @@
 // Names of shared memory for tests: with this process' number, and taken away when a test is over.
 const fs = require('node:fs')
 const { SharedTensor } = require('samebytes')
+const { abilities } = require('../js/backend/calls').backend
 
 const FOLDER = '/dev/shm'
 const names = new Set()
@@ -13,6 +14,9 @@ function fresh() {
   names.add(name)
   return name
 }
+
+/** The name of a segment that may be sealed, where the system has sealed memory: none. */
+const unnamed = () => (abilities.sealedMemory ? null : fresh())
 
 function targetOf(name) {
   try {
@@ -42,4 +46,4 @@ function clean() {
   names.clear()
 }
 
-module.exports = { FOLDER, clean, fresh, here }
+module.exports = { FOLDER, abilities, clean, fresh, here, unnamed }

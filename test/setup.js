@@ -310,9 +310,18 @@ function makesExternalSabs() {
 
 const MAJOR = isPage ? 0 : parseInt(process.versions.node)
 
+/** What the system lacks, by the addon's abilities. */
+function lacks() {
+  const { abilities } = require(path.join(ROOT, 'js', 'backend', 'calls')).backend
+  return ['unnamedFiles', 'sealedMemory', 'descriptorPaths', 'processStartTimes', 'futexes'].filter(
+    (name) => !abilities[name],
+  )
+}
+
 /** What test/cannot.js calls the place where the tests run. */
 const PLACES = [
   backend(),
+  ...(backend() === 'native' ? lacks().map((name) => `system without ${name}`) : []),
   ...(isPage ? ['page', `page of ${globalThis.RUN.browser}`] : []),
   ...(isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : []),
   ...(isPage

@@ -429,8 +429,12 @@ const MORE = {
     wait: {
       keys: ['timeout', 'signal'],
       call: (opts) =>
-        withShared(samebytes.SharedTensor.create(null, [2], 'int32'), (shared) =>
-          shared.wait(0, 1, opts),
+        withShared(
+          samebytes.SharedTensor.create(`samebytes-options-${process.pid}`, [2], {
+            dtype: 'int32',
+            ifExists: 'replace',
+          }),
+          (shared) => shared.wait(0, 1, opts),
         ),
     },
     nextAsync: {
@@ -471,7 +475,7 @@ async function withShared(shared, use) {
   try {
     return await use(shared)
   } finally {
-    if (shared instanceof samebytes.SharedRing) samebytes.SharedRing.unlink(shared.name)
+    shared.constructor.unlink(shared.name)
     shared.dispose()
   }
 }

@@ -6,7 +6,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { backend } = require('samebytes')
-const { ROOT, child, childJson, isWasm, needs, nativeOnly } = require('../setup')
+const { ROOT, child, childJson, isWasm, needs, nativeOnly, skipWithout } = require('../setup')
 const { HANG_MS } = require('../hang')
 
 const OWN = isWasm ? 'wasm' : 'v8'
@@ -637,7 +637,8 @@ describe('SAMEBYTES_TRACE=1', function () {
 describe("the memory map of others' memory", function () {
   nativeOnly()
 
-  it('names files, shared memory, native code, threads, blobs and what is pending', async () => {
+  it('names files, shared memory, native code, threads, blobs and what is pending', async function () {
+    skipWithout(this, 'sealed memory')
     const regions = await childJson(`
       const fs = require('node:fs')
       const os = require('node:os')

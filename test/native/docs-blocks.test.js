@@ -162,6 +162,7 @@ describe('the code blocks of README.md and docs/', function () {
   for (const { page, line, name, source, printed } of scripts) {
     it(`${page}:${line} runs`, async function () {
       if (/\bstartServer\b/.test(source)) skipWithout(this, 'nats-server')
+      if (/\bsent\.host\b/.test(source)) skipWithout(this, 'sealed memory')
       const { code, stdout, output } = await runScript(source, name, folder)
       assert.equal(code, 0, output)
       assert.equal(missing(printed, stdout), null, `this was not printed; what was:\n${stdout}`)

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { SharedRing, SharedTensor } = require('samebytes')
-const { ROOT, nativeOnly, skip, skipWithout, turn } = require('../setup')
+const { ROOT, nativeOnly, needs, skip, skipWithout, turn } = require('../setup')
 const { nodePeer, programPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
@@ -19,6 +19,7 @@ const COMPILERS = {
 for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
   describe(`the example of a ring in ${language}`, function () {
     nativeOnly()
+    needs('the ring protocol of Linux')
     let folder
     before(function () {
       folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))

@@ -24,6 +24,7 @@ const {
   needs,
   quietMemory,
   refuses,
+  skipWithout,
   turn,
 } = require('../setup')
 
@@ -176,7 +177,8 @@ describe('a SharedArrayBuffer over native memory', function () {
     await wakesWorker(share(t), fromShared(share(t), SAB))
   })
 
-  it('wakes a worker that sleeps on the int32 elements of a segment', async () => {
+  it('wakes a worker that sleeps on the int32 elements of a segment', async function () {
+    skipWithout(this, 'sealed memory')
     const s = SharedTensor.create(null, [4], { dtype: 'int32' })
     try {
       await wakesWorker(share(s.tensor), fromShared(share(s.tensor), SAB))

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { childJson, nativeOnly } = require('../setup')
+const { childJson, nativeOnly, skipWithout } = require('../setup')
 
 // What Node.js says of memory outside V8's heap. `arrayBuffers` is what its own allocator gave for ArrayBuffers, and
 // SharedArrayBuffers; `external` is the length of all ArrayBuffers that are not shared, whosever bytes they show. Neither knows
@@ -186,7 +186,8 @@ describe('process.memoryUsage', function () {
     grew(gone, NOTHING, 'gone')
   })
 
-  it('tells V8 of the segments that it makes, so that it collects those that nobody holds; external has them once data is asked for', async () => {
+  it('tells V8 of the segments that it makes, so that it collects those that nobody holds; external has them once data is asked for', async function () {
+    skipWithout(this, 'sealed memory')
     const { made, seen, gone } = await grown(
       `return [samebytes.SharedTensor.create(null, [${NBYTES}], { dtype: 'uint8' }).tensor]`,
     )

@@ -26,3 +26,24 @@ describe('the name of this machine', () => {
     }
   })
 })
+
+describe('what the system offers', () => {
+  nativeOnly()
+
+  it('is told by the addon: Linux has all of it', () => {
+    const {
+      abilities: { segments, ...rest },
+    } = require('../../js/backend/calls').backend
+    const names = [
+      'descriptorPaths',
+      'futexes',
+      'processStartTimes',
+      'sealedMemory',
+      'unnamedFiles',
+    ]
+    assert.ok(path.isAbsolute(segments) && !segments.endsWith('/'), segments)
+    assert.deepEqual(Object.keys(rest).sort(), names)
+    const isGeneric = Boolean(process.env.SAMEBYTES_LIBRARY?.includes('build-generic')) // scripts/generic
+    assert.deepEqual(Object.values(rest), Array(names.length).fill(!isGeneric))
+  })
+})

@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { SharedTensor, load, memory, openNpy } = require('samebytes')
-const { child, collectUntil, needs, settledMemory } = require('../setup')
+const { child, collectUntil, needs, settledMemory, skipWithout } = require('../setup')
 const { npyFiles } = require('../corpora')
 const { npyOf } = require('../files')
 const { clean, fresh } = require('../segments')
@@ -253,7 +253,8 @@ describe('a header that another process rewrites', function () {
     ])
   })
 
-  it('of a sealed segment, whose writer inherited it', async () => {
+  it('of a sealed segment, whose writer inherited it', async function () {
+    skipWithout(this, 'sealed memory')
     const a = segment(null)
     assert.ok(a.isSealed)
     writer(3, { stdio: [a.fd] })

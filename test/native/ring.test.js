@@ -263,8 +263,9 @@ say(int(c[8]), float(f[7 % 5].sum()))
       slots: 5,
       bytes: 24,
       pid: process.pid,
-      start:
-        ((Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) * 1000) / TICKS) % 2 ** 32,
+      start: backend.abilities.processStartTimes
+        ? ((Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) * 1000) / TICKS) % 2 ** 32
+        : 0,
       count: 7,
       slot: [12, 14, 15, 8, 10],
       tags: [105, 106, 102, 103, 104],

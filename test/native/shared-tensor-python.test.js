@@ -7,7 +7,7 @@ const path = require('node:path')
 const { execFile, execFileSync } = require('node:child_process')
 const { SharedTensor, dtypes, fromBytes } = require('samebytes')
 const { ROOT, hex, needs, refuses, skipWithout } = require('../setup')
-const { FOLDER, clean, fresh, here } = require('../segments')
+const { FOLDER, clean, fresh, here, unnamed } = require('../segments')
 const { node, python, endAll } = require('../other-process')
 
 const OF_NUMPY = dtypes.filter((dtype) => !/^bfloat16|float8/.test(dtype))
@@ -77,7 +77,7 @@ b.view('u1')[...] = np.frombuffer(bytes.fromhex('${Buffer.from(pattern(dtype, t.
     return { a, where: a.path }
   }
   const sealed = (dtype) => {
-    const a = SharedTensor.create(null, [2, 3], { dtype })
+    const a = SharedTensor.create(unnamed(), [2, 3], { dtype })
     return { a, where: a.path }
   }
   const raw = (dtype) => {
@@ -332,7 +332,8 @@ with open('${FOLDER}/${fortran}', 'wb') as f: np.save(f, np.asfortranarray(a.ast
     )
   })
 
-  it('a sealed segment is inherited as a file, and outlives who made it', async () => {
+  it('a sealed segment is inherited as a file, and outlives who made it', async function () {
+    skipWithout(this, 'sealed memory')
     const maker = node()
     const { path: where, descriptor } = await maker.run(
       "const s = things.s = SharedTensor.create(null, [3], 'int64'); s.tensor.copyFrom([1n, 2n, 3n]); return { path: s.path, descriptor: s.descriptor }",

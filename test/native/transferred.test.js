@@ -5,6 +5,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { createNpy, fromBlob, full, memory } = require('samebytes')
 const { childJson, collectUntil, nativeOnly, needs, quietMemory } = require('../setup')
+const { abilities } = require('../segments')
 
 const MIB = 1048576
 
@@ -25,7 +26,9 @@ const SHARED = 'full([MIB], 7, { dtype: "uint8", shared: true })'
 const MEMORIES = {
   'memory made with shared: true': SHARED,
   'memory of another thread': 'fromShared(workerData.token)',
-  'a segment': 'SharedTensor.create(null, [MIB], { dtype: "uint8" }).tensor.fill(7)',
+  ...(abilities.sealedMemory && {
+    'a segment': 'SharedTensor.create(null, [MIB], { dtype: "uint8" }).tensor.fill(7)',
+  }),
   'a mapped file': 'openNpy(workerData.file)',
 }
 

@@ -12,6 +12,7 @@ const {
   childJson,
   fails,
   nativeOnly,
+  needs,
   quietMemory,
   settledMemory,
   skip,
@@ -47,6 +48,7 @@ const PRELUDE = `
 
 describe('waiting for a word of shared memory', function () {
   nativeOnly()
+  needs('futexes')
 
   let folder
   let made = 0
@@ -610,7 +612,8 @@ say(int(a[4]))
     fails(() => shared.notify(0), Error, 'ERR_DISPOSED')
   })
 
-  it('is one of raw segments, from any element on, and of sealed ones', async () => {
+  it('is one of raw segments, from any element on, and of sealed ones', async function () {
+    skipWithout(this, 'sealed memory')
     const sealed = SharedTensor.create(null, [5], { dtype: 'uint32', format: 'raw' })
     const part = SharedTensor.open({ fd: sealed.fd }, { format: 'raw', dtype: 'uint32', offset: 3 })
     const waiting = part.wait(1, 0)
