@@ -15,6 +15,9 @@
 const { failure, plain } = require('../base/errors')
 const { warn, log } = require('../runtime/host')
 
+/** Systems on which the whole suite has passed on the system itself. On others the addon is used where somebody asks for it. */
+const PROVEN = ['linux']
+
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
 function choose() {
   const wanted = process.env.SAMEBYTES_BACKEND
@@ -24,6 +27,16 @@ function choose() {
     throw failure(
       'ERR_ARGUMENT',
       `SAMEBYTES_BACKEND is '${wanted}'; 'native', 'wasm' or 'wasm-shared' was expected`,
+    )
+  }
+  if (
+    wanted !== 'native' &&
+    !PROVEN.includes(process.platform) &&
+    process.env.SAMEBYTES_BINARY === undefined
+  ) {
+    return chosen(
+      startWasm(),
+      `native addons are not tried enough on ${process.platform}, SAMEBYTES_BACKEND=native asks for one`,
     )
   }
   const native = require('./native')

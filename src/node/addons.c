@@ -189,7 +189,7 @@ static const sb_table table = {.size = sizeof(sb_table),
 
 /* ---- Environment ---- */
 
-static void unlink(const offer *o) {
+static void forget(const offer *o) {
   offer **at = &offers;
   while (*at && *at != o) at = &(*at)->next;
   if (*at) *at = o->next;
@@ -207,7 +207,7 @@ static void delete_functions(napi_env env, offer *o) {
 static void drop_offer(napi_env env, void *data, void *hint) {
   offer *o = data;
   (void)hint;
-  unlink(o);
+  forget(o);
   delete_functions(env, o);
   sb__free(o);
 }
@@ -239,7 +239,7 @@ void sb__offers_end(sb__environment *e) {
   for (offer *o = offers, *next = NULL; o; o = next) {
     next = o->next;
     if (o->owner != e) continue;
-    unlink(o);
+    forget(o);
     delete_functions(e->env, o);
   }
 }

@@ -264,11 +264,17 @@ napi_value sb__node_buffer(napi_env env, napi_callback_info info) {
 
 /* ---- External SharedArrayBuffers ---- */
 
-/* Of newer versions of Node than the one that this is built for; NULL where the process has none. Weak, so that the
- * loader looks it up: dlsym would ask for a newer C library. */
-extern napi_status NAPI_CDECL node_api_create_external_sharedarraybuffer(
-    napi_env env, void *data, size_t nbytes, void(NAPI_CDECL *finalize)(void *data, void *hint),
-    void *hint, napi_value *result) __attribute__((weak, visibility("default")));
+/* Node-API's function of newer versions of Node than the one that this is built for; NULL where the process has none. */
+typedef napi_status(NAPI_CDECL *make_shared_buffer)(napi_env env, void *data, size_t nbytes,
+                                                    void(NAPI_CDECL *finalize)(void *data,
+                                                                               void *hint),
+                                                    void *hint, napi_value *result);
+
+static make_shared_buffer find_make_shared_buffer(void) {
+  make_shared_buffer found = NULL;
+  *(void **)&found = sb__os_host_symbol("node_api_create_external_sharedarraybuffer");
+  return found;
+}
 
 /* When the last thread dropped it, on whatever thread that is, V8's own ones included, perhaps in the middle of a
  * collection, and also when the environment that made it has long ended: no call of Node-API is allowed here. */
@@ -285,8 +291,9 @@ napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info) {
   napi_value argument = NULL, made = NULL;
   sb__environment *e = sb__enter(env, info, 1, &argument);
   sb_storage *storage = NULL;
+  const make_shared_buffer make = find_make_shared_buffer();
   sb_status status = SB_OK;
-  if (!node_api_create_external_sharedarraybuffer) {
+  if (!make) {
     status =
         sb__fail(SB_ERR_UNSUPPORTED,
                  "this runtime makes no SharedArrayBuffer over native memory; Node 22.23.3, "
@@ -305,8 +312,8 @@ napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info) {
   if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
     sb_storage_unref(&storage);
   } else if (status == SB_OK) {
-    const napi_status created = node_api_create_external_sharedarraybuffer(
-        env, storage->data, storage->nbytes, finalize_shared_buffer, storage, &made);
+    const napi_status created =
+        make(env, storage->data, storage->nbytes, finalize_shared_buffer, storage, &made);
     if (created != napi_ok) { /* refused before it took anything over */
       sb_storage_unref(&storage);
       made = NULL;

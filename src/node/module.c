@@ -1,6 +1,5 @@
 /* The module: the frame as an ArrayBuffer, the one call that serves every row, the functions that need JavaScript objects, and an
  * environment's begin and end. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -70,7 +69,7 @@ static napi_value set_default(napi_env env, napi_callback_info info) {
   if (napi_get_value_string_utf8(env, arguments[0], name, sizeof name, NULL) == napi_ok &&
       napi_get_value_string_utf8(env, arguments[1], value, sizeof value, NULL) == napi_ok &&
       name[0])
-    (void)setenv(name, value, 0);
+    sb__os_set_default(name, value);
   return NULL;
 }
 
@@ -113,18 +112,15 @@ static void free_environment(napi_env env, void *data, void *hint) {
   sb__free(e);
 }
 
-/* Of Node; NULL: another runtime, or an older one. */
-extern struct uv_loop_s *uv_default_loop(void) __attribute__((weak, visibility("default")));
-
 /* Does its end finalize buffers whose bytes another thread may have? Node's and Bun's do, except for the main thread's, which ends
  * last. */
 static bool finalizes_moved(napi_env env) {
   const napi_node_version *version = NULL;
-  struct uv_loop_s *loop = NULL;
+  struct uv_loop_s *loop = NULL, *(*default_loop)(void) = NULL;
   if (napi_get_node_version(env, &version) == napi_ok && strcmp(version->release, "node") != 0)
     return false;
-  return !(uv_default_loop && napi_get_uv_event_loop(env, &loop) == napi_ok &&
-           loop == uv_default_loop());
+  *(void **)&default_loop = sb__os_host_symbol("uv_default_loop");
+  return !(default_loop && napi_get_uv_event_loop(env, &loop) == napi_ok && loop == default_loop());
 }
 
 static environment *new_environment(napi_env env, napi_value *frame) {
@@ -151,7 +147,8 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   const napi_node_version *version = NULL;
   e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
   e->finalizes_moved = finalizes_moved(env);
-  e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL; /* for tests */
+  e->no_external_buffers =
+      sb__os_environment("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL; /* for tests */
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);
     return NULL;

@@ -14,6 +14,9 @@
 #if defined(__wasm__) && !defined(__wasm_atomics__)
 # define SB_THREAD_LOCAL /* a module without atomics has one thread */
 # define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#elif defined(__MINGW32__)
+# define SB_THREAD_LOCAL __thread
+# define SB_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
 #elif defined(__GNUC__)
 # define SB_THREAD_LOCAL __thread
 # define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -84,8 +87,8 @@ size_t sb__os_mapped_size(int file, size_t nbytes);
 #endif
 
 /* Guards a mapping of sb__os_map, or any whole mapping of a file. On a fault (the file was shortened, or could not be
- * read), private zeros replace the mapping from that page to its end, and the returned word becomes 1. It is valid until
- * sb__os_unguard, which must come before unmapping. Without faults, guards cost nothing.
+ * read), private zeros replace the mapping from that page to its end, or all of it where the system replaces no part, and the
+ * returned word becomes 1. It is valid until sb__os_unguard, which must come before unmapping. Without faults, guards cost nothing.
  *
  * The first call installs a handler of SIGBUS, which passes other faults on to the handler before it. So does a later one where
  * another handler has replaced ours. NULL: error is the system's number. */
@@ -252,6 +255,9 @@ void sb__lock_drop(sb__lock *lock);
 /* An environment variable; NULL: it is not set. */
 const char *sb__os_environment(const char *name);
 
+/* Sets one that is not set. */
+void sb__os_set_default(const char *name, const char *value);
+
 /* ---- Libraries loaded at run time ---- */
 
 /* Loads a library by name or path; it is never unloaded. NULL on failure; why: the reason. */
@@ -259,6 +265,9 @@ void *sb__os_library(const char *name, char *why, size_t capacity);
 
 /* The address of a function; NULL: there is none of that name. */
 void *sb__os_symbol(void *library, const char *name);
+
+/* The address of a function of the program itself; NULL: it exports none of that name. */
+void *sb__os_host_symbol(const char *name);
 
 /* The folder of the library or program that contains an address, without a trailing slash. False: it is unknown, or
  * longer than capacity. */

@@ -12,6 +12,8 @@
 
 const char *sb__os_environment(const char *name) { return getenv(name); }
 
+void sb__os_set_default(const char *name, const char *value) { (void)setenv(name, value, 0); }
+
 static atomic_int forks;
 static atomic_bool forks_watched;
 

@@ -16,7 +16,7 @@ unset LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
-if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/platform/{posix,linux}_*.c src/cuda/plan.c \
+if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/platform/{native,posix,linux}_*.c src/cuda/plan.c \
     test/cuda/{emu,kernels,emu_test,plan}.c |
   BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
     'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}" ||

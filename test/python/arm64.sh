@@ -31,7 +31,7 @@ sed -i -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/p
 (
   cd "$folder"
   aarch64-linux-gnu-gcc -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -ffp-contract=off -Isrc -o libsamebytes.so.1 \
-    src/build.c src/{core,ops,kernels,formats,ipc,interop,cuda}/*.c src/platform/{posix,linux}_*.c -Wl,-z,defs -lm -lpthread -ldl
+    src/build.c src/{core,ops,kernels,formats,ipc,interop,cuda}/*.c src/platform/{native,posix,linux}_*.c -Wl,-z,defs -lm -lpthread -ldl
 )
 places=/usr/lib/aarch64-linux-gnu
 cat >"$folder/python3" <<END

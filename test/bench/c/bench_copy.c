@@ -1,7 +1,7 @@
 /* How fast the copy engine is, against the better of memcpy and a non-temporal copy of as many bytes.
  *
  *   gcc -O3 -std=gnu11 -ffp-contract=off -Isrc test/bench/c/bench_copy.c src/core/[a-z]*.c src/ops/[a-z]*.c \
- *     src/kernels/[a-z]*.c src/platform/{posix,linux}_*.c -lm -lpthread -o bench_copy && SAMEBYTES_THREADS=1 ./bench_copy
+ *     src/kernels/[a-z]*.c src/platform/{native,posix,linux}_*.c -lm -lpthread -o bench_copy && SAMEBYTES_THREADS=1 ./bench_copy
  *
  * A row and its peer run in turns; the ratio is that of the medians. Arguments: words that a row's name
  * has to contain, and the number of rounds. */

@@ -2,7 +2,7 @@
  * the median of rounds in which all of them take turns.
  *
  *   gcc -O3 -flto -std=gnu11 -ffp-contract=off -DSB_TEST -Isrc test/bench/c/bench_random.c \
- *     src/core/[a-z]*.c src/ops/[a-z]*.c src/kernels/[a-z]*.c src/platform/{posix,linux}_*.c -lm -o /tmp/bench_random
+ *     src/core/[a-z]*.c src/ops/[a-z]*.c src/kernels/[a-z]*.c src/platform/{native,posix,linux}_*.c -lm -o /tmp/bench_random
  *   /tmp/bench_random [MiB] [rounds] */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,28 @@
+/* What the files win32_*.c share. */
+#ifndef SB_PLATFORM_WIN32_H
+#define SB_PLATFORM_WIN32_H
+
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+#include "platform/platform.h"
+
+/* The handle of a descriptor. Descriptors are those of the host's C library, not of ours, so the host translates them.
+ * INVALID_HANDLE_VALUE: there is none, or the host does not translate. */
+HANDLE sb__win32_handle(int file);
+
+/* The errno of a Windows error. */
+int sb__win32_errno(DWORD error);
+
+/* UTF-8 as UTF-16, which free() frees. NULL: it is no UTF-8, or there is no memory. */
+wchar_t *sb__win32_wide(const char *text);
+
+/* The address of a function of the program that loaded us, whatever it is called; NULL: it exports none of that name. */
+static inline void *sb__win32_host(const char *name) {
+  FARPROC found = GetProcAddress(GetModuleHandleW(NULL), name);
+  const HMODULE library = found ? NULL : GetModuleHandleW(L"libnode.dll"); /* Node as a library */
+  if (library) found = GetProcAddress(library, name);
+  return (void *)found;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* Futex words: threads of this process wait in a list of ours, because Windows waits for one word at a time, and a wait ends by
+ * its event as well. Other processes do not wake them. */
+#include "platform/win32.h"
+
+#include <errno.h>
+
+typedef struct waiter {
+  const void *word;
+  const sb__event *event;
+  CONDITION_VARIABLE woken;
+  bool is_woken;
+  struct waiter *next;
+} waiter;
+
+static SRWLOCK lock = SRWLOCK_INIT; /* of the list, and between a look at a word and the sleep */
+static waiter *first;
+
+/* No fault where the word's page is gone. */
+static bool read_word(const void *word, uint32_t *value) {
+  SIZE_T n = 0;
+  return ReadProcessMemory(GetCurrentProcess(), word, value, sizeof *value, &n) &&
+         n == sizeof *value;
+}
+
+static bool is_signalled(const sb__event *event) { return event && atomic_load(&event->signalled); }
+
+/* Milliseconds from now to an end, rounded up; a part of them where they are too many. */
+static DWORD until(int64_t end) {
+  const int64_t left = end - sb__os_now();
+  return left <= 0                       ? 0
+         : left > INT64_C(1000000000000) ? 1000000
+                                         : (DWORD)((left + 999999) / 1000000);
+}
+
+/* Sleeps until it is woken. Called with the lock. */
+static sb__wait_result sleep_until_woken(waiter *self, int64_t end) {
+  for (;;) {
+    if (self->is_woken) return SB__WOKEN;
+    if (is_signalled(self->event)) return SB__SIGNALLED;
+    const DWORD time = end < 0 ? INFINITE : until(end);
+    if (!time) return SB__TIMED_OUT;
+    (void)SleepConditionVariableSRW(&self->woken, &lock, time, 0);
+  }
+}
+
+sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
+                                  int64_t end, int *error) {
+  waiter self = {word, event, CONDITION_VARIABLE_INIT, false, NULL};
+  uint32_t now = 0;
+  sb__wait_result how = SB__NOT_EQUAL;
+  AcquireSRWLockExclusive(&lock);
+  if (is_signalled(event)) {
+    how = SB__SIGNALLED;
+  } else if (!read_word(word, &now)) {
+    *error = EFAULT;
+    how = SB__WAIT_FAILED;
+  } else if (now == expected) {
+    waiter **at = &first;
+    while (*at) at = &(*at)->next; /* whoever came first is woken first */
+    *at = &self;
+    how = sleep_until_woken(&self, end);
+    for (at = &first; *at != &self;) at = &(*at)->next;
+    *at = self.next;
+  }
+  ReleaseSRWLockExclusive(&lock);
+  return how;
+}
+
+int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
+  uint32_t now = 0;
+  if (read_word(word, &now)) return now == expected;
+  *error = EFAULT;
+  return -1;
+}
+
+int sb__os_futex_wake(void *word, int count, int *error) {
+  int woken = 0;
+  (void)error;
+  AcquireSRWLockExclusive(&lock);
+  for (waiter *each = first; each && woken < count; each = each->next) {
+    if (each->word != word || each->is_woken) continue;
+    each->is_woken = true;
+    WakeConditionVariable(&each->woken);
+    woken++;
+  }
+  ReleaseSRWLockExclusive(&lock);
+  return woken;
+}
+
+void sb__os_signal(sb__event *event) {
+  AcquireSRWLockExclusive(&lock);
+  atomic_store(&event->signalled, 1); /* with the lock: the event may go once its waiter sees it */
+  for (waiter *each = first; each; each = each->next) {
+    if (each->event == event) WakeConditionVariable(&each->woken);
+  }
+  ReleaseSRWLockExclusive(&lock);
+}
+
+void sb__os_poll_events(void) {}

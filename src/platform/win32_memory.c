@@ -1,0 +1,91 @@
+/* Memory: aligned blocks, mapped files. */
+#include "platform/win32.h"
+
+#include <malloc.h>
+
+/* Windows gives large blocks back to the system at once, and clears their pages when they are wanted again, which takes
+ * longer than most of what is computed in them. So a few stay for the next calls. */
+enum { BLOCKS = 4, LEAST_KEPT = 32768, MOST_KEPT = 1 << 26, HEADER = 64 };
+
+/* Before each block's bytes: how many there are. */
+typedef union header {
+  size_t nbytes;
+  char room[HEADER];
+} header;
+
+static header *kept[BLOCKS];
+static size_t kept_bytes;
+static sb__lock kept_lock;
+
+/* A kept block of at most twice the size; NULL: there is none. */
+static header *take_kept(size_t nbytes) {
+  header *found = NULL;
+  sb__lock_take(&kept_lock);
+  for (int i = 0; i < BLOCKS && !found; i++) {
+    if (!kept[i] || kept[i]->nbytes < nbytes || kept[i]->nbytes / 2 > nbytes) continue;
+    found = kept[i];
+    kept[i] = NULL;
+    kept_bytes -= found->nbytes;
+  }
+  sb__lock_drop(&kept_lock);
+  return found;
+}
+
+static bool keep(header *block) {
+  bool is_kept = false;
+  sb__lock_take(&kept_lock);
+  for (int i = 0; i < BLOCKS && !is_kept && kept_bytes + block->nbytes <= MOST_KEPT; i++) {
+    if (kept[i]) continue;
+    kept[i] = block;
+    kept_bytes += block->nbytes;
+    is_kept = true;
+  }
+  sb__lock_drop(&kept_lock);
+  return is_kept;
+}
+
+void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
+  if (nbytes > PTRDIFF_MAX - HEADER || alignment > HEADER) return NULL;
+  header *block = nbytes >= LEAST_KEPT ? take_kept(nbytes) : NULL;
+  if (block) return block + 1;
+  block = _aligned_malloc(nbytes + HEADER, HEADER);
+  if (!block) return NULL;
+  block->nbytes = nbytes;
+  return block + 1;
+}
+
+void sb__os_free_aligned(void *data) {
+  header *block = data ? (header *)data - 1 : NULL;
+  if (block && (block->nbytes < LEAST_KEPT || !keep(block))) _aligned_free(block);
+}
+
+void sb__os_expect_use(void *data, size_t nbytes) { (void)data, (void)nbytes; }
+
+/* ---- Mapped files ---- */
+
+enum { GRAIN = 65536 }; /* views begin at multiples of it, on all versions of Windows */
+
+void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error) {
+  const int64_t before = offset % GRAIN, from = offset - before;
+  const HANDLE section = CreateFileMappingW(sb__win32_handle(file), NULL,
+                                            shared ? PAGE_READWRITE : PAGE_WRITECOPY, 0, 0, NULL);
+  void *data = NULL;
+  if (section)
+    data = MapViewOfFile(section, shared ? FILE_MAP_READ | FILE_MAP_WRITE : FILE_MAP_COPY,
+                         (DWORD)(from >> 32), (DWORD)from, nbytes + (size_t)before);
+  if (!data) *error = sb__win32_errno(GetLastError());
+  if (section) CloseHandle(section); /* the view keeps it */
+  return data ? (char *)data + before : NULL;
+}
+
+void sb__os_unmap(void *data, size_t nbytes) {
+  (void)nbytes;
+  void *base = (void *)((uintptr_t)data / GRAIN * GRAIN);
+  /* Where bytes were lost, private zeros are there (win32_guard.c). */
+  if (!UnmapViewOfFile(base)) (void)VirtualFree(base, 0, MEM_RELEASE);
+}
+
+size_t sb__os_mapped_size(int file, size_t nbytes) {
+  (void)file;
+  return nbytes;
+}
