@@ -12,6 +12,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { runInNewContext } = require('node:vm')
 
 const ROOT = path.join(__dirname, '..')
 const TOOL = 'x86_64-w64-mingw32-'
@@ -41,9 +42,9 @@ const LINK = [
 
 /** @returns {any} binding.gyp */
 const project = () =>
-  Function(
-    `return (${fs.readFileSync(path.join(ROOT, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')})`,
-  )()
+  runInNewContext(
+    `(${fs.readFileSync(path.join(ROOT, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')})`,
+  )
 
 const gyp = project()
 

@@ -1,7 +1,7 @@
 'use strict'
 // Calls about files: parsers, mappings, segments of shared memory.
 
-const { retried } = require('../runtime/host')
+const { retried, errnoOf } = require('../runtime/host')
 const {
   backend,
   opcodes,
@@ -88,7 +88,7 @@ function mapFile(fd, nbytes, shared, guard) {
     } catch (error) {
       throw f64[RESULTS] === 0
         ? error
-        : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+        : Object.assign(/** @type {Error} */ (error), { errno: errnoOf(f64[RESULTS]) })
     }
   }
   retried(map)
@@ -125,7 +125,7 @@ function heldFile(opcode, numbers) {
       invoke(opcode)
     } catch (error) {
       throw f64[RESULTS] > 0
-        ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+        ? Object.assign(/** @type {Error} */ (error), { errno: errnoOf(f64[RESULTS]) })
         : error
     }
   })

@@ -32,6 +32,80 @@ function forgetDraft(file) {
   if (drafts.delete(file) && drafts.size === 0) process.off('exit', removeDrafts)
 }
 
+/** folders where this thread renamed a file aside that could not be deleted yet @type {Set<string>} */
+const folders = new Set()
+
+const ASIDE = /^\.samebytes-(\d+)-[\w-]+\.old$/
+
+/**
+ * Renames a file over another one. Windows replaces no file that somebody has mapped, but renames it: then it is called otherwise from here
+ * on, until it can be deleted. A process that is killed between the two renames leaves both files, and neither has the name.
+ *
+ * @param {string} from
+ * @param {string} to
+ */
+function replaceFile(from, to) {
+  try {
+    return fs.renameSync(from, to)
+  } catch (/** @type {any} */ error) {
+    if (!['EPERM', 'EACCES', 'EBUSY'].includes(error.code) || !fs.existsSync(to)) throw error
+    const folder = path.dirname(to)
+    const aside = path.join(folder, `.samebytes-${process.pid}-${newName()}.old`)
+    try {
+      fs.renameSync(to, aside)
+    } catch {
+      throw error
+    }
+    try {
+      fs.renameSync(from, to)
+    } catch (why) {
+      fs.renameSync(aside, to)
+      throw why
+    }
+    if (folders.size === 0) process.on('exit', removeAside)
+    folders.add(folder)
+  } finally {
+    removeAside()
+  }
+}
+
+/** Deletes what was renamed aside and nobody has mapped any more: by this process, and by those that have ended. */
+function removeAside() {
+  folders.forEach((folder) => {
+    let isLeft = false
+    for (const name of listed(folder)) {
+      const [, pid] = ASIDE.exec(name) ?? []
+      if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue
+      try {
+        fs.unlinkSync(path.join(folder, name))
+      } catch {
+        isLeft = true
+      }
+    }
+    if (!isLeft) folders.delete(folder)
+  })
+  if (folders.size === 0) process.off('exit', removeAside)
+}
+
+/** @param {string} folder */
+function listed(folder) {
+  try {
+    return fs.readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** @param {number} pid */
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (/** @type {any} */ error) {
+    return error.code !== 'ESRCH'
+  }
+}
+
 /** A file without a name where the system has such files, else with a temporary one; publish() gives it its own. */
 class TemporaryFile {
   /**
@@ -123,7 +197,7 @@ class TemporaryFile {
       this.inherit()
     }
     if (replace) {
-      fs.renameSync(this.temporary, this.file)
+      replaceFile(this.temporary, this.file)
     } else {
       fs.linkSync(this.temporary, this.file)
       fs.unlinkSync(this.temporary)
@@ -165,4 +239,4 @@ class TemporaryFile {
   }
 }
 
-module.exports = { TemporaryFile, isRestricted }
+module.exports = { TemporaryFile, replaceFile, isRestricted }

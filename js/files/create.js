@@ -8,6 +8,7 @@ const { failure } = require('../base/errors')
 const { show, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
+const { errnoOf } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile } = require('./atomic-write')
 const { layoutWithout } = require('./entries')
@@ -48,7 +49,7 @@ function createMapped(file, header, total, replace, make) {
     if (errno !== 0) {
       throw Object.assign(
         failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`),
-        { errno: -errno },
+        { errno: errnoOf(errno) },
       )
     }
     fs.writeSync(temporary.fd, header, 0, header.length, 0)

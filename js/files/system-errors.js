@@ -1,9 +1,10 @@
 'use strict'
 // The system's errors, as errors of ours.
 
-const os = require('node:os')
 const path = require('node:path')
+const { getSystemErrorName } = require('node:util')
 const { SamebytesError, failure } = require('../base/errors')
+const { errnoOf } = require('../runtime/host')
 
 const TEMPORARY = /^\.samebytes-[\w-]+\.tmp$/ // the names that atomic-write.js gives
 
@@ -56,16 +57,16 @@ function systemError(error, file) {
 /**
  * The error of a call in C, as Node's fs would throw it.
  *
- * @param {number} errno  positive
+ * @param {number} number  positive, as C has it
  * @param {string} syscall
  * @param {string} file
  */
-function callError(errno, syscall, file) {
-  const { errno: numbers } = /** @type {{ errno: Record<string, number> }} */ (os.constants)
-  const code = Object.keys(numbers).find((name) => numbers[name] === errno) ?? `error ${errno}`
+function callError(number, syscall, file) {
+  const errno = errnoOf(number)
+  const code = getSystemErrorName(errno)
   return Object.assign(new Error(`${code}: ${syscall} '${file}'`), {
     code,
-    errno: -errno,
+    errno,
     syscall,
     path: file,
   })

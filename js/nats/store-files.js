@@ -8,10 +8,10 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { TemporaryFile } = require('../files/atomic-write')
+const { TemporaryFile, replaceFile } = require('../files/atomic-write')
 const { MappedFile } = require('../files/mapped-file')
 const { systemError, withFileName } = require('../files/system-errors')
-const { openSync } = require('../runtime/host')
+const { errnoOf, openSync } = require('../runtime/host')
 const { callback } = require('../files/transfers')
 const { unless } = require('../sharing/shared-tensor')
 const { infoOf } = require('./store-meta')
@@ -75,7 +75,7 @@ function lockedFile(target, flags = 0) {
       if (errno === EAGAIN) break
       if (errno !== 0) {
         throw Object.assign(failure('ERR_IO', `${target} could not be locked (errno ${errno})`), {
-          errno: -errno,
+          errno: errnoOf(errno),
         })
       }
       const { dev, ino } = fs.fstatSync(fd, { bigint: true })
@@ -172,7 +172,7 @@ class ResumedFile {
   }
 
   publish() {
-    fs.renameSync(this.part, this.file)
+    replaceFile(this.part, this.file)
     fs.rmSync(this.side, { force: true })
     this.close()
   }
@@ -205,7 +205,7 @@ class FileTarget extends Arriving {
       if (errno !== 0) {
         throw Object.assign(
           failure('ERR_IO', `${meta.size} bytes could not be reserved (errno ${errno})`),
-          { errno: -errno },
+          { errno: errnoOf(errno) },
         )
       }
       super(meta, tensorOver(fileCalls.mapFile(file.fd, meta.size, true, GUARDS.wanted)))

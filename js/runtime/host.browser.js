@@ -108,7 +108,11 @@ const pythonPath = null
 /** What pages load is a part of the bundle. @template R @param {() => R} load @returns {R} */
 const loaded = (load) => load()
 
+/** @param {number} number */
+const errnoOf = (number) => -number
+
 module.exports = {
+  errnoOf,
   retried: loaded,
   loaded,
   UNCLONEABLE,

@@ -11,7 +11,8 @@ const { createRequire } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers') // test tools replace or remove the global one
-const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
+const util = require('node:util')
+const { TextDecoder, TextEncoder, debuglog } = util // some test environments have none as globals
 
 function fileSystem() {
   try {
@@ -334,7 +335,16 @@ const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)
 
 // ---- Open files and mappings, of which a process may have so many, and shared memory, which has its own limit ----
 
-const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
+/**
+ * @param {number} number  of an error, as C has it
+ * @returns {number} the `errno` that Node's own errors have then: on Windows libuv has numbers of its own
+ */
+function errnoOf(number) {
+  const { errno } = os.constants
+  const name = Object.keys(errno).find((key) => /** @type {any} */ (errno)[key] === number)
+  for (const [uv, [known]] of util.getSystemErrorMap()) if (known === name) return uv
+  return -number
+}
 
 /** Releases what was collected: finalizers run in a later turn of the event loop. */
 let release = () => {}
@@ -344,10 +354,15 @@ function onShortage(fn) {
   release = fn
 }
 
+/** @param {number | undefined} errno */
+function isShort(errno) {
+  const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
+  return errno !== undefined && [EMFILE, ENFILE, ENOMEM, ENOSPC].map(errnoOf).includes(errno)
+}
+
 /** @param {any} error */
 const isShortage = ({ errno, code, message }) =>
-  [-EMFILE, -ENFILE, -ENOMEM, -ENOSPC].includes(errno) ||
-  (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
+  isShort(errno) || (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
 
 /**
  * Calls fn. Where there are too many open files or mappings, or too little shared memory, what nobody holds any more is collected, and fn called again.
@@ -394,6 +409,7 @@ function loaded(load) {
 
 module.exports = {
   onShortage,
+  errnoOf,
   retried,
   openSync,
   loaded,
