@@ -15,9 +15,6 @@
 const { failure, plain } = require('../base/errors')
 const { warn, log } = require('../runtime/host')
 
-/** Systems on which the whole suite has passed on the system itself. On others the addon is used where somebody asks for it. */
-const PROVEN = ['linux']
-
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
 function choose() {
   const wanted = process.env.SAMEBYTES_BACKEND
@@ -29,17 +26,13 @@ function choose() {
       `SAMEBYTES_BACKEND is '${wanted}'; 'native', 'wasm' or 'wasm-shared' was expected`,
     )
   }
-  if (
-    wanted !== 'native' &&
-    !PROVEN.includes(process.platform) &&
-    process.env.SAMEBYTES_BINARY === undefined
-  ) {
+  const native = require('./native')
+  if (wanted !== 'native' && !native.isDefault()) {
     return chosen(
       startWasm(),
-      `native addons are not tried enough on ${process.platform}, SAMEBYTES_BACKEND=native asks for one`,
+      'the addon has not passed its suite on this system, SAMEBYTES_BACKEND=native asks for it',
     )
   }
-  const native = require('./native')
   try {
     return chosen(
       withLevel(native.start()),

@@ -269,7 +269,13 @@ const commands = [
       ['samebytes doctor', 'a table'],
       ['samebytes doctor --json', 'for a bug report'],
     ],
-    options: { json },
+    options: {
+      'try-native': {
+        type: 'boolean',
+        text: 'load the native addon in a process of its own, and try it',
+      },
+      json,
+    },
     count: [0, 0],
     load: () => require('./doctor').doctor,
   },

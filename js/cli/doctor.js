@@ -2,6 +2,7 @@
 // samebytes doctor: what works on this machine, and what to do about the rest. If one check fails the others still run, so the library
 // is loaded inside of them.
 
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -82,6 +83,12 @@ function backEnd(samebytes) {
   ]
   if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), ...rest]
   const native = require('../backend/native')
+  if (!native.isDefault()) {
+    const advice = native.isExpected()
+      ? 'samebytes doctor --try-native tries the addon, SAMEBYTES_BACKEND=native uses it: its suite has not run on this system itself'
+      : 'there is no addon for this system'
+    return [missing('back end', `${name}: ${without}`, advice), ...rest]
+  }
   let why = 'it loads now'
   try {
     native.start()
@@ -417,13 +424,39 @@ function webAssembly() {
   return [ok('WebAssembly', 'the three modules are there')]
 }
 
+/** @returns {Finding} what an addon does in a process of its own */
+function tryNative() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-try-'))
+  try {
+    const env = { ...process.env, SAMEBYTES_BACKEND: 'native' }
+    const { status, signal, stderr } = spawnSync(
+      process.execPath,
+      [path.join(__dirname, 'try-native.js'), folder],
+      { env, encoding: 'utf8' },
+    )
+    if (status === 0) {
+      return ok(
+        'native addon',
+        'loads, computes, maps and replaces files, and works in a second thread',
+      )
+    }
+    return broken(
+      'native addon',
+      signal ?? (/^\w*Error.*/m.exec(stderr)?.[0] || `the process ended with ${status}`),
+      'this text belongs in a bug report; WebAssembly does without the addon',
+    )
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 const STATES = { ok: ['ok', 'green'], missing: ['--', 'yellow'], broken: ['!!', 'red'] }
 
 /**
  * @param {import('./arguments').Given} given
  * @returns {number} exit status
  */
-function doctor({ values: { json } }) {
+function doctor({ values: { json, 'try-native': isTried } }) {
   /** @type {typeof import('..') | Error} */
   let samebytes
   try {
@@ -434,6 +467,7 @@ function doctor({ values: { json } }) {
   const findings = [
     ...versions(),
     ...backEnd(samebytes),
+    ...(isTried ? [tryNative()] : []),
     ...webAssembly(),
     ...memory(samebytes),
     ...sharedMemory(samebytes),

@@ -81,6 +81,27 @@ describe('samebytes doctor', function () {
       assert.deepEqual([wrong.of('instruction set').state, wrong.code], ['missing', 0])
     })
 
+    it('tries the addon in a process of its own', async () => {
+      const tried = async (env) =>
+        JSON.parse((await cli(['doctor', '--json', '--try-native'], { env })).stdout).findings.find(
+          ({ about }) => about === 'native addon',
+        )
+      const { state, text } = await tried({ SAMEBYTES_BACKEND: 'wasm' })
+      assert.deepEqual(
+        [state, text],
+        ['ok', 'loads, computes, maps and replaces files, and works in a second thread'],
+      )
+      const lost = await tried({
+        SAMEBYTES_BACKEND: 'wasm',
+        SAMEBYTES_BINARY: path.join(ROOT, 'no such folder', 'samebytes.node'),
+      })
+      assert.deepEqual(
+        [lost.state, lost.text.startsWith('SamebytesError: no native addon for')],
+        ['broken', true],
+        lost.text,
+      )
+    })
+
     it('says why there is no addon, and goes on', async function () {
       const lost = path.join(ROOT, 'no such folder', 'samebytes.node')
       const { code, of } = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: '' })
