@@ -33,6 +33,8 @@ function sumsOf(folder) {
     .join('')
 }
 
+const MINGW = 'x86_64-w64-mingw32-gcc' // whose version has no second number
+
 /** What a program says of itself: the last number with dots in its first line that has one, and that line. */
 function versionOf(name, command = name, args = ['--version']) {
   const { error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
@@ -65,6 +67,15 @@ function tools() {
     )
   }
   if (has('linux-x64-musl')) found.push(versionOf('musl', '/lib/ld-musl-x86_64.so.1', []))
+  if (has('win32-x64')) {
+    found.push(
+      {
+        name: MINGW,
+        version: spawnSync(MINGW, ['-dumpversion'], { encoding: 'utf8' }).stdout.trim(),
+      },
+      versionOf('x86_64-w64-mingw32-binutils', 'x86_64-w64-mingw32-ld'),
+    )
+  }
   if (has('cuda')) {
     found.push({
       name: 'nvcc',

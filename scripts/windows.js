@@ -37,7 +37,7 @@ const LINK = [
   '-s',
   '-static-libgcc',
   '-Wl,--exclude-all-symbols',
-  '-Wl,--dynamicbase,--high-entropy-va,--nxcompat',
+  '-Wl,--dynamicbase,--high-entropy-va,--nxcompat,--no-insert-timestamp',
 ]
 
 /** @returns {any} binding.gyp */

@@ -600,6 +600,7 @@ async function testInstalled(app, version) {
         (name) => `prebuilds/${place}/${name}`,
       ),
   )
+  expected.push('prebuilds/win32-x64/samebytes.node', 'prebuilds/win32-x64/samebytes_math.node')
   for (const name of [
     ...expected,
     'dist/samebytes.wasm',
@@ -609,10 +610,10 @@ async function testInstalled(app, version) {
   ]) {
     assert.ok(listed.includes(name), name)
   }
-  const isBinary = (file) => {
-    const start = fs.readFileSync(path.join(root, file)).subarray(0, 4).toString('latin1')
-    return start === '\x7fELF' || start === '\0asm'
-  }
+  const isBinary = (file) =>
+    /^(\x7fELF|\0asm|MZ)/.test(
+      fs.readFileSync(path.join(root, file)).subarray(0, 4).toString('latin1'),
+    )
   const files = fs
     .readdirSync(root, { recursive: true })
     .filter((name) => fs.statSync(path.join(root, name)).isFile())
@@ -640,6 +641,7 @@ async function testInstalled(app, version) {
     'emscripten',
     'aarch64-linux-gnu-gcc',
     'musl',
+    'x86_64-w64-mingw32-binutils',
     'node',
     'node-gyp',
     'esbuild',
@@ -647,6 +649,7 @@ async function testInstalled(app, version) {
   ]) {
     assert.match(tools.find((tool) => tool.name === name)?.version ?? 'none', /^\d+\.\d+/, name)
   }
+  assert.match(tools.find(({ name }) => name === 'x86_64-w64-mingw32-gcc').version, /^\d+/)
   assert.doesNotMatch(JSON.stringify(sbom) + sums, new RegExp(`${scratch}|${ROOT}`), 'no place')
   return sums
 }
@@ -741,6 +744,9 @@ function testReport(text, tarball) {
     for (const name of ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1']) {
       assert.match(text, new RegExp(`^  prebuilds/${place}/${name}: \\d+ bytes$`, 'm'))
     }
+  }
+  for (const name of ['samebytes.node', 'samebytes_math.node']) {
+    assert.match(text, new RegExp(`^  prebuilds/win32-x64/${name}: \\d+ bytes$`, 'm'))
   }
   assert.match(text, /^ {2}the tarball: \d+ bytes, at most \d+$/m)
   assert.match(text, /^ {2}[0-9a-f]{64} {2}dist\/samebytes\.wasm$/m)

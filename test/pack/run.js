@@ -193,6 +193,9 @@ async function testContents() {
       (file) => `prebuilds/${name}/${file}`,
     ),
   )
+  if (isWhole) {
+    binaries.push('prebuilds/win32-x64/samebytes.node', 'prebuilds/win32-x64/samebytes_math.node')
+  }
   // Where nvcc is; else the package has none, and cuda.whyNot() says so.
   const code = findCompiler()
     ? modules.flatMap((name) => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`])
