@@ -101,17 +101,21 @@ function makefile(products) {
   const targets = [...new Set(products.flatMap(withNeeded))]
   const rules = targets.map((name) => {
     const target = targetOf(name)
+    const told = `${BUILD}/${name}.flags`
     const flags = [
       '-isystem',
       headers(),
       ...flagsOf(target).map((flag) => flag.replace('<(build_hash)', hash)),
       ...FLAGS,
     ]
+      .map(quoted)
+      .join(' ')
+    write(path.join(ROOT, told), flags)
     return target.sources
       .flatMap(expanded)
       .map((/** @type {string} */ source) => {
         const object = objectOf(name, source)
-        return `${object}: ${source} ${BUILD}/flags\n\t@mkdir -p $(dir $@)\n\t@${TOOL}gcc ${flags.map(quoted).join(' ')} -c ${source} -o $@\n`
+        return `${object}: ${source} ${told}\n\t@mkdir -p $(dir $@)\n\t@${TOOL}gcc ${flags} -c ${source} -o $@\n`
       })
       .join('')
   })
@@ -240,14 +244,7 @@ function main() {
   const folder = path.join(ROOT, BUILD)
   fs.mkdirSync(folder, { recursive: true })
   fs.mkdirSync(values.out, { recursive: true })
-  const text = makefile(products)
-  write(
-    path.join(folder, 'flags'),
-    [...new Set(text.match(/gcc .* -c/g))]
-      .map((line) => line.replace(/-DSB_BUILD=\S+/, ''))
-      .join('\n'),
-  )
-  fs.writeFileSync(path.join(folder, 'Makefile'), text)
+  fs.writeFileSync(path.join(folder, 'Makefile'), makefile(products))
   run(['make', '-f', `${BUILD}/Makefile`, '-j', String(os.availableParallelism()), 'all'])
   const files = products.map((name) => path.resolve(values.out, `${name}.node`))
   products.forEach((name, i) => {

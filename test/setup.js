@@ -313,9 +313,14 @@ const MAJOR = isPage ? 0 : parseInt(process.versions.node)
 /** What the system lacks, by the addon's abilities. */
 function lacks() {
   const { abilities } = require(path.join(ROOT, 'js', 'backend', 'calls')).backend
-  return ['unnamedFiles', 'sealedMemory', 'descriptorPaths', 'processStartTimes', 'futexes'].filter(
-    (name) => !abilities[name],
-  )
+  return [
+    'segments',
+    'unnamedFiles',
+    'sealedMemory',
+    'descriptorPaths',
+    'processStartTimes',
+    'futexes',
+  ].filter((name) => !abilities[name])
 }
 
 /** What test/cannot.js calls the place where the tests run. */
@@ -331,6 +336,7 @@ const PLACES = [
           ? 'Node with external SharedArrayBuffers'
           : 'Node without external SharedArrayBuffers',
       ]),
+  ...(globalThis.process?.platform === 'win32' ? ['Windows'] : []),
   ...(isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer']),
   ...(isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']),
 ]

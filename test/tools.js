@@ -54,7 +54,7 @@ const hasModule = (name) =>
  */
 const TOOLS = {
   Python: {
-    isThere: () => isPage || find(PYTHON) !== null,
+    isThere: () => isPage || said('pass') !== null,
     where: "Debian's python3; the variable PYTHON names another one",
   },
   NumPy: {
