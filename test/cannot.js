@@ -105,6 +105,24 @@ const CANNOT = {
     places: ['Node without ArrayBuffer.prototype.transfer'],
     reason: 'buffers have transfer() from Node 22 on; .ci/run tries it there',
   },
+  '/proc': {
+    places: ['Windows'],
+    reason: 'Windows has no /proc, where one sees what is open and mapped',
+  },
+  'mapped files that change': {
+    places: ['Windows'],
+    reason: 'Windows lets nobody delete or shorten a file that is mapped',
+  },
+  'permissions of files': {
+    places: ['Windows'],
+    reason: 'Windows has no permissions, users and links as POSIX has them',
+  },
+  'signals of POSIX': { places: ['Windows'], reason: 'Windows has no signals' },
+  'named pipes in folders': { places: ['Windows'], reason: 'Windows has no mkfifo' },
+  'shared memory with a name': {
+    places: ['system without segments'],
+    reason: 'SharedTensor and SharedRing are not there on this system',
+  },
   'buffers that stay': {
     places: ['Node without buffers that stay'],
     reason: 'no mark keeps a buffer from every transfer before Node 24',

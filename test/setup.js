@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const os = require('node:os')
 const path = require('node:path')
+const util = require('node:util')
 const { execFile } = require('node:child_process')
 const { backend, empty, fromBlob, memory } = require('samebytes')
 const { anotherCopy } = require('./another-copy')
@@ -341,6 +342,12 @@ const PLACES = [
   ...(isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']),
 ]
 
+/** Is a feature of test/cannot.js here? For what a part of a test needs; skipWithout is for all of it. */
+const can = (feature) => !PLACES.some((place) => CANNOT[feature].places.includes(place))
+
+/** The `errno` of Node's errors with this code. */
+const errnoOf = (code) => [...util.getSystemErrorMap()].find(([, [name]]) => name === code)[0]
+
 /** Skips where this back end or page lacks a feature of test/cannot.js, or the machine a tool of test/tools.js. */
 function skipWithout(context, feature) {
   if (TOOLS[feature]) {
@@ -409,12 +416,14 @@ module.exports = {
   anotherCopy,
   closeGroups,
   assertView,
+  can,
   child,
   childJson,
   collectAll,
   collectUntil,
   copied,
   describeTensor,
+  errnoOf,
   fails,
   fromHex,
   generator,

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { child, needs, isWasm } = require('../setup')
+const { child, needs, isWasm, skipWithout } = require('../setup')
 
 describe('NODE_DEBUG=samebytes', function () {
   needs('a Node of its own')
@@ -80,7 +80,8 @@ describe('NODE_DEBUG=samebytes', function () {
   })
 
   it('says what was mapped and shared, in letters', async function () {
-    if (isWasm) return require('../setup').skipWithout(this, 'the addon')
+    skipWithout(this, 'the addon')
+    skipWithout(this, 'shared memory with a name')
     const lines = await logged(String.raw`
       const fs = require('node:fs')
       const { ones, openNpy, saveNpySync, SharedTensor } = samebytes

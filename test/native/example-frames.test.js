@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { spawn, spawnSync } = require('node:child_process')
 const { HANG_MS } = require('../hang')
-const { ROOT, nativeOnly, skipWithout } = require('../setup')
+const { ROOT, nativeOnly, needs, skipWithout } = require('../setup')
 
 const PROGRAM = path.join(ROOT, 'examples', 'frames-with-python', 'index.js')
 
@@ -19,6 +19,7 @@ const left = (pid) =>
 
 describe('the example of frames with Python', function () {
   nativeOnly()
+  needs('shared memory with a name')
 
   it('shows each frame to a Python process and gets a picture back, with nothing copied', function () {
     skipWithout(this, 'NumPy')

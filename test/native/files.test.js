@@ -8,10 +8,12 @@ const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
 const {
+  can,
   child,
   childJson,
   collectUntil,
   copied,
+  errnoOf,
   fails,
   hex,
   isWasm,
@@ -64,6 +66,7 @@ const put = (name, bytes) => {
 }
 /** Files of the folder that are open. */
 function openHere() {
+  if (!can('/proc')) return 0
   return fs.readdirSync('/proc/self/fd').filter((fd) => {
     try {
       return fs.readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder)
@@ -285,6 +288,7 @@ describe('mapped files', () => {
   })
 
   it('who opens in a loop and disposes nothing runs out of no mappings', function () {
+    skipWithout(this, '/proc')
     const most = Number(fs.readFileSync('/proc/sys/vm/max_map_count', 'latin1'))
     if (most > 100000) skip(this, `${most} mappings are too many to run out of`)
     const file = put('loop.npy', toNpyBytes(tensor([1, 2])))
@@ -306,11 +310,11 @@ describe('mapped files', () => {
     const before = openHere()
     for (const open of [openNpy, openNpz, openSafetensors, openGguf]) {
       const error = refuses(() => open(at('missing')), 'ERR_NOT_FOUND')
-      assert.deepEqual([error.errno, error.path], [-2, at('missing')])
+      assert.deepEqual([error.errno, error.path], [errnoOf('ENOENT'), at('missing')])
       refuses(() => open(folder), 'ERR_IO')
       refuses(() => open(put('empty', '')), 'ERR_FORMAT')
       assert.equal(refuses(() => open(put('short', 'PK')), 'ERR_FORMAT').path, at('short'))
-      refuses(() => open('/dev/null'), 'ERR_IO')
+      if (can('/proc')) refuses(() => open('/dev/null'), 'ERR_IO')
       for (const wrong of [undefined, null, 1, '', 'a\0b', {}, Symbol('x')]) {
         fails(() => open(wrong), TypeError, 'ERR_ARGUMENT', /path/)
       }
@@ -629,7 +633,8 @@ describe('saving and loading', () => {
     }
   })
 
-  it('a new file has the permissions that the umask leaves', async () => {
+  it('a new file has the permissions that the umask leaves', async function () {
+    skipWithout(this, 'permissions of files')
     const umask = process.umask(0o027)
     try {
       await save(at('masked.npy'), all().a)
@@ -644,6 +649,7 @@ describe('saving and loading', () => {
   })
 
   it('files in a folder that nobody may write to are read, and errors say what was refused; one that nobody may list takes files', async function () {
+    skipWithout(this, 'permissions of files')
     const places = { tried: 0o777, kept: 0o555, blind: 0o333 }
     fs.chmodSync(folder, 0o755)
     for (const [name, mode] of Object.entries(places)) {
@@ -1033,7 +1039,8 @@ describe('saving and loading', () => {
     assert.deepEqual({ ...openSafetensors(at('metadata.safetensors')).metadata }, metadata)
   })
 
-  it('a link stays a link, and permissions stay', async () => {
+  it('a link stays a link, and permissions stay', async function () {
+    skipWithout(this, 'permissions of files')
     const file = put('target.npy', '')
     fs.chmodSync(file, 0o662) // what a umask would take away
     fs.symlinkSync(file, at('link.npy'))
@@ -1044,6 +1051,7 @@ describe('saving and loading', () => {
   })
 
   it('the owner stays where root saves', function () {
+    skipWithout(this, 'permissions of files')
     if (process.geteuid() !== 0) skip(this, 'only root gives files away')
     const file = put('theirs.npy', '')
     fs.chownSync(file, 65534, 65533)
@@ -1054,17 +1062,19 @@ describe('saving and loading', () => {
 
   it('what is no regular file is not replaced', async () => {
     const pipe = at('pipe.npy')
-    execFileSync('mkfifo', [pipe])
+    const isPipe = can('named pipes in folders')
+    if (isPipe) execFileSync('mkfifo', [pipe])
     fs.mkdirSync(at('folder.npy'))
-    for (const file of [pipe, at('folder.npy')]) {
+    for (const file of [...(isPipe ? [pipe] : []), at('folder.npy')]) {
       refuses(() => saveNpySync(file, all().a), 'ERR_IO')
       await rejects(save(file, all().a), 'ERR_IO')
       refuses(() => createNpy(file, [2]), 'ERR_IO')
     }
-    assert.deepEqual([fs.statSync(pipe).isFIFO(), drafts()], [true, []])
+    assert.deepEqual([!isPipe || fs.statSync(pipe).isFIFO(), drafts()], [true, []])
   })
 
   it('without space it is ERR_IO, what was there stays, and nothing else is left', async function () {
+    skipWithout(this, '/proc')
     fs.mkdirSync(at('full'))
     const said = await inSmallFolder(
       at('full'),

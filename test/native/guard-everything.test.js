@@ -45,6 +45,7 @@ const PRELUDE = (folder) => `
 
 describe('a guarded file that is made shorter, in every argument', function () {
   needs('the addon')
+  needs('mapped files that change')
 
   let folder
   beforeEach(() => {

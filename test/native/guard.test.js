@@ -24,6 +24,7 @@ const PRELUDE = (folder) => `
 
 describe('a guarded file that is made shorter', function () {
   needs('the addon')
+  needs('mapped files that change')
 
   let folder
   before(() => {

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { empty, zeros } = require('samebytes')
-const { nativeOnly, skip } = require('../setup')
+const { nativeOnly, needs, skip } = require('../setup')
 
 /** What Linux notes about the mapping that an address lies in: 'hg' is the advice to use large pages. */
 function flagsAt(address) {
@@ -17,6 +17,7 @@ function flagsAt(address) {
 
 describe('new memory', () => {
   nativeOnly()
+  needs('/proc')
   before(function () {
     if (!fs.existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) {
       skip(this, 'the system has no large pages')

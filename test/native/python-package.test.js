@@ -8,7 +8,7 @@ const path = require('node:path')
 const { SharedRing, SharedTensor, pythonPath } = require('samebytes')
 const { library } = require('samebytes/native')
 const { LOCKS, lockFile } = require('../../js/backend/file-calls')
-const { nativeOnly, skip, skipWithout, turn } = require('../setup')
+const { nativeOnly, needs, skip, skipWithout, turn } = require('../setup')
 const { PYTHON } = require('../tools')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
@@ -30,6 +30,7 @@ os.environ['SAMEBYTES_LIBRARY'] = '/nowhere'
 
 describe('the Python package', function () {
   nativeOnly()
+  needs('shared memory with a name')
   let machine = '' // of Python, which may be emulated
   const skipElsewhere = (test) =>
     machine !== 'x86_64' && skip(test, 'without the library only x86-64 can')

@@ -7,7 +7,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { SharedRing, SharedTensor } = require('samebytes')
 const { include, library: built } = require('samebytes/native')
-const { nativeOnly, skipWithout, turn } = require('../setup')
+const { nativeOnly, needs, skipWithout, turn } = require('../setup')
 const { nodePeer, programPeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
@@ -15,6 +15,7 @@ const library = process.env.SAMEBYTES_LIBRARY ?? built
 
 describe('rings and C', function () {
   nativeOnly()
+  needs('shared memory with a name')
   let folder
   before(function () {
     if (library === null) {

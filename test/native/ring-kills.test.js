@@ -8,7 +8,7 @@ const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const { SharedRing, pythonPath } = require('samebytes')
 const { include } = require('samebytes/native')
-const { generator, nativeOnly, skipWithout, turn } = require('../setup')
+const { generator, nativeOnly, needs, skipWithout, turn } = require('../setup')
 const { nodePeer, programPeer, pythonPeer, endPeers } = require('../peer-process')
 const { abilities, clean, fresh } = require('../segments')
 
@@ -19,6 +19,7 @@ const KINDS = ['C', 'Python', 'Node']
 
 describe('peers of a ring that are killed at random moments', function () {
   nativeOnly()
+  needs('shared memory with a name')
   let folder
   const rings = []
   before(() => {

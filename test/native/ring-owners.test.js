@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { SharedRing, SharedTensor, pythonPath } = require('samebytes')
 const { LOCKS, lockFile } = require('../../js/backend/file-calls')
-const { nativeOnly, refuses, skipWithout } = require('../setup')
+const { nativeOnly, needs, refuses, skipWithout } = require('../setup')
 const { FOLDER, clean, fresh } = require('../segments')
 const { node, python, endAll } = require('../other-process')
 
@@ -24,6 +24,7 @@ const infoOf = (name) =>
 
 describe('the owners of a ring', function () {
   nativeOnly()
+  needs('shared memory with a name')
   afterEach(async () => {
     await endAll()
     clean()

@@ -2,7 +2,7 @@
 // Rings whose writer waits for its slowest living reader.
 const assert = require('node:assert/strict')
 const { SharedRing, openNpy } = require('samebytes')
-const { fails, generator, nativeOnly } = require('../setup')
+const { fails, generator, nativeOnly, needs } = require('../setup')
 const { nodePeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
@@ -10,6 +10,7 @@ const [MAGIC, READERS, SLEEPS, COUNT, PLACES, PLACE] = [0, 5, 7, 8, 16 + 2 * 3, 
 
 describe('SharedRing with readers', function () {
   nativeOnly()
+  needs('shared memory with a name')
   afterEach(async () => {
     await endPeers()
     clean()

@@ -11,6 +11,7 @@ const {
   copied,
   fails,
   nativeOnly,
+  needs,
   quietMemory,
   skipWithout,
   turn,
@@ -59,6 +60,7 @@ function failAllocation(n) {
 
 describe('SharedRing', function () {
   nativeOnly()
+  needs('shared memory with a name')
   afterEach(async () => {
     await endPeers()
     for (const name of names) {

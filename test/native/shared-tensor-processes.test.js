@@ -17,6 +17,7 @@ const isRoot = process.geteuid?.() === 0
 
 describe('SharedTensor between processes', function () {
   needs('the addon')
+  needs('shared memory with a name')
   afterEach(async () => {
     await endAll()
     clean()

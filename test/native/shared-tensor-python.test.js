@@ -33,6 +33,7 @@ const pattern = (dtype, nbytes, seed) =>
 
 describe('SharedTensor and Python', function () {
   needs('the addon')
+  needs('shared memory with a name')
   needs('NumPy')
   afterEach(async () => {
     await endAll()
@@ -385,6 +386,7 @@ with open('${FOLDER}/${fortran}', 'wb') as f: np.save(f, np.asfortranarray(a.ast
 
 describe('the examples of shared memory', function () {
   needs('the addon')
+  needs('shared memory with a name')
   const said = (name) =>
     execFileSync(process.execPath, [path.join(ROOT, 'examples', name, 'index.js')], {
       encoding: 'utf8',
@@ -418,6 +420,7 @@ describe('the examples of shared memory', function () {
 
 describe('SharedTensor and C', function () {
   needs('the addon')
+  needs('shared memory with a name')
   let folder
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-c-'))

@@ -47,6 +47,7 @@ const nothing = () => collectUntil(() => memory().bytes.mapped === 0 && descript
 
 describe('SharedTensor', () => {
   needs('the addon')
+  needs('shared memory with a name')
   afterEach(clean)
 
   it('makes a segment that is opened by name, path, descriptor and file descriptor: the same bytes, nothing copied', async () => {

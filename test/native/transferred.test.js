@@ -144,7 +144,7 @@ describe('bytes that a worker transferred away and posted', function () {
   }
 
   for (const [what, t] of Object.entries(MEMORIES)) {
-    it(`stay when it has ended, of ${what}`, async () => {
+    it(`stay when it has ended, of ${what}`, async function () {
       const file = path.join(os.tmpdir(), `samebytes-${process.pid}-transferred.npy`)
       try {
         createNpy(file, [MIB], { dtype: 'uint8' }).fill(7).dispose()

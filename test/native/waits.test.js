@@ -350,7 +350,8 @@ say(int(a[4]))
     }
 
     for (const part of ['aborted', 'addEventListener', 'removeEventListener']) {
-      it(`whose ${part} disposes what is waited on is ERR_DISPOSED, or ends as it would`, async () => {
+      it(`whose ${part} disposes what is waited on is ERR_DISPOSED, or ends as it would`, async function () {
+        skipWithout(this, 'shared memory with a name')
         const shared = SharedTensor.create(null, [4], 'int32')
         const dispose = () => {
           shared.tensor.dispose()
@@ -573,7 +574,8 @@ say(int(a[4]))
     assert.ok(after.bytes.mapped <= before.bytes.mapped)
   })
 
-  it('is a method of SharedTensor: two processes, an element of a name', async () => {
+  it('is a method of SharedTensor: two processes, an element of a name', async function () {
+    skipWithout(this, 'shared memory with a name')
     const name = `samebytes-test-${process.pid}-waits`
     const shared = SharedTensor.create(name, [2, 3], { dtype: 'int64', ifExists: 'replace' })
     try {
