@@ -119,6 +119,10 @@ const CANNOT = {
   },
   'signals of POSIX': { places: ['Windows'], reason: 'Windows has no signals' },
   'named pipes in folders': { places: ['Windows'], reason: 'Windows has no mkfifo' },
+  'addons of somebody else': {
+    places: ['Windows'],
+    reason: 'the addons of test/peers are built by node-gyp, which knows no mingw',
+  },
   'shared memory with a name': {
     places: ['system without segments'],
     reason: 'SharedTensor and SharedRing are not there on this system',

@@ -108,6 +108,16 @@ const TOOLS = {
     where: "Debian's rustc, or rust-lang.org",
     notInCi: true,
   },
+  sharp: {
+    isThere: () => {
+      try {
+        return Boolean(require('sharp'))
+      } catch {
+        return false
+      }
+    },
+    where: 'npm install sharp, for this system',
+  },
   'the WebAssembly build': {
     isThere: () => fs.existsSync(path.join(ROOT, 'dist', 'samebytes-algorithms-shared.wasm')),
     where: "Debian's emscripten, or emscripten.org; then bash scripts/build wasm",

@@ -28,7 +28,7 @@ const { backend, GUARDS } = ffi
 /**
  * Makes a file of zeros behind a header, maps it, and gives it its name.
  *
- * @template R
+ * @template {{ dispose: () => void }} R
  * @param {string} file
  * @param {Uint8Array} header
  * @param {number} total  bytes, with the header
@@ -55,12 +55,15 @@ function createMapped(file, header, total, replace, make) {
     fs.writeSync(temporary.fd, header, 0, header.length, 0)
     const source = new MappedFile(file, { mode: 1, guard: GUARDS.none }, 'created', temporary.fd)
     temporary.fd = -1 // the source closes it
+    /** @type {R | undefined} */
+    let result
     try {
-      const result = make(source)
+      result = make(source)
       temporary.publish(replace)
       source.closeDescriptor()
       return result
     } catch (error) {
+      result?.dispose() // Windows deletes no draft that is mapped
       source.close()
       throw error
     }

@@ -14,6 +14,7 @@ const {
   fails,
   growth,
   nativeOnly,
+  needs,
   refuses,
   skip,
   skipWithout,
@@ -45,6 +46,7 @@ function seen(peer, t) {
 
 describe('an addon of somebody else', function () {
   nativeOnly()
+  needs('addons of somebody else')
   let peer
 
   before(() => {
@@ -515,6 +517,7 @@ describe('an addon of somebody else', function () {
 
 describe('an addon and environments that end', function () {
   nativeOnly()
+  needs('addons of somebody else')
 
   /** A program whose main thread has run a worker to its end; `after` runs then. */
   const program = (worker, after, end = '') => `

@@ -17,16 +17,21 @@ const {
   collectUntil,
   copied,
   fails,
+  can,
   generator,
   nativeOnly,
+  needs,
   refuses,
   settledMemory,
   turn,
 } = require('../setup')
-const peer = require('../peers/dlpack/build/Release/dlpack_peer.node')
 
 const NEW = { maxVersion: [1, 0] }
 const dims = (...list) => BigInt64Array.from(list, BigInt)
+
+const peer = can('addons of somebody else')
+  ? require('../peers/dlpack/build/Release/dlpack_peer.node')
+  : null
 
 /** A float32 [2, 3] of the peer's: bytes 0, 1, 2, …, and whatever spec says. */
 const give = (spec) => peer.give({ shape: dims(2, 3), strides: dims(3, 1), ndim: 2, ...spec })
@@ -46,6 +51,7 @@ async function untilExported(n) {
 
 describe('__dlpack__', () => {
   nativeOnly()
+  needs('addons of somebody else')
 
   it('gives another addon the float32 bytes of a tensor, with shape and strides', async () => {
     const t = tensor([
@@ -266,6 +272,7 @@ describe('__dlpack__', () => {
 
 describe('fromDlpack', () => {
   nativeOnly()
+  needs('addons of somebody else')
 
   for (const versioned of [true, false]) {
     it(`reads and writes another addon's bytes, ${versioned ? '1.x' : 'legacy'}, and frees them once`, async () => {
@@ -660,6 +667,7 @@ describe('fromDlpack', () => {
 
 describe('capsules and threads', () => {
   nativeOnly()
+  needs('addons of somebody else')
 
   /** Runs a worker to its end; what it posted. */
   function work(source) {
@@ -745,6 +753,7 @@ describe('capsules and threads', () => {
 
 describe('capsules over and over', () => {
   nativeOnly()
+  needs('addons of somebody else')
 
   it('100,000 exports and imports of both kinds leave memory flat', async () => {
     const result = await childJson(

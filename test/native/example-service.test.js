@@ -2,8 +2,7 @@
 const assert = require('node:assert/strict')
 const http = require('node:http')
 const path = require('node:path')
-const sharp = require('sharp')
-const { ROOT, nativeOnly } = require('../setup')
+const { ROOT, nativeOnly, needs } = require('../setup')
 
 const FOLDER = path.join(ROOT, 'examples', 'classifier-service')
 const { ask, load, pictures, start, stats } = require(path.join(FOLDER, 'load.js'))
@@ -18,6 +17,7 @@ const counted = ({ samebytes: { tensors, storages, bytes, inFlight } }) => ({
 
 describe('the example of a service that classifies pictures', function () {
   nativeOnly()
+  needs('sharp')
   let service, list, agent
   const classify = (body) => ask(`${service.url}/classify`, agent, body)
 
@@ -38,7 +38,7 @@ describe('the example of a service that classifies pictures', function () {
       assert.ok(body.labels[0].probability > 0.3 && body.labels[0].probability <= 1)
     }
     const blank = (background, channels) =>
-      sharp({ create: { width: 30, height: 50, channels, background } })
+      require('sharp')({ create: { width: 30, height: 50, channels, background } })
     const white = await classify(await blank('#ffffff80', 4).png().toBuffer())
     assert.equal(white.body.labels[0].label, 'white')
     const grey = await classify(await blank('#808080', 3).toColourspace('b-w').png().toBuffer())

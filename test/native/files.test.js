@@ -428,9 +428,12 @@ describe('saving and loading', () => {
       const short = zlib.deflateRawSync(bytes)
       return [short, { method: 8, unpacked: bytes.length, crc: crc32(bytes) }]
     }
-    for (const pack of [(bytes) => [bytes], packed]) {
+    for (const [name, pack] of [
+      ['mixed.npz', (bytes) => [bytes]],
+      ['packed.npz', packed],
+    ]) {
       const file = put(
-        'mixed.npz',
+        name,
         zip(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, ...pack(bytes)])),
       )
       for (const found of [openNpz(file), await load(file)]) {
@@ -729,7 +732,7 @@ describe('saving and loading', () => {
 
   const LARGE = 2 ** 32 + 100 // elements of a member whose sizes 32 bits do not hold, and what is behind it
 
-  it('members of 4 GiB of an .npz, and those behind them, are where the zip says', function () {
+  it('members of 4 GiB of an .npz, and those behind them, are where the zip says', async function () {
     const file = at('wide.npz')
     const descriptor = fs.openSync(file, 'w+')
     try {
@@ -848,6 +851,7 @@ describe('saving and loading', () => {
       }
     } finally {
       fs.closeSync(descriptor)
+      await unmapped() // Windows deletes no file that is mapped
       fs.unlinkSync(file)
     }
   })
@@ -980,8 +984,10 @@ describe('saving and loading', () => {
       await save(file, tensors, { ifExists: 'error' })
       assert.ok(fs.existsSync(file))
     }
-    fs.symlinkSync('nowhere', at('dangling.npy'))
-    await rejects(save(at('dangling.npy'), all().b, { ifExists: 'error' }), 'ERR_EXISTS')
+    if (can('permissions of files')) {
+      fs.symlinkSync('nowhere', at('dangling.npy'))
+      await rejects(save(at('dangling.npy'), all().b, { ifExists: 'error' }), 'ERR_EXISTS')
+    }
     await rejects(save(at('other.npy'), all().b, { ifExists: 'open' }), 'ERR_ARGUMENT')
     assert.deepEqual(drafts(), [])
   })
@@ -1162,7 +1168,7 @@ describe('saving and loading', () => {
     )
     await rejects(save(5, all()), 'ERR_ARGUMENT')
     for (const url of [
-      'file://host/s.npz',
+      ...(can('/proc') ? ['file://host/s.npz'] : []),
       'file:///a%2fs.npz',
       'file:///a%00s.npz',
       'http://host/s.npz',
