@@ -1066,6 +1066,54 @@ describe('saving and loading', () => {
     assert.deepEqual([uid, gid], [65534, 65533])
   })
 
+  it('where the system replaces no mapped file, the old one is renamed aside, and goes when nobody has it mapped', async () => {
+    fs.mkdirSync(at('aside'))
+    const said = await childJson(
+      `
+      const fs = require('node:fs')
+      const path = require('node:path')
+      const { rename, unlink } = { rename: fs.renameSync, unlink: fs.unlinkSync }
+      const refuse = code => { throw Object.assign(new Error(code), { code, errno: -1, syscall: 'rename' }) }
+      let isMapped = true
+      let isBroken = false
+      fs.renameSync = (from, to) => { // as Windows does
+        if (fs.existsSync(to)) refuse('EPERM')
+        if (isBroken && from.endsWith('.tmp')) refuse('ENOSPC')
+        rename(from, to)
+      }
+      fs.unlinkSync = file => { if (isMapped && file.endsWith('.old')) refuse('EPERM'); unlink(file) }
+      const { ones, openNpy, saveNpySync } = require('samebytes')
+      const folder = ${JSON.stringify(at('aside'))}
+      const file = path.join(folder, 'a.npy')
+      const names = () => fs.readdirSync(folder).map(name => name.replace(/[0-9a-f]{8}-[0-9a-f-]+/, 'X').replace(String(process.pid), 'PID')).sort()
+      const length = () => { const t = openNpy(file); const { size } = t; t.dispose(); return size }
+      const said = []
+      const note = () => said.push([length(), names()])
+      for (const n of [1, 2]) saveNpySync(file, ones([n]))
+      note()
+      isMapped = false
+      saveNpySync(file, ones([3]))
+      note()
+      isBroken = true
+      try { saveNpySync(file, ones([4])) } catch (error) { said.push(error.cause.code) }
+      note()
+      isBroken = false
+      fs.writeFileSync(path.join(folder, '.samebytes-999999999-00000000-0.old'), '') // of a process that was killed
+      saveNpySync(file, ones([5]))
+      note()
+      console.log(JSON.stringify(said))
+    `,
+      { env: { SAMEBYTES_BACKEND: 'native' } },
+    )
+    assert.deepEqual(said, [
+      [2, ['.samebytes-PID-X.old', 'a.npy']],
+      [3, ['a.npy']],
+      'ENOSPC',
+      [3, ['a.npy']],
+      [5, ['a.npy']],
+    ])
+  })
+
   it('what is no regular file is not replaced', async () => {
     const pipe = at('pipe.npy')
     const isPipe = can('named pipes in folders')
