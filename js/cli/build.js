@@ -34,9 +34,7 @@ function main(args) {
   if (help) return console.log(HELP)
   const { platform, arch } = process
   if (platform !== 'linux') {
-    throw new Failure(
-      `the C sources are for Linux; on ${platform} the package runs on WASM, with nothing to build`,
-    )
+    throw new Failure(`it compiles for Linux; on ${platform} the package has what runs there`)
   }
   if (os.endianness() !== 'LE') {
     throw new Failure(

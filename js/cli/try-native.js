@@ -26,7 +26,7 @@ function compute() {
 
 /** @param {string} folder */
 function map(folder) {
-  const file = path.join(folder, 'é-日本.npy')
+  const file = path.join(folder, '\xe9-\u65e5\u672c.npy')
   samebytes.saveNpySync(file, samebytes.arange(100000).to('float64'))
   const before = samebytes.openNpy(file, { mode: 'r+' })
   before.data[1] = 7
