@@ -123,6 +123,10 @@ const CANNOT = {
     places: ['Windows'],
     reason: 'the addons of test/peers are built by node-gyp, which knows no mingw',
   },
+  'wakes between processes': {
+    places: ['Windows'],
+    reason: 'Windows wakes no waits of other processes yet: these look at their words themselves',
+  },
   'shared memory with a name': {
     places: ['system without segments'],
     reason: 'SharedTensor and SharedRing are not there on this system',

@@ -1,13 +1,17 @@
 /* Futex words: threads of this process wait in a list of ours, because Windows waits for one word at a time, and a wait ends by
- * its event as well. Other processes do not wake them. */
+ * its event as well. Other processes do not know of the list, so a wait for a word of a mapped file also looks at it every millisecond or so. */
 #include "platform/win32.h"
 
 #include <errno.h>
 
+enum { LOOK_MS = 1 };
+
 typedef struct waiter {
   const void *word;
+  uint32_t expected;
   const sb__event *event;
   CONDITION_VARIABLE woken;
+  bool is_mapped; /* others may see the word */
   bool is_woken;
   struct waiter *next;
 } waiter;
@@ -32,20 +36,36 @@ static DWORD until(int64_t end) {
                                          : (DWORD)((left + 999999) / 1000000);
 }
 
-/* Sleeps until it is woken. Called with the lock. */
-static sb__wait_result sleep_until_woken(waiter *self, int64_t end) {
+static bool is_mapped(const void *word) {
+  MEMORY_BASIC_INFORMATION region;
+  return VirtualQuery(word, &region, sizeof region) && region.Type == MEM_MAPPED;
+}
+
+/* Sleeps until it is woken, or the word of others has changed. Called with the lock. */
+static sb__wait_result sleep_until_woken(waiter *self, int64_t end, int *error) {
   for (;;) {
+    uint32_t now = self->expected;
     if (self->is_woken) return SB__WOKEN;
     if (is_signalled(self->event)) return SB__SIGNALLED;
-    const DWORD time = end < 0 ? INFINITE : until(end);
-    if (!time) return SB__TIMED_OUT;
+    if (self->is_mapped && !read_word(self->word, &now)) {
+      *error = EFAULT;
+      return SB__WAIT_FAILED;
+    }
+    if (now != self->expected) return SB__WOKEN;
+    const DWORD left = end < 0 ? INFINITE : until(end);
+    if (!left) return SB__TIMED_OUT;
+    const DWORD time = self->is_mapped && left > LOOK_MS ? LOOK_MS : left;
     (void)SleepConditionVariableSRW(&self->woken, &lock, time, 0);
   }
 }
 
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error) {
-  waiter self = {word, event, CONDITION_VARIABLE_INIT, false, NULL};
+  waiter self = {.word = word,
+                 .expected = expected,
+                 .event = event,
+                 .woken = CONDITION_VARIABLE_INIT,
+                 .is_mapped = is_mapped(word)};
   uint32_t now = 0;
   sb__wait_result how = SB__NOT_EQUAL;
   AcquireSRWLockExclusive(&lock);
@@ -58,7 +78,7 @@ sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event
     waiter **at = &first;
     while (*at) at = &(*at)->next; /* whoever came first is woken first */
     *at = &self;
-    how = sleep_until_woken(&self, end);
+    how = sleep_until_woken(&self, end, error);
     for (at = &first; *at != &self;) at = &(*at)->next;
     *at = self.next;
   }

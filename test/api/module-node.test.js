@@ -26,7 +26,9 @@ describe('samebytes/module in Node', function () {
   it('finds onnxruntime-node by itself, and a model by path or URL', async () => {
     const file = path.join(folder, 'a model.onnx')
     fs.writeFileSync(file, DOUBLE)
-    const http = require(['node', 'http'].join(':')) // bundles of the tests leave it out
+    const [http, { pathToFileURL }] = ['http', 'url'].map((name) =>
+      require(['node', name].join(':')),
+    ) // bundles of the tests leave them out
     const server = http.createServer((request, response) => {
       request.url.startsWith('/a%20model.onnx')
         ? response.end(DOUBLE)
@@ -35,7 +37,7 @@ describe('samebytes/module in Node', function () {
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
     const at = `http://127.0.0.1:${server.address().port}`
     try {
-      const url = new URL(encodeURI(`file://${file}`))
+      const url = pathToFileURL(file)
       for (const source of [
         file,
         url,

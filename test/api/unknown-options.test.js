@@ -4,7 +4,7 @@
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
 const { MORE, FUNCTIONS, METHODS, sample, validOf } = require('../signatures')
-const { isPage } = require('../setup')
+const { isPage, skipWithout } = require('../setup')
 
 const SYMBOLS = {
   '[iterator]': Symbol.iterator,
@@ -46,8 +46,11 @@ async function errorOf(call) {
   }
 }
 
+const SHARED = ['wait', 'nextAsync', 'writeAsync', 'write', 'commit', 'read'] // methods of what has a name
+
 function check(name, { keys, call }) {
-  it(`of ${name}`, async () => {
+  it(`of ${name}`, async function () {
+    if (SHARED.includes(name)) skipWithout(this, 'shared memory with a name')
     const wrong = await errorOf(() => call({ nothing: 0 }))
     assert.equal(wrong?.code, 'ERR_ARGUMENT', wrong?.stack ?? 'nothing was thrown')
     assert.ok(wrong instanceof TypeError)

@@ -10,6 +10,7 @@ const PROGRAM = path.join(ROOT, 'examples', 'weights', 'index.js')
 
 describe('the example of weights', function () {
   needs('the addon')
+  needs('mapped files that change')
 
   let folder // its temporary folder: what it leaves is there
   before(() => {

@@ -2,10 +2,11 @@
 // C libraries, called through koffi, on the memory of tensors: addresses go both ways.
 const assert = require('node:assert/strict')
 const { fromBlob, flush, memory, tensor, zeros } = require('samebytes')
-const { collectUntil, copied, nativeOnly, settledMemory } = require('../setup')
+const { collectUntil, copied, nativeOnly, needs, settledMemory } = require('../setup')
 
 describe('koffi', function () {
   nativeOnly()
+  needs('/proc') // and the libraries of such systems
   let koffi
   let libc
   let zlib

@@ -73,7 +73,8 @@ describe('waiting for a word of shared memory', function () {
     return { file, t, layout: layoutOf(t), waits: new Waits() }
   }
 
-  it('wakes a waiting process, which then sees what was written: int32', async () => {
+  it('wakes a waiting process, which then sees what was written: int32', async function () {
+    skipWithout(this, 'wakes between processes')
     const { file, t, layout } = words()
     const peer = nodePeer(
       `${PRELUDE}
@@ -89,7 +90,8 @@ describe('waiting for a word of shared memory', function () {
     assert.equal(t.get(2), 0)
   })
 
-  it('is woken by another process, after the word has changed: back and forth 200 times', async () => {
+  it('is woken by another process, after the word has changed: back and forth 200 times', async function () {
+    skipWithout(this, 'wakes between processes')
     const { file, t, layout, waits } = words()
     const peer = nodePeer(
       `${PRELUDE}
@@ -465,7 +467,8 @@ say(int(a[4]))
     assert.ok(codes.filter((code) => code === 'ERR_DISPOSED').length > 0)
   })
 
-  it('keeps the process alive, and no longer', async () => {
+  it('keeps the process alive, and no longer', async function () {
+    skipWithout(this, 'wakes between processes')
     const { file, layout } = words()
     const peer = nodePeer(
       `${PRELUDE}
