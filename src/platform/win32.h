@@ -17,6 +17,13 @@ int sb__win32_errno(DWORD error);
 /* UTF-8 as UTF-16, which free() frees. NULL: it is no UTF-8, or there is no memory. */
 wchar_t *sb__win32_wide(const char *text);
 
+/* What tells a word from all others, whichever of its file's mappings it is seen through: file 0 where it is of none, and `at` is its
+ * address. */
+typedef struct sb__word {
+  uint64_t file, volume, at;
+} sb__word;
+sb__word sb__win32_word(const void *word);
+
 /* The address of a function of the program that loaded us, whatever it is called; NULL: it exports none of that name. */
 static inline void *sb__win32_host(const char *name) {
   FARPROC found = GetProcAddress(GetModuleHandleW(NULL), name);

@@ -8,6 +8,7 @@ enum { LOOK_MS = 1 };
 
 typedef struct waiter {
   const void *word;
+  sb__word key;
   uint32_t expected;
   const sb__event *event;
   CONDITION_VARIABLE woken;
@@ -62,6 +63,7 @@ static sb__wait_result sleep_until_woken(waiter *self, int64_t end, int *error) 
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error) {
   waiter self = {.word = word,
+                 .key = sb__win32_word(word),
                  .expected = expected,
                  .event = event,
                  .woken = CONDITION_VARIABLE_INIT,
@@ -94,11 +96,14 @@ int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
 }
 
 int sb__os_futex_wake(void *word, int count, int *error) {
+  const sb__word key = sb__win32_word(word);
   int woken = 0;
   (void)error;
   AcquireSRWLockExclusive(&lock);
   for (waiter *each = first; each && woken < count; each = each->next) {
-    if (each->word != word || each->is_woken) continue;
+    if (each->is_woken || each->key.file != key.file || each->key.volume != key.volume ||
+        each->key.at != key.at)
+      continue;
     each->is_woken = true;
     WakeConditionVariable(&each->woken);
     woken++;

@@ -1,7 +1,9 @@
 /* Memory: aligned blocks, mapped files. */
 #include "platform/win32.h"
 
+#include <errno.h>
 #include <malloc.h>
+#include <stdlib.h>
 
 /* Windows gives large blocks back to the system at once, and clears their pages when they are wanted again, which takes
  * longer than most of what is computed in them. So a few stay for the next calls. */
@@ -65,6 +67,61 @@ void sb__os_expect_use(void *data, size_t nbytes) { (void)data, (void)nbytes; }
 
 enum { GRAIN = 65536 }; /* views begin at multiples of it, on all versions of Windows */
 
+/* A mapping that writes to its file. */
+typedef struct mapping {
+  uintptr_t base;
+  size_t nbytes;
+  sb__word first; /* of its bytes */
+  struct mapping *next;
+} mapping;
+
+static mapping *mappings;
+static sb__lock mappings_lock;
+
+/* False: there is no memory, or the file says nothing of itself; error is set. */
+static bool note_mapping(HANDLE file, void *base, size_t nbytes, int64_t offset, int *error) {
+  BY_HANDLE_FILE_INFORMATION about;
+  mapping *m = malloc(sizeof *m);
+  if (!m || !GetFileInformationByHandle(file, &about)) {
+    *error = m ? sb__win32_errno(GetLastError()) : ENOMEM;
+    free(m);
+    return false;
+  }
+  m->base = (uintptr_t)base;
+  m->nbytes = nbytes;
+  m->first = (sb__word){(uint64_t)about.nFileIndexHigh << 32 | about.nFileIndexLow,
+                        about.dwVolumeSerialNumber, (uint64_t)offset};
+  sb__lock_take(&mappings_lock);
+  m->next = mappings;
+  mappings = m;
+  sb__lock_drop(&mappings_lock);
+  return true;
+}
+
+static void forget_mapping(void *base) {
+  sb__lock_take(&mappings_lock);
+  mapping **at = &mappings;
+  while (*at && (*at)->base != (uintptr_t)base) at = &(*at)->next;
+  mapping *found = *at; /* NULL: it does not write to its file */
+  if (found) *at = found->next;
+  sb__lock_drop(&mappings_lock);
+  free(found);
+}
+
+sb__word sb__win32_word(const void *word) {
+  const uintptr_t address = (uintptr_t)word;
+  sb__word found = {0, 0, address};
+  sb__lock_take(&mappings_lock);
+  for (const mapping *m = mappings; m; m = m->next) {
+    if (address < m->base || address - m->base >= m->nbytes) continue;
+    found = m->first;
+    found.at += address - m->base;
+    break;
+  }
+  sb__lock_drop(&mappings_lock);
+  return found;
+}
+
 void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error) {
   const int64_t before = offset % GRAIN, from = offset - before;
   const HANDLE section = CreateFileMappingW(sb__win32_handle(file), NULL,
@@ -75,12 +132,18 @@ void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *erro
                          (DWORD)(from >> 32), (DWORD)from, nbytes + (size_t)before);
   if (!data) *error = sb__win32_errno(GetLastError());
   if (section) CloseHandle(section); /* the view keeps it */
+  if (data && shared &&
+      !note_mapping(sb__win32_handle(file), data, nbytes + (size_t)before, from, error)) {
+    (void)UnmapViewOfFile(data);
+    data = NULL;
+  }
   return data ? (char *)data + before : NULL;
 }
 
 void sb__os_unmap(void *data, size_t nbytes) {
   (void)nbytes;
   void *base = (void *)((uintptr_t)data / GRAIN * GRAIN);
+  forget_mapping(base);
   /* Where bytes were lost, private zeros are there (win32_guard.c). */
   if (!UnmapViewOfFile(base)) (void)VirtualFree(base, 0, MEM_RELEASE);
 }
