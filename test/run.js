@@ -100,7 +100,7 @@ function canRun({ backend }) {
 /** A suite in parts, each of which has a process of its own. */
 function partsOf({ title, backend, files, isAlone }) {
   const suite = { title, backend, passed: 0, failed: 0, skipped: 0, seconds: 0, left: 0 }
-  const alone = files.filter((file) => ALONE.some((name) => file.endsWith(`/${name}`)))
+  const alone = files.filter((file) => ALONE.some((name) => file === path.join(__dirname, name)))
   const others = files.filter((file) => !alone.includes(file))
   const count = Math.ceil(others.length / FILES_EACH)
   const parts = [
