@@ -1,10 +1,10 @@
 /* Futex words: threads of this process wait in a list of ours, because Windows waits for one word at a time, and a wait ends by
- * its event as well. Other processes do not know of the list, so a wait for a word of a mapped file also looks at it every millisecond or so. */
+ * its event as well. Other processes do not know of the list, so a wait for a word of a mapped file also looks at it again and again. */
 #include "platform/win32.h"
 
 #include <errno.h>
 
-enum { LOOK_MS = 1 };
+enum { LOOK_MS = 1, LONGEST_LOOK_MS = 16 }; /* ever less often */
 
 typedef struct waiter {
   const void *word;
@@ -19,6 +19,8 @@ typedef struct waiter {
 
 static SRWLOCK lock = SRWLOCK_INIT; /* of the list, and between a look at a word and the sleep */
 static waiter *first;
+static DWORD
+    looking; /* those whose word others may see: the more there are, the less often each one looks */
 
 /* No fault where the word's page is gone. */
 static bool read_word(const void *word, uint32_t *value) {
@@ -44,7 +46,7 @@ static bool is_mapped(const void *word) {
 
 /* Sleeps until it is woken, or the word of others has changed. Called with the lock. */
 static sb__wait_result sleep_until_woken(waiter *self, int64_t end, int *error) {
-  for (;;) {
+  for (DWORD look = LOOK_MS;; look = look < LONGEST_LOOK_MS ? 2 * look : look) {
     uint32_t now = self->expected;
     if (self->is_woken) return SB__WOKEN;
     if (is_signalled(self->event)) return SB__SIGNALLED;
@@ -55,7 +57,7 @@ static sb__wait_result sleep_until_woken(waiter *self, int64_t end, int *error) 
     if (now != self->expected) return SB__WOKEN;
     const DWORD left = end < 0 ? INFINITE : until(end);
     if (!left) return SB__TIMED_OUT;
-    const DWORD time = self->is_mapped && left > LOOK_MS ? LOOK_MS : left;
+    const DWORD time = self->is_mapped && left > look + looking ? look + looking : left;
     (void)SleepConditionVariableSRW(&self->woken, &lock, time, 0);
   }
 }
@@ -80,7 +82,9 @@ sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event
     waiter **at = &first;
     while (*at) at = &(*at)->next; /* whoever came first is woken first */
     *at = &self;
+    looking += self.is_mapped;
     how = sleep_until_woken(&self, end, error);
+    looking -= self.is_mapped;
     for (at = &first; *at != &self;) at = &(*at)->next;
     *at = self.next;
   }
