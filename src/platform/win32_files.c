@@ -134,10 +134,12 @@ int sb__os_lock_file(int file, sb__file_lock how) {
 }
 
 /* Reads or writes at a place; *done gets how many bytes. A file that ends is no error. */
-static int transfer(HANDLE handle, void *bytes, size_t nbytes, bool writes, size_t *done) {
+static int transfer(HANDLE handle, uint64_t from, void *bytes, size_t nbytes, bool writes,
+                    size_t *done) {
   *done = 0;
   while (*done < nbytes) {
-    OVERLAPPED place = {.Offset = (DWORD)*done, .OffsetHigh = (DWORD)((uint64_t)*done >> 32)};
+    const uint64_t offset = from + *done;
+    OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
     const DWORD n = nbytes - *done < (1u << 30) ? (DWORD)(nbytes - *done) : 1u << 30;
     char *at = (char *)bytes + *done;
     DWORD moved = 0;
@@ -164,23 +166,24 @@ int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nby
   if (!GetFileSizeEx(handle, &size)) error = sb__win32_errno(GetLastError());
   if (!error) *nbytes = (size_t)size.QuadPart;
   if (!error && bytes) {
-    error = *nbytes > capacity ? EFBIG : transfer(handle, bytes, *nbytes, false, &read);
+    error = *nbytes > capacity ? EFBIG : transfer(handle, 0, bytes, *nbytes, false, &read);
     if (!error && read < *nbytes) error = EIO; /* the file was shortened */
   }
   CloseHandle(handle);
   return error;
 }
 
-int sb__os_read_head(int file, void *bytes, size_t nbytes, size_t *read, int64_t *total) {
+int sb__os_read_at(int file, int64_t at, void *bytes, size_t nbytes, size_t *read, int64_t *total) {
   const HANDLE handle = sb__win32_handle(file);
   LARGE_INTEGER size;
   if (!GetFileSizeEx(handle, &size)) return sb__win32_errno(GetLastError());
   *total = size.QuadPart;
-  return transfer(handle, bytes, nbytes, false, read);
+  return transfer(handle, (uint64_t)at, bytes, nbytes, false, read);
 }
 
 int sb__os_write_head(int file, const void *bytes, size_t nbytes) {
   size_t done = 0;
-  const int error = transfer(sb__win32_handle(file), (void *)(uintptr_t)bytes, nbytes, true, &done);
+  const int error =
+      transfer(sb__win32_handle(file), 0, (void *)(uintptr_t)bytes, nbytes, true, &done);
   return !error && done < nbytes ? EIO : error;
 }

@@ -71,6 +71,8 @@ uint64_t sb__os_unique(void) {
   return x;
 }
 
+sb__abilities sb__os_abilities(void) { return (sb__abilities){.process_start_times = true}; }
+
 int sb__os_processors(void) {
   DWORD_PTR mine = 0, all = 0;
   if (!GetProcessAffinityMask(GetCurrentProcess(), &mine, &all)) return 1;

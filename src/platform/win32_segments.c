@@ -21,15 +21,20 @@ bool sb__os_is_sealed(int file) {
   return false;
 }
 
-int sb__os_segment_open(const char *name, int *file) {
-  (void)name;
+int sb__os_segment_open(const char *name, bool writes, int *file) {
+  (void)name, (void)writes;
   *file = -1;
   return ENOSYS;
 }
 
-int sb__os_segment_publish(int file, const char *name, const char *owner, bool replace) {
-  (void)file, (void)name, (void)owner, (void)replace;
+int sb__os_segment_publish(int file, const char *name, bool persists, bool replace) {
+  (void)file, (void)name, (void)persists, (void)replace;
   return ENOSYS;
+}
+
+bool sb__os_file_inode(int file, uint64_t *inode) {
+  (void)file, (void)inode;
+  return false;
 }
 
 bool sb__os_segment_inode(const char *name, uint64_t *inode) {
@@ -42,16 +47,25 @@ int sb__os_segment_unlink(const char *name) {
   return ENOSYS;
 }
 
-bool sb__os_segment_is_at(int file, const char *name) {
-  (void)file, (void)name;
+bool sb__os_segment_remove(const char *name, uint64_t inode) {
+  (void)name, (void)inode;
   return false;
 }
 
-void sb__os_segment_remove(int file, const char *name) { (void)file, (void)name; }
+void sb__os_segment_forget(uint64_t inode) { (void)inode; }
 
-bool sb__os_segment_owner(int file, sb__process *owner, bool *persists) {
-  (void)file, (void)owner, (void)persists;
+bool sb__os_segment_record(uint64_t inode, sb__segment_record *out) {
+  (void)inode, (void)out;
   return false;
 }
 
-void sb__os_segment_record(int file, const char *owner) { (void)file, (void)owner; }
+int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
+                           void *context) {
+  (void)see, (void)context;
+  return ENOSYS;
+}
+
+bool sb__os_segment_take_over(const sb__segment_record *record) {
+  (void)record;
+  return false;
+}
