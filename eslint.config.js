@@ -9,6 +9,7 @@ module.exports = [
       'build/',
       'build-asan/',
       'build-generic/',
+      'build-win32/',
       'dist/',
       'types/',
       'prebuilds/',

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { createNpy, fromBlob, full, memory } = require('samebytes')
-const { childJson, collectUntil, nativeOnly, needs, quietMemory } = require('../setup')
+const { childJson, collectUntil, nativeOnly, needs, quietMemory, skipWithout } = require('../setup')
 const { abilities } = require('../segments')
 
 const MIB = 1048576
