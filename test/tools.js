@@ -14,6 +14,7 @@ const TORCH_ADDONS = [
 ].map((file) => path.join(ROOT, file))
 
 const isPage = typeof document === 'object'
+const load = (name) => require(name) // a name in a variable: bundles of the tests leave the package out
 const PYTHON =
   process.env.PYTHON ?? (isPage || fs.existsSync(SYSTEM_PYTHON) ? SYSTEM_PYTHON : 'python3')
 
@@ -111,7 +112,7 @@ const TOOLS = {
   sharp: {
     isThere: () => {
       try {
-        return Boolean(require('sharp'))
+        return Boolean(load('sharp'))
       } catch {
         return false
       }
