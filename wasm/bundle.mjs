@@ -169,7 +169,7 @@ function places(modules, text, isInside) {
 }
 
 const beside = (file) => `new URL('./${file}', import.meta.url)`
-const inside = (file) => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
+const inside = (file) => `bytesOfBase64('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
 const FUNCTION = /^((?:async )?)function (\w+)(\([^]*?\n\}\n)/gm // from the first column to the first column
 const ARROW = /^const (\w+) = \/\*\* @type \{Body\} \*\/ \((\(.*\)) => (.*)\)$/gm // of math/functions.js
@@ -338,7 +338,7 @@ for (const [name, where] of [
   ['samebytes-inline', inside],
 ]) {
   const isInside = where === inside
-  const imports = isInside ? "import { bytesOf } from './runtime/base64.browser.js'\n" : ''
+  const imports = isInside ? "import { bytesOfBase64 } from './runtime/base64.browser.js'\n" : ''
   const lent = new Set()
   const placesOfMath = `{ math: ${places(MATH_MODULES, where, isInside)}, algorithms: ${places(ALGORITHM_MODULES, where, isInside)} }`
   await bundle(

@@ -7,7 +7,7 @@ for (const name of ['shared', 'math', 'math-shared', 'algorithms', 'algorithms-s
 const { memoryMap } = require('samebytes/inspect')
 const t = require('samebytes').tensor([1, 2])
 const { site } = memoryMap().regions.find(({ tensors }) => tensors[0].size === t.size)
-if (site.call !== 'tensor' || site.line !== 6) {
+if (site.call !== 'tensor' || site.line !== 8) {
   throw new Error(`a tensor was made by ${JSON.stringify(site)}`)
 }
 require('samebytes/package.json')
