@@ -169,7 +169,8 @@ function places(modules, text, isInside) {
 }
 
 const beside = (file) => `new URL('./${file}', import.meta.url)`
-const inside = (file) => `bytesOfBase64('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
+const inside = (file) =>
+  `bytesOfBase64('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
 const FUNCTION = /^((?:async )?)function (\w+)(\([^]*?\n\}\n)/gm // from the first column to the first column
 const ARROW = /^const (\w+) = \/\*\* @type \{Body\} \*\/ \((\(.*\)) => (.*)\)$/gm // of math/functions.js
