@@ -35,11 +35,12 @@ function forgetDraft(file) {
 /** folders where this thread renamed a file aside that could not be deleted yet @type {Set<string>} */
 const folders = new Set()
 
-const ASIDE = /^\.samebytes-(\d+)-[\w-]+\.old$/
+const OLD = /^\.samebytes-(\d+)-[\w-]+\.old$/
 
 /**
  * Renames a file over another one. Windows replaces no file that somebody has mapped, but renames it: then it is called otherwise from here
- * on, until it can be deleted. A process that is killed between the two renames leaves both files, and neither has the name.
+ * on, until it can be deleted. A process that is killed between the renames leaves both files, and neither has the name; nobody deletes
+ * the old one, which ends with .was until the new one has its name.
  *
  * @param {string} from
  * @param {string} to
@@ -50,7 +51,7 @@ function replaceFile(from, to) {
   } catch (/** @type {any} */ error) {
     if (!['EPERM', 'EACCES', 'EBUSY'].includes(error.code) || !fs.existsSync(to)) throw error
     const folder = path.dirname(to)
-    const aside = path.join(folder, `.samebytes-${process.pid}-${newName()}.old`)
+    const aside = path.join(folder, `.samebytes-${process.pid}-${newName()}.was`)
     try {
       fs.renameSync(to, aside)
     } catch {
@@ -62,6 +63,9 @@ function replaceFile(from, to) {
       fs.renameSync(aside, to)
       throw why
     }
+    try {
+      fs.renameSync(aside, aside.replace(/was$/, 'old'))
+    } catch {} // the new file has its name: the old one stays
     if (folders.size === 0) process.on('exit', removeAside)
     folders.add(folder)
   } finally {
@@ -74,7 +78,7 @@ function removeAside() {
   folders.forEach((folder) => {
     let isLeft = false
     for (const name of listed(folder)) {
-      const [, pid] = ASIDE.exec(name) ?? []
+      const [, pid] = OLD.exec(name) ?? []
       if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue
       try {
         fs.unlinkSync(path.join(folder, name))

@@ -7,8 +7,8 @@
 
 # include "ipc/ring.h"
 
-# define MARK ".samebytes-" /* names that begin so are no segments */
-# define CONTROL ".control"
+# define MARK SB_SEGMENT_MARK
+# define CONTROL SB_RING_CONTROL
 # define MOST_SLOTS (UINT64_C(1) << 52) /* as many bytes as there can be */
 
 enum { NAME_ROOM = 256, NPY_LENGTH = 8 /* where a .npy has the length of its header */ };

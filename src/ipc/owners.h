@@ -5,6 +5,8 @@
 
 #include "core/core.h"
 
+#define SB_RING_CONTROL ".control" /* the end of the name of a ring's control words */
+
 /* Names a file of sb__os_segment_new, of which this process becomes the owner. Returns 0 or the system's error number.
  *
  *   flags  SB_SEGMENT_REPLACE, SB_SEGMENT_PERSIST

@@ -9,7 +9,7 @@
 # include "ipc/map.h"
 # include "ipc/owners.h"
 
-# define MARK ".samebytes-" /* names that begin so are ours */
+# define MARK SB_SEGMENT_MARK
 
 enum {
   NAME_BYTES = 255,

@@ -10,7 +10,7 @@
 
 enum { NAME_BYTES = 247, TRIES = 100 };
 
-# define CONTROL ".control"
+# define CONTROL SB_RING_CONTROL
 # define MOST_SLOTS (INT64_C(1) << 51) /* their words can be counted */
 # define NO_RING "this is no ring: its words do not fit its frames"
 # define LOOK_AGAIN 100000000 /* nanoseconds between looks whether a reader has ended */

@@ -167,6 +167,8 @@ int sb__os_link(int file, const char *path);
 /* True if nobody can shorten the file, and all of its bytes can be read: large pages may be missing. */
 bool sb__os_is_sealed(int file);
 
+#define SB_SEGMENT_MARK ".samebytes-" /* names that begin so are ours, and no segments */
+
 /* Named segments, in the folder of shm_open. Names are valid: they have no slash, and at most 255 bytes. All return 0 or the
  * system's error number. */
 

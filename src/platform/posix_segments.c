@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK ".samebytes-"
+#define MARK SB_SEGMENT_MARK
 #define DRAFT MARK "draft-"
 
 enum { PATH_ROOM = 320, OWNER_ROOM = 512 };

@@ -1076,9 +1076,11 @@ describe('saving and loading', () => {
       const refuse = code => { throw Object.assign(new Error(code), { code, errno: -1, syscall: 'rename' }) }
       let isMapped = true
       let isBroken = false
+      let isStuck = false
       fs.renameSync = (from, to) => { // as Windows does
         if (fs.existsSync(to)) refuse('EPERM')
         if (isBroken && from.endsWith('.tmp')) refuse('ENOSPC')
+        if (isStuck && from.endsWith('.was')) refuse('EIO')
         rename(from, to)
       }
       fs.unlinkSync = file => { if (isMapped && file.endsWith('.old')) refuse('EPERM'); unlink(file) }
@@ -1101,6 +1103,11 @@ describe('saving and loading', () => {
       fs.writeFileSync(path.join(folder, '.samebytes-999999999-00000000-0.old'), '') // of a process that was killed
       saveNpySync(file, ones([5]))
       note()
+      isBroken = isStuck = true // neither gets the name: the old file stays, whoever saves there next
+      try { saveNpySync(file, ones([6])) } catch (error) { said.push(error.cause.code) }
+      isBroken = isStuck = false
+      for (const n of [7, 8]) saveNpySync(file, ones([n]))
+      note()
       console.log(JSON.stringify(said))
     `,
       { env: { SAMEBYTES_BACKEND: 'native' } },
@@ -1111,6 +1118,8 @@ describe('saving and loading', () => {
       'ENOSPC',
       [3, ['a.npy']],
       [5, ['a.npy']],
+      'EIO',
+      [8, ['.samebytes-PID-X.was', 'a.npy']],
     ])
   })
 
