@@ -97,7 +97,7 @@ const CANNOT = {
       'this system has no futexes: only a word that changes ends a wait, and nobody counts wakes',
   },
   'the ring protocol of Linux': {
-    places: ['system without futexes'],
+    places: ['system without futexes', 'Windows'],
     reason:
       'samebytes_ring.h and the examples in Go and Rust wait by futexes and tell processes by their start times, as Linux has them',
   },
@@ -122,10 +122,6 @@ const CANNOT = {
   'addons of somebody else': {
     places: ['Windows'],
     reason: 'the addons of test/peers are built by node-gyp, which knows no mingw',
-  },
-  'wakes between processes': {
-    places: ['Windows'],
-    reason: 'Windows wakes no waits of other processes yet: these look at their words themselves',
   },
   'shared memory with a name': {
     places: ['system without segments'],

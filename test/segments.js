@@ -1,12 +1,16 @@
 'use strict'
 // Names of shared memory for tests: with this process' number, and taken away when a test is over.
 const fs = require('node:fs')
+const path = require('node:path')
 const { SharedTensor } = require('samebytes')
+const { can } = require('./setup')
 const { abilities } = require('../js/backend/calls').backend
 
-const FOLDER = '/dev/shm'
+const FOLDER = abilities.segments ?? '/dev/shm'
 const names = new Set()
 let made = 0
+
+const pathOf = (name) => path.join(FOLDER, name)
 
 /** A name that nobody else has. */
 function fresh() {
@@ -18,11 +22,14 @@ function fresh() {
 /** The name of a segment that may be sealed, where the system has sealed memory: none. */
 const unnamed = () => (abilities.sealedMemory ? null : fresh())
 
+/** What a record of ours says: a link's target, on Windows a file's text. */
 function targetOf(name) {
   try {
-    return fs.readlinkSync(`${FOLDER}/${name}`)
+    return process.platform === 'win32'
+      ? fs.readFileSync(`${FOLDER}/${name}`, 'utf8').slice(0, 512)
+      : fs.readlinkSync(`${FOLDER}/${name}`)
   } catch {
-    return '' // no link, or gone
+    return '' // no record, or gone
   }
 }
 
@@ -37,13 +44,19 @@ const here = () =>
 
 /** For afterEach. */
 function clean() {
-  for (const name of here()) fs.rmSync(`${FOLDER}/${name}`, { force: true })
   for (const name of names) {
     try {
       SharedTensor.unlink(name)
     } catch {}
   }
+  for (const name of here()) {
+    try {
+      fs.rmSync(pathOf(name), { force: true })
+    } catch (error) {
+      if (error.code !== 'EPERM' || can('mapped files that change')) throw error
+    }
+  }
   names.clear()
 }
 
-module.exports = { FOLDER, abilities, clean, fresh, here, unnamed }
+module.exports = { FOLDER, abilities, clean, fresh, here, pathOf, unnamed }

@@ -45,8 +45,9 @@ function segmentOf(name) {
   const bare = name.startsWith('/') ? name.slice(1) : name
   if (bare === '' || bare.includes('/') || bare.includes('\0')) return null
   const { segments } = backend.abilities
-  const file = `${segments}/${bare}`
-  return segments !== undefined && isFile(file, false) ? file : null
+  if (segments === undefined) return null
+  const file = path.join(segments, bare)
+  return isFile(file, false) ? file : null
 }
 
 /**

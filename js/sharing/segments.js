@@ -21,7 +21,7 @@ const {
   systemError,
   withFileName,
 } = require('../files/system-errors')
-const { log, openSync } = require('../runtime/host')
+const { errnoOf, log, openSync } = require('../runtime/host')
 
 const { backend, GUARDS } = ffi
 const { LOCKS } = fileCalls
@@ -65,11 +65,12 @@ function faultOf(name) {
     return `a name has at most ${MOST_NAME_BYTES} bytes; this one has ${bytes.length}`
   }
   if (name.startsWith(MARK)) return `names that begin with ${MARK} are samebytes' own`
-  return bytes.toString() === name ? null : 'it has half a surrogate pair'
+  if (bytes.toString() !== name) return 'it has half a surrogate pair'
+  return backend.isWasm ? null : addon().segmentNameFault(name)
 }
 
 /** @param {string} name */
-const pathOf = (name) => `${FOLDER}/${name}`
+const pathOf = (name) => path.join(FOLDER, name)
 
 /**
  * @param {string} file  a path
@@ -122,7 +123,7 @@ class Segment extends MappedFile {
       throw error
     }
     this.holder = holder
-    /** the name under which this process is recorded as its owner @type {string | null} */
+    /** the name under which this process is recorded as its owner; '': it has none yet @type {string | null} */
     this.recorded = null
   }
 
@@ -169,6 +170,7 @@ function newSegment(sealed, mode, header, total, label, guard) {
   }
   addon().account(/** @type {any} */ (file.holder.optional).watch, total)
   const segment = new Segment(file, label, { mode: 1, guard })
+  if (!sealed) segment.recorded = ''
   try {
     if (header !== null) {
       withFileName(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
@@ -224,7 +226,7 @@ function sealedAround(address, nbytes) {
  * @param {number} total
  */
 function noSegment(error, total) {
-  if (error.errno !== -ENOSPC && error.errno !== -ENOMEM) return error
+  if (![ENOSPC, ENOMEM].map(errnoOf).includes(error.errno)) return error
   const text = `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`
   return Object.assign(failure('ERR_MEMORY', text), { errno: error.errno })
 }
@@ -344,10 +346,13 @@ function checkFree(name) {
 /** @param {string} name */
 function taken(name) {
   return Object.assign(failure('ERR_EXISTS', `there is a segment ${show(name)}`), {
-    errno: -EEXIST,
+    errno: errnoOf(EEXIST),
     path: pathOf(name),
   })
 }
+
+/** A path by which others open a segment without a name, as long as it is open. @param {Segment} segment @returns {string} */
+const pathOfDescriptor = ({ fd, file }) => addon().segmentPath(fd) ?? file
 
 /**
  * Removes a name. Processes that have the segment mapped keep it.
@@ -437,6 +442,7 @@ module.exports = {
   FOLDER,
   nameOf,
   pathOf,
+  pathOfDescriptor,
   nameOfPath,
   checkFree,
   checkPlatform,

@@ -11,7 +11,7 @@ class SharedRing {
 for (const name of ['create', 'open', 'unlink']) {
   Object.defineProperty(SharedRing, name, {
     value: () => {
-      throw failure('ERR_UNSUPPORTED', `SharedRing.${name} needs Node on Linux`)
+      throw failure('ERR_UNSUPPORTED', `SharedRing.${name} needs Node`)
     },
     configurable: true,
     writable: true,

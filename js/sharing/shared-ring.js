@@ -65,7 +65,7 @@ let own
 /**
  * A ring of frames in shared memory: one process writes, others read, without locks. The frames are a .npy file, `path`, of shape
  * `[slots, ...shape]`; the control words are another, `controlPath`, of uint64. Made by `SharedRing.create` and `SharedRing.open`.
- * On Linux, in Node, with the native addon. If a process makes one of the files shorter, use of the missing bytes throws ERR_IO
+ * In Node, with the native addon. If a process makes one of the files shorter, use of the missing bytes throws ERR_IO
  * in all processes.
  *
  * @template {DtypeName} [D=any]

@@ -14,7 +14,7 @@ class SharedTensor {
 for (const name of ['create', 'open', 'unlink', 'list', 'sweep']) {
   Object.defineProperty(SharedTensor, name, {
     value: () => {
-      throw failure('ERR_UNSUPPORTED', `SharedTensor.${name} needs Node on Linux`)
+      throw failure('ERR_UNSUPPORTED', `SharedTensor.${name} needs Node`)
     },
     configurable: true,
     writable: true,

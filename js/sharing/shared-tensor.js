@@ -1,6 +1,7 @@
 'use strict'
 // SharedTensor: tensors in memory that other processes share. segments.js has the segments and their names; it is loaded at first use.
 
+const { isAbsolute, sep } = require('node:path')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
@@ -38,7 +39,7 @@ const entries = lazyFile(() => require('../files/entries'))
  *
  * @template {DtypeName} [D=any]
  * @typedef {object} Descriptor
- * @property {string} path  `/dev/shm/NAME`; of a sealed segment `/proc/PID/fd/N`, valid as long as that process has it open
+ * @property {string} path  `/dev/shm/NAME`, on Windows a file in the user's folder; of a sealed segment `/proc/PID/fd/N`, or that of a file of Windows, valid as long as that process has it open
  * @property {string | null} name
  * @property {string} id  device and inode, which differ from those of a later segment with the same path
  * @property {'npy' | 'raw'} format
@@ -53,7 +54,7 @@ const entries = lazyFile(() => require('../files/entries'))
  * @property {D | undefined} [dtype]  'float32' unless told
  * @property {'npy' | 'raw' | undefined} [format]  'npy' unless told: the segment is a .npy file; 'raw': the elements alone
  * @property {boolean | undefined} [sealed]  true goes with name null
- * @property {number | undefined} [mode]  permissions, 0o600 unless told; umask is not applied
+ * @property {number | undefined} [mode]  permissions, 0o600 unless told; umask is not applied. On Windows it does nothing: segments are the user's alone
  * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told. 'open': opens an existing segment of this dtype and shape, which
  *   `sweep` leaves as long as this process has it;
  *   'replace': the name gets the new segment, and processes that have the old one mapped keep it
@@ -103,7 +104,7 @@ let own
 
 /**
  * A tensor in memory shared with other processes: POSIX shared memory, opened by name or by descriptor. Made by
- * `SharedTensor.create` and `SharedTensor.open`. On Linux, in Node, with the native addon.
+ * `SharedTensor.create` and `SharedTensor.open`. In Node, with the native addon.
  *
  * @template {DtypeName} [D=any]
  * @see POSIX shared memory, Python multiprocessing.shared_memory
@@ -161,7 +162,7 @@ class SharedTensor {
    * @param {CreateOptions<D> | NameOf<D>} [opts]
    * @returns {SharedTensor<Or<D, 'float32'>>}
    * @throws ERR_EXISTS · {RangeError} ERR_MEMORY not enough space, with errno · ERR_IO, with errno and path · {TypeError}
-   * ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE · ERR_UNSUPPORTED in WASM, or not on Linux
+   * ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE · ERR_UNSUPPORTED in WASM
    * @see POSIX shm_open, Linux memfd_create
    * @example
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
@@ -191,6 +192,7 @@ class SharedTensor {
       FOLDER,
       nameOf,
       pathOf,
+      pathOfDescriptor,
       pause,
       checkPlatform,
       checkFree,
@@ -270,7 +272,7 @@ class SharedTensor {
       ),
       location.known.id,
     )
-    const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
+    const { checkPlatform, openSegment, pathOfDescriptor, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment =
       location.fd === null
@@ -289,7 +291,7 @@ class SharedTensor {
    * Removes a name: the segment cannot be opened by it any more; processes that have it open keep it.
    *
    * @param {string} name
-   * @throws ERR_NOT_FOUND · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @throws ERR_NOT_FOUND · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED in WASM
    * @see POSIX shm_unlink
    * @example
    * const gone = () => SharedTensor.unlink('frames')
@@ -305,7 +307,7 @@ class SharedTensor {
    * The named segments that any process made with SharedTensor.
    *
    * @returns {SegmentInfo[]}
-   * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @throws ERR_IO · ERR_UNSUPPORTED in WASM
    * @example
    * const bytes = () => SharedTensor.list().reduce((sum, { nbytes }) => sum + nbytes, 0)
    */
@@ -321,7 +323,7 @@ class SharedTensor {
    * any more.
    *
    * @returns {string[]} the removed names
-   * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @throws ERR_IO · ERR_UNSUPPORTED in WASM
    * @example
    * const left = () => SharedTensor.sweep()
    */
@@ -344,7 +346,7 @@ class SharedTensor {
   }
 
   /**
-   * A path by which other processes of this machine open it, for example with np.load; of a sealed segment `/proc/PID/fd/N`, valid until this is disposed.
+   * A path by which other processes of this machine open it, for example with np.load; of a sealed segment it is valid until this is disposed.
    *
    * @returns {string}
    * @throws nothing
@@ -556,13 +558,13 @@ function wantedOf({ mode, guard, dtype, shape, format, offset }, id) {
 function locationOf(where) {
   const { nameOf, nameOfPath, pathOf } = segments()
   if (typeof where === 'string') {
-    if (where.indexOf('/', 1) < 0) {
+    if (where.indexOf('/', 1) < 0 && where.indexOf(sep, 1) < 0) {
       return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
     }
     if (where.includes('\0')) {
       throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
     }
-    const location = where.startsWith('/') ? where : `${process.cwd()}/${where}` // the descriptor is for processes with other working directories
+    const location = isAbsolute(where) ? where : process.cwd() + sep + where // the descriptor is for processes with other working directories
     return { path: location, name: nameOfPath(location), fd: null, known: {} }
   }
   if (where === null || typeof where !== 'object') throw wrongLocation(where)
@@ -587,10 +589,6 @@ function wrongLocation(where) {
     `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`,
   )
 }
-
-/** @param {Segment} segment */
-const pathOfDescriptor = ({ fd }) =>
-  backend.abilities.descriptorPaths ? `/proc/${process.pid}/fd/${fd}` : `/dev/fd/${fd}`
 
 /** @param {unknown} error @returns {string | undefined} */
 const codeOf = (error) => /** @type {any} */ (error)?.code

@@ -172,10 +172,12 @@ static void sweep_record(void *context, const sb__segment_record *record) {
   const visit *v = context;
   const bool is_there = record->nbytes >= 0;
   bool is_removed = false;
+  uint64_t there = 0;
   if (!record->is_ours || (record->persists && is_there) || !sb__os_has_ended(&record->owner) ||
       (v->only && strcmp(v->only, record->name) != 0) ||
       (is_there && !remove_unheld(record, &is_removed)))
     return;
+  if (!is_removed && sb__os_segment_inode(record->name, &there) && there == record->inode) return;
   if (is_removed && is_segment(record)) v->see(v->context, record, false);
   sb__os_segment_forget(record->inode);
 }

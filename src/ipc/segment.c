@@ -28,6 +28,8 @@ sb_status sb__segment_name(const char *given, size_t most, const char **out) {
                     "with " MARK,
                     name ? name : "", (int)most);
   }
+  const char *fault = sb__os_segment_name_fault(name);
+  if (fault) return sb__fail(SB_ERR_ARGUMENT, "name is \"%.40s\": %s", name, fault);
   *out = name;
   return SB_OK;
 }

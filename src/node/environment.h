@@ -191,6 +191,8 @@ napi_value sb__node_segment_own(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_leave(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_unlink(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_is_there(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_name_fault(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_path(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_is_ring(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_list(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_sweep(napi_env env, napi_callback_info info);

@@ -207,6 +207,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"segmentLeave", sb__node_segment_leave},
       {"segmentUnlink", sb__node_segment_unlink},
       {"segmentIsThere", sb__node_segment_is_there},
+      {"segmentNameFault", sb__node_segment_name_fault},
+      {"segmentPath", sb__node_segment_path},
       {"segmentIsRing", sb__node_segment_is_ring},
       {"segmentList", sb__node_segment_list},
       {"segmentSweep", sb__node_segment_sweep},

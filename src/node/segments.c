@@ -5,7 +5,11 @@
 #include "ipc/owners.h"
 #include "node/environment.h"
 
-enum { NAME_BYTES = 255, NAME_ROOM = NAME_BYTES + 2 }; /* one that is too long is seen to be */
+enum {
+  NAME_BYTES = 255,
+  NAME_ROOM = NAME_BYTES + 2,
+  PATH_ROOM = 4096
+}; /* a name that is too long is seen to be */
 
 /* False: it is no name. */
 static bool name_of(napi_env env, napi_value value, char out[NAME_ROOM]) {
@@ -52,13 +56,13 @@ napi_value sb__node_segment_own(napi_env env, napi_callback_info info) {
   return sb__number(env, is_owner ? (double)before : -1);
 }
 
-/* segmentLeave(fd, name): the file is closed, which this process recorded as its own. */
+/* segmentLeave(fd, name): the file is closed, which this process recorded as its own. name: "" where it never got one. */
 napi_value sb__node_segment_leave(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   char name[NAME_ROOM];
   sb__enter(env, info, 2, arguments);
-  if (name_of(env, arguments[1], name))
-    sb__segment_leave((int)sb__number_of(env, arguments[0]), name);
+  if (!name_of(env, arguments[1], name)) name[0] = 0;
+  sb__segment_leave((int)sb__number_of(env, arguments[0]), name);
   return NULL;
 }
 
@@ -68,6 +72,31 @@ napi_value sb__node_segment_unlink(napi_env env, napi_callback_info info) {
   char name[NAME_ROOM];
   sb__enter(env, info, 1, &argument);
   return sb__number(env, name_of(env, argument, name) ? sb__os_segment_unlink(name) : ENOENT);
+}
+
+/* segmentNameFault(name) → why there can be no such segment; null: there can */
+napi_value sb__node_segment_name_fault(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, text = NULL;
+  char name[NAME_ROOM];
+  sb__enter(env, info, 1, &argument);
+  const char *fault = name_of(env, argument, name) ? sb__os_segment_name_fault(name) : NULL;
+  if (fault)
+    napi_create_string_utf8(env, fault, NAPI_AUTO_LENGTH, &text);
+  else
+    napi_get_null(env, &text);
+  return text;
+}
+
+/* segmentPath(fd) → the path by which others open it; null: there is none */
+napi_value sb__node_segment_path(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, text = NULL;
+  char path[PATH_ROOM];
+  sb__enter(env, info, 1, &argument);
+  if (sb__os_file_path((int)sb__number_of(env, argument), path, sizeof path))
+    napi_create_string_utf8(env, path, NAPI_AUTO_LENGTH, &text);
+  else
+    napi_get_null(env, &text);
+  return text;
 }
 
 /* segmentIsThere(name): has anything this name? */

@@ -63,6 +63,10 @@ int sb__os_link(int file, const char *path) {
   return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
+bool sb__os_file_path(int file, char *path, size_t capacity) {
+  return snprintf(path, capacity, "/proc/%d/fd/%d", (int)getpid(), file) < (int)capacity;
+}
+
 /* The size of a file's pages where they are large (hugetlbfs), and cannot be had when the system has no more of them; else 0. */
 static size_t large_page_of(int file) {
   struct statfs place;

@@ -104,7 +104,7 @@ atomic_int *sb__os_faults(void);
  *
  *   segments             the folder of named segments, without a trailing slash; NULL: there are none
  *   unnamed_files        a file may have no name until sb__os_link gives it one (Linux: O_TMPFILE)
- *   sealed_memory        nobody can shorten what sb__os_segment_new seals (Linux: memfd_create)
+ *   sealed_memory        nobody can shorten what sb__os_segment_new seals (Linux: memfd_create; Windows: what is mapped)
  *   descriptor_paths     others can open a process' files by /proc/PID/fd/N
  *   process_start_times  a process is told from a later one of the same number
  *   futexes              the kernel has the waiters, of any program, and sb__os_futex_wake counts those that it woke; else it gives
@@ -153,8 +153,9 @@ typedef enum sb__file_lock {
 int sb__os_lock_file(int file, sb__file_lock how);
 
 /* Makes a segment of shared memory: a file of nbytes > 0, all zero, without a name, whose memory is reserved. Returns its
- * descriptor, open for reading and writing, or -1. mode: permissions. sealed: its length can never change, which takes
- * sealed_memory; else sb__os_segment_publish can name it, and without unnamed_files it has a name of ours until then. */
+ * descriptor, open for reading and writing, or -1. mode: permissions, where the system has such. sealed: its length can never
+ * change, which takes sealed_memory; else sb__os_segment_publish can name it, and without unnamed_files it has a name of ours
+ * until then. */
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
 
 /* Gives a file of sb__os_segment_new up that gets no name after all. */
@@ -167,10 +168,17 @@ int sb__os_link(int file, const char *path);
 /* True if nobody can shorten the file, and all of its bytes can be read: large pages may be missing. */
 bool sb__os_is_sealed(int file);
 
+/* The path by which others can open an open file: its own, or of this process' descriptor, valid as long as that is open. False: there is
+ * none, or it is longer than capacity. */
+bool sb__os_file_path(int file, char *path, size_t capacity);
+
 #define SB_SEGMENT_MARK ".samebytes-" /* names that begin so are ours, and no segments */
 
 /* Named segments, in the folder of shm_open. Names are valid: they have no slash, and at most 255 bytes. All return 0 or the
  * system's error number. */
+
+/* Why this system has no segments of that name; NULL: it may have one. */
+const char *sb__os_segment_name_fault(const char *name);
 
 /* Opens one for reading, and writing if asked; follows no symbolic link. */
 int sb__os_segment_open(const char *name, bool writes, int *file);
@@ -189,7 +197,7 @@ int sb__os_segment_unlink(const char *name);
 /* Removes a name, with the owner's record, but only if it is this file's. False: it is not removed. */
 bool sb__os_segment_remove(const char *name, uint64_t inode);
 
-/* Removes the owner's record of a file, and the name that it has before its own. */
+/* Removes the owner's record of a file, and the name that it has before its own. Windows keeps both where somebody has the file mapped. */
 void sb__os_segment_forget(uint64_t inode);
 
 /* The record of a named segment's owner.

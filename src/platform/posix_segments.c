@@ -1,8 +1,7 @@
-/* Named segments: files in the folder of shm_open. Beside each lies a symbolic link `.samebytes-INODE` whose text says whose it
- * is: `pid:start:namespace:persists:name`. It is made before the name and belongs to that inode, whatever file has the name
- * later. Nothing is added to the segment itself: a raw one must have the length that other programs expect. */
+/* Named segments: files in the folder of shm_open. The record beside each is a symbolic link, whose text says whose it is (records.h). */
 #define _GNU_SOURCE /* statx, O_NOFOLLOW */
 #include "platform/posix.h"
+#include "platform/records.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK SB_SEGMENT_MARK
-#define DRAFT MARK "draft-"
-
-enum { PATH_ROOM = 320, OWNER_ROOM = 512 };
+enum { PATH_ROOM = 320 };
 
 typedef struct looked {
   uint64_t inode;
@@ -58,20 +54,20 @@ static bool inode_at(const char *path, uint64_t *inode) {
   return true;
 }
 
-static void owner_path(uint64_t inode, char *path) {
-  snprintf(path, PATH_ROOM, SB_SEGMENTS "/" MARK "%llu", (unsigned long long)inode);
-}
-
-/* The names of a file, and of its record, that get their own at once. */
-static void draft_path(uint64_t inode, char *path) {
-  snprintf(path, PATH_ROOM, SB_SEGMENTS "/" DRAFT "%llu", (unsigned long long)inode);
-}
-static void owner_draft_path(uint64_t inode, char *path) {
-  snprintf(path, PATH_ROOM, SB_SEGMENTS "/" DRAFT "%llu-owner", (unsigned long long)inode);
-}
-
 static void segment_path(const char *name, char *path) {
   snprintf(path, PATH_ROOM, SB_SEGMENTS "/%s", name);
+}
+
+/* The path of a name of ours, by one of the functions of records.h. */
+static void path_of(void (*write_name)(uint64_t, char *), uint64_t inode, char *path) {
+  char name[SB__DRAFT_ROOM];
+  write_name(inode, name);
+  segment_path(name, path);
+}
+
+const char *sb__os_segment_name_fault(const char *name) {
+  (void)name; /* any that is valid */
+  return NULL;
 }
 
 int sb__os_segment_open(const char *name, bool writes, int *file) {
@@ -92,8 +88,8 @@ bool sb__os_segment_remove(const char *name, uint64_t inode) {
   char path[PATH_ROOM], aside[PATH_ROOM], tag[PATH_ROOM];
   uint64_t there = 0;
   segment_path(name, path);
-  draft_path(inode, aside);
-  owner_path(inode, tag);
+  path_of(sb__draft_name, inode, aside);
+  path_of(sb__owner_name, inode, tag);
   /* Moved aside, another one's would be missing for those who have it. */
   if (!inode_at(path, &there) || there != inode || rename(path, aside)) return false;
   const bool is_it = inode_at(aside, &there) && there == inode;
@@ -105,11 +101,11 @@ bool sb__os_segment_remove(const char *name, uint64_t inode) {
 
 void sb__os_segment_forget(uint64_t inode) {
   char path[PATH_ROOM];
-  draft_path(inode, path);
+  path_of(sb__draft_name, inode, path);
   (void)unlink(path);
-  owner_draft_path(inode, path);
+  path_of(sb__owner_draft_name, inode, path);
   (void)unlink(path);
-  owner_path(inode, path);
+  path_of(sb__owner_name, inode, path);
   (void)unlink(path);
 }
 
@@ -119,12 +115,10 @@ void sb__os_segment_forget(uint64_t inode) {
  * the system's error number. */
 static int record_owner(uint64_t inode, const char *name, bool persists) {
   const sb__process self = sb__os_process();
-  char tag[PATH_ROOM], draft[PATH_ROOM], text[OWNER_ROOM], start[24] = "", space[24] = "";
-  owner_path(inode, tag);
-  owner_draft_path(inode, draft);
-  if (self.start) snprintf(start, sizeof start, "%u", self.start);
-  if (self.space) snprintf(space, sizeof space, "%llu", (unsigned long long)self.space);
-  snprintf(text, sizeof text, "%lld:%s:%s:%d:%s", (long long)self.id, start, space, persists, name);
+  char tag[PATH_ROOM], draft[PATH_ROOM], text[SB__OWNER_ROOM];
+  path_of(sb__owner_name, inode, tag);
+  path_of(sb__owner_draft_name, inode, draft);
+  sb__owner_write(&self, persists, name, text);
   (void)unlink(draft);
   if (symlink(text, draft)) return errno == EEXIST ? EPERM : errno; /* another user's */
   if (!rename(draft, tag)) return 0;
@@ -133,33 +127,15 @@ static int record_owner(uint64_t inode, const char *name, bool persists) {
   return error;
 }
 
-/* Reads digits and a colon. */
-static bool read_number(const char **text, uint64_t *out) {
-  const char *end = *text + strspn(*text, "0123456789");
-  *out = strtoull(*text, NULL, 10); /* 0 where there are none */
-  *text = end + 1;
-  return *end == ':';
-}
-
 bool sb__os_segment_record(uint64_t inode, sb__segment_record *out) {
-  char path[PATH_ROOM], text[OWNER_ROOM];
-  uint64_t id = 0, start = 0, space = 0, persists = 0;
+  char path[PATH_ROOM], text[SB__OWNER_ROOM];
   looked tag, file;
-  owner_path(inode, path);
+  path_of(sb__owner_name, inode, path);
   const ssize_t n = readlink(path, text, sizeof text - 1);
   if (n <= 0 || !look_at(-1, path, &tag)) return false;
   text[n] = 0;
-  const char *rest = text;
-  if (!read_number(&rest, &id) || !read_number(&rest, &start) || !read_number(&rest, &space) ||
-      !read_number(&rest, &persists) || id < 1 || id > INT64_MAX || persists > 1 || !*rest ||
-      strchr(rest, '/') || strlen(rest) >= sizeof out->name)
-    return false;
-  *out = (sb__segment_record){.inode = inode,
-                              .nbytes = -1,
-                              .owner = {(int64_t)id, (uint32_t)start, space},
-                              .persists = persists == 1,
-                              .is_ours = tag.user == geteuid()};
-  memcpy(out->name, rest, strlen(rest) + 1);
+  *out = (sb__segment_record){.inode = inode, .nbytes = -1, .is_ours = tag.user == geteuid()};
+  if (!sb__owner_read(text, out)) return false;
   segment_path(out->name, path);
   /* A record counts only for files of its own user. */
   if (look_at(-1, path, &file) && file.inode == inode && file.is_file && file.user == tag.user)
@@ -171,13 +147,10 @@ int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *
                            void *context) {
   DIR *folder = opendir(SB_SEGMENTS);
   if (!folder) return errno;
-  const size_t mark = sizeof MARK - 1;
   for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-    const char *digits = entry->d_name + mark;
+    const uint64_t inode = sb__owner_inode(entry->d_name);
     sb__segment_record record;
-    if (!strncmp(entry->d_name, MARK, mark) && *digits && !digits[strspn(digits, "0123456789")] &&
-        sb__os_segment_record(strtoull(digits, NULL, 10), &record))
-      see(context, &record);
+    if (inode && sb__os_segment_record(inode, &record)) see(context, &record);
   }
   (void)closedir(folder);
   return 0;
@@ -197,11 +170,12 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
   uint64_t inode = 0;
   *error = ENOSYS;
   if (sealed) return -1;
-  snprintf(path, sizeof path, SB_SEGMENTS "/" DRAFT "of-%llx", (unsigned long long)sb__os_unique());
+  snprintf(path, sizeof path, SB_SEGMENTS "/" SB_SEGMENT_MARK "draft-of-%llx",
+           (unsigned long long)sb__os_unique());
   const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   *error = file < 0 || !sb__os_file_inode(file, &inode) ? errno : 0;
   if (file < 0) return -1;
-  draft_path(inode, draft);
+  path_of(sb__draft_name, inode, draft);
   if (!*error && rename(path, draft)) *error = errno;
   if (*error) (void)unlink(path);
   if (!*error) *error = record_owner(inode, strrchr(draft, '/') + 1, false);
@@ -217,7 +191,7 @@ void sb__os_segment_abandon(int file) {
   char draft[PATH_ROOM];
   uint64_t inode = 0, there = 0;
   if (!sb__os_file_inode(file, &inode)) return;
-  draft_path(inode, draft);
+  path_of(sb__draft_name, inode, draft);
   if (inode_at(draft, &there) && there == inode) sb__os_segment_forget(inode);
 }
 
@@ -225,7 +199,7 @@ int sb__os_link(int file, const char *path) {
   char draft[PATH_ROOM];
   uint64_t inode = 0;
   if (!sb__os_file_inode(file, &inode)) return errno;
-  draft_path(inode, draft);
+  path_of(sb__draft_name, inode, draft);
   if (link(draft, path)) return errno;
   (void)unlink(draft);
   return 0;
@@ -235,6 +209,10 @@ int sb__os_link(int file, const char *path) {
 static int link_draft(int file, const char *draft) {
   (void)file, (void)draft;
   return 0;
+}
+
+bool sb__os_file_path(int file, char *path, size_t capacity) {
+  return snprintf(path, capacity, "/dev/fd/%d", file) < (int)capacity;
 }
 
 /* Nothing seals a file here. */
@@ -256,12 +234,12 @@ static int replace_name(int file, uint64_t inode, const char *path) {
   char draft[PATH_ROOM], owner[PATH_ROOM];
   uint64_t before = 0;
   const bool was_there = inode_at(path, &before);
-  draft_path(inode, draft);
+  path_of(sb__draft_name, inode, draft);
   const int error = link_draft(file, draft);
   if (error) return error;
   if (rename(draft, path)) return errno;
   if (was_there) {
-    owner_path(before, owner);
+    path_of(sb__owner_name, before, owner);
     (void)unlink(owner);
   }
   return 0;
@@ -285,7 +263,7 @@ int sb__os_segment_unlink(const char *name) {
   segment_path(name, path);
   const bool is_known = inode_at(path, &inode);
   if (unlink(path)) return errno;
-  owner_path(inode, tag);
+  path_of(sb__owner_name, inode, tag);
   if (is_known) (void)unlink(tag);
   return 0;
 }

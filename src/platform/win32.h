@@ -11,6 +11,16 @@
  * INVALID_HANDLE_VALUE: there is none, or the host does not translate. */
 HANDLE sb__win32_handle(int file);
 
+/* A descriptor for a handle, which is closed with it. -1: there is none; the handle stays the caller's. */
+int sb__win32_descriptor(HANDLE handle, int *error);
+
+/* The folder of named segments, without a trailing backslash; NULL: there is none. */
+const char *sb__win32_segments(void);
+
+/* Opens a file of that folder by its name, for CreateFileW's access, disposition and flags, shared with everybody; no symbolic link is
+ * followed. Returns 0 or an errno. */
+int sb__win32_segment_file(const char *name, DWORD access, DWORD how, DWORD flags, HANDLE *out);
+
 /* The errno of a Windows error. */
 int sb__win32_errno(DWORD error);
 

@@ -60,24 +60,28 @@ HANDLE sb__win32_handle(int file) {
   return handle_of ? handle_of(file) : INVALID_HANDLE_VALUE;
 }
 
-int sb__os_duplicate(int file, int *error) {
+int sb__win32_descriptor(HANDLE handle, int *error) {
   const open_handle descriptor_of = (open_handle)sb__win32_host("uv_open_osfhandle");
+  const int file = descriptor_of ? descriptor_of(handle) : -1;
+  if (file < 0) *error = descriptor_of ? EMFILE : ENOSYS;
+  return file;
+}
+
+int sb__os_duplicate(int file, int *error) {
   const HANDLE self = GetCurrentProcess();
+  const HANDLE own = sb__win32_handle(file);
   HANDLE made = NULL;
-  if (!descriptor_of) {
-    *error = ENOSYS;
+  if (own == INVALID_HANDLE_VALUE) { /* which would mean this process */
+    *error = EBADF;
     return -1;
   }
-  if (!DuplicateHandle(self, sb__win32_handle(file), self, &made, 0, FALSE,
-                       DUPLICATE_SAME_ACCESS)) {
+  if (!DuplicateHandle(self, own, self, &made, 0, FALSE, DUPLICATE_SAME_ACCESS)) {
     *error = sb__win32_errno(GetLastError());
     return -1;
   }
-  const int file_made = descriptor_of(made);
-  if (file_made >= 0) return file_made;
-  *error = EMFILE;
-  CloseHandle(made);
-  return -1;
+  const int duplicate = sb__win32_descriptor(made, error);
+  if (duplicate < 0) CloseHandle(made);
+  return duplicate;
 }
 
 void sb__os_close(int file) {

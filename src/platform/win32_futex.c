@@ -1,26 +1,64 @@
-/* Futex words: threads of this process wait in a list of ours, because Windows waits for one word at a time, and a wait ends by
- * its event as well. Other processes do not know of the list, so a wait for a word of a mapped file also looks at it again and again. */
+/* Futex words. Windows waits for a word of its own process only, and wakes nobody when another process writes it. So a waiter has a
+ * slot in a table, with the word's place, and an event by which it is woken, whose name follows from what the slot says; whoever wakes
+ * looks for slots of the word. Words of mapped files have theirs in a file that all processes of the user map, others in a table of the
+ * process. What a killed process leaves is found by its event's name, which is gone with it. */
 #include "platform/win32.h"
 
 #include <errno.h>
+#include <stdio.h>
 
-enum { LOOK_MS = 1, LONGEST_LOOK_MS = 16 }; /* ever less often */
+enum { SLOTS = 4096, ROOM = 64 };
+#define WAITERS SB_SEGMENT_MARK "waiters-1" /* the table's file: a number for each layout */
 
+/* Who has a slot: process × 2^32 + how often it waited before × 4 + one of these; 0: nobody. */
+enum { TAKEN = 1, WAITING, WOKEN, HOW = 3 };
+
+typedef struct slot {
+  atomic_uint_fast64_t holder;
+  sb__word word; /* valid while it is WAITING */
+} slot;
+
+typedef struct table {
+  atomic_uint_fast64_t used; /* slots behind are free */
+  slot slots[SLOTS];
+} table;
+
+/* A wait of this process that an event may end. */
 typedef struct waiter {
-  const void *word;
-  sb__word key;
-  uint32_t expected;
   const sb__event *event;
-  CONDITION_VARIABLE woken;
-  bool is_mapped; /* others may see the word */
-  bool is_woken;
+  HANDLE wakes;
   struct waiter *next;
 } waiter;
 
-static SRWLOCK lock = SRWLOCK_INIT; /* of the list, and between a look at a word and the sleep */
-static waiter *first;
-static DWORD
-    looking; /* those whose word others may see: the more there are, the less often each one looks */
+static sb__lock lock; /* of what follows */
+static waiter *waiters;
+static table *shared;
+
+/* NULL: it cannot be mapped. It stays until the process ends. */
+static table *shared_table(void) {
+  HANDLE file = NULL, section = NULL;
+  sb__lock_take(&lock);
+  if (!shared && !sb__win32_segment_file(WAITERS, GENERIC_READ | GENERIC_WRITE, OPEN_ALWAYS,
+                                         FILE_ATTRIBUTE_TEMPORARY, &file)) {
+    section = CreateFileMappingW(file, NULL, PAGE_READWRITE, 0, sizeof(table), NULL);
+    if (section) shared = MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, sizeof(table));
+    if (section) CloseHandle(section);
+    CloseHandle(file);
+  }
+  table *found = shared;
+  sb__lock_drop(&lock);
+  return found;
+}
+
+static table *table_of(const sb__word *word) {
+  static table own;
+  return word->file ? shared_table() : &own;
+}
+
+/* Services and sessions of the user have Global names in common; making events there takes no privilege. */
+static void event_name(uint64_t holder, wchar_t name[ROOM]) {
+  _snwprintf(name, ROOM, L"Global\\samebytes-%llx", (unsigned long long)(holder | HOW));
+}
 
 /* No fault where the word's page is gone. */
 static bool read_word(const void *word, uint32_t *value) {
@@ -34,61 +72,151 @@ static bool is_signalled(const sb__event *event) { return event && atomic_load(&
 /* Milliseconds from now to an end, rounded up; a part of them where they are too many. */
 static DWORD until(int64_t end) {
   const int64_t left = end - sb__os_now();
-  return left <= 0                       ? 0
+  return end < 0                         ? INFINITE
+         : left <= 0                     ? 0
          : left > INT64_C(1000000000000) ? 1000000
                                          : (DWORD)((left + 999999) / 1000000);
 }
 
-static bool is_mapped(const void *word) {
-  MEMORY_BASIC_INFORMATION region;
-  return VirtualQuery(word, &region, sizeof region) && region.Type == MEM_MAPPED;
+/* ---- Slots ---- */
+
+/* Frees those that ended processes left, in a table that has no free one. */
+static void free_ended(table *t) {
+  for (size_t i = 0; i < SLOTS; i++) {
+    uint_fast64_t holder = atomic_load(&t->slots[i].holder);
+    const HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)(holder >> 32));
+    const bool has_ended = process ? WaitForSingleObject(process, 0) == WAIT_OBJECT_0
+                                   : GetLastError() == ERROR_INVALID_PARAMETER;
+    if (process) CloseHandle(process);
+    if (has_ended) (void)atomic_compare_exchange_strong(&t->slots[i].holder, &holder, 0);
+  }
 }
 
-/* Sleeps until it is woken, or the word of others has changed. Called with the lock. */
-static sb__wait_result sleep_until_woken(waiter *self, int64_t end, int *error) {
-  for (DWORD look = LOOK_MS;; look = look < LONGEST_LOOK_MS ? 2 * look : look) {
-    uint32_t now = self->expected;
-    if (self->is_woken) return SB__WOKEN;
+static slot *try_to_take(table *t, uint64_t self) {
+  for (size_t i = 0; i < SLOTS; i++) {
+    uint_fast64_t nobody = 0, used = atomic_load(&t->used);
+    if (!atomic_compare_exchange_strong(&t->slots[i].holder, &nobody, self | TAKEN)) continue;
+    while (used <= i && !atomic_compare_exchange_weak(&t->used, &used, i + 1)) continue;
+    return &t->slots[i];
+  }
+  return NULL;
+}
+
+/* NULL: all are in use. */
+static slot *take_slot(table *t, uint64_t self, const sb__word *word) {
+  slot *taken = try_to_take(t, self);
+  if (!taken) {
+    free_ended(t);
+    taken = try_to_take(t, self);
+  }
+  if (!taken) return NULL;
+  taken->word = *word;
+  atomic_store(&taken->holder, self | WAITING);
+  return taken;
+}
+
+/* Wakes the waiter that had a slot, unless its process has ended. */
+static bool wake(slot *s, uint_fast64_t holder) {
+  wchar_t name[ROOM];
+  event_name(holder, name);
+  const HANDLE event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
+  if (!event) {
+    (void)atomic_compare_exchange_strong(&s->holder, &holder, 0);
+    return false;
+  }
+  (void)SetEvent(event);
+  CloseHandle(event);
+  return true;
+}
+
+int sb__os_futex_wake(void *word, int count, int *error) {
+  const sb__word place = sb__win32_word(word);
+  table *t = table_of(&place);
+  int woken = 0;
+  if (!t) {
+    *error = ENOSYS;
+    return -1;
+  }
+  atomic_thread_fence(
+      memory_order_seq_cst); /* after the caller's write, as take_slot's store is before its reader's look */
+  const uint_fast64_t used = atomic_load(&t->used);
+  for (size_t i = 0; i < used && i < SLOTS && woken < count; i++) {
+    slot *s = &t->slots[i];
+    uint_fast64_t holder = atomic_load(&s->holder);
+    if ((holder & HOW) != WAITING || s->word.file != place.file || s->word.volume != place.volume ||
+        s->word.at != place.at)
+      continue;
+    /* it fails where the slot is another waiter's by now */
+    const uint_fast64_t now = (holder & ~(uint_fast64_t)HOW) | WOKEN;
+    if (atomic_compare_exchange_strong(&s->holder, &holder, now)) woken += wake(s, now);
+  }
+  return woken;
+}
+
+/* ---- Waiting ---- */
+
+static void add_waiter(waiter *self) {
+  sb__lock_take(&lock);
+  self->next = waiters;
+  waiters = self;
+  sb__lock_drop(&lock);
+}
+
+static void remove_waiter(waiter *self) {
+  sb__lock_take(&lock);
+  waiter **at = &waiters;
+  while (*at != self) at = &(*at)->next;
+  *at = self->next;
+  sb__lock_drop(&lock);
+}
+
+void sb__os_signal(sb__event *event) {
+  sb__lock_take(&lock);
+  atomic_store(&event->signalled, 1); /* with the lock: the event may go once its waiter sees it */
+  for (const waiter *each = waiters; each; each = each->next) {
+    if (each->event == event) (void)SetEvent(each->wakes);
+  }
+  sb__lock_drop(&lock);
+}
+
+static sb__wait_result wait_in(slot *s, const waiter *self, const void *word, uint32_t expected,
+                               int64_t end, int *error) {
+  for (bool slept = false;; slept = true) {
+    uint32_t now = 0;
+    if ((atomic_load(&s->holder) & HOW) == WOKEN) return SB__WOKEN;
     if (is_signalled(self->event)) return SB__SIGNALLED;
-    if (self->is_mapped && !read_word(self->word, &now)) {
+    if (!read_word(word, &now)) {
       *error = EFAULT;
       return SB__WAIT_FAILED;
     }
-    if (now != self->expected) return SB__WOKEN;
-    const DWORD left = end < 0 ? INFINITE : until(end);
+    if (now != expected) return slept ? SB__WOKEN : SB__NOT_EQUAL;
+    const DWORD left = until(end);
     if (!left) return SB__TIMED_OUT;
-    const DWORD time = self->is_mapped && left > look + looking ? look + looking : left;
-    (void)SleepConditionVariableSRW(&self->woken, &lock, time, 0);
+    (void)WaitForSingleObject(self->wakes, left);
   }
 }
 
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error) {
-  waiter self = {.word = word,
-                 .key = sb__win32_word(word),
-                 .expected = expected,
-                 .event = event,
-                 .woken = CONDITION_VARIABLE_INIT,
-                 .is_mapped = is_mapped(word)};
-  uint32_t now = 0;
-  sb__wait_result how = SB__NOT_EQUAL;
-  AcquireSRWLockExclusive(&lock);
-  if (is_signalled(event)) {
-    how = SB__SIGNALLED;
-  } else if (!read_word(word, &now)) {
-    *error = EFAULT;
-    how = SB__WAIT_FAILED;
-  } else if (now == expected) {
-    waiter **at = &first;
-    while (*at) at = &(*at)->next; /* whoever came first is woken first */
-    *at = &self;
-    looking += self.is_mapped;
-    how = sleep_until_woken(&self, end, error);
-    looking -= self.is_mapped;
-    for (at = &first; *at != &self;) at = &(*at)->next;
-    *at = self.next;
+  static atomic_uint_fast32_t waits;
+  const uint64_t self = (uint64_t)GetCurrentProcessId() << 32 |
+                        ((uint64_t)atomic_fetch_add(&waits, 1) << 2 & UINT32_MAX);
+  const sb__word place = sb__win32_word(word);
+  table *t = table_of(&place);
+  wchar_t name[ROOM];
+  event_name(self, name);
+  waiter own = {event, CreateEventW(NULL, FALSE, FALSE, name), NULL};
+  slot *s = t && own.wakes ? take_slot(t, self, &place) : NULL;
+  sb__wait_result how = SB__WAIT_FAILED;
+  *error = t ? ENOMEM : ENOSYS;
+  if (s) {
+    add_waiter(&own);
+    how = wait_in(s, &own, word, expected, end, error);
+    remove_waiter(&own);
+    const bool was_woken = (atomic_exchange(&s->holder, 0) & HOW) == WOKEN;
+    if (was_woken && how != SB__WAIT_FAILED) how = SB__WOKEN; /* whoever woke it has counted it */
   }
-  ReleaseSRWLockExclusive(&lock);
+  if (own.wakes) CloseHandle(own.wakes);
   return how;
 }
 
@@ -97,32 +225,6 @@ int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
   if (read_word(word, &now)) return now == expected;
   *error = EFAULT;
   return -1;
-}
-
-int sb__os_futex_wake(void *word, int count, int *error) {
-  const sb__word key = sb__win32_word(word);
-  int woken = 0;
-  (void)error;
-  AcquireSRWLockExclusive(&lock);
-  for (waiter *each = first; each && woken < count; each = each->next) {
-    if (each->is_woken || each->key.file != key.file || each->key.volume != key.volume ||
-        each->key.at != key.at)
-      continue;
-    each->is_woken = true;
-    WakeConditionVariable(&each->woken);
-    woken++;
-  }
-  ReleaseSRWLockExclusive(&lock);
-  return woken;
-}
-
-void sb__os_signal(sb__event *event) {
-  AcquireSRWLockExclusive(&lock);
-  atomic_store(&event->signalled, 1); /* with the lock: the event may go once its waiter sees it */
-  for (waiter *each = first; each; each = each->next) {
-    if (each->event == event) WakeConditionVariable(&each->woken);
-  }
-  ReleaseSRWLockExclusive(&lock);
 }
 
 void sb__os_poll_events(void) {}

@@ -67,8 +67,9 @@ void sb__os_expect_use(void *data, size_t nbytes) { (void)data, (void)nbytes; }
 
 enum { GRAIN = 65536 }; /* views begin at multiples of it, on all versions of Windows */
 
-/* A mapping that writes to its file. */
+/* A mapping that writes to its file. It has a handle of the file, which keeps the opening's lock. */
 typedef struct mapping {
+  HANDLE file;
   uintptr_t base;
   size_t nbytes;
   sb__word first; /* of its bytes */
@@ -80,9 +81,11 @@ static sb__lock mappings_lock;
 
 /* False: there is no memory, or the file says nothing of itself; error is set. */
 static bool note_mapping(HANDLE file, void *base, size_t nbytes, int64_t offset, int *error) {
+  const HANDLE self = GetCurrentProcess();
   BY_HANDLE_FILE_INFORMATION about;
   mapping *m = malloc(sizeof *m);
-  if (!m || !GetFileInformationByHandle(file, &about)) {
+  if (!m || !GetFileInformationByHandle(file, &about) ||
+      !DuplicateHandle(self, file, self, &m->file, 0, FALSE, DUPLICATE_SAME_ACCESS)) {
     *error = m ? sb__win32_errno(GetLastError()) : ENOMEM;
     free(m);
     return false;
@@ -98,14 +101,15 @@ static bool note_mapping(HANDLE file, void *base, size_t nbytes, int64_t offset,
   return true;
 }
 
-static void forget_mapping(void *base) {
+/* NULL: it does not write to its file. The result is the caller's. */
+static mapping *forget_mapping(void *base) {
   sb__lock_take(&mappings_lock);
   mapping **at = &mappings;
   while (*at && (*at)->base != (uintptr_t)base) at = &(*at)->next;
-  mapping *found = *at; /* NULL: it does not write to its file */
+  mapping *found = *at;
   if (found) *at = found->next;
   sb__lock_drop(&mappings_lock);
-  free(found);
+  return found;
 }
 
 sb__word sb__win32_word(const void *word) {
@@ -143,9 +147,11 @@ void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *erro
 void sb__os_unmap(void *data, size_t nbytes) {
   (void)nbytes;
   void *base = (void *)((uintptr_t)data / GRAIN * GRAIN);
-  forget_mapping(base);
+  mapping *m = forget_mapping(base);
   /* Where bytes were lost, private zeros are there (win32_guard.c). */
   if (!UnmapViewOfFile(base)) (void)VirtualFree(base, 0, MEM_RELEASE);
+  if (m) CloseHandle(m->file); /* now it can be removed */
+  free(m);
 }
 
 size_t sb__os_mapped_size(int file, size_t nbytes) {

@@ -71,7 +71,12 @@ uint64_t sb__os_unique(void) {
   return x;
 }
 
-sb__abilities sb__os_abilities(void) { return (sb__abilities){.process_start_times = true}; }
+sb__abilities sb__os_abilities(void) {
+  return (sb__abilities){.segments = sb__win32_segments(),
+                         .sealed_memory = true,
+                         .process_start_times = true,
+                         .futexes = true};
+}
 
 int sb__os_processors(void) {
   DWORD_PTR mine = 0, all = 0;

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const { SharedTensor } = require('samebytes')
 const { nativeOnly } = require('../setup')
 const { node, endAll } = require('../other-process')
-const { FOLDER, clean, fresh } = require('../segments')
+const { FOLDER, clean, fresh, pathOf } = require('../segments')
 const { cli } = require('./cli')
 
 describe('samebytes ls, rm and sweep', function () {
@@ -37,7 +37,7 @@ describe('samebytes ls, rm and sweep', function () {
     const of = (name) => found.find((each) => each.name === name)
     assert.deepEqual(of(mine), {
       name: mine,
-      path: `${FOLDER}/${mine}`,
+      path: pathOf(mine),
       nbytes: fs.statSync(`${FOLDER}/${mine}`).size,
       pid: process.pid,
       isAlive: true,
@@ -48,7 +48,7 @@ describe('samebytes ls, rm and sweep', function () {
     })
     assert.deepEqual(of(raw), {
       name: raw,
-      path: `${FOLDER}/${raw}`,
+      path: pathOf(raw),
       nbytes: 12,
       pid: process.pid,
       isAlive: true,
@@ -88,7 +88,7 @@ describe('samebytes ls, rm and sweep', function () {
     assert.deepEqual(found, [
       {
         name,
-        path: `${FOLDER}/${name}`,
+        path: pathOf(name),
         nbytes,
         pid,
         isAlive: false,

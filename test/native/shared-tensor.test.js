@@ -19,9 +19,11 @@ const {
   zeros,
 } = require('samebytes')
 const {
+  can,
   childJson,
   collectUntil,
   copied,
+  errnoOf,
   needs,
   refuses,
   ROOT,
@@ -29,7 +31,7 @@ const {
   skipWithout,
 } = require('../setup')
 const { floats, npyOf } = require('../files')
-const { FOLDER, abilities, clean, fresh, here, unnamed } = require('../segments')
+const { abilities, clean, fresh, here, pathOf, unnamed } = require('../segments')
 
 /** Descriptors of segments that this process has. */
 function descriptors() {
@@ -42,8 +44,11 @@ function descriptors() {
   }).length
 }
 
+/** Has this process so many descriptors of segments, as far as it can be seen? @param {number} n */
+const areOpen = (n) => !can('/proc') || descriptors() === n
+
 /** Nothing is open or mapped any more: what other tests left is collected first. */
-const nothing = () => collectUntil(() => memory().bytes.mapped === 0 && descriptors() === 0)
+const nothing = () => collectUntil(() => memory().bytes.mapped === 0 && areOpen(0))
 
 describe('SharedTensor', () => {
   needs('the addon')
@@ -61,7 +66,7 @@ describe('SharedTensor', () => {
       [a.name, a.path, t.toArray(), t.dtype, a.isSealed],
       [
         name,
-        `${FOLDER}/${name}`,
+        pathOf(name),
         [
           [0, 0, 0],
           [0, 0, 0],
@@ -77,11 +82,11 @@ describe('SharedTensor', () => {
       a.descriptor,
       JSON.parse(JSON.stringify(a)),
       { fd: a.fd },
-      `/proc/${process.pid}/fd/${a.fd}`,
+      ...(can('/proc') ? [`/proc/${process.pid}/fd/${a.fd}`] : []),
     ].map((where) => SharedTensor.open(where))
     assert.deepEqual(
       others.map((b) => b.name),
-      [name, name, name, name, name, null, null],
+      [name, name, name, name, name, null, null].slice(0, others.length),
     )
     others.forEach((b, i) => b.tensor.set(i + 1, 0, 0))
     assert.equal(t.get(0, 0), others.length)
@@ -95,7 +100,7 @@ describe('SharedTensor', () => {
     refuses(() => a.fd, 'ERR_DISPOSED')
     refuses(() => a.isSealed, 'ERR_DISPOSED')
     refuses(() => a.tensor, 'ERR_DISPOSED')
-    assert.deepEqual([a.name, a.path, a.descriptor.shape], [name, `${FOLDER}/${name}`, [2, 3]])
+    assert.deepEqual([a.name, a.path, a.descriptor.shape], [name, pathOf(name), [2, 3]])
     t.set(7, 0, 0)
     assert.equal(SharedTensor.open(name).tensor.get(0, 0), 7)
     SharedTensor.unlink(name)
@@ -108,8 +113,8 @@ describe('SharedTensor', () => {
     const a = SharedTensor.create(fresh(), [2])
     const relative = path.relative(process.cwd(), a.path)
     const opened = [
-      relative,
-      `./${relative}`,
+      relative, // absolute where the folder is on another drive
+      ...(path.isAbsolute(relative) ? [] : [`./${relative}`]),
       ...(abilities.descriptorPaths ? [`/dev/fd/${a.fd}`] : []),
     ].map((where) => SharedTensor.open(where))
     for (const b of opened) {
@@ -144,18 +149,18 @@ describe('SharedTensor', () => {
     assert.equal(memory().bytes.mapped, 128 + 4096)
     assert.equal(t.data.buffer.byteLength, 4096)
     assert.equal(t.dataPtr % 64n, 0n)
-    assert.equal(descriptors(), 1)
+    assert.ok(areOpen(1))
     a.dispose()
-    assert.equal(descriptors(), 0)
+    assert.ok(areOpen(0))
     t.dispose()
     view.fill(2)
     assert.equal(memory().bytes.mapped, 128 + 4096)
     view.dispose()
     assert.ok(await nothing())
     let forgotten = Array.from({ length: 20 }, () => SharedTensor.create(unnamed(), [4]))
-    assert.equal(descriptors(), 20)
+    assert.ok(areOpen(20))
     forgotten = forgotten[0].tensor // of one its mapping stays, of none its descriptor
-    assert.ok(await collectUntil(() => descriptors() === 0 && memory().bytes.mapped === 128 + 16))
+    assert.ok(await collectUntil(() => areOpen(0) && memory().bytes.mapped === 128 + 16))
     forgotten.dispose()
     assert.ok(await nothing())
   })
@@ -245,12 +250,17 @@ describe('SharedTensor', () => {
   })
 
   it('names: with or without a slash, all that shm_open takes', () => {
-    for (const name of ['a b', 'ä☃', '-', '...', 'x'.repeat(200), '*'].map(
-      (end) => fresh() + end,
-    )) {
+    const isPosix = can('permissions of files')
+    for (const name of [
+      'a b',
+      'ä☃',
+      '-',
+      'x'.repeat(200),
+      ...(isPosix ? ['...', '*', '\\'] : []),
+    ].map((end) => fresh() + end)) {
       const a = SharedTensor.create('/' + name, [1])
       assert.equal(a.name, name)
-      assert.ok(fs.existsSync(`${FOLDER}/${name}`))
+      assert.ok(fs.existsSync(pathOf(name)))
       assert.deepEqual(
         SharedTensor.list()
           .filter((entry) => entry.name === name)
@@ -280,10 +290,14 @@ describe('SharedTensor', () => {
       'ä'.repeat(128),
       '.samebytes-1',
       '\ud800',
+      ...(can('permissions of files')
+        ? []
+        : ['a:b', 'a*', 'a\\b', 'a\tb', 'a.', 'a ', 'nul', 'COM1.txt']),
     ]) {
       refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
       refuses(() => SharedTensor.unlink(name), 'ERR_ARGUMENT')
-      if (name.indexOf('/', 1) < 0) refuses(() => SharedTensor.open(name), 'ERR_ARGUMENT')
+      if (name.indexOf('/', 1) < 0 && name.indexOf(path.sep, 1) < 0)
+        refuses(() => SharedTensor.open(name), 'ERR_ARGUMENT')
       else refuses(() => SharedTensor.open(name), 'ERR_NOT_FOUND', 'ERR_ARGUMENT', 'ERR_IO')
     }
     assert.equal(refuses(() => SharedTensor.open('x'.repeat(255))).code, 'ERR_NOT_FOUND')
@@ -297,7 +311,7 @@ describe('SharedTensor', () => {
     const a = SharedTensor.create(name, [2], { dtype: 'int16' })
     a.tensor.fill(1)
     const error = refuses(() => SharedTensor.create(name, [2]), 'ERR_EXISTS')
-    assert.deepEqual([error.errno, error.path], [-os.constants.errno.EEXIST, a.path])
+    assert.deepEqual([error.errno, error.path], [errnoOf('EEXIST'), a.path])
     const same = SharedTensor.create(name, [2], { dtype: 'int16', ifExists: 'open' })
     assert.deepEqual(same.tensor.toArray(), [1, 1])
     refuses(() => SharedTensor.create(name, [3], { dtype: 'int16', ifExists: 'open' }), 'ERR_SHAPE')
@@ -324,7 +338,8 @@ describe('SharedTensor', () => {
     assert.deepEqual(here(), [])
   })
 
-  it('permissions are those that were asked for, 0600 otherwise, whatever the umask', () => {
+  it('permissions are those that were asked for, 0600 otherwise, whatever the umask', function () {
+    skipWithout(this, 'permissions of files')
     const before = process.umask(0o077)
     try {
       for (const [mode, expected] of [
@@ -357,12 +372,13 @@ describe('SharedTensor', () => {
       [a.name, a.isSealed, SharedTensor.open({ fd: a.fd }).isSealed],
       [null, true, true],
     )
+    const [code, ...longer] = can('mapped files that change') ? ['EPERM', 2 ** 20] : ['UNKNOWN'] // Windows lets files grow
     for (const change of [
       () => fs.ftruncateSync(a.fd, 0),
       () => fs.truncateSync(a.path, 0),
-      () => fs.ftruncateSync(a.fd, 2 ** 20),
+      ...longer.map((nbytes) => () => fs.ftruncateSync(a.fd, nbytes)),
     ]) {
-      assert.throws(change, { code: 'EPERM' })
+      assert.throws(change, { code })
     }
     a.tensor.fill(1)
     assert.equal(SharedTensor.create(null, [1], { sealed: true, format: 'raw' }).isSealed, true)
@@ -379,10 +395,18 @@ describe('SharedTensor', () => {
         fs.writeFileSync(at(name), bytes)
         return at(name)
       }
-      assert.deepEqual(
-        SharedTensor.open(put('a.npy', npyOf('<f4', '(2,)', floats(1, 2)))).tensor.toArray(),
-        [1, 2],
-      )
+      const read = (file) => {
+        const shared = SharedTensor.open(file)
+        try {
+          const { tensor: t } = shared
+          const values = t.toArray()
+          t.dispose()
+          return values
+        } finally {
+          shared.dispose()
+        }
+      }
+      assert.deepEqual(read(put('a.npy', npyOf('<f4', '(2,)', floats(1, 2)))), [1, 2])
       refuses(
         () => SharedTensor.open(put('b.npy', npyOf('<f4', '(3,)', floats(1, 2)))),
         'ERR_FORMAT',
@@ -401,31 +425,26 @@ describe('SharedTensor', () => {
         () => SharedTensor.open(put('e.npy', ''), { format: 'raw', dtype: 'uint8' }),
         'ERR_FORMAT',
       )
-      refuses(
-        () => SharedTensor.open(put('f.npy', npyOf('>f4', '(2,)', floats(1, 2)))).tensor,
-        'ERR_UNSUPPORTED',
-      )
+      refuses(() => read(put('f.npy', npyOf('>f4', '(2,)', floats(1, 2)))), 'ERR_UNSUPPORTED')
       refuses(
         () => SharedTensor.open(put('g.npy', npyOf('|O', '(2,)', floats(1, 2)))),
         'ERR_FORMAT',
       )
-      assert.deepEqual(
-        SharedTensor.open(
-          put('h.npy', npyOf('<f4', '(2, 2)', floats(1, 2, 3, 4), 'True')),
-        ).tensor.toArray(),
-        [
-          [1, 3],
-          [2, 4],
-        ],
-      )
-      execFileSync('mkfifo', [at('pipe')])
-      refuses(() => SharedTensor.open(at('pipe')), 'ERR_IO')
-      refuses(() => SharedTensor.open(folder + '/'), 'ERR_IO')
+      assert.deepEqual(read(put('h.npy', npyOf('<f4', '(2, 2)', floats(1, 2, 3, 4), 'True'))), [
+        [1, 3],
+        [2, 4],
+      ])
+      if (can('named pipes in folders')) {
+        execFileSync('mkfifo', [at('pipe')])
+        refuses(() => SharedTensor.open(at('pipe')), 'ERR_IO')
+      }
+      refuses(() => SharedTensor.open(folder + '/'), 'ERR_IO', 'ERR_NOT_FOUND')
       refuses(() => SharedTensor.open('/dev/zero/'), 'ERR_NOT_FOUND', 'ERR_IO')
       refuses(() => SharedTensor.open('/dev/zero', { mode: 'r' }), 'ERR_NOT_FOUND', 'ERR_IO')
-      assert.equal(refuses(() => SharedTensor.open(at('none'))).errno, -os.constants.errno.ENOENT)
+      assert.equal(refuses(() => SharedTensor.open(at('none'))).errno, errnoOf('ENOENT'))
       const name = fresh()
-      fs.symlinkSync(at('a.npy'), `${FOLDER}/${name}`) // somebody else's idea of what the name should be
+      if (!can('permissions of files')) return
+      fs.symlinkSync(at('a.npy'), pathOf(name)) // somebody else's idea of what the name should be
       refuses(() => SharedTensor.open(name), 'ERR_IO')
       refuses(() => SharedTensor.create(name, [2], { ifExists: 'open' }), 'ERR_IO')
       refuses(() => SharedTensor.create(name, [2]), 'ERR_EXISTS')
@@ -506,7 +525,7 @@ describe('SharedTensor', () => {
     }
     assert.equal(
       refuses(() => SharedTensor.open({ fd: 2 ** 31 - 1 }), 'ERR_IO').errno,
-      -os.constants.errno.EBADF,
+      errnoOf('EBADF'),
     )
     for (const opts of [
       { shape: [2] },
@@ -527,7 +546,7 @@ describe('SharedTensor', () => {
     assert.throws(() => new SharedTensor(), { code: 'ERR_ARGUMENT' })
     refuses(() => SharedTensor.unlink(fresh()), 'ERR_NOT_FOUND')
     a.dispose()
-    assert.equal(descriptors(), 0)
+    assert.ok(areOpen(0))
     assert.ok(await nothing())
   })
 
@@ -648,7 +667,7 @@ describe('SharedTensor', () => {
         s.dispose()
       }
     }
-    assert.equal(descriptors(), 0)
+    assert.ok(areOpen(0))
     SharedTensor.unlink(name)
     assert.ok(await nothing())
     assert.deepEqual(here(), [])

@@ -77,8 +77,7 @@ describe('waiting for a word of shared memory', function () {
     return { file, t, layout: layoutOf(t), waits: new Waits() }
   }
 
-  it('wakes a waiting process, which then sees what was written: int32', async function () {
-    skipWithout(this, 'wakes between processes')
+  it('wakes a waiting process, which then sees what was written: int32', async () => {
     const { file, t, layout } = words()
     const peer = nodePeer(
       `${PRELUDE}
@@ -95,7 +94,6 @@ describe('waiting for a word of shared memory', function () {
   })
 
   it('is woken by another process, after the word has changed: back and forth 200 times', async function () {
-    skipWithout(this, 'wakes between processes')
     const { file, t, layout, waits } = words()
     const peer = nodePeer(
       `${PRELUDE}
@@ -474,7 +472,6 @@ say(int(a[4]))
   })
 
   it('keeps the process alive, and no longer', async function () {
-    skipWithout(this, 'wakes between processes')
     const { file, layout } = words()
     const peer = nodePeer(
       `${PRELUDE}
