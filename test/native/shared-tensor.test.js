@@ -296,9 +296,9 @@ describe('SharedTensor', () => {
     ]) {
       refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
       refuses(() => SharedTensor.unlink(name), 'ERR_ARGUMENT')
-      if (name.indexOf('/', 1) < 0 && name.indexOf(path.sep, 1) < 0)
-        {refuses(() => SharedTensor.open(name), 'ERR_ARGUMENT')}
-      else refuses(() => SharedTensor.open(name), 'ERR_NOT_FOUND', 'ERR_ARGUMENT', 'ERR_IO')
+      if (name.indexOf('/', 1) < 0 && name.indexOf(path.sep, 1) < 0) {
+        refuses(() => SharedTensor.open(name), 'ERR_ARGUMENT')
+      } else refuses(() => SharedTensor.open(name), 'ERR_NOT_FOUND', 'ERR_ARGUMENT', 'ERR_IO')
     }
     assert.equal(refuses(() => SharedTensor.open('x'.repeat(255))).code, 'ERR_NOT_FOUND')
     for (const name of [undefined, 1, {}, [], true, Symbol('a'), 1n]) {
