@@ -118,6 +118,7 @@ const CANNOT = {
     reason: 'Windows has no permissions, users and links as POSIX has them',
   },
   'signals of POSIX': { places: ['Windows'], reason: 'Windows has no signals' },
+  'limits of a shell': { places: ['Windows'], reason: 'Windows has no ulimit' },
   'named pipes in folders': { places: ['Windows'], reason: 'Windows has no mkfifo' },
   'addons of somebody else': {
     places: ['Windows'],

@@ -22,15 +22,37 @@ function fresh() {
 /** The name of a segment that may be sealed, where the system has sealed memory: none. */
 const unnamed = () => (abilities.sealedMemory ? null : fresh())
 
-/** What a record of ours says: a link's target, on Windows a file's text. */
-function targetOf(name) {
+const AS_TEXT = process.platform === 'win32' // records are links elsewhere
+
+/** What a record of ours says, '' where it is none, or gone. @param {string} entry  its name */
+function recordOf(entry) {
   try {
-    return process.platform === 'win32'
-      ? fs.readFileSync(`${FOLDER}/${name}`, 'utf8').slice(0, 512)
-      : fs.readlinkSync(`${FOLDER}/${name}`)
+    return AS_TEXT
+      ? fs.readFileSync(pathOf(entry), 'latin1').slice(0, 512)
+      : fs.readlinkSync(pathOf(entry))
   } catch {
-    return '' // no record, or gone
+    return ''
   }
+}
+
+/** Puts a record there, at once, as if another process had done so. @param {string} entry @param {string} text */
+function writeRecord(entry, text) {
+  const draft = pathOf(`${entry}-${process.pid}`)
+  if (AS_TEXT) fs.writeFileSync(draft, text)
+  else fs.symlinkSync(text, draft)
+  for (let tries = 0; ; tries++) {
+    try {
+      return fs.renameSync(draft, pathOf(entry))
+    } catch (error) {
+      if (!AS_TEXT || tries === 1000) throw error // else somebody reads it at the moment
+    }
+  }
+}
+
+/** Takes a name away as somebody would who knows nothing of records, as far as the system lets them. @param {string} name */
+function removeName(name) {
+  if (can('mapped files that change')) fs.unlinkSync(pathOf(name))
+  else SharedTensor.unlink(name)
 }
 
 /** What is in the folder of these names: themselves, and what says who made them. */
@@ -38,7 +60,7 @@ const here = () =>
   fs
     .readdirSync(FOLDER)
     .filter((name) =>
-      [name, targetOf(name)].some((text) => text.includes(`sb-test-${process.pid}-`)),
+      [name, recordOf(name)].some((text) => text.includes(`sb-test-${process.pid}-`)),
     )
     .sort()
 
@@ -59,4 +81,15 @@ function clean() {
   names.clear()
 }
 
-module.exports = { FOLDER, abilities, clean, fresh, here, pathOf, unnamed }
+module.exports = {
+  FOLDER,
+  abilities,
+  clean,
+  fresh,
+  here,
+  pathOf,
+  recordOf,
+  removeName,
+  unnamed,
+  writeRecord,
+}

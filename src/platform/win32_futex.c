@@ -137,18 +137,20 @@ int sb__os_futex_wake(void *word, int count, int *error) {
     *error = ENOSYS;
     return -1;
   }
-  atomic_thread_fence(
-      memory_order_seq_cst); /* after the caller's write, as take_slot's store is before its reader's look */
+  /* Between the caller's write and the look at slots, as a waiter's look at the word comes after its slot's store. */
+  atomic_thread_fence(memory_order_seq_cst);
   const uint_fast64_t used = atomic_load(&t->used);
   for (size_t i = 0; i < used && i < SLOTS && woken < count; i++) {
     slot *s = &t->slots[i];
     uint_fast64_t holder = atomic_load(&s->holder);
-    if ((holder & HOW) != WAITING || s->word.file != place.file || s->word.volume != place.volume ||
+    if ((holder & HOW) < WAITING || s->word.file != place.file || s->word.volume != place.volume ||
         s->word.at != place.at)
       continue;
-    /* it fails where the slot is another waiter's by now */
-    const uint_fast64_t now = (holder & ~(uint_fast64_t)HOW) | WOKEN;
-    if (atomic_compare_exchange_strong(&s->holder, &holder, now)) woken += wake(s, now);
+    const uint_fast64_t now = holder | HOW; /* WOKEN */
+    if (holder == now)
+      (void)wake(s, now); /* whoever woke it may have been killed before the event was set */
+    else if (atomic_compare_exchange_strong(&s->holder, &holder, now)) /* else another waiter's */
+      woken += wake(s, now);
   }
   return woken;
 }

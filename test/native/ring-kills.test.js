@@ -8,14 +8,17 @@ const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const { SharedRing, pythonPath } = require('samebytes')
 const { include } = require('samebytes/native')
-const { generator, nativeOnly, needs, skipWithout, turn } = require('../setup')
+const { can, generator, nativeOnly, needs, skipWithout, turn } = require('../setup')
+const { lackOf } = require('../tools')
 const { nodePeer, programPeer, pythonPeer, endPeers } = require('../peer-process')
-const { abilities, clean, fresh } = require('../segments')
+const { clean, fresh } = require('../segments')
 
 const KILLS = process.env.SAMEBYTES_FULL === '1' ? 1000 : 12
 const MOST_MS = 8 // from a frame of it to the kill
 const LIMIT = 60000 // milliseconds that end a wait which hangs
 const KINDS = ['C', 'Python', 'Node']
+/** what a kind needs @type {Record<string, string>} */
+const NEEDS = { C: 'the ring protocol of Linux', Python: 'NumPy' } // samebytes_ring.h has Linux' own
 
 describe('peers of a ring that are killed at random moments', function () {
   nativeOnly()
@@ -24,6 +27,7 @@ describe('peers of a ring that are killed at random moments', function () {
   const rings = []
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-kills-'))
+    if (!can(NEEDS.C)) return
     execFileSync(
       process.env.CC ?? 'gcc',
       [
@@ -110,8 +114,7 @@ for array, index, lost, tag in ring.read():
 
   for (const kind of KINDS) {
     it(`writers, ${kind}: ${KILLS} kills, and every frame that was counted is whole`, async function () {
-      if (kind === 'Python') skipWithout(this, 'NumPy')
-      if (kind === 'C') skipWithout(this, 'the ring protocol of Linux')
+      if (kind in NEEDS) skipWithout(this, NEEDS[kind])
       const { next } = generator(kind.length)
       const ring = ringOf()
       let count = 0
@@ -173,8 +176,7 @@ for array, index, lost, tag in ring.read():
 
   for (const kind of KINDS) {
     it(`readers that are waited for, ${kind}: ${KILLS} kills, and the writer goes on without those`, async function () {
-      if (kind === 'Python') skipWithout(this, 'NumPy')
-      if (kind === 'C') skipWithout(this, 'the ring protocol of Linux')
+      if (kind in NEEDS) skipWithout(this, NEEDS[kind])
       const { next } = generator(10 + kind.length)
       const ring = ringOf(2)
       const reading = readAll(ring)
@@ -205,8 +207,7 @@ for array, index, lost, tag in ring.read():
     })
 
     it(`writers that wait, ${kind}: ${KILLS} kills, and a reader gets each frame, whole`, async function () {
-      if (kind === 'Python') skipWithout(this, 'NumPy')
-      if (kind === 'C') skipWithout(this, 'the ring protocol of Linux')
+      if (kind in NEEDS) skipWithout(this, NEEDS[kind])
       const { next } = generator(20 + kind.length)
       const ring = ringOf(1)
       const reading = readAll(ring)
@@ -221,13 +222,14 @@ for array, index, lost, tag in ring.read():
     })
   }
 
-  it(`both, of all kinds together: ${KILLS} kills, and a reader gets each frame, whole`, async function () {
-    skipWithout(this, 'NumPy')
+  it(`both, of all kinds together: ${KILLS} kills, and a reader gets each frame, whole`, async () => {
     const { next, pick } = generator(30)
     const ring = ringOf(3)
     const reading = readAll(ring)
     const starts = [writers, readers, readers]
-    const kinds = KINDS.filter((kind) => kind !== 'C' || abilities.futexes) // samebytes_ring.h has Linux' own
+    const kinds = KINDS.filter((kind) =>
+      kind === 'C' ? can(NEEDS.C) : kind === 'Node' || lackOf(NEEDS.Python) === null,
+    )
     const start = (i) => starts[i][pick(kinds)](ring.name)
     const peers = starts.map((_, i) => start(i))
     for (let i = 0; i < KILLS; i++) {

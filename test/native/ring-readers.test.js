@@ -2,7 +2,7 @@
 // Rings whose writer waits for its slowest living reader.
 const assert = require('node:assert/strict')
 const { SharedRing, openNpy } = require('samebytes')
-const { fails, generator, nativeOnly, needs } = require('../setup')
+const { fails, generator, nativeOnly, needs, skipWithout } = require('../setup')
 const { nodePeer, endPeers } = require('../peer-process')
 const { clean, fresh } = require('../segments')
 
@@ -118,7 +118,8 @@ describe('SharedRing with readers', function () {
     ring.dispose()
   })
 
-  it('waits for a stopped reader until the time is up, for a dead one not at all', async () => {
+  it('waits for a stopped reader until the time is up, for a dead one not at all', async function () {
+    skipWithout(this, 'signals of POSIX')
     const ring = ringOf()
     ring.write(0)
     const peer = peerOf(ring, READER)
