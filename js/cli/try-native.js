@@ -1,7 +1,9 @@
 'use strict'
 // What samebytes doctor --try-native runs in a process of its own, which may die of it: the addon loads, computes, maps a file that
-// is replaced meanwhile, and works in a second thread. An error says what did not work. Its argument is a folder for files.
+// is replaced meanwhile, works in a second thread, and shares memory with a second process. An error says what did not work. Its arguments are a
+// folder for files, and in that second process the name of a segment.
 
+const { spawn } = require('node:child_process')
 const path = require('node:path')
 const { Worker, isMainThread } = require('node:worker_threads')
 const samebytes = require('..')
@@ -35,7 +37,35 @@ function map(folder) {
   check(samebytes.openNpy(file).data.length === 3, 'a mapped file cannot be replaced')
 }
 
+/** @param {string} folder */
+async function share(folder) {
+  const name = `samebytes-doctor-${process.pid}`
+  const shared = samebytes.SharedTensor.create(name, [2], { dtype: 'int32' })
+  try {
+    const peer = spawn(process.execPath, [__filename, folder, name], { stdio: 'inherit' })
+    const ended = new Promise((resolve, reject) => peer.once('error', reject).once('exit', resolve))
+    while (shared.tensor.get(0) === 0 && peer.exitCode === null) {
+      await Promise.race([shared.wait(0, 0), ended])
+    }
+    shared.tensor.set(1, 1)
+    shared.notify(1)
+    check((await ended) === 0, 'a second process does not see what this one writes')
+  } finally {
+    shared.dispose()
+    samebytes.SharedTensor.unlink(name)
+  }
+}
+
+/** What the second process does. @param {string} name */
+async function answer(name) {
+  const shared = samebytes.SharedTensor.open(name)
+  shared.tensor.set(1, 0)
+  shared.notify(0)
+  while (shared.tensor.get(1) === 0) await shared.wait(1, 0)
+}
+
 async function main() {
+  if (process.argv.length > 3) return await answer(process.argv[3])
   compute()
   if (!isMainThread) return
   map(process.argv[2])
@@ -43,6 +73,7 @@ async function main() {
   await new Promise((resolve, reject) => {
     worker.once('error', reject).once('exit', resolve)
   })
+  if (process.versions.deno === undefined) await share(process.argv[2]) // it opens no files by descriptors
 }
 
 main().catch((error) => {

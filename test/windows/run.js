@@ -96,7 +96,7 @@ function programs() {
   for (const [title, host] of Object.entries(hosts)) {
     const { status, text } = run([WINE, host, 'js/cli/try-native.js', folder])
     console.log(
-      `${status === 0 ? 'ok' : 'not ok'} - ${title} loads the addons, computes, maps and replaces files, and has them in a second thread`,
+      `${status === 0 ? 'ok' : 'not ok'} - ${title} loads the addons, computes, maps and replaces files, has them in a second thread, and shares memory with a second process`,
     )
     if (status === 0) continue
     failed++
