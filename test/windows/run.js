@@ -13,7 +13,7 @@ const path = require('node:path')
 
 const ROOT = path.join(__dirname, '..', '..')
 const WINE = '/usr/lib/wine/wine64'
-const BUN = '1.4.5'
+const BUN = require('../pack/runtimes/package.json').dependencies['@oven/bun-linux-x64']
 const BUILT = path.join(ROOT, 'build-win32')
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-wine-'))
 const { CI, DISPLAY, TMPDIR, ...environment } = process.env // tests skip there what Windows has no tool for; TMPDIR is no path of Windows
