@@ -79,7 +79,7 @@
       # Apart, because its symbol versions are lost when it is optimised with the rest.
       'target_name': 'samebytes_platform',
       'type': 'static_library',
-      'sources': ['<!@(node -p "fs.readdirSync(\'src/platform\').filter(f=>/^(native|posix|linux)_/.test(f)).sort().map(f=>\'src/platform/\'+f).join(\' \')")'],
+      'sources': ['<!@(node -p "fs.readdirSync(\'src/platform\').filter(f=>/^(native|posix|linux|darwin)_/.test(f)).sort().map(f=>\'src/platform/\'+f).join(\' \')")'],
       'defines': ['SB_OLD_GLIBC=1'],
       'cflags': ['-fno-lto', '-fPIC'],
       'conditions': [['generic!=""', { 'defines': ['SB_GENERIC_POSIX=1'] }]],

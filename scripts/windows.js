@@ -7,14 +7,11 @@
 // Functions of Node-API are looked up in the running program as an addon is loaded, whatever that is called: an import table
 // would name node.exe, and the addon would not load in Electron, Bun or Deno.
 
-const { execFileSync, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { runInNewContext } = require('node:vm')
+const { Cross, ROOT, outputOf, run } = require('./cross')
 
-const ROOT = path.join(__dirname, '..')
 const TOOL = 'x86_64-w64-mingw32-'
 const BUILD = 'build-win32'
 
@@ -30,7 +27,7 @@ const FLAGS = [
   '-Wno-float-conversion',
   '-MMD',
 ]
-const NOT_HERE =
+const WITHOUT =
   /^(-flto.*|-fno-lto|-fPIC|-fno-semantic-interposition|-std=.*|-isystem|<\(node_root_dir\).*)$/
 const LINK = [
   '-shared',
@@ -40,115 +37,18 @@ const LINK = [
   '-Wl,--dynamicbase,--high-entropy-va,--nxcompat,--no-insert-timestamp',
 ]
 
-/** @returns {any} binding.gyp */
-const project = () =>
-  runInNewContext(
-    `(${fs.readFileSync(path.join(ROOT, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')})`,
-  )
-
-const gyp = project()
-
-/**
- * @param {string} text  with gyp's variables
- * @returns {string[]} what stands for it
- */
-function expanded(text) {
-  const named = /^<@\((\w+)\)$/.exec(text)
-  if (named !== null) return gyp.variables[named[1]].flatMap(expanded)
-  const run = /^<!@?\(node -p "(.*)"\)$/.exec(text)
-  if (run === null) return [text]
-  const program = run[1]
-    .replace(/<\((\w+)\)/g, (_, name) => gyp.variables[name])
-    .replace(/\^\(native\|posix\|linux\)/, '^(native|win32)')
-  return execFileSync(process.execPath, ['-p', program], { cwd: ROOT, encoding: 'utf8' })
-    .trim()
-    .split(' ')
-}
-
-/** @param {string} name @returns {any} a target of binding.gyp */
-const targetOf = (name) => gyp.targets.find((/** @type {any} */ each) => each.target_name === name)
-
-/** @param {any} target @returns {string[]} */
-function flagsOf(target) {
-  const all = [...gyp.target_defaults.cflags, '-O3']
-  const kept = all.filter((flag) => !(target['cflags!'] ?? []).includes(flag))
-  const defines = [...gyp.target_defaults.defines, ...(target.defines ?? [])].map(
-    (text) => `-D${text}`,
-  )
-  return [...kept, ...(target.cflags ?? []), ...gyp.target_defaults.cflags_c]
-    .filter((flag) => !NOT_HERE.test(flag))
-    .concat(defines)
-}
-
-/** @param {string} name @returns {string[]} the target's and those that it needs */
-const withNeeded = (name) => [name, ...(targetOf(name).dependencies ?? []).flatMap(withNeeded)]
-
-/** @returns {string} the folder of Node-API's headers */
-function headers() {
-  const major = process.versions.node.split('.')[0]
-  const beside = path.join(path.dirname(fs.realpathSync(process.execPath)), '..', 'include', 'node')
-  return (
-    [
-      beside,
-      path.join(ROOT, 'node_modules', '.cache', `node-headers-${major}`, 'include', 'node'),
-    ].find((folder) => fs.existsSync(path.join(folder, 'node_api.h'))) ?? beside
-  )
-}
-
-/** @param {string[]} products  targets of binding.gyp @returns {string} what make builds them by */
-function makefile(products) {
-  const hash = expanded(gyp.variables.build_hash)[0]
-  const targets = [...new Set(products.flatMap(withNeeded))]
-  const rules = targets.map((name) => {
-    const target = targetOf(name)
-    const told = `${BUILD}/${name}.flags`
-    const flags = [
-      '-isystem',
-      headers(),
-      ...flagsOf(target).map((flag) => flag.replace('<(build_hash)', hash)),
-      ...FLAGS,
-    ]
-      .map(quoted)
-      .join(' ')
-    write(path.join(ROOT, told), flags)
-    return target.sources
-      .flatMap(expanded)
-      .map((/** @type {string} */ source) => {
-        const object = objectOf(name, source)
-        return `${object}: ${source} ${told}\n\t@mkdir -p $(dir $@)\n\t@${TOOL}gcc ${flags} -c ${source} -o $@\n`
-      })
-      .join('')
-  })
-  const objects = targets.map(
-    (name) =>
-      `${name} = ${targetOf(name)
-        .sources.flatMap(expanded)
-        .map((/** @type {string} */ source) => objectOf(name, source))
-        .join(' ')}\n`,
-  )
-  return `${objects.join('')}all: ${products
-    .map((name) =>
-      withNeeded(name)
-        .map((each) => `$(${each})`)
-        .join(' '),
-    )
-    .join(' ')}\n${rules.join('')}-include $(shell find ${BUILD} -name '*.d')\n`
-}
-
-/** @param {string} target @param {string} source */
-const objectOf = (target, source) => `${BUILD}/${target}/${source.replace(/\.c$/, '.o')}`
-
-/** @param {string} text */
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
+const cross = new Cross({
+  build: BUILD,
+  platforms: 'native|win32',
+  command: [`${TOOL}gcc`],
+  flags: FLAGS,
+  without: WITHOUT,
+})
 
 /** @param {string[]} objects @returns {string[]} functions of the host that they call */
 function wantedBy(objects) {
-  const text = execFileSync(`${TOOL}nm`, ['-u', ...objects], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  })
-  return [...new Set(text.match(/\b(napi_|node_api_)\w+/g))].sort()
+  const names = outputOf([`${TOOL}nm`, '-u', ...objects]).match(/\b(napi_|node_api_)\w+/g)
+  return [...new Set(names)].sort()
 }
 
 /**
@@ -184,11 +84,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved) {
 
 /** @param {string} name @param {string} file  the addon */
 function link(name, file) {
-  const objects = withNeeded(name).flatMap((each) =>
-    targetOf(each)
-      .sources.flatMap(expanded)
-      .map((/** @type {string} */ source) => objectOf(each, source)),
-  )
+  const objects = cross.objectsOf(name)
   const source = path.join(BUILD, `${name}_host.c`)
   fs.writeFileSync(path.join(ROOT, source), thunks(wantedBy(objects)))
   run([
@@ -212,8 +108,7 @@ const LIBRARIES = /^(kernel32|msvcrt)\.dll$/i
 
 /** @param {string} file  an addon @returns {string[]} what is wrong with it */
 function faultsOf(file) {
-  const tool = (/** @type {string} */ option) =>
-    execFileSync(`${TOOL}objdump`, [option, file], { encoding: 'utf8', maxBuffer: 2 ** 30 })
+  const tool = (/** @type {string} */ option) => outputOf([`${TOOL}objdump`, option, file])
   const imports = [...tool('-p').matchAll(/DLL Name: (\S+)/g)]
     .map(([, name]) => name)
     .filter((name) => !LIBRARIES.test(name))
@@ -224,28 +119,14 @@ function faultsOf(file) {
   ]
 }
 
-/** @param {string[]} command */
-function run([name, ...args]) {
-  const { status, error } = spawnSync(name, args, { cwd: ROOT, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${name} failed (${error?.message ?? status})`)
-}
-
-/** Writes a file unless it has that text: make goes by times. @param {string} file @param {string} text */
-function write(file, text) {
-  if (!fs.existsSync(file) || fs.readFileSync(file, 'utf8') !== text) fs.writeFileSync(file, text)
-}
-
 function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { out: { type: 'string', default: BUILD } },
   })
   const products = positionals.length > 0 ? positionals : ['samebytes', 'samebytes_math']
-  const folder = path.join(ROOT, BUILD)
-  fs.mkdirSync(folder, { recursive: true })
   fs.mkdirSync(values.out, { recursive: true })
-  fs.writeFileSync(path.join(folder, 'Makefile'), makefile(products))
-  run(['make', '-f', `${BUILD}/Makefile`, '-j', String(os.availableParallelism()), 'all'])
+  cross.compile(products)
   const files = products.map((name) => path.resolve(values.out, `${name}.node`))
   products.forEach((name, i) => {
     link(name, files[i])

@@ -9,9 +9,18 @@
 #if defined(__x86_64__)
 # include <cpuid.h>
 
-static bool has_f16c(void) {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+enum { YMM = 0x6, ZMM = 0xe6 }; /* registers that the system saves */
+
+/* Sets what the processor has, and the system saves. Not __builtin_cpu_supports, whose data some linkers lack. */
+static void find_levels(bool *avx2, bool *avx512) {
+  unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
+  *avx2 = *avx512 = false;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_F16C)) return;
+  __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+  *avx2 = (saved & YMM) == YMM && b & bit_AVX2;
+  *avx512 = *avx2 && (saved & ZMM) == ZMM && b & bit_AVX512F && b & bit_AVX512BW &&
+            b & bit_AVX512DQ && b & bit_AVX512VL && c & bit_AVX512VBMI;
 }
 #endif
 
@@ -23,13 +32,10 @@ int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]) {
   all[count++] = &sb__kernels_scalar;
 #endif
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && has_f16c()) {
-    all[count++] = &sb__kernels_avx2;
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi"))
-      all[count++] = &sb__kernels_avx512;
-  }
+  bool avx2, avx512;
+  find_levels(&avx2, &avx512);
+  if (avx2) all[count++] = &sb__kernels_avx2;
+  if (avx512) all[count++] = &sb__kernels_avx512;
 #elif defined(__aarch64__)
   all[count++] = &sb__kernels_neon;
 #endif

@@ -14,7 +14,7 @@ int sb__posix_extend(int file, int64_t nbytes) {
   return end < nbytes && ftruncate(file, nbytes) ? errno : 0;
 }
 
-#if !SB_LINUX
+#if SB_PLAIN
 /* Writes to what is new, so that there is space for it. Looks for it first. */
 int sb__os_reserve(int file, int64_t nbytes) {
   static const char zeros[65536];
@@ -33,6 +33,9 @@ int sb__os_reserve(int file, int64_t nbytes) {
   return 0;
 }
 
+#endif
+
+#if !SB_LINUX
 /* Where nobody can be asked, the lock is taken and given back: another one who wants it meanwhile is told that it is locked. */
 int sb__os_lock_file(int file, sb__file_lock how) {
   static const int operations[] = {LOCK_UN, LOCK_SH, LOCK_EX, LOCK_EX};

@@ -42,8 +42,8 @@ static int read_word(const void *word, uint32_t *value) {
   return error;
 }
 
-sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
-                                  int64_t end, int *error) {
+sb__wait_result sb__posix_futex_wait(const void *word, uint32_t expected, sb__event *event,
+                                     int64_t end, int *error) {
   int64_t nanoseconds = SHORTEST_NS;
   for (bool slept = false;; slept = true) {
     uint32_t now = 0;
@@ -66,12 +66,23 @@ int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
 }
 
 /* Waiters look by themselves: nobody counts them. */
-int sb__os_futex_wake(void *word, int count, int *error) {
+int sb__posix_futex_wake(void *word, int count, int *error) {
   uint32_t now = 0;
   (void)count;
   *error = read_word(word, &now);
   return *error ? -1 : 0;
 }
+
+# if SB_PLAIN
+sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
+                                  int64_t end, int *error) {
+  return sb__posix_futex_wait(word, expected, event, end, error);
+}
+
+int sb__os_futex_wake(void *word, int count, int *error) {
+  return sb__posix_futex_wake(word, count, error);
+}
+# endif
 
 void sb__os_signal(sb__event *event) { atomic_store(&event->signalled, 1); }
 

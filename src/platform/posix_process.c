@@ -40,7 +40,7 @@ uint64_t sb__os_unique(void) {
   return x;
 }
 
-#if !SB_LINUX
+#if SB_PLAIN
 sb__abilities sb__os_abilities(void) { return (sb__abilities){.segments = SB_SEGMENTS}; }
 
 /* Nobody says when a process started: a number that was given to another one counts as alive. */
@@ -52,6 +52,9 @@ bool sb__os_has_ended(const sb__process *process) {
   return kill((pid_t)process->id, 0) && errno == ESRCH;
 }
 
+#endif
+
+#if !SB_LINUX
 int sb__os_processors(void) {
   const long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;

@@ -46,7 +46,7 @@ compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 # The core's objects. FOLDER [FLAGS...]
 compile_core () {
   mkdir -p "$1"
-  printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/{native,posix,linux}_*.c |
+  printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/{native,posix,linux,darwin}_*.c |
     sed "s#^src/platform/linux_process.c\$#$process#" |
     FOLDER=$1 CC=$cc xargs -P "$(nproc)" -I{} bash -c 'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$FOLDER/$o.o"' _ {} "${@:2}" -Werror
 }

@@ -10,6 +10,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { fromNpm } = require('../from-npm')
 
 const ROOT = path.join(__dirname, '..', '..')
 const WINE = '/usr/lib/wine/wine64'
@@ -45,17 +46,6 @@ function run([name, ...args], options = {}) {
 function must(command, options) {
   const { status, text } = run(command, options)
   if (status !== 0) throw new Error(`${command.join(' ')} failed (${status})\n${text}`)
-}
-
-/** @param {string} name  of an npm package @param {string} version @param {string} file  of the package @returns {string} its path */
-function fromNpm(name, version, file) {
-  const place = path.join(ROOT, 'node_modules', '.cache', `${path.basename(name)}-${version}`)
-  const program = path.join(place, 'node_modules', name, file)
-  if (fs.existsSync(program)) return program
-  fs.mkdirSync(place, { recursive: true })
-  const how = '--no-save --no-package-lock --ignore-scripts --force --no-audit --no-fund'.split(' ')
-  must(['npm', 'install', '--prefix', place, ...how, `${name}@${version}`], { env: process.env })
-  return program
 }
 
 /** @param {string} major @returns {string} node.exe */

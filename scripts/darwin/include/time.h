@@ -1,0 +1,8 @@
+#pragma once
+#include <_types.h>
+
+#define CLOCK_REALTIME 0
+#define CLOCK_MONOTONIC 6
+
+int clock_gettime(clockid_t clock, struct timespec *now);
+int nanosleep(const struct timespec *time, struct timespec *left);
