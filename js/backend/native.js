@@ -12,6 +12,7 @@ const {
   onShortage,
   log,
   onNextTurn,
+  placeOf,
   root,
   textOf,
 } = require('../runtime/host')
@@ -24,7 +25,7 @@ const {
   bytesFrom,
   lengthOf,
 } = require('../base/buffers')
-const { requireAddon, platformName, prebuilt, isShipped } = require('../runtime/platform')
+const { requireAddon, platformName, isShipped } = require('../runtime/platform')
 const {
   events,
   Storage,
@@ -59,8 +60,8 @@ const guarded = new WeakMap()
 function addonPaths() {
   if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
   return [
-    path.join(root, 'build', 'Release', 'samebytes.node'),
-    path.join(prebuilt(), 'samebytes.node'),
+    placeOf('build', 'Release', 'samebytes.node'),
+    placeOf('prebuilds', platformName(), 'samebytes.node'),
   ]
 }
 

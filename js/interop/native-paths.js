@@ -2,12 +2,11 @@
 // samebytes/native: the paths of the C headers and of the shared library, for builds of native code. Loads nothing.
 
 const fs = require('node:fs')
-const path = require('node:path')
-const { root } = require('../runtime/host')
-const { prebuilt } = require('../runtime/platform')
+const { placeOf } = require('../runtime/host')
+const { platformName } = require('../runtime/platform')
 
 /** Folder of samebytes.h, samebytes_napi.h and samebytes_torch.h, for the compiler's include path; absolute. @type {string} */
-const include = path.join(root, 'src')
+const include = placeOf('src')
 
 /**
  * libsamebytes, the C functions of samebytes.h alone, for programs other than Node's addons to link or load; absolute.
@@ -17,8 +16,8 @@ const include = path.join(root, 'src')
  */
 const library =
   [
-    path.join(root, 'build', 'Release', 'libsamebytes.so.1'),
-    path.join(prebuilt(), 'libsamebytes.so.1'),
+    placeOf('build', 'Release', 'libsamebytes.so.1'),
+    placeOf('prebuilds', platformName(), 'libsamebytes.so.1'),
   ].find((file) => fs.existsSync(file)) ?? null
 
 module.exports = { include, library }

@@ -31,24 +31,41 @@ function fileSystem() {
 /** Whether these files are the package's own. Else a bundler put them into the program's, and __dirname is that one's folder, or one that isn't there. */
 const isPackage = fs.existsSync(path.join(__dirname, '..', 'runtime', 'host.js'))
 
-/** The package's folder. Of a bundled program it is what the program's folder finds, as where Next.js renders client components. */
+/**
+ * The package's folder. A bundled program finds it from its own folder, which is the executable's if Node.js made it a single one; from
+ * the current one, as where Next.js renders client components; from the executable's, if Bun made it.
+ */
 const root = isPackage ? path.join(__dirname, '..', '..') : rootFolder()
 
 function rootFolder() {
-  try {
-    return path.dirname(
-      createRequire(path.join(process.cwd(), 'program.js')).resolve('samebytes/package.json'),
-    )
-  } catch {
-    return __dirname
+  for (const folder of [__dirname, process.cwd(), path.dirname(process.execPath)]) {
+    try {
+      return path.dirname(
+        createRequire(path.join(folder, 'program.js')).resolve('samebytes/package.json'),
+      )
+    } catch {}
   }
+  return __dirname
+}
+
+/**
+ * Path of a file or folder of the package, for the system's loader, compilers and Python. They do not read archives of Electron: what
+ * was unpacked lies beside app.asar, in app.asar.unpacked.
+ *
+ * @param {...string} names
+ * @returns {string} absolute; it may not be there
+ */
+function placeOf(...names) {
+  const file = path.join(root, ...names)
+  const unpacked = file.replace(/^.*\.asar(?=[\\/])/is, '$&.unpacked')
+  return unpacked !== file && fs.existsSync(unpacked) ? unpacked : file
 }
 
 /** What a file that is missing means; '': nothing more than that. */
 const bundled =
   isPackage || root !== __dirname
     ? ''
-    : `samebytes was bundled into the program without its files; ${LEAVE_OUT}`
+    : `samebytes was bundled into the program, and there is no node_modules/samebytes beside that; put it there, ${LEAVE_OUT}`
 
 /** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
@@ -328,7 +345,7 @@ const ballastOf = (nbytes, inUse, most) => ballastsNow().ballastOf(nbytes, inUse
 const keepSpare = (ballast) => ballastsNow().keepSpare(ballast)
 
 /** @type {string | null} */
-const pythonPath = path.join(root, 'python')
+const pythonPath = placeOf('python')
 
 /** What each tensor has, so that no structured clone takes it: the error says `Symbol(...) could not be cloned`. @type {symbol | object} */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
@@ -431,6 +448,7 @@ module.exports = {
   collectGarbage,
   heapAvailable,
   root,
+  placeOf,
   bundled,
   readModule,
   keepAttached,

@@ -60,6 +60,7 @@ async function testHere(here) {
   await testTypes()
   await testUserPrograms(here, 'here')
   await testBundle(here, 'here')
+  await testElectron(here, 'here')
   await testOthers()
   await testTraced(here, 'here')
 }
@@ -911,7 +912,124 @@ async function testBundle({ title, command }, name) {
         format === 'esm',
         'the program finds the package by its own folder',
       )
+      if (format === 'esm') return
+      const { out } = await run([...command, path.join(cwd, 'bundled', file)]) // from another folder
+      assert.equal(out, 'native [[1,3],[2,4]]\n')
     })
+  }
+}
+
+// ---- Electron's archives ----
+
+/** A folder named app.asar, as Electron shows the archive, and beside it what was unpacked of that: addons alone, or the whole package. */
+async function testElectron({ command }, name) {
+  for (const [what, unpacked] of [
+    ['the addons are unpacked', ['samebytes.node', 'samebytes_math.node']],
+    ['the package is unpacked', null],
+  ]) {
+    const title = `Electron's layout, ${what}`
+    const resources = `electron-${unpacked === null ? 'package' : 'addons'}`
+    const packed = path.join('app.asar', 'node_modules', 'samebytes')
+    const real = path.join(appOf(resources), 'app.asar.unpacked', 'node_modules', 'samebytes')
+    if (
+      !(await test(title, () => {
+        const from = path.join(appOf(resources), packed)
+        fs.cpSync(appOf(name), path.join(appOf(resources), 'app.asar'), { recursive: true })
+        if (unpacked === null) fs.cpSync(from, real, { recursive: true })
+        else {
+          for (const file of unpacked.map((file) => path.join('prebuilds', PLATFORM, file))) {
+            fs.cpSync(path.join(from, file), path.join(real, file))
+          }
+        }
+        fs.rmSync(path.join(from, 'prebuilds'), { recursive: true })
+      }))
+    ) {
+      continue
+    }
+    const cwd = path.join(resources, 'app.asar')
+    await testPrograms({ title, command }, cwd, { backends: ['native', 'wasm'] })
+    await test(`${title}: what compilers and Python are told is no part of the archive`, async () => {
+      const program =
+        "const { include, library } = require('samebytes/native'); console.log(JSON.stringify({ include, library, python: require('samebytes').pythonPath }))"
+      const { include, library, python } = JSON.parse(
+        (await run([...command, '-e', program], { cwd: appOf(cwd) })).out,
+      )
+      if (unpacked !== null) return assert.equal(library, null)
+      const folder = fs.realpathSync(real)
+      assert.deepEqual(
+        { include, library, python },
+        {
+          include: path.join(folder, 'src'),
+          library: path.join(folder, 'prebuilds', PLATFORM, 'libsamebytes.so.1'),
+          python: path.join(folder, 'python'),
+        },
+      )
+    })
+  }
+}
+
+// ---- Single executable applications ----
+
+/** @param {string} tools  the folder of postject's command */
+async function testSingle({ title, bin }, name, tools) {
+  const cwd = appOf(`${name}-single`)
+  const app = path.join(cwd, 'app')
+  const modules = path.join(cwd, 'node_modules')
+  const binaries = path.join(appOf(name), 'node_modules', 'samebytes', 'prebuilds', PLATFORM)
+  const using = async (where, backend, env = {}) => {
+    const { code, out, err } = await ending([app, where, backend], { env }) // in another folder
+    return { code, out, err }
+  }
+  if (
+    !(await test(`${title}: a single executable application is made`, async () => {
+      for (const folder of ['app', 'single']) {
+        fs.cpSync(path.join(__dirname, folder), cwd, { recursive: true })
+      }
+      fs.symlinkSync(path.join(appOf(name), 'node_modules'), modules)
+      const assets = ['samebytes.node', 'samebytes_math.node'].map((file) => [
+        file,
+        path.join(binaries, file),
+      ])
+      write(path.join(cwd, 'sea.json'), {
+        main: 'bundle.js',
+        output: 'app.blob',
+        disableExperimentalSEAWarning: true,
+        assets: Object.fromEntries(assets),
+      })
+      const places = [bin, tools, path.join(ROOT, 'node_modules', '.bin')].join(path.delimiter)
+      await run(['bash', '-eu', 'build.sh'], { cwd, bin: places })
+      fs.rmSync(modules)
+    }))
+  ) {
+    return
+  }
+  await test(`${title}: a single executable application, alone, says what to do`, async () => {
+    for (const backend of ['native', 'wasm']) {
+      const { code, err } = await using('inside', backend, { SAMEBYTES_BACKEND: backend })
+      assert.equal(code, 1)
+      assert.match(err, /ERR_UNSUPPORTED/)
+      assert.match(err, /no node_modules\/samebytes beside/)
+    }
+  })
+  await test(`${title}: a single executable application, alone, with the addons as assets`, async () => {
+    assert.deepEqual(await using('alone', 'native'), {
+      code: 0,
+      out: 'native\ndone on native\n',
+      err: '',
+    })
+  })
+  fs.cpSync(path.join(appOf(name), 'node_modules'), modules, { recursive: true })
+  for (const where of ['inside', 'beside']) {
+    for (const backend of ['native', 'wasm']) {
+      await test(`${title}: a single executable application, ${where}, on ${backend}`, async () => {
+        const env = backend === 'native' ? {} : { SAMEBYTES_BACKEND: backend }
+        assert.deepEqual(await using(where, backend, env), {
+          code: 0,
+          out: `done on ${backend}\n`,
+          err: '',
+        })
+      })
+    }
   }
 }
 
@@ -1021,6 +1139,7 @@ async function testFull() {
     }
     await testNode(node, name)
     await testBundle(node, name)
+    if (major === 20 || major === 26) await testSingle(node, name, at('.bin'))
     if (major === 26) await testFromSource(node, name)
   }
 
@@ -1066,7 +1185,9 @@ async function testOthers() {
     return
   }
   const at = (...names) => path.join(cache, 'node_modules', ...names)
-  await testOther({ title: 'Bun', command: [at('@oven', 'bun-linux-x64', 'bin', 'bun')] })
+  const bun = at('@oven', 'bun-linux-x64', 'bin', 'bun')
+  await testOther({ title: 'Bun', command: [bun] })
+  await testBunProgram(bun)
   await testOther({
     title: 'Deno',
     command: [
@@ -1117,6 +1238,21 @@ async function testOther(runtime) {
     })
     assert.equal(out, 'done on wasm\n')
     assert.equal(warnings(err), 1, err)
+  })
+}
+
+async function testBunProgram(bun) {
+  await test('Bun: a single executable application finds the package beside it', async () => {
+    const made = path.join(scratch, 'bun-made')
+    const there = path.join(scratch, 'bun-program')
+    fs.cpSync(appOf('here'), made, { recursive: true })
+    await run([bun, 'build', '--compile', 'external.mjs', '--outfile', 'app'], { cwd: made })
+    fs.mkdirSync(there)
+    for (const name of ['app', 'node_modules']) {
+      fs.renameSync(path.join(made, name), path.join(there, name))
+    }
+    const { out, err } = await run([path.join(there, 'app')])
+    assert.deepEqual([out, err], ['native [[1,3],[2,4]]\n', ''])
   })
 }
 
@@ -1231,8 +1367,23 @@ async function testYarn(yarn) {
     return
   }
   const node = { title: "Yarn Plug'n'Play", command: [process.execPath, yarn, 'node'] }
+  await test("Yarn Plug'n'Play: the package is a folder, no archive", async () => {
+    const program = "console.log(require('samebytes/native').library)"
+    const { out } = await run([...node.command, '-e', program], { cwd })
+    assert.ok(out.includes(path.join(cwd, '.yarn', 'unplugged')), out)
+  })
   await testPrograms(node, name, { backends: ['native', 'wasm'] })
   await test("Yarn Plug'n'Play: one instance for import and require", () =>
     run([...node.command, 'both.mjs'], { cwd }))
   await test("Yarn Plug'n'Play: subpaths", () => run([...node.command, 'subpaths.cjs'], { cwd }))
+  await test("Yarn Plug'n'Play: from an archive, if the project wants one, it is WASM, and says so", async () => {
+    const file = path.join(cwd, 'package.json')
+    const project = JSON.parse(fs.readFileSync(file, 'utf8'))
+    write(file, { ...project, dependenciesMeta: { samebytes: { unplugged: false } } })
+    await run([process.execPath, yarn, 'install'], { cwd })
+    assert.ok(!fs.existsSync(path.join(cwd, '.yarn', 'unplugged')))
+    const { out, err } = await run([...node.command, 'cjs.cjs', 'wasm'], { cwd })
+    assert.equal(out, 'done on wasm\n')
+    assert.equal(warnings(err), 1, err)
+  })
 }
