@@ -76,6 +76,7 @@ function tools() {
       versionOf('x86_64-w64-mingw32-binutils', 'x86_64-w64-mingw32-ld'),
     )
   }
+  if (has('darwin-arm64')) found.push(versionOf('clang'), versionOf('lld', 'ld.lld'))
   if (has('cuda')) {
     found.push({
       name: 'nvcc',

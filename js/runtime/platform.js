@@ -121,7 +121,14 @@ function traced() {
 }
 
 /** what scripts/build package-all makes */
-const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'win32-x64']
+const shipped = [
+  'linux-x64',
+  'linux-arm64',
+  'linux-x64-musl',
+  'win32-x64',
+  'darwin-arm64',
+  'darwin-x64',
+]
 
 /** @returns {boolean} whether the package is published with binaries for this machine */
 const isShipped = () => shipped.includes(platformName())

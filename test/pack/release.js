@@ -600,7 +600,9 @@ async function testInstalled(app, version) {
         (name) => `prebuilds/${place}/${name}`,
       ),
   )
-  expected.push('prebuilds/win32-x64/samebytes.node', 'prebuilds/win32-x64/samebytes_math.node')
+  for (const place of ['win32-x64', 'darwin-arm64', 'darwin-x64']) {
+    expected.push(`prebuilds/${place}/samebytes.node`, `prebuilds/${place}/samebytes_math.node`)
+  }
   for (const name of [
     ...expected,
     'dist/samebytes.wasm',
@@ -642,6 +644,8 @@ async function testInstalled(app, version) {
     'aarch64-linux-gnu-gcc',
     'musl',
     'x86_64-w64-mingw32-binutils',
+    'clang',
+    'lld',
     'node',
     'node-gyp',
     'esbuild',

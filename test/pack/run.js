@@ -195,7 +195,9 @@ async function testContents() {
     ),
   )
   if (isWhole) {
-    binaries.push('prebuilds/win32-x64/samebytes.node', 'prebuilds/win32-x64/samebytes_math.node')
+    for (const name of ['win32-x64', 'darwin-arm64', 'darwin-x64']) {
+      binaries.push(`prebuilds/${name}/samebytes.node`, `prebuilds/${name}/samebytes_math.node`)
+    }
   }
   // Where nvcc is; else the package has none, and cuda.whyNot() says so.
   const code = findCompiler()
@@ -290,7 +292,7 @@ async function testLibraries() {
   for (const name of binaries) {
     const text = fs.readFileSync(path.join(folder, name), 'latin1')
     const versions = [...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor))
-    if (/musl|win32/.test(name)) assert.deepEqual(versions, [], name)
+    if (/musl|win32|darwin/.test(name)) assert.deepEqual(versions, [], name)
     else {
       assert.ok(
         versions.length > 0 && Math.max(...versions) <= 28,
