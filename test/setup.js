@@ -377,6 +377,20 @@ function needsMemory(gib) {
   })
 }
 
+/**
+ * For use in describe: its tests set limits of memory, and the one that was there before is there afterwards. Without any, a system may grant
+ * what it does not have. budget: js/backend/storage's.
+ */
+function restoresLimit(budget) {
+  let before
+  beforeEach(() => {
+    before = { limit: budget.limit, isKnown: budget.isKnown }
+  })
+  afterEach(() => {
+    Object.assign(budget, before)
+  })
+}
+
 /** For use in describe: its tests are about the native addon. */
 const nativeOnly = () => needs('the addon')
 
@@ -442,6 +456,7 @@ module.exports = {
   quietMemory,
   refusedUnchanged,
   refuses,
+  restoresLimit,
   settledMemory,
   skip,
   skipWithout,

@@ -4,7 +4,6 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { ROOT, child, needs, isWasm, skipWithout } = require('../setup')
-const { plain } = require('../../js/base/errors')
 
 describe('NODE_DEBUG=samebytes', function () {
   needs('a Node of its own')
@@ -87,6 +86,7 @@ describe('NODE_DEBUG=samebytes', function () {
   it('says what was mapped and shared, in letters', async function () {
     skipWithout(this, 'the addon')
     skipWithout(this, 'shared memory with a name')
+    const { plain } = require('../../js/base/errors')
     const { pathOf } = require(path.join(ROOT, 'test', 'segments')) // bundles of the tests leave it out
     const letters = process.platform === 'win32' ? '\u200b\u2028' : '\x1b[31m\n' // Windows has no names with the others
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-log-'))
