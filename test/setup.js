@@ -324,6 +324,9 @@ function lacks() {
   ].filter((name) => !abilities[name])
 }
 
+/** Wine instead of Windows: it has a program of its own among the system's. */
+const isWine = () => require('node:fs').existsSync('C:\\windows\\system32\\winecfg.exe')
+
 /** What test/cannot.js calls the place where the tests run. */
 const PLACES = [
   backend(),
@@ -337,7 +340,7 @@ const PLACES = [
           ? 'Node with external SharedArrayBuffers'
           : 'Node without external SharedArrayBuffers',
       ]),
-  ...(globalThis.process?.platform === 'win32' ? ['Windows'] : []),
+  ...(globalThis.process?.platform === 'win32' ? ['Windows', ...(isWine() ? ['Wine'] : [])] : []),
   ...(isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer']),
   ...(isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']),
 ]
@@ -371,6 +374,20 @@ function needsMemory(gib) {
   before(function () {
     const free = Math.min(os.freemem(), globalThis.process?.availableMemory?.() ?? Infinity)
     if (free < gib * 2 ** 30) skip(this, `it needs ${gib} GiB of free memory`)
+  })
+}
+
+/**
+ * For use in describe: its tests set limits of memory, and the one that was there before is there afterwards. Without any, a system may grant
+ * what it does not have. budget: js/backend/storage's.
+ */
+function restoresLimit(budget) {
+  let before
+  beforeEach(() => {
+    before = { limit: budget.limit, isKnown: budget.isKnown }
+  })
+  afterEach(() => {
+    Object.assign(budget, before)
   })
 }
 
@@ -439,6 +456,7 @@ module.exports = {
   quietMemory,
   refusedUnchanged,
   refuses,
+  restoresLimit,
   settledMemory,
   skip,
   skipWithout,

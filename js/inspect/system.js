@@ -8,6 +8,7 @@ const { fileURLToPath } = require('node:url')
 const { threadId, isMainThread } = require('node:worker_threads')
 const { instance } = require('../model/internals')
 
+const isWindows = process.platform === 'win32'
 const OWN = path.join(__dirname, '..') + path.sep
 
 /** Whether the package has its own files. Else a bundler put it into the program's file, and the two cannot be told apart. */
@@ -66,9 +67,12 @@ function shownPath(file) {
 function fileOf(fd) {
   try {
     const { dev, ino } = fs.fstatSync(fd, { bigint: true })
-    return { path: fs.readlinkSync(`/proc/self/fd/${fd}`), key: `${dev}-${ino}` }
+    const file = isWindows
+      ? /** @type {any} */ (instance().ffi.backend).addon.segmentPath(fd)
+      : fs.readlinkSync(`/proc/self/fd/${fd}`)
+    return file === null ? null : { path: file, key: `${dev}-${ino}` }
   } catch {
-    return null // not Linux
+    return null // this system does not say it
   }
 }
 
@@ -95,6 +99,17 @@ function nameIn(folder, key) {
   }
 }
 
+/** @param {string} folder */
+function isInSegments(folder) {
+  const { segments } = instance().ffi.backend.abilities
+  if (segments === undefined || folder === segments) return folder === segments
+  try {
+    return isWindows && folder === fs.realpathSync.native(segments) // which may have been given as DOCUME~1
+  } catch {
+    return false
+  }
+}
+
 /**
  * A mapped file's name now: files and segments that samebytes makes get theirs after they were mapped.
  *
@@ -102,19 +117,24 @@ function nameIn(folder, key) {
  * @returns {{ kind: 'file' | 'shm', name: string }}
  */
 function nameOfFile({ path: file, key }) {
-  if (file.startsWith('/memfd:')) return { kind: 'shm', name: '(sealed, without a name)' }
-  const { segments } = instance().ffi.backend.abilities
-  if (segments !== undefined && path.dirname(file) === segments) {
-    const name = path.basename(file)
+  const name = path.basename(file)
+  const isSegment = isInSegments(path.dirname(file))
+  if (file.startsWith('/memfd:') || (isSegment && name.startsWith('.samebytes-sealed-'))) {
+    return { kind: 'shm', name: '(sealed, without a name)' }
+  }
+  if (isSegment) {
     const isNamed =
       !name.endsWith(' (deleted)') && !name.startsWith('#') && !name.startsWith('.samebytes-')
-    return { kind: 'shm', name: isNamed ? name : (nameIn(segments, key) ?? '(without a name)') }
+    return {
+      kind: 'shm',
+      name: isNamed ? name : (nameIn(path.dirname(file), key) ?? '(without a name)'),
+    }
   }
-  const isTemporary = /^\.samebytes-[\w-]+\.tmp$/.test(path.basename(file))
-  const name = names.get(key) ?? (isTemporary ? nameIn(path.dirname(file), key) : undefined)
-  if (name === undefined) return { kind: 'file', name: shownPath(file) }
-  names.set(key, name)
-  return { kind: 'file', name: shownPath(path.join(path.dirname(file), name)) }
+  const isTemporary = /^\.samebytes-[\w-]+\.tmp$/.test(name)
+  const later = names.get(key) ?? (isTemporary ? nameIn(path.dirname(file), key) : undefined)
+  if (later === undefined) return { kind: 'file', name: shownPath(file) }
+  names.set(key, later)
+  return { kind: 'file', name: shownPath(path.join(path.dirname(file), later)) }
 }
 
 /** @returns {string} the program's file, and the thread if it is a worker */

@@ -46,8 +46,9 @@ describe('import and require', () => {
     const { same, values, backend } = await childJson(
       `
       import { createRequire } from 'node:module'
+      import { join } from 'node:path'
       import { tensor, backend } from 'samebytes'
-      const samebytes = createRequire(process.cwd() + '/x.js')('samebytes')
+      const samebytes = createRequire(join(process.cwd(), 'x.js'))('samebytes')
       const t = samebytes.zeros([2]).copyFrom(tensor([1, 2]))
       console.log(JSON.stringify({ same: tensor === samebytes.tensor, values: t.toArray(), backend: backend() }))
     `,

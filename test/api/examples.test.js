@@ -7,7 +7,7 @@ const { inspect } = require('node:util')
 const samebytes = require('samebytes')
 const math = require('samebytes/math')
 const { budget } = require('../../js/backend/storage')
-const { ROOT, isPage, needs, skipWithout } = require('../setup')
+const { ROOT, isPage, needs, restoresLimit, skipWithout } = require('../setup')
 
 const FOLDER = path.join(ROOT, 'js')
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
@@ -78,10 +78,7 @@ async function run(lines) {
 }
 
 describe('examples', () => {
-  const { limit, isKnown } = budget
-  afterEach(() => {
-    Object.assign(budget, { limit, isKnown })
-  })
+  restoresLimit(budget)
 
   it('are found, and say what they give', async () => {
     assert.ok(examples.length > 125, `${examples.length} examples`)

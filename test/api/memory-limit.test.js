@@ -12,13 +12,14 @@ const {
   toNpyBytes,
   zeros,
 } = require('samebytes')
-const { childJson, fails, isPage, needs, settledMemory, skip } = require('../setup')
+const { budget } = require('../../js/backend/storage')
+const { childJson, fails, isPage, needs, restoresLimit, settledMemory, skip } = require('../setup')
 
 const MIB = 2 ** 20
 const total = () => Object.values(settledMemory().bytes).reduce((a, b) => a + b)
 
 describe('setMemoryLimit', () => {
-  afterEach(() => setMemoryLimit(Infinity))
+  restoresLimit(budget)
 
   it('refuses what goes beyond it, names request and limit, and leaves all as it was', () => {
     const t = ones([MIB], 'uint8')
@@ -138,7 +139,7 @@ describe('setMemoryLimit', () => {
 })
 
 describe('memory that a call takes for itself', function () {
-  afterEach(() => setMemoryLimit(Infinity))
+  restoresLimit(budget)
 
   const N = 2 ** 19 + 1 // a prime's multiple: tables and a convolution of twice as many elements
   const calls = {

@@ -291,12 +291,15 @@ describe('memoryMap', function () {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-'))
     try {
       const hostile = '<img src=x onerror=alert(1)>&\'"<!--<script>\u001b[31m\u2028.js'
-      const file = path.join(folder, hostile)
+      const name = process.platform === 'win32' ? hostile.replace(/[<>"\p{Cc}]/gu, '') : hostile // what is allowed there
+      const file = path.join(folder, name)
       fs.writeFileSync(
         file,
         `
+        const vm = require('node:vm')
         const { memoryMap } = require(${JSON.stringify(path.join(ROOT, 'js', 'inspect.js'))})
-        globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zeros([2])
+        globalThis.samebytes = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))})
+        vm.runInThisContext('\\n\\nglobalThis.t = samebytes.zeros([2])', ${JSON.stringify({ filename: path.join(folder, hostile) })})
         console.log(JSON.stringify(['html', 'text'].map(format => memoryMap({ format }))))
       `,
       )
@@ -312,7 +315,7 @@ describe('memoryMap', function () {
         page.includes('&lt;img src=x onerror=alert(1)&gt;&amp;&#39;&quot;&lt;!--&lt;script&gt;'),
       )
       const { map } = JSON.parse(/id="data">(.*)<\/script>/.exec(page)[1])
-      assert.ok(map.program.includes(hostile) && map.regions[0].site.file.includes(hostile))
+      assert.ok(map.program.includes(name) && map.regions[0].site.file.includes(hostile))
       // eslint-disable-next-line no-control-regex -- it must not be there
       assert.doesNotMatch(text, /[\u001b\u2028]/)
       assert.match(text, /<script>\\u001b\[31m\\u2028\.js:3/)
@@ -636,16 +639,20 @@ describe('SAMEBYTES_TRACE=1', function () {
 
 describe("the memory map of others' memory", function () {
   nativeOnly()
+  let folder
+
+  after(() => {
+    if (folder) fs.rmSync(folder, { recursive: true }) // not before the program ends: Windows deletes no mapped file
+  })
 
   it('names files, shared memory, native code, threads, blobs and what is pending', async function () {
     skipWithout(this, 'sealed memory')
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-'))
     const regions = await childJson(`
-      const fs = require('node:fs')
-      const os = require('node:os')
       const path = require('node:path')
       const { memoryMap } = require('samebytes/inspect')
       const s = require('samebytes')
-      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-map-'))
+      const folder = ${JSON.stringify(folder)}
       const name = 'samebytes-map-' + process.pid
       try {
         const file = path.join(folder, 'weights.safetensors')
@@ -676,7 +683,6 @@ describe("the memory map of others' memory", function () {
         globalThis.held = [a, b, weights, made, named, sealed, segments, sab, capsule, record, address, foreign, taken, ours, theirs]
       } finally {
         s.SharedTensor.unlink(name)
-        fs.rmSync(folder, { recursive: true })
       }
     `)
     const one = (kind) => {

@@ -233,6 +233,7 @@ describe('packages of npm, beside tensors', function () {
   })
 
   describe('transformers.js', () => {
+    needs('sharp') // which it loads
     let hf
     let ort
     before(() => {
@@ -270,6 +271,7 @@ describe('packages of npm, beside tensors', function () {
   })
 
   describe('sharp', () => {
+    needs('sharp')
     let sharp
     before(() => {
       sharp = load('sharp')

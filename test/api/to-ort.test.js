@@ -21,6 +21,7 @@ const {
   nativeOnly,
   needs,
   refuses,
+  settledMemory,
   skip,
   skipWithout,
 } = require('../setup')
@@ -176,14 +177,13 @@ describe('toOrt and fromOrt', function () {
 
   it('let a collection find what nobody has any more', async function () {
     if (typeof globalThis.gc !== 'function') skip(this, 'it needs gc()')
-    await collectUntil(() => true)
-    const { tensors } = memory()
+    const { tensors } = settledMemory()
     const fill = () => {
       for (let i = 0; i < 50; i++) toOrt(zeros([100]), ort)
     }
     fill()
     assert.ok(
-      await collectUntil(() => memory().tensors <= tensors),
+      await collectUntil(() => settledMemory().tensors <= tensors),
       `${memory().tensors} tensors, ${tensors} before`,
     )
   })

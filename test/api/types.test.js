@@ -69,12 +69,13 @@ function publicNames(folder, entries) {
     types: [],
   })
   const checker = program.getTypeChecker()
+  const ours = folder.replaceAll(path.sep, '/') // as TypeScript has the names of files
   const isExplained = (entry) =>
     ts.displayPartsToString(entry.getDocumentationComment(checker)).trim() !== ''
   const isIgnored = (symbol) => symbol.getJsDocTags(checker).some(({ name }) => name === 'ignore')
   const isOurs = (symbol) =>
     symbol.declarations?.some((declaration) =>
-      declaration.getSourceFile().fileName.startsWith(folder),
+      declaration.getSourceFile().fileName.startsWith(ours),
     ) ?? false
   const found = []
   const look = (name, given) => {

@@ -40,7 +40,17 @@ const {
   zerosLike,
   zerosStrided,
 } = require('samebytes')
-const { collectUntil, copied, fails, generator, hex, leavesNothing, refuses } = require('../setup')
+const {
+  collectUntil,
+  copied,
+  fails,
+  generator,
+  hex,
+  leavesNothing,
+  refuses,
+  restoresLimit,
+} = require('../setup')
+const { budget } = require('../../js/backend/storage')
 const ffi = require('../../js/backend/calls')
 const fileCalls = require('../../js/backend/file-calls')
 const { Tensor } = require('../../js/tensor/tensor')
@@ -49,6 +59,7 @@ const { twoDevices } = require('./device')
 const device = 'cuda:0'
 
 describe('tensors on a device', () => {
+  restoresLimit(budget)
   const like = arange(6).reshape(2, 3).to('float32')
   const bytes = new Uint8Array(24).map((_, i) => i)
   const seeded = () => ({ generator: new Generator(7) })
@@ -637,12 +648,8 @@ describe('tensors on a device', () => {
   })
 
   it('are no part of what setMemoryLimit limits', () => {
-    try {
-      setMemoryLimit(memory().bytes.v8 + memory().bytes.native + 2 ** 20)
-      assert.equal(empty([2 ** 22], { device }).device, device)
-    } finally {
-      setMemoryLimit(Infinity)
-    }
+    setMemoryLimit(memory().bytes.v8 + memory().bytes.native + 2 ** 20)
+    assert.equal(empty([2 ** 22], { device }).device, device)
   })
 })
 

@@ -15,7 +15,8 @@ const {
   toNpyBytes,
   zeros,
 } = require('samebytes')
-const { collectAll, copied, nativeOnly, settledMemory } = require('../setup')
+const { collectAll, copied, nativeOnly, restoresLimit, settledMemory } = require('../setup')
+const { budget } = require('../../js/backend/storage')
 const { backend } = require('../../js/backend/call-buffer')
 
 const N = 40_000 // elements: more bytes than are counted together
@@ -37,6 +38,7 @@ function isUsedAgain(n = N) {
 }
 
 describe('buffers of disposed tensors', () => {
+  restoresLimit(budget)
   nativeOnly()
   beforeEach(() => {
     backend.spare.clear()
@@ -178,11 +180,7 @@ describe('buffers of disposed tensors', () => {
     assert.equal(backend.spare.list.length, 0)
     disposed()
     setMemoryLimit(2 ** 20)
-    try {
-      assert.throws(() => empty([2 ** 20]), { code: 'ERR_MEMORY' })
-      assert.equal(backend.spare.list.length, 0)
-    } finally {
-      setMemoryLimit(Infinity)
-    }
+    assert.throws(() => empty([2 ** 20]), { code: 'ERR_MEMORY' })
+    assert.equal(backend.spare.list.length, 0)
   })
 })

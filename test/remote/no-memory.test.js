@@ -17,9 +17,10 @@ const {
   zeros,
 } = require('samebytes')
 const { backend } = require('../../js/backend/calls')
+const { budget } = require('../../js/backend/storage')
 const { failure } = require('../../js/base/errors')
 const { crc32, gguf, zip } = require('../files')
-const { needs } = require('../setup')
+const { needs, restoresLimit } = require('../setup')
 const { startNginx } = require('./nginx')
 
 const N = 2 ** 16
@@ -54,9 +55,7 @@ describe('loads without memory', function () {
     server = await startNginx()
   })
   after(() => server?.stop())
-  afterEach(() => {
-    setMemoryLimit(Infinity)
-  })
+  restoresLimit(budget)
 
   const values = () => arange(N).astype('float32')
   const packed = () => {
