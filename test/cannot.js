@@ -121,7 +121,7 @@ const CANNOT = {
   'named pipes in folders': { places: ['Windows'], reason: 'Windows has no mkfifo' },
   'addons of somebody else': {
     places: ['Windows'],
-    reason: 'the addons of test/peers are built by node-gyp, which knows no mingw',
+    reason: 'the addons of test/peers and examples/ are built by node-gyp, which knows no mingw',
   },
   'shared memory with a name': {
     places: ['system without segments'],

@@ -33,14 +33,15 @@ function targetOf(name) {
   }
 }
 
-/** What is in the folder of these names: themselves, and what says who made them. */
-const here = () =>
+/** What is in the folder with a text in its name, or in that of the segment that it is a record of. */
+const namesWith = (text) =>
   fs
     .readdirSync(FOLDER)
-    .filter((name) =>
-      [name, targetOf(name)].some((text) => text.includes(`sb-test-${process.pid}-`)),
-    )
+    .filter((name) => [name, targetOf(name)].some((said) => said.includes(text)))
     .sort()
+
+/** What is there of this process' tests. */
+const here = () => namesWith(`sb-test-${process.pid}-`)
 
 /** For afterEach. */
 function clean() {
@@ -59,4 +60,4 @@ function clean() {
   names.clear()
 }
 
-module.exports = { FOLDER, abilities, clean, fresh, here, pathOf, unnamed }
+module.exports = { FOLDER, abilities, clean, fresh, here, namesWith, pathOf, unnamed }

@@ -2,12 +2,13 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { fromBlob, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { ROOT, childJson, collectUntil, copied, fails, nativeOnly } = require('../setup')
+const { ROOT, childJson, collectUntil, copied, fails, nativeOnly, needs } = require('../setup')
 
 const ADDON = path.join(ROOT, 'examples', 'addon', 'build', 'Release', 'levels.node')
 
 describe('the example addon', () => {
   nativeOnly()
+  needs('addons of somebody else')
   let stretch
 
   before(() => {

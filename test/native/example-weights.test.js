@@ -17,7 +17,7 @@ describe('the example of weights', function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-example-'))
   })
   after(() => {
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
   })
   const env = () => ({ ...process.env, TMPDIR: folder })
 
