@@ -119,6 +119,10 @@ const CANNOT = {
   },
   'signals of POSIX': { places: ['Windows'], reason: 'Windows has no signals' },
   'named pipes in folders': { places: ['Windows'], reason: 'Windows has no mkfifo' },
+  'fetch from servers': {
+    places: ['Wine'],
+    reason: "Node's fetch asks for TCP_KEEPIDLE, which Wine does not know: it connects to nothing",
+  },
   'addons of somebody else': {
     places: ['Windows'],
     reason: 'the addons of test/peers and examples/ are built by node-gyp, which knows no mingw',

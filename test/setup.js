@@ -324,6 +324,9 @@ function lacks() {
   ].filter((name) => !abilities[name])
 }
 
+/** Wine instead of Windows: it has a program of its own among the system's. */
+const isWine = () => require('node:fs').existsSync('C:\\windows\\system32\\winecfg.exe')
+
 /** What test/cannot.js calls the place where the tests run. */
 const PLACES = [
   backend(),
@@ -337,7 +340,7 @@ const PLACES = [
           ? 'Node with external SharedArrayBuffers'
           : 'Node without external SharedArrayBuffers',
       ]),
-  ...(globalThis.process?.platform === 'win32' ? ['Windows'] : []),
+  ...(globalThis.process?.platform === 'win32' ? ['Windows', ...(isWine() ? ['Wine'] : [])] : []),
   ...(isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer']),
   ...(isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']),
 ]

@@ -163,6 +163,7 @@ describe('the code blocks of README.md and docs/', function () {
     it(`${page}:${line} runs`, async function () {
       if (/\bstartServer\b/.test(source)) skipWithout(this, 'nats-server')
       if (/\bpython3\b/.test(source)) skipWithout(this, 'Python')
+      if (/[^.\w]fetch\(/.test(source)) skipWithout(this, 'fetch from servers')
       if (/\bfrom 'sharp'/.test(source)) skipWithout(this, 'sharp')
       if (/\bsent\.host\b/.test(source)) skipWithout(this, 'sealed memory')
       const { code, stdout, output } = await runScript(source, name, folder)
