@@ -151,18 +151,22 @@ function checkTarget({ name, dtype: from }, label, extension, dtype) {
 function tensorIn(file, name, label, dtype) {
   const t = file.get(name)
   if (dtype === undefined || t.dtype === dtype) return t
-  const made = t.astype(dtype)
-  if (
-    /^u?int/.test(dtype) &&
-    !samebytes.canCast(t.dtype, dtype, 'safe') &&
-    !samebytes.arrayEqual(t, made)
-  ) {
-    throw failure(
-      'ERR_BOUNDS',
-      `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`,
-    )
+  try {
+    const made = t.astype(dtype)
+    if (
+      /^u?int/.test(dtype) &&
+      !samebytes.canCast(t.dtype, dtype, 'safe') &&
+      !samebytes.arrayEqual(t, made)
+    ) {
+      throw failure(
+        'ERR_BOUNDS',
+        `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`,
+      )
+    }
+    return made
+  } finally {
+    t.dispose()
   }
-  return made
 }
 
 /**
@@ -191,6 +195,8 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   const { onProgress, end } = progress()
   /** @type {Content | undefined} */
   let opened
+  /** @type {Tensor[]} */
+  const tensors = [] // disposed of at the end: a mapping would keep the old file where B replaces A on Windows
   try {
     const file = (opened = await about(label, () =>
       openSource(located, { raw, dtype }, { signal: stop.signal, onProgress }),
@@ -219,21 +225,16 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
     }
     if (extension === '.npy') {
       await about(label, async () => file.fetch?.(names, () => null))
-      await samebytes.saveNpy(
-        to,
-        about(label, () => tensorIn(file, names[0], label, dtype)),
-        options,
-      )
+      tensors.push(about(label, () => tensorIn(file, names[0], label, dtype)))
+      await samebytes.saveNpy(to, tensors[0], options)
     } else if (file.fetch === undefined && dtype === undefined) {
       // mapped
-      const tensors = about(label, () =>
-        names.map(
-          (name) =>
-            /** @type {[string, Tensor]} */ ([nameIn(name), tensorIn(file, name, label, dtype)]),
-        ),
+      about(label, () => names.forEach((name) => tensors.push(tensorIn(file, name, label, dtype))))
+      const named = names.map(
+        (name, i) => /** @type {[string, Tensor]} */ ([nameIn(name), tensors[i]]),
       )
-      if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
-      else await samebytes.saveSafetensors(to, tensors, options)
+      if (extension === '.npz') await samebytes.saveNpz(to, named, options)
+      else await samebytes.saveSafetensors(to, named, options)
     } else {
       const sources = new Map(names.map((name) => [nameIn(name), name]))
       const specs = [...sources].map(([name, source]) => ({
@@ -269,6 +270,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
     end()
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
+    for (const t of tensors) t.dispose()
     opened?.close()
   }
 }
