@@ -43,7 +43,7 @@ function isFile(file, isOwn = true) {
 /** @param {string} name @returns {string | null} the segment of that name */
 function segmentOf(name) {
   const bare = name.startsWith('/') ? name.slice(1) : name
-  if (bare === '' || bare.includes('/') || bare.includes('\0')) return null
+  if (bare === '' || path.basename(bare) !== bare || bare.includes('\0')) return null
   const { segments } = backend.abilities
   if (segments === undefined) return null
   const file = path.join(segments, bare)
