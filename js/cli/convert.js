@@ -45,15 +45,24 @@ function rawDtype(file, label, names, { raw, dtype }) {
     : undefined
 }
 
+/** @param {string} a  a path; '': it is none @param {string} b @returns {boolean} */
+function isSameFile(a, b) {
+  const [one, other] = [a, b].map((file) =>
+    file === '' ? undefined : fs.statSync(file, { bigint: true, throwIfNoEntry: false }),
+  )
+  return one !== undefined && one.dev === other?.dev && one.ino === other.ino
+}
+
 /**
  * @param {import('./open').Located} located
  * @param {{ raw?: string, dtype?: string }} options
- * @param {{ signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} remote  of a file at a URL
+ * @param {{ isMapped: boolean, signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} how  signal,
+ * onProgress: of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openSource(located, options, remote) {
+async function openSource(located, options, how) {
   const { label, tensor } = located
-  const file = await openLocated(located, { isMapped: true, ...remote })
+  const file = await openLocated(located, how)
   let readAs
   try {
     const names = file.format === 'raw' ? [] : chosenNames(file, tensor, label)
@@ -65,7 +74,7 @@ async function openSource(located, options, remote) {
     throw error
   }
   file.close()
-  return openLocated(located, { dtype: readAs, isMapped: true, ...remote })
+  return openLocated(located, { dtype: readAs, ...how })
 }
 
 /** Without an .npz file's members that are no arrays. @param {Content} file @param {string[]} names */
@@ -188,6 +197,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   }
   const located = locate(from, true)
   const { label, tensor } = located
+  const isMapped = process.platform !== 'win32' || !isSameFile(located.path, to) // Windows replaces no file that is mapped
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
@@ -196,10 +206,10 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   /** @type {Content | undefined} */
   let opened
   /** @type {Tensor[]} */
-  const tensors = [] // disposed of at the end: a mapping would keep the old file where B replaces A on Windows
+  const tensors = [] // disposed of at the end
   try {
     const file = (opened = await about(label, () =>
-      openSource(located, { raw, dtype }, { signal: stop.signal, onProgress }),
+      openSource(located, { raw, dtype }, { isMapped, signal: stop.signal, onProgress }),
     ))
     const chosen = about(label, () => chosenNames(file, tensor, label))
     await about(label, async () => file.describe?.(chosen))
