@@ -133,6 +133,12 @@ const TOOLS = {
 
 const known = new Map()
 
+/** An addon that is built of a folder's binding.gyp: by node-gyp, for Windows by scripts/windows.js. @param {string} folder @param {string} name */
+const addonOf = (folder, name) =>
+  process.platform === 'win32'
+    ? path.join(ROOT, 'build-win32', `${name}.node`)
+    : path.join(ROOT, folder, 'build', 'Release', `${name}.node`)
+
 /** Why tests without this tool are skipped; null: it is there. In CI, which must not skip what it is to test, a missing one is an error. */
 function lackOf(name) {
   const { isThere, where, notInCi } = TOOLS[name]
@@ -143,4 +149,4 @@ function lackOf(name) {
   return reason
 }
 
-module.exports = { GOPATH, PYTHON, TOOLS, TORCH_ADDONS, find, lackOf }
+module.exports = { GOPATH, PYTHON, TOOLS, TORCH_ADDONS, addonOf, find, lackOf }

@@ -1,12 +1,11 @@
 'use strict'
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
-const net = require('node:net')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { ones, saveNpySync, saveNpzSync, toNpyBytes, toSafetensorsBytes } = require('samebytes')
 const { gguf, npy, safetensors, text, u64, zip } = require('../files')
-const { CLASSES } = require('../setup')
+const { CLASSES, can } = require('../setup')
 const { cli, folder } = require('./cli')
 
 const BEL = '\x07'
@@ -153,19 +152,17 @@ describe('samebytes and hostile files', function () {
   })
 
   it('waits for no pipe, and reads no device', async () => {
-    const isWindows = process.platform === 'win32'
-    const pipe = isWindows ? `\\\\.\\pipe\\samebytes-${process.pid}.npy` : 'pipe.npy'
-    const server = isWindows ? net.createServer().listen(pipe) : null
-    if (!isWindows) execFileSync('mkfifo', [at(pipe)])
-    const devices = isWindows ? ['NUL', '\\\\.\\NUL'] : ['/dev/zero', '/dev/null']
-    for (const name of [pipe, ...devices, at()]) {
+    const hasPipes = can('named pipes in folders')
+    if (hasPipes) execFileSync('mkfifo', [at('pipe.npy')])
+    const devices =
+      process.platform === 'win32' ? ['NUL', '\\\\.\\NUL'] : ['/dev/zero', '/dev/null']
+    for (const name of [...(hasPipes ? ['pipe.npy'] : []), ...devices, at()]) {
       for (const command of ['info', 'show']) {
         const { code, stderr } = await run(command, name)
         assert.equal(code, 1)
         assert.match(stderr, /is no regular file \(ERR_IO\)\n$/)
       }
     }
-    server?.close()
   })
 
   it('is not led astray by names that look like options', async () => {
