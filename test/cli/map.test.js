@@ -160,7 +160,7 @@ describe('samebytes map', function () {
   it('leaves what the program throws to the program, and says what is not there', async () => {
     const thrown = await cli(['map', '--snapshot', 'x.txt', 'fails.mjs'], { cwd: at() })
     assert.equal(thrown.code, 1)
-    assert.match(thrown.stderr, /Error: the program's own\n\s+at /)
+    assert.match(thrown.stderr, /Error: the program's own\r?\n\s+at /)
     for (const [args, code, pattern] of [
       [['map', 'nothing.mjs'], 1, /nothing\.mjs: there is no such program \(ERR_NOT_FOUND\)/],
       [['map', '--port', 'x', 'program.cjs'], 2, /--port is "x"; 0 to 65535 was expected/],
