@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { createSafetensors, openSafetensors } = require('samebytes')
+const math = require('samebytes/math')
 
 const TENSORS = 400
 const MiB = 2 ** 20
@@ -31,12 +32,6 @@ function make(file, columns) {
     t.dispose()
   }
   weights.close()
-}
-
-function sumOf(array) {
-  let sum = 0
-  for (let i = 0; i < array.length; i++) sum += array[i]
-  return sum
 }
 
 function show(file) {
@@ -64,13 +59,13 @@ function show(file) {
   const i = TENSORS / 2 + 3
   const t = weights.get(nameOf(i))
   start = process.hrtime.bigint()
-  const sum = sumOf(t.data)
+  const sum = math.sum(t).item()
   const summed = milliseconds(start)
   if (sum !== t.size * valueOf(i)) throw new Error(`the sum of ${nameOf(i)} is ${sum}`)
   console.log(
     `sum        of ${nameOf(i)}: ${sum}, ${t.size} elements, in ${summed.toFixed(2)} ms; RSS + ${(resident() - after).toFixed(1)} MiB`,
   )
-  for (const each of [first, ...others, t]) each.dispose() // Windows removes no file that is mapped
+  for (const each of [first, ...others, t]) each.dispose() // Windows removes no file that is mapped, and `data` would keep it so until it is collected
   weights.close()
 }
 
