@@ -154,8 +154,7 @@ describe('samebytes and hostile files', function () {
   it('waits for no pipe, and reads no device', async () => {
     const hasPipes = can('named pipes in folders')
     if (hasPipes) execFileSync('mkfifo', [at('pipe.npy')])
-    const devices =
-      process.platform === 'win32' ? ['NUL', '\\\\.\\NUL'] : ['/dev/zero', '/dev/null']
+    const devices = process.platform === 'win32' ? ['\\\\.\\NUL'] : ['/dev/zero', '/dev/null']
     for (const name of [...(hasPipes ? ['pipe.npy'] : []), ...devices, at()]) {
       for (const command of ['info', 'show']) {
         const { code, stderr } = await run(command, name)
