@@ -165,7 +165,7 @@ describe('the code blocks of README.md and docs/', function () {
       if (/\bpython3\b/.test(source)) skipWithout(this, 'Python')
       if (/[^.\w]fetch\(/.test(source)) skipWithout(this, 'fetch from servers')
       if (/\bfrom 'sharp'/.test(source)) skipWithout(this, 'sharp')
-      if (/\bsent\.host\b/.test(source)) skipWithout(this, 'sealed memory')
+      if (/\bsent\.host\b/.test(source)) skipWithout(this, 'paths of descriptors')
       const { code, stdout, output } = await runScript(source, name, folder)
       assert.equal(code, 0, output)
       assert.equal(missing(printed, stdout), null, `this was not printed; what was:\n${stdout}`)
