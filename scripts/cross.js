@@ -21,10 +21,13 @@ const ROOT = path.join(__dirname, '..')
  * @property {RegExp} without  flags of binding.gyp's that it does not know, or that are not for this system
  */
 
-/** @type {any} binding.gyp */
-const gyp = runInNewContext(
-  `(${fs.readFileSync(path.join(ROOT, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')})`,
-)
+/** @param {string} folder @returns {any} its binding.gyp */
+const gypOf = (folder) =>
+  runInNewContext(
+    `(${fs.readFileSync(path.join(ROOT, folder, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')})`,
+  )
+
+const gyp = gypOf('.')
 
 /** @param {string} name @returns {any} a target of binding.gyp */
 const targetOf = (name) => gyp.targets.find((/** @type {any} */ each) => each.target_name === name)
@@ -145,4 +148,4 @@ function outputOf([name, ...args]) {
   return execFileSync(name, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 30 })
 }
 
-module.exports = { Cross, ROOT, outputOf, run }
+module.exports = { Cross, ROOT, gypOf, headers, outputOf, run }

@@ -2,7 +2,9 @@
 // Builds the addons for Windows on x64, by mingw: build-win32/samebytes.node, samebytes_math.node, and with `test`
 // samebytes_test.node. What is compiled, and how, is in binding.gyp, which node-gyp itself cannot build by mingw.
 //
-//   node scripts/windows.js [--out FOLDER] [samebytes samebytes_math samebytes_test]
+//   node scripts/windows.js [--out FOLDER] [--addons] [samebytes samebytes_math samebytes_test]
+//
+// --addons: those of ADDONS as well, which know our headers alone, in build-win32/.
 //
 // Functions of Node-API are looked up in the running program as an addon is loaded, whatever that is called: an import table
 // would name node.exe, and the addon would not load in Electron, Bun or Deno.
@@ -10,7 +12,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { Cross, ROOT, outputOf, run } = require('./cross')
+const { Cross, ROOT, gypOf, headers, outputOf, run } = require('./cross')
 
 const TOOL = 'x86_64-w64-mingw32-'
 const BUILD = 'build-win32'
@@ -36,6 +38,8 @@ const LINK = [
   '-Wl,--exclude-all-symbols',
   '-Wl,--dynamicbase,--high-entropy-va,--nxcompat,--no-insert-timestamp',
 ]
+
+const ADDONS = ['test/peers/addon', 'test/peers/dlpack', 'examples/addon']
 
 const cross = new Cross({
   build: BUILD,
@@ -102,6 +106,29 @@ function link(name, file) {
   ])
 }
 
+/** Builds the addons of another binding.gyp. @param {string} folder @returns {string[]} their files */
+function otherAddons(folder) {
+  const { targets, target_defaults: common = {} } = gypOf(folder)
+  return targets.map((/** @type {any} */ target) => {
+    const name = target.target_name
+    const begin = path.join(BUILD, name)
+    const defines = [...(common.defines ?? []), ...(target.defines ?? [])]
+    const flags = ['-O2', '-Wall', '-Wextra', '-Isrc', '-isystem', headers(), '-std=gnu11']
+    const objects = target.sources.map((/** @type {string} */ source) => {
+      const object = `${begin}_${path.basename(source, '.c')}.o`
+      const from = path.join(folder, source)
+      const given = ['NAPI_EXTERN=', ...defines].map((each) => `-D${each}`)
+      run([`${TOOL}gcc`, ...flags, ...given, '-c', from, '-o', object])
+      return object
+    })
+    fs.writeFileSync(path.join(ROOT, `${begin}_host.c`), thunks(wantedBy(objects)))
+    const file = path.join(ROOT, `${begin}.node`)
+    const parts = [...objects, `${begin}_host.c`, '-lpthread']
+    run([`${TOOL}gcc`, ...flags, ...LINK, '-static', '-o', file, ...parts])
+    return file
+  })
+}
+
 // ---- What was linked ----
 
 const LIBRARIES = /^(kernel32|msvcrt)\.dll$/i
@@ -122,7 +149,10 @@ function faultsOf(file) {
 function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { out: { type: 'string', default: BUILD } },
+    options: {
+      out: { type: 'string', default: BUILD },
+      addons: { type: 'boolean', default: false },
+    },
   })
   const products = positionals.length > 0 ? positionals : ['samebytes', 'samebytes_math']
   fs.mkdirSync(values.out, { recursive: true })
@@ -131,6 +161,7 @@ function main() {
   products.forEach((name, i) => {
     link(name, files[i])
   })
+  if (values.addons) files.push(...ADDONS.flatMap(otherAddons))
   const faults = files.flatMap(faultsOf)
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }

@@ -124,10 +124,6 @@ const CANNOT = {
     places: ['Wine'],
     reason: "Node's fetch asks for TCP_KEEPIDLE, which Wine does not know: it connects to nothing",
   },
-  'addons of somebody else': {
-    places: ['Windows'],
-    reason: 'the addons of test/peers are built by node-gyp, which knows no mingw',
-  },
   'shared memory with a name': {
     places: ['system without segments'],
     reason: 'SharedTensor and SharedRing are not there on this system',

@@ -55,14 +55,15 @@ function removeName(name) {
   else SharedTensor.unlink(name)
 }
 
-/** What is in the folder of these names: themselves, and what says who made them. */
-const here = () =>
+/** What is in the folder with a text in its name, or in that of the segment that it is a record of. */
+const namesWith = (text) =>
   fs
     .readdirSync(FOLDER)
-    .filter((name) =>
-      [name, recordOf(name)].some((text) => text.includes(`sb-test-${process.pid}-`)),
-    )
+    .filter((name) => [name, recordOf(name)].some((said) => said.includes(text)))
     .sort()
+
+/** What is there of this process' tests. */
+const here = () => namesWith(`sb-test-${process.pid}-`)
 
 /** For afterEach. */
 function clean() {
@@ -87,6 +88,7 @@ module.exports = {
   clean,
   fresh,
   here,
+  namesWith,
   pathOf,
   recordOf,
   removeName,

@@ -1,5 +1,5 @@
 'use strict'
-// Programs and libraries that tests use beside Node and a C compiler, and what is said where one is missing. setup.js's needs and
+// Programs and libraries that tests use beside Node, and what is said where one is missing. setup.js's needs and
 // skipWithout take their names; each is looked for once, when a test first asks.
 const fs = require('node:fs')
 const path = require('node:path')
@@ -21,12 +21,13 @@ const PYTHON =
 /** A program by PATH, or null. Debian has servers in sbin, which is on root's PATH only: beside each bin. */
 function find(name) {
   if (path.isAbsolute(name)) return fs.existsSync(name) ? name : null
-  const folders = (process.env.PATH ?? '').split(':').filter((folder) => folder !== '')
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter((folder) => folder !== '')
+  const file = process.platform === 'win32' ? `${name}.exe` : name
   return (
     folders
       .flatMap((folder) => [folder, folder.replace(/\bbin\/?$/, 'sbin')])
-      .map((folder) => path.join(folder, name))
-      .find((file) => fs.existsSync(file)) ?? null
+      .map((folder) => path.join(folder, file))
+      .find((place) => fs.existsSync(place)) ?? null
   )
 }
 
@@ -80,6 +81,11 @@ const TOOLS = {
     isThere: () => TORCH_ADDONS.every((file) => fs.existsSync(file)),
     where: 'bash scripts/setup libtorch',
   },
+  'a C compiler': {
+    isThere: () => find(process.env.CC ?? 'gcc') !== null,
+    where: "Debian's gcc; the variable CC names another one",
+  },
+  bash: { isThere: () => find('bash') !== null, where: "Debian's bash" },
   'nats-server': {
     isThere: () => find('nats-server') !== null,
     where: "Debian's nats-server, or nats.io",
@@ -127,6 +133,12 @@ const TOOLS = {
 
 const known = new Map()
 
+/** An addon that is built of a folder's binding.gyp: by node-gyp, for Windows by scripts/windows.js. @param {string} folder @param {string} name */
+const addonOf = (folder, name) =>
+  process.platform === 'win32'
+    ? path.join(ROOT, 'build-win32', `${name}.node`)
+    : path.join(ROOT, folder, 'build', 'Release', `${name}.node`)
+
 /** Why tests without this tool are skipped; null: it is there. In CI, which must not skip what it is to test, a missing one is an error. */
 function lackOf(name) {
   const { isThere, where, notInCi } = TOOLS[name]
@@ -137,4 +149,4 @@ function lackOf(name) {
   return reason
 }
 
-module.exports = { GOPATH, PYTHON, TOOLS, TORCH_ADDONS, find, lackOf }
+module.exports = { GOPATH, PYTHON, TOOLS, TORCH_ADDONS, addonOf, find, lackOf }

@@ -31,7 +31,8 @@ try {
   console.log(`Node sees ${made.tensor.get(0, 0)} … ${made.tensor.get(4095, 4095)}, sum ${sum}`)
 
   console.log()
-  console.log(python('make', `/dev/shm/${theirs}`))
+  const place = path.join(path.dirname(made.path), theirs)
+  console.log(python('make', place))
   let array
   console.log(
     `Node opened it in ${timed(() => {
@@ -44,7 +45,7 @@ try {
       for (let i = 0; i < data.length; i++) data[i] *= 2
     })}`,
   )
-  console.log(python('show', `/dev/shm/${theirs}`))
+  console.log(python('show', place))
   console.log(
     `copied: ${Object.keys(memory().copied).length === 0 ? 'nothing' : JSON.stringify(memory().copied)}`,
   )

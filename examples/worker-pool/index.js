@@ -133,6 +133,11 @@ class Pool {
   }
 }
 
+// Windows cannot stop a process: there the worker is asked to, and stops before its next job.
+const HAS_SIGNALS = process.platform !== 'win32'
+const stop = (worker) => (HAS_SIGNALS ? worker.kill('SIGSTOP') : worker.send('stop'))
+const goOn = (worker) => (HAS_SIGNALS ? worker.kill('SIGCONT') : worker.send('go on'))
+
 function unlink() {
   for (const each of [
     () => SharedRing.unlink(`${name}-jobs`),
@@ -164,7 +169,7 @@ async function main() {
 
   await pool.run(
     (written) => {
-      if (written === Math.floor(count / 4)) isStopped = stopped.kill('SIGSTOP')
+      if (written === Math.floor(count / 4)) isStopped = stop(stopped)
       if (
         written > count / 2 &&
         !killed.killed &&
@@ -178,7 +183,7 @@ async function main() {
       isStopped = false
       wasHeldBack = true
       console.log(`  ${message}: it was stopped; now it is continued`)
-      stopped.kill('SIGCONT')
+      goOn(stopped)
     },
   )
   const copied = JSON.stringify(memory().copied)

@@ -1,8 +1,14 @@
 'use strict'
 // A worker of index.js: NAME, and a number above 0 that no other worker has.
 
+const { once } = require('node:events')
 const { SharedRing, SharedTensor } = require('samebytes')
 const { END, workOn } = require('./jobs')
+
+let running = Promise.resolve() // a promise for the next message while the pool has stopped this worker
+process.on('message', (what) => {
+  if (what === 'stop') running = once(process, 'message')
+})
 
 async function main(name, me) {
   const progress = SharedTensor.open(`${name}-states`)
@@ -17,6 +23,7 @@ async function main(name, me) {
     const job = value.tensor.data // ours until the next one is asked for
     const number = job[0]
     if (number === END) break
+    await running
     if (Atomics.compareExchange(states, 1 + number, 0, me) !== 0) continue // another worker took it
     Atomics.add(runs, number, 1)
     results[number] = workOn(job)

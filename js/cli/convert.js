@@ -45,15 +45,24 @@ function rawDtype(file, label, names, { raw, dtype }) {
     : undefined
 }
 
+/** @param {string} a  a path; '': it is none @param {string} b @returns {boolean} */
+function isSameFile(a, b) {
+  const [one, other] = [a, b].map((file) =>
+    file === '' ? undefined : fs.statSync(file, { bigint: true, throwIfNoEntry: false }),
+  )
+  return one !== undefined && one.dev === other?.dev && one.ino === other.ino
+}
+
 /**
  * @param {import('./open').Located} located
  * @param {{ raw?: string, dtype?: string }} options
- * @param {{ signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} remote  of a file at a URL
+ * @param {{ isMapped: boolean, signal: AbortSignal, onProgress: ((progress: { done: number, total: number }) => void) | undefined }} how  signal,
+ * onProgress: of a file at a URL
  * @returns {Promise<Content>}
  */
-async function openSource(located, options, remote) {
+async function openSource(located, options, how) {
   const { label, tensor } = located
-  const file = await openLocated(located, { isMapped: true, ...remote })
+  const file = await openLocated(located, how)
   let readAs
   try {
     const names = file.format === 'raw' ? [] : chosenNames(file, tensor, label)
@@ -65,7 +74,7 @@ async function openSource(located, options, remote) {
     throw error
   }
   file.close()
-  return openLocated(located, { dtype: readAs, isMapped: true, ...remote })
+  return openLocated(located, { dtype: readAs, ...how })
 }
 
 /** Without an .npz file's members that are no arrays. @param {Content} file @param {string[]} names */
@@ -151,18 +160,22 @@ function checkTarget({ name, dtype: from }, label, extension, dtype) {
 function tensorIn(file, name, label, dtype) {
   const t = file.get(name)
   if (dtype === undefined || t.dtype === dtype) return t
-  const made = t.astype(dtype)
-  if (
-    /^u?int/.test(dtype) &&
-    !samebytes.canCast(t.dtype, dtype, 'safe') &&
-    !samebytes.arrayEqual(t, made)
-  ) {
-    throw failure(
-      'ERR_BOUNDS',
-      `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`,
-    )
+  try {
+    const made = t.astype(dtype)
+    if (
+      /^u?int/.test(dtype) &&
+      !samebytes.canCast(t.dtype, dtype, 'safe') &&
+      !samebytes.arrayEqual(t, made)
+    ) {
+      throw failure(
+        'ERR_BOUNDS',
+        `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`,
+      )
+    }
+    return made
+  } finally {
+    t.dispose()
   }
-  return made
 }
 
 /**
@@ -184,6 +197,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   }
   const located = locate(from, true)
   const { label, tensor } = located
+  const isMapped = process.platform !== 'win32' || !isSameFile(located.path, to) // Windows replaces no file that is mapped
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
@@ -191,9 +205,11 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   const { onProgress, end } = progress()
   /** @type {Content | undefined} */
   let opened
+  /** @type {Tensor[]} */
+  const tensors = [] // disposed of at the end
   try {
     const file = (opened = await about(label, () =>
-      openSource(located, { raw, dtype }, { signal: stop.signal, onProgress }),
+      openSource(located, { raw, dtype }, { isMapped, signal: stop.signal, onProgress }),
     ))
     const chosen = about(label, () => chosenNames(file, tensor, label))
     await about(label, async () => file.describe?.(chosen))
@@ -219,21 +235,16 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
     }
     if (extension === '.npy') {
       await about(label, async () => file.fetch?.(names, () => null))
-      await samebytes.saveNpy(
-        to,
-        about(label, () => tensorIn(file, names[0], label, dtype)),
-        options,
-      )
+      tensors.push(about(label, () => tensorIn(file, names[0], label, dtype)))
+      await samebytes.saveNpy(to, tensors[0], options)
     } else if (file.fetch === undefined && dtype === undefined) {
       // mapped
-      const tensors = about(label, () =>
-        names.map(
-          (name) =>
-            /** @type {[string, Tensor]} */ ([nameIn(name), tensorIn(file, name, label, dtype)]),
-        ),
+      about(label, () => names.forEach((name) => tensors.push(tensorIn(file, name, label, dtype))))
+      const named = names.map(
+        (name, i) => /** @type {[string, Tensor]} */ ([nameIn(name), tensors[i]]),
       )
-      if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
-      else await samebytes.saveSafetensors(to, tensors, options)
+      if (extension === '.npz') await samebytes.saveNpz(to, named, options)
+      else await samebytes.saveSafetensors(to, named, options)
     } else {
       const sources = new Map(names.map((name) => [nameIn(name), name]))
       const specs = [...sources].map(([name, source]) => ({
@@ -269,6 +280,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
     end()
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
+    for (const t of tensors) t.dispose()
     opened?.close()
   }
 }

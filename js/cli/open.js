@@ -40,10 +40,19 @@ function isFile(file, isOwn = true) {
   }
 }
 
+/** existsSync says that devices of Windows are not there. @param {string} file */
+function isThere(file) {
+  try {
+    return fs.statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** @param {string} name @returns {string | null} the segment of that name */
 function segmentOf(name) {
   const bare = name.startsWith('/') ? name.slice(1) : name
-  if (bare === '' || bare.includes('/') || bare.includes('\0')) return null
+  if (bare === '' || path.basename(bare) !== bare || bare.includes('\0')) return null
   const { segments } = backend.abilities
   if (segments === undefined) return null
   const file = path.join(segments, bare)
@@ -68,7 +77,7 @@ function locate(given, mayName) {
     const segment = segmentOf(label)
     if (segment !== null) return { path: segment, url: null, label, tensor }
   }
-  if (fs.existsSync(given)) throw failure('ERR_IO', `${given} is no regular file`)
+  if (isThere(given)) throw failure('ERR_IO', `${given} is no regular file`)
   throw failure(
     'ERR_NOT_FOUND',
     `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`,

@@ -53,8 +53,9 @@ let known
 function hostId() {
   if (known !== undefined) return known
   known = null
-  const { segments: folder, sealedMemory } = backend.abilities
-  if (folder === undefined || !sealedMemory || process.versions.deno !== undefined) return null
+  const { segments: folder, sealedMemory, descriptorPaths } = backend.abilities
+  if (folder === undefined || !sealedMemory || !descriptorPaths) return null
+  if (process.versions.deno !== undefined) return null
   try {
     if (parseInt(fs.readFileSync('/proc/self/stat', 'latin1')) !== process.pid) return null // /proc is another namespace's
     const spaces = ['pid', 'user'].map((name) => fs.readlinkSync(`/proc/self/ns/${name}`))

@@ -5,17 +5,18 @@ const os = require('node:os')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
 const { HANG_MS } = require('../hang')
-const { ROOT } = require('../setup')
+const { ROOT, collectAll } = require('../setup')
 
 const PROGRAM = path.join(ROOT, require('samebytes/package.json').bin.samebytes)
 
-/** For describe: a folder of its own, removed afterwards; a function that gives its path. */
+/** For describe: a folder of its own, removed afterwards, when nothing in it is mapped any more; a function that gives its path. */
 function folder() {
   let made
   before(() => {
     made = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cli-'))
   })
-  after(() => {
+  after(async () => {
+    await collectAll()
     if (made) fs.rmSync(made, { recursive: true, force: true })
   })
   return (...names) => path.join(made, ...names)

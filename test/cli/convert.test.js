@@ -51,17 +51,17 @@ const bytesOf = (t) => Buffer.from(t.bytes.slice())
 /** By format: writes a file with one tensor of the dtype. isRaw: the file does not say the dtype. null: the format lacks it. */
 const SOURCES = {
   npy(at, dtype) {
-    saveNpySync(at('a.npy'), ones(dtype))
-    return { from: at('a.npy'), isRaw: NOT_NUMPY.includes(dtype) }
+    saveNpySync(at(`${dtype}.npy`), ones(dtype))
+    return { from: at(`${dtype}.npy`), isRaw: NOT_NUMPY.includes(dtype) }
   },
   'npz, stored'(at, dtype) {
-    fs.writeFileSync(at('a.npz'), zip([['t.npy', Buffer.from(toNpyBytes(ones(dtype)))]]))
-    return { from: at('a.npz'), isRaw: NOT_NUMPY.includes(dtype) }
+    fs.writeFileSync(at(`${dtype}.npz`), zip([['t.npy', Buffer.from(toNpyBytes(ones(dtype)))]]))
+    return { from: at(`${dtype}.npz`), isRaw: NOT_NUMPY.includes(dtype) }
   },
   'npz, deflated'(at, dtype) {
     const bytes = Buffer.from(toNpyBytes(ones(dtype)))
     fs.writeFileSync(
-      at('a.npz'),
+      at(`${dtype}.npz`),
       zip([
         [
           't.npy',
@@ -70,24 +70,24 @@ const SOURCES = {
         ],
       ]),
     )
-    return { from: at('a.npz'), isRaw: NOT_NUMPY.includes(dtype) }
+    return { from: at(`${dtype}.npz`), isRaw: NOT_NUMPY.includes(dtype) }
   },
   safetensors(at, dtype) {
     if (dtype === 'complex128') return null
-    saveSafetensorsSync(at('a.safetensors'), { t: ones(dtype) })
-    return { from: at('a.safetensors'), isRaw: false }
+    saveSafetensorsSync(at(`${dtype}.safetensors`), { t: ones(dtype) })
+    return { from: at(`${dtype}.safetensors`), isRaw: false }
   },
   gguf(at, dtype) {
     if (!(dtype in GGUF_TYPES)) return null
     fs.writeFileSync(
-      at('a.gguf'),
+      at(`${dtype}.gguf`),
       gguf([], [['t', [VALUES.length], GGUF_TYPES[dtype], 0]], bytesOf(ones(dtype))),
     )
-    return { from: at('a.gguf'), isRaw: false }
+    return { from: at(`${dtype}.gguf`), isRaw: false }
   },
   'raw bytes'(at, dtype) {
-    fs.writeFileSync(at('a.raw'), bytesOf(ones(dtype)))
-    return { from: at('a.raw'), isRaw: true }
+    fs.writeFileSync(at(`${dtype}.raw`), bytesOf(ones(dtype)))
+    return { from: at(`${dtype}.raw`), isRaw: true }
   },
   'a segment'(at, dtype) {
     if (isWasm) return null
@@ -176,6 +176,19 @@ describe('samebytes convert --dtype', function () {
       )
     })
   }
+
+  it('replaces a file by itself, and leaves nothing else', async () => {
+    fs.mkdirSync(at('own'))
+    saveNpySync(at('own', 'a.npy'), tensor([1, 2, 3]))
+    const { code, stderr } = await cli(
+      ['convert', 'a.npy', 'a.npy', '--force', '--dtype', 'float64'],
+      { cwd: at('own') },
+    )
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+    const found = await load(at('own', 'a.npy'))
+    assert.deepEqual([found.dtype, found.toArray()], ['float64', [1, 2, 3]])
+    assert.deepEqual(fs.readdirSync(at('own')), ['a.npy'])
+  })
 
   it('is obeyed for arrays in Fortran order, of other byte order, and of several tensors', async () => {
     const data = Buffer.from(Float32Array.of(1, 2, 3, 4).buffer)

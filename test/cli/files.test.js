@@ -13,7 +13,7 @@ const {
   zeros,
 } = require('samebytes')
 const { gguf, floats, npyOf, u32, text, zip } = require('../files')
-const { isWasm, skipWithout } = require('../setup')
+const { can, isWasm, skipWithout } = require('../setup')
 const { PYTHON } = require('../tools')
 const { cli, folder } = require('./cli')
 
@@ -414,8 +414,10 @@ describe('samebytes info, show and convert', function () {
       /^samebytes convert: there\.npz is there; --force replaces it \(ERR_EXISTS\)\n$/,
     )
     assert.equal(fs.readFileSync(at('there.npz'), 'utf8'), 'mine')
-    fs.symlinkSync('nowhere', at('link.npz')) // a name that is taken, too
-    assert.equal((await run('convert', 'b.npz', 'link.npz')).code, 1)
+    if (can('permissions of files')) {
+      fs.symlinkSync('nowhere', at('link.npz')) // a name that is taken, too
+      assert.equal((await run('convert', 'b.npz', 'link.npz')).code, 1)
+    }
     await out('convert', 'b.npz', 'there.npz', '--force')
     assert.equal(openSize(at('there.npz')), 2)
     await out('convert', 'there.npz', 'there.npz', '--force') // over itself

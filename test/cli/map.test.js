@@ -1,11 +1,23 @@
 'use strict'
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
+const http = require('node:http')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
 const { setTimeout } = require('node:timers/promises')
 const { ROOT } = require('../setup')
 const { PROGRAM, cli, folder } = require('./cli')
+
+/** @returns {Promise<{ status: number, page: string }>} */
+async function get(url) {
+  const response = await new Promise((resolve, reject) => {
+    http.get(url, { agent: false }, resolve).once('error', reject)
+  })
+  return {
+    status: response.statusCode,
+    page: (await response.setEncoding('utf8').toArray()).join(''),
+  }
+}
 
 describe('samebytes map', function () {
   const at = folder()
@@ -133,12 +145,12 @@ describe('samebytes map', function () {
       for (const end = Date.now() + 60000; !page.includes('12345') && Date.now() < end;) {
         // the address is there before the program has run
         if (page !== '') await setTimeout(20)
-        const answer = await fetch(url)
+        const answer = await get(url)
         assert.equal(answer.status, 200)
-        page = await answer.text()
+        page = answer.page
       }
       assert.match(page, /12345/)
-      assert.equal((await fetch(url.replace(/[\w-]+\/$/, 'another/'))).status, 404)
+      assert.equal((await get(url.replace(/[\w-]+\/$/, 'another/'))).status, 404)
     } finally {
       running.kill('SIGKILL')
       await ended
@@ -148,7 +160,7 @@ describe('samebytes map', function () {
   it('leaves what the program throws to the program, and says what is not there', async () => {
     const thrown = await cli(['map', '--snapshot', 'x.txt', 'fails.mjs'], { cwd: at() })
     assert.equal(thrown.code, 1)
-    assert.match(thrown.stderr, /Error: the program's own\n\s+at /)
+    assert.match(thrown.stderr, /Error: the program's own\r?\n\s+at /)
     for (const [args, code, pattern] of [
       [['map', 'nothing.mjs'], 1, /nothing\.mjs: there is no such program \(ERR_NOT_FOUND\)/],
       [['map', '--port', 'x', 'program.cjs'], 2, /--port is "x"; 0 to 65535 was expected/],

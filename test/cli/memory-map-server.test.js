@@ -6,7 +6,7 @@ const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
-const { ROOT, child, childJson, needs } = require('../setup')
+const { ROOT, child, childJson, errnoOf, needs } = require('../setup')
 
 const JS = JSON.stringify(path.join(ROOT, 'js'))
 
@@ -95,7 +95,7 @@ describe('serveMap', function () {
       const { serveMap } = require('samebytes/inspect')
       serveMap().then(first => serveMap({ port: first.port })).catch(({ code, errno }) => console.log(JSON.stringify([code, errno])))
     `)
-    assert.deepEqual([code, errno], ['ERR_IO', -os.constants.errno.EADDRINUSE])
+    assert.deepEqual([code, errno], ['ERR_IO', errnoOf('EADDRINUSE')])
   })
 })
 

@@ -1,8 +1,10 @@
 'use strict'
 const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { spawn } = require('node:child_process')
 const { commands } = require('../../js/cli/commands')
-const { skip } = require('../setup')
-const { cli } = require('./cli')
+const { skip, skipWithout } = require('../setup')
+const { PROGRAM, cli } = require('./cli')
 
 describe('samebytes, the command line', function () {
   it('says its version, and what there is', async () => {
@@ -109,8 +111,23 @@ describe('samebytes, the command line', function () {
     assert.equal(await failed({ FORCE_COLOR: '1' }), true)
   })
 
-  it('is quiet when nobody reads on', async () => {
-    const { PROGRAM } = require('./cli')
+  it('is quiet when nobody reads', async () => {
+    for (const args of [['--help'], ['convert', '--help'], ['help', 'info']]) {
+      const running = spawn(process.execPath, [PROGRAM, ...args], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      running.stdout.destroy()
+      let stderr = ''
+      running.stderr.setEncoding('utf8').on('data', (text) => {
+        stderr += text
+      })
+      const [code, signal] = await once(running, 'close')
+      assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
+    }
+  })
+
+  it('is quiet when nobody reads on', async function () {
+    skipWithout(this, 'bash')
     const line = `for i in 1 2 3; do "${process.execPath}" "${PROGRAM}" convert --help; done | head -c 1; "${process.execPath}" "${PROGRAM}" --help | true`
     const { code, stdout, stderr } = await cli([line], { command: ['bash', '-c'] })
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: 'U', stderr: '' })
@@ -118,7 +135,6 @@ describe('samebytes, the command line', function () {
 
   it('says in one sentence that there is no room for what it writes', async function () {
     if (!require('node:fs').existsSync('/dev/full')) return skip(this, 'there is no /dev/full')
-    const { PROGRAM } = require('./cli')
     const { code, stderr } = await cli(
       [`"${process.execPath}" "${PROGRAM}" convert --help > /dev/full`],
       { command: ['bash', '-c'] },

@@ -5,7 +5,6 @@ const path = require('node:path')
 const native = require('samebytes/native')
 const samebytes = require('samebytes')
 const {
-  ROOT,
   anotherCopy,
   child,
   childJson,
@@ -14,16 +13,16 @@ const {
   fails,
   growth,
   nativeOnly,
-  needs,
   refuses,
   skip,
   skipWithout,
 } = require('../setup')
+const { addonOf } = require('../tools')
 
 const { dtypes, empty, flush, fromBlob, full, memory, ones, sharesMemory, tensor, zeros } =
   samebytes
 
-const PEER = path.join(ROOT, 'test', 'peers', 'addon', 'build', 'Release', 'peer.node')
+const PEER = addonOf('test/peers/addon', 'peer')
 const sanitized = process.env.SAMEBYTES_SANITIZED === '1'
 
 /** What an addon sees of a tensor. */
@@ -46,7 +45,6 @@ function seen(peer, t) {
 
 describe('an addon of somebody else', function () {
   nativeOnly()
-  needs('addons of somebody else')
   let peer
 
   before(() => {
@@ -397,7 +395,7 @@ describe('an addon of somebody else', function () {
     })
 
     it('where the addon was built for a later samebytes', () => {
-      const newer = require(PEER.replace('peer.node', 'newer.node'))
+      const newer = require(addonOf('test/peers/addon', 'newer'))
       fails(
         () => newer.describe(ones([2])),
         Error,
@@ -517,7 +515,6 @@ describe('an addon of somebody else', function () {
 
 describe('an addon and environments that end', function () {
   nativeOnly()
-  needs('addons of somebody else')
 
   /** A program whose main thread has run a worker to its end; `after` runs then. */
   const program = (worker, after, end = '') => `

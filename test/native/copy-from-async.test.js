@@ -1,21 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { execFileSync } = require('node:child_process')
-const fs = require('node:fs')
-const os = require('node:os')
-const path = require('node:path')
 const { empty, flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
 const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
-const {
-  child,
-  childJson,
-  collectUntil,
-  fails,
-  generator,
-  nativeOnly,
-  skip,
-  skipWithout,
-} = require('../setup')
+const { child, childJson, collectUntil, fails, generator, nativeOnly, skip } = require('../setup')
+const { occupyPool } = require('../pool')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation(n) {
@@ -33,26 +21,6 @@ async function rejects(promise, code) {
 
 /** This thread does nothing for some milliseconds, its event loop neither. */
 const sleep = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-
-/**
- * Keeps all threads of libuv's pool busy: each opens a pipe that nobody writes to. They are free once release() is
- * called, which resolves when they are done.
- */
-function occupyPool() {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-'))
-  const pipe = path.join(folder, 'pipe')
-  execFileSync('mkfifo', [pipe])
-  const opened = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () =>
-    fs.promises.open(pipe, 'r'),
-  )
-  async function release() {
-    const writer = fs.openSync(pipe, 'r+') // with a reader of its own, it need not wait for one
-    for (const reader of await Promise.all(opened)) await reader.close()
-    fs.closeSync(writer)
-    fs.rmSync(folder, { recursive: true })
-  }
-  return { release }
-}
 
 function shared(shape, dtype) {
   const t = empty(shape, { dtype, shared: true })
@@ -209,9 +177,8 @@ describe('copyFromAsync off the event loop', function () {
     src.fill(3)
   })
 
-  it('aborts float32 that waits for a thread: nothing is written, and nobody has to wait', async function () {
-    skipWithout(this, 'named pipes in folders')
-    const pool = occupyPool()
+  it('aborts float32 that waits for a thread: nothing is written, and nobody has to wait', async () => {
+    const release = occupyPool()
     const t = zeros([4], { shared: true })
     const controller = new AbortController()
     const promise = t.copyFromAsync(1, { signal: controller.signal })
@@ -220,14 +187,13 @@ describe('copyFromAsync off the event loop', function () {
     await assert.rejects(promise, (reason) => reason === 'enough')
     assert.deepEqual(t.toArray(), [0, 0, 0, 0])
     t.fill(2)
-    await pool.release()
+    await release()
     await flush()
     assert.deepEqual(t.toArray(), [2, 2, 2, 2])
   })
 
-  it('keeps what an address points to: its deleter runs once, after the copy, though the float32 tensor was disposed', async function () {
-    skipWithout(this, 'named pipes in folders')
-    const pool = occupyPool()
+  it('keeps what an address points to: its deleter runs once, after the copy, though the float32 tensor was disposed', async () => {
+    const release = occupyPool()
     const kept = full([1000], 4, { shared: true })
     const calls = []
     const blob = fromBlob(kept.dataPtr, [1000], {
@@ -240,16 +206,15 @@ describe('copyFromAsync off the event loop', function () {
     globalThis.gc()
     await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(calls, [])
-    await pool.release()
+    await release()
     await promise
     await flush()
     assert.deepEqual(calls, [kept.dataPtr])
     assert.equal(dst.get(999), 4)
   })
 
-  it('keeps SharedArrayBuffers that nobody else has', async function () {
-    skipWithout(this, 'named pipes in folders')
-    const pool = occupyPool()
+  it('keeps SharedArrayBuffers that nobody else has', async () => {
+    const release = occupyPool()
     const dst = zeros([100000], { shared: true })
     const promises = Array.from({ length: 20 }, (_, i) => {
       const buffer = new SharedArrayBuffer(400000)
@@ -260,7 +225,7 @@ describe('copyFromAsync off the event loop', function () {
     })
     for (let i = 0; i < 5; i++) globalThis.gc()
     const noise = Array.from({ length: 20 }, () => new Float32Array(100000).fill(77))
-    await pool.release()
+    await release()
     await Promise.all(promises)
     assert.deepEqual([dst.get(0), dst.get(99999), noise[3][0]], [19, 19, 77])
   })
@@ -411,13 +376,12 @@ describe('copyFromAsync off the event loop', function () {
 describe('a pending copy of the addon', () => {
   nativeOnly()
 
-  it("is stopped by its number only: others are nobody's", async function () {
-    skipWithout(this, 'named pipes in folders')
-    const pool = occupyPool()
+  it("is stopped by its number only: others are nobody's", async () => {
+    const release = occupyPool()
     const t = tensor([1, 2], { shared: true })
     const promise = t.copyFromAsync(3)
     for (const id of [0, -1, 1e9, NaN, 'x', undefined]) backend.stopCopy(id)
-    await pool.release()
+    await release()
     await promise
     assert.deepEqual(t.toArray(), [3, 3])
   })

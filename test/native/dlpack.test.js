@@ -20,18 +20,17 @@ const {
   can,
   generator,
   nativeOnly,
-  needs,
   refuses,
   settledMemory,
   turn,
 } = require('../setup')
+const { addonOf } = require('../tools')
 
 const NEW = { maxVersion: [1, 0] }
 const dims = (...list) => BigInt64Array.from(list, BigInt)
 
-const peer = can('addons of somebody else')
-  ? require('../peers/dlpack/build/Release/dlpack_peer.node')
-  : null
+const PEER = addonOf('test/peers/dlpack', 'dlpack_peer')
+const peer = can('the addon') ? require(PEER) : null
 
 /** A float32 [2, 3] of the peer's: bytes 0, 1, 2, …, and whatever spec says. */
 const give = (spec) => peer.give({ shape: dims(2, 3), strides: dims(3, 1), ndim: 2, ...spec })
@@ -51,7 +50,6 @@ async function untilExported(n) {
 
 describe('__dlpack__', () => {
   nativeOnly()
-  needs('addons of somebody else')
 
   it('gives another addon the float32 bytes of a tensor, with shape and strides', async () => {
     const t = tensor([
@@ -272,7 +270,6 @@ describe('__dlpack__', () => {
 
 describe('fromDlpack', () => {
   nativeOnly()
-  needs('addons of somebody else')
 
   for (const versioned of [true, false]) {
     it(`reads and writes another addon's bytes, ${versioned ? '1.x' : 'legacy'}, and frees them once`, async () => {
@@ -667,7 +664,6 @@ describe('fromDlpack', () => {
 
 describe('capsules and threads', () => {
   nativeOnly()
-  needs('addons of somebody else')
 
   /** Runs a worker to its end; what it posted. */
   function work(source) {
@@ -677,7 +673,7 @@ describe('capsules and threads', () => {
         `
         const { parentPort } = require('node:worker_threads')
         const { fromDlpack, zeros, tensor, memory } = require('samebytes')
-        const peer = require(${JSON.stringify(require.resolve('../peers/dlpack/build/Release/dlpack_peer.node'))})
+        const peer = require(${JSON.stringify(PEER)})
         ${source}
       `,
         { eval: true },
@@ -730,7 +726,7 @@ describe('capsules and threads', () => {
       `
       const { parentPort } = require('node:worker_threads')
       const { tensor } = require('samebytes')
-      const peer = require(${JSON.stringify(require.resolve('../peers/dlpack/build/Release/dlpack_peer.node'))})
+      const peer = require(${JSON.stringify(PEER)})
       const ids = []
       for (let i = 0; i < 20; i++) ids.push(peer.take(tensor([i], { shared: i % 2 === 0 }).__dlpack__({ maxVersion: [1, 0] })).id)
       parentPort.postMessage(ids)
@@ -753,13 +749,12 @@ describe('capsules and threads', () => {
 
 describe('capsules over and over', () => {
   nativeOnly()
-  needs('addons of somebody else')
 
   it('100,000 exports and imports of both kinds leave memory flat', async () => {
     const result = await childJson(
       `
       const { empty, fromDlpack, memory, zeros } = require('samebytes')
-      const peer = require('./test/peers/dlpack/build/Release/dlpack_peer.node')
+      const peer = require(${JSON.stringify(PEER)})
       const turn = () => new Promise(resolve => setImmediate(resolve))
       const kept = [empty([4, 4]).fill(2), zeros([4, 4], { shared: true }).fill(2)]
       async function cycles (n) {

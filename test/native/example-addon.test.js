@@ -1,10 +1,10 @@
 'use strict'
 const assert = require('node:assert/strict')
-const path = require('node:path')
 const { fromBlob, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { ROOT, childJson, collectUntil, copied, fails, nativeOnly } = require('../setup')
+const { childJson, collectUntil, copied, fails, nativeOnly } = require('../setup')
+const { addonOf } = require('../tools')
 
-const ADDON = path.join(ROOT, 'examples', 'addon', 'build', 'Release', 'levels.node')
+const ADDON = addonOf('examples/addon', 'levels')
 
 describe('the example addon', () => {
   nativeOnly()

@@ -1,10 +1,10 @@
 'use strict'
 const assert = require('node:assert/strict')
-const fs = require('node:fs')
 const path = require('node:path')
 const { spawn, spawnSync } = require('node:child_process')
 const { HANG_MS } = require('../hang')
 const { ROOT, nativeOnly, needs, skipWithout } = require('../setup')
+const { namesWith } = require('../segments')
 
 const PROGRAM = path.join(ROOT, 'examples', 'frames-with-python', 'index.js')
 
@@ -14,8 +14,7 @@ const run = (args, env = {}) =>
     timeout: HANG_MS,
     env: { ...process.env, ...env },
   })
-const left = (pid) =>
-  fs.readdirSync('/dev/shm').filter((name) => name.includes(`samebytes-frames-${pid}`))
+const left = (pid) => namesWith(`samebytes-frames-${pid}`)
 
 describe('the example of frames with Python', function () {
   nativeOnly()

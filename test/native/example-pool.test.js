@@ -1,14 +1,15 @@
 'use strict'
 // examples/worker-pool: 20,000 jobs, a worker that is stopped, and one that is killed.
 const assert = require('node:assert/strict')
-const fs = require('node:fs')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { HANG_MS } = require('../hang')
-const { ROOT, nativeOnly } = require('../setup')
+const { ROOT, nativeOnly, needs } = require('../setup')
+const { namesWith } = require('../segments')
 
 describe('the example of a pool of workers', function () {
   nativeOnly()
+  needs('shared memory with a name')
 
   it('loses no job, and does none twice but the one that it names', () => {
     const { status, stdout, stderr, pid } = spawnSync(
@@ -31,9 +32,6 @@ describe('the example of a pool of workers', function () {
       '  copied by samebytes: nothing',
       '',
     ])
-    assert.deepEqual(
-      fs.readdirSync('/dev/shm').filter((name) => name.includes(`samebytes-pool-${pid}`)),
-      [],
-    )
+    assert.deepEqual(namesWith(`samebytes-pool-${pid}`), [])
   })
 })

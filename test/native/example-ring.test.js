@@ -34,7 +34,7 @@ for (const [language, [compiler, argumentsOf]] of Object.entries(COMPILERS)) {
       })
     })
     after(() => {
-      fs.rmSync(folder, { recursive: true, force: true })
+      if (folder) fs.rmSync(folder, { recursive: true, force: true })
     })
     afterEach(async () => {
       await endPeers()

@@ -5,7 +5,6 @@ const path = require('node:path')
 const { ROOT, nativeOnly, needs } = require('../setup')
 
 const FOLDER = path.join(ROOT, 'examples', 'classifier-service')
-const { ask, load, pictures, start, stats } = require(path.join(FOLDER, 'load.js'))
 
 /** What must not grow. */
 const counted = ({ samebytes: { tensors, storages, bytes, inFlight } }) => ({
@@ -18,10 +17,12 @@ const counted = ({ samebytes: { tensors, storages, bytes, inFlight } }) => ({
 describe('the example of a service that classifies pictures', function () {
   nativeOnly()
   needs('sharp')
-  let service, list, agent
+  let ask, load, stats, service, list, agent
   const classify = (body) => ask(`${service.url}/classify`, agent, body)
 
   before(async () => {
+    const { pictures, start, ...rest } = require(path.join(FOLDER, 'load.js')) // which takes sharp
+    ;({ ask, load, stats } = rest)
     agent = new http.Agent({ keepAlive: true })
     service = await start()
     list = await pictures()

@@ -31,7 +31,7 @@ describe('a guarded file that is made shorter', function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-guard-'))
   })
   after(() => {
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder) fs.rmSync(folder, { recursive: true, force: true })
   })
   const program = (source, options) => childJson(PRELUDE(folder) + source, options)
 

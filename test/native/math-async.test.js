@@ -1,14 +1,11 @@
 'use strict'
 // Asynchronous arithmetic on other threads.
 const assert = require('node:assert/strict')
-const { execFileSync } = require('node:child_process')
-const fs = require('node:fs')
-const os = require('node:os')
-const path = require('node:path')
 const { empty, flush, full, fromBlob, memory, tensor, zeros } = require('samebytes')
 const math = require('samebytes/math')
 const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
-const { child, nativeOnly, skip, turn, skipWithout } = require('../setup')
+const { child, nativeOnly, skip, turn } = require('../setup')
+const { occupyPool } = require('../pool')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation(n) {
@@ -19,22 +16,6 @@ function failAllocation(n) {
 
 /** This thread does nothing for some milliseconds, its event loop neither. */
 const sleep = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-
-/** Keeps all threads of libuv's pool busy, until what it returns is called. */
-function occupyPool() {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-'))
-  const pipe = path.join(folder, 'pipe')
-  execFileSync('mkfifo', [pipe])
-  const opened = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () =>
-    fs.promises.open(pipe, 'r'),
-  )
-  return async () => {
-    const writer = fs.openSync(pipe, 'r+')
-    for (const reader of await Promise.all(opened)) await reader.close()
-    fs.closeSync(writer)
-    fs.rmSync(folder, { recursive: true })
-  }
-}
 
 const HOMES = {
   'shared: true': (shape, value) => full(shape, value, { shared: true }),
@@ -86,8 +67,7 @@ describe('asynchronous arithmetic on other threads', function () {
     await math.positiveAsync(out, { out })
   })
 
-  it('aborts what waits for a thread: nothing is written, and nobody has to wait', async function () {
-    skipWithout(this, 'named pipes in folders')
+  it('aborts what waits for a thread: nothing is written, and nobody has to wait', async () => {
     const release = occupyPool()
     const [x, out] = [full([4], 1, { shared: true }), zeros([4], { shared: true })]
     const controller = new AbortController()
@@ -100,8 +80,7 @@ describe('asynchronous arithmetic on other threads', function () {
     assert.deepEqual(out.toArray(), [2, 2, 2, 2])
   })
 
-  it('keeps what an address points to: its deleter runs once, afterwards', async function () {
-    skipWithout(this, 'named pipes in folders')
+  it('keeps what an address points to: its deleter runs once, afterwards', async () => {
     const release = occupyPool()
     const kept = full([1000], 4, { shared: true })
     const calls = []

@@ -73,6 +73,7 @@ function assertSame(a, b) {
 
 describe('NATS: records on one host', () => {
   needs('nats-server')
+  needs('paths of descriptors')
   let server
   let bus
   let remote // another connection, for services of this process

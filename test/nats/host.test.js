@@ -60,6 +60,7 @@ async function until(isSo) {
 
 describe('NATS: on one host', () => {
   needs('nats-server')
+  needs('paths of descriptors')
   let server
   let bus
   let remote // another connection, for services of this process

@@ -6,7 +6,7 @@ const { connect } = require('@nats-io/transport-node')
 const { SharedTensor, full, memory } = require('samebytes')
 const { memoryMap, trace, untrace } = require('samebytes/inspect')
 const { tensors } = require('samebytes/nats')
-const { needs } = require('../setup')
+const { needs, skipWithout } = require('../setup')
 const { startServer } = require('./server')
 
 const LARGE = 2 ** 18 // elements of float32: 1 MiB
@@ -63,7 +63,8 @@ describe('NATS: the way that tensors went', () => {
     )
   }
 
-  it('is memory of the host for requests of 64 KiB and more, and messages for small replies', async () => {
+  it('is memory of the host for requests of 64 KiB and more, and messages for small replies', async function () {
+    skipWithout(this, 'paths of descriptors')
     const x = full([LARGE], 3)
     assert.deepEqual(await sentBy(() => bus.request('first', x)), {
       message: [1, 4],
@@ -75,7 +76,8 @@ describe('NATS: the way that tensors went', () => {
     })
   })
 
-  it('is memory of the host both ways where the reply is large', async () => {
+  it('is memory of the host both ways where the reply is large', async function () {
+    skipWithout(this, 'paths of descriptors')
     const x = full([LARGE], 3)
     const out = full([LARGE], 0)
     assert.deepEqual(await sentBy(() => bus.request('same', x, { out })), {
@@ -85,7 +87,8 @@ describe('NATS: the way that tensors went', () => {
     assert.equal(out.get(LARGE - 1), 3)
   })
 
-  it('is memory of the host where nothing is copied', async () => {
+  it('is memory of the host where nothing is copied', async function () {
+    skipWithout(this, 'paths of descriptors')
     const shared = SharedTensor.create(null, [LARGE])
     const before = { ...memory().copied.host }
     assert.deepEqual(await sentBy(() => bus.request('first', shared.tensor)), {

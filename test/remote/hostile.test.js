@@ -12,6 +12,7 @@ const {
   toSafetensorsBytes,
 } = require('samebytes')
 const { transportOf } = require('../../js/remote/transport')
+const { needs, skipWithout } = require('../setup')
 const { safetensors } = require('../files')
 const { startHostile, rangeOf, honest } = require('./hostile-server')
 
@@ -388,160 +389,167 @@ describe('servers', function () {
     const lastOf = (request) => Number(/(\d*)$/.exec(request.headers.range)[0])
 
     for (const [way, how] of Object.entries(byFetch)) {
-      for (const [format, open, file] of [
-        ['safetensors', fetchSafetensors, small],
-        ['npz', fetchNpz, smallNpz],
-      ]) {
-        for (const size of [true, false]) {
-          it(`answer 416 to a range beyond the file, ${size ? 'with' : 'without'} its size: .${format} ${way}`, async () => {
-            await start((request, response) => {
-              const { range } = request.headers
-              if (range === undefined) {
-                return response.writeHead(200, { 'content-length': file.length }).end(file)
-              }
-              if (range.startsWith('bytes=-') || lastOf(request) >= file.length) {
-                return response
-                  .writeHead(416, size ? { 'content-range': `bytes */${file.length}` } : {})
-                  .end('no such range')
-              }
-              honest(file, request, response)
-            })
-            const opened = await open(server.url, { ...PATIENT, ...how })
-            isSmall(await opened.loadAll())
-            assert.equal(server.asked.length, 2)
-            assert.equal(server.asked[1], size ? `bytes=0-${file.length - 1}` : undefined)
-          })
-        }
-      }
-
-      it(`answer 416 to the end of a file, as ranges from the end are unknown to them, ${way}`, async () => {
-        await start((request, response) =>
-          request.headers.range.startsWith('bytes=-')
-            ? response.writeHead(416, { 'content-range': `bytes */${npz.length}` }).end()
-            : honest(npz, request, response),
-        )
-        const file = await fetchNpz(server.url, { ...PATIENT, ...how })
-        isRight(await file.loadAll())
-        assert.equal(server.asked[1], `bytes=${npz.length - 2 ** 19}-${npz.length - 1}`)
-      })
-
-      it(`have no ranges, and do not say how long the file is, ${way}`, async () => {
-        await start((request, response) => chunked(bytes, response))
-        isRight(await all(how))
-        assert.equal(server.asked.length, 2)
-        await start((request, response) => chunked(npz, response))
-        const file = await fetchNpz(server.url, { ...PATIENT, ...how })
-        isRight(await file.loadAll())
-        for (const empty of [Buffer.alloc(0), small.subarray(0, -1), bytes.subarray(0, 2 ** 19)]) {
-          await start((request, response) => chunked(empty, response))
-          await assert.rejects(all(how), { code: 'ERR_FORMAT' })
-        }
-      })
-
-      it(`do so, and break off at first, ${way}`, async () => {
-        await start((request, response, n) => {
-          if (n % 2 === 1) return chunked(bytes, response)
-          response.writeHead(200, { 'transfer-encoding': 'chunked', etag: '"1"' })
-          response.write(bytes.subarray(0, 700000), () => response.destroy())
-        })
-        isRight(await all(how))
-      })
-
-      it(`do so, and make the file shorter, ${way}`, async () => {
-        await start((request, response, n) =>
-          chunked(n === 0 ? bytes : bytes.subarray(0, -4), response),
-        )
-        await assert.rejects(all({ ...how, retries: 0 }), { code: 'ERR_IO' })
-      })
-
-      for (const [what, more] of Object.entries({
-        'one byte': () => 1,
-        'all to the end': (from, end, length) => length - end,
-      })) {
-        for (const isSaid of [true, false]) {
-          it(`send ${what} more than their Content-Range, ${isSaid ? 'and say how much' : 'chunked'}, ${way}`, async () => {
-            for (const [file, open, check] of [
-              [bytes, fetchSafetensors, isRight],
-              [npz, fetchNpz, isRight],
-              [small, fetchSafetensors, isSmall],
-              [smallNpz, fetchNpz, isSmall],
-            ]) {
+      describe(way, () => {
+        if ('fetch' in how) needs('fetch from servers')
+        for (const [format, open, file] of [
+          ['safetensors', fetchSafetensors, small],
+          ['npz', fetchNpz, smallNpz],
+        ]) {
+          for (const size of [true, false]) {
+            it(`answer 416 to a range beyond the file, ${size ? 'with' : 'without'} its size: .${format}`, async () => {
               await start((request, response) => {
-                if (request.headers.range === undefined) {
-                  return response
-                    .writeHead(200, { etag: '"1"', 'content-length': file.length })
-                    .end(file)
+                const { range } = request.headers
+                if (range === undefined) {
+                  return response.writeHead(200, { 'content-length': file.length }).end(file)
                 }
-                const [from, end] = rangeOf(request, file.length)
-                const body = Buffer.concat([file, Buffer.alloc(1, 7)]).subarray(
-                  from,
-                  end + Math.max(1, more(from, end, file.length)),
-                )
-                response.writeHead(206, {
-                  'content-range': `bytes ${from}-${end - 1}/${file.length}`,
-                  etag: '"1"',
-                  ...(isSaid
-                    ? { 'content-length': body.length }
-                    : { 'transfer-encoding': 'chunked' }),
-                })
-                response.end(body)
+                if (range.startsWith('bytes=-') || lastOf(request) >= file.length) {
+                  return response
+                    .writeHead(416, size ? { 'content-range': `bytes */${file.length}` } : {})
+                    .end('no such range')
+                }
+                honest(file, request, response)
               })
               const opened = await open(server.url, { ...PATIENT, ...how })
-              check(await opened.loadAll())
-              assert.deepEqual(
-                server.asked.slice(1).filter((range) => range !== undefined),
-                [],
-              )
-            }
-          })
+              isSmall(await opened.loadAll())
+              assert.equal(server.asked.length, 2)
+              assert.equal(server.asked[1], size ? `bytes=0-${file.length - 1}` : undefined)
+            })
+          }
         }
-      }
 
-      it(`send the whole file as every range, ${way}`, async () => {
-        for (const isSaid of [true, false]) {
-          await start((request, response) => {
-            const { range } = request.headers
+        it(`answer 416 to the end of a file, as ranges from the end are unknown to them`, async () => {
+          await start((request, response) =>
+            request.headers.range.startsWith('bytes=-')
+              ? response.writeHead(416, { 'content-range': `bytes */${npz.length}` }).end()
+              : honest(npz, request, response),
+          )
+          const file = await fetchNpz(server.url, { ...PATIENT, ...how })
+          isRight(await file.loadAll())
+          assert.equal(server.asked[1], `bytes=${npz.length - 2 ** 19}-${npz.length - 1}`)
+        })
+
+        it(`have no ranges, and do not say how long the file is`, async () => {
+          await start((request, response) => chunked(bytes, response))
+          isRight(await all(how))
+          assert.equal(server.asked.length, 2)
+          await start((request, response) => chunked(npz, response))
+          const file = await fetchNpz(server.url, { ...PATIENT, ...how })
+          isRight(await file.loadAll())
+          for (const empty of [
+            Buffer.alloc(0),
+            small.subarray(0, -1),
+            bytes.subarray(0, 2 ** 19),
+          ]) {
+            await start((request, response) => chunked(empty, response))
+            await assert.rejects(all(how), { code: 'ERR_FORMAT' })
+          }
+        })
+
+        it(`do so, and break off at first`, async () => {
+          await start((request, response, n) => {
+            if (n % 2 === 1) return chunked(bytes, response)
+            response.writeHead(200, { 'transfer-encoding': 'chunked', etag: '"1"' })
+            response.write(bytes.subarray(0, 700000), () => response.destroy())
+          })
+          isRight(await all(how))
+        })
+
+        it(`do so, and make the file shorter`, async () => {
+          await start((request, response, n) =>
+            chunked(n === 0 ? bytes : bytes.subarray(0, -4), response),
+          )
+          await assert.rejects(all({ ...how, retries: 0 }), { code: 'ERR_IO' })
+        })
+
+        for (const [what, more] of Object.entries({
+          'one byte': () => 1,
+          'all to the end': (from, end, length) => length - end,
+        })) {
+          for (const isSaid of [true, false]) {
+            it(`send ${what} more than their Content-Range, ${isSaid ? 'and say how much' : 'chunked'}`, async () => {
+              for (const [file, open, check] of [
+                [bytes, fetchSafetensors, isRight],
+                [npz, fetchNpz, isRight],
+                [small, fetchSafetensors, isSmall],
+                [smallNpz, fetchNpz, isSmall],
+              ]) {
+                await start((request, response) => {
+                  if (request.headers.range === undefined) {
+                    return response
+                      .writeHead(200, { etag: '"1"', 'content-length': file.length })
+                      .end(file)
+                  }
+                  const [from, end] = rangeOf(request, file.length)
+                  const body = Buffer.concat([file, Buffer.alloc(1, 7)]).subarray(
+                    from,
+                    end + Math.max(1, more(from, end, file.length)),
+                  )
+                  response.writeHead(206, {
+                    'content-range': `bytes ${from}-${end - 1}/${file.length}`,
+                    etag: '"1"',
+                    ...(isSaid
+                      ? { 'content-length': body.length }
+                      : { 'transfer-encoding': 'chunked' }),
+                  })
+                  response.end(body)
+                })
+                const opened = await open(server.url, { ...PATIENT, ...how })
+                check(await opened.loadAll())
+                assert.deepEqual(
+                  server.asked.slice(1).filter((range) => range !== undefined),
+                  [],
+                )
+              }
+            })
+          }
+        }
+
+        it(`send the whole file as every range`, async () => {
+          for (const isSaid of [true, false]) {
+            await start((request, response) => {
+              const { range } = request.headers
+              const [from, end] = rangeOf(request, bytes.length)
+              const head =
+                range === undefined
+                  ? {}
+                  : { 'content-range': `bytes ${from}-${end - 1}/${bytes.length}` }
+              response.writeHead(range === undefined ? 200 : 206, {
+                ...head,
+                etag: '"1"',
+                ...(isSaid || range === undefined
+                  ? { 'content-length': bytes.length }
+                  : { 'transfer-encoding': 'chunked' }),
+              })
+              response.end(bytes)
+            })
+            isRight(await all(how))
+          }
+        })
+
+        it(`begin to do so when the header was read`, async () => {
+          await start((request, response, n) => {
             const [from, end] = rangeOf(request, bytes.length)
-            const head =
-              range === undefined
-                ? {}
-                : { 'content-range': `bytes ${from}-${end - 1}/${bytes.length}` }
-            response.writeHead(range === undefined ? 200 : 206, {
-              ...head,
+            if (n === 0) return honest(bytes, request, response)
+            response.writeHead(request.headers.range === undefined ? 200 : 206, {
+              'content-range': `bytes ${from}-${end - 1}/${bytes.length}`,
               etag: '"1"',
-              ...(isSaid || range === undefined
-                ? { 'content-length': bytes.length }
-                : { 'transfer-encoding': 'chunked' }),
+              'content-length': bytes.length,
             })
             response.end(bytes)
           })
           isRight(await all(how))
-        }
-      })
-
-      it(`begin to do so when the header was read, ${way}`, async () => {
-        await start((request, response, n) => {
-          const [from, end] = rangeOf(request, bytes.length)
-          if (n === 0) return honest(bytes, request, response)
-          response.writeHead(request.headers.range === undefined ? 200 : 206, {
-            'content-range': `bytes ${from}-${end - 1}/${bytes.length}`,
-            etag: '"1"',
-            'content-length': bytes.length,
+          await start((request, response, n) => {
+            const [from, end] = rangeOf(request, bytes.length)
+            if (n === 0) return honest(bytes, request, response)
+            response.writeHead(206, {
+              'content-range': `bytes ${from}-${end - 1}/${bytes.length}`,
+              etag: '"1"',
+              'transfer-encoding': 'chunked',
+            })
+            response.end(bytes)
           })
-          response.end(bytes)
+          await assert.rejects(all(how), { code: 'ERR_FORMAT' })
         })
-        isRight(await all(how))
-        await start((request, response, n) => {
-          const [from, end] = rangeOf(request, bytes.length)
-          if (n === 0) return honest(bytes, request, response)
-          response.writeHead(206, {
-            'content-range': `bytes ${from}-${end - 1}/${bytes.length}`,
-            etag: '"1"',
-            'transfer-encoding': 'chunked',
-          })
-          response.end(bytes)
-        })
-        await assert.rejects(all(how), { code: 'ERR_FORMAT' })
       })
     }
   })
@@ -675,7 +683,8 @@ describe('servers', function () {
     })
   })
 
-  it("are asked by the caller's fetch", async () => {
+  it("are asked by the caller's fetch", async function () {
+    skipWithout(this, 'fetch from servers')
     await start((request, response) =>
       request.headers.authorization === 'Bearer x'
         ? honest(bytes, request, response)
@@ -710,7 +719,8 @@ describe('servers', function () {
     )
   })
 
-  it('by fetch give the same errors', async () => {
+  it('by fetch give the same errors', async function () {
+    skipWithout(this, 'fetch from servers')
     const given = { fetch: (url, options) => fetch(url, options) }
     await start((request, response, n) =>
       honest(bytes, request, response, n === 0 ? {} : { etag: '"2"' }),

@@ -24,8 +24,8 @@ const env = {
   WINEDEBUG: '-all',
   WINEDLLOVERRIDES: 'mscoree=d;mshtml=d',
   SAMEBYTES_BACKEND: 'native',
-  SAMEBYTES_BINARY: path.join(BUILT, 'samebytes.node'),
-  SAMEBYTES_TEST_BINARY: path.join(BUILT, 'samebytes_test.node'),
+  SAMEBYTES_BINARY: `Z:${path.join(BUILT, 'samebytes.node')}`, // whatever the drive of a process' folder
+  SAMEBYTES_TEST_BINARY: `Z:${path.join(BUILT, 'samebytes_test.node')}`,
 }
 
 /** Runs something; its output goes to a file, because node.exe cannot write to a pipe of Linux'. @param {string[]} command */

@@ -4,11 +4,32 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "samebytes_dlpack.h"
 
 enum { MOST = 1 << 12, MOST_AXES = 1000 };
+
+/* At a multiple of 64. */
+static void *new_block(size_t nbytes) {
+  void *block = NULL;
+  if (!nbytes) nbytes = 64;
+#ifdef _WIN32
+  block = _aligned_malloc(nbytes, 64);
+#else
+  if (posix_memalign(&block, 64, nbytes)) return NULL;
+#endif
+  return block;
+}
+
+static void free_block(void *block) {
+#ifdef _WIN32
+  _aligned_free(block);
+#else
+  free(block);
+#endif
+}
 
 /* One that is given: the struct, and what became of it. */
 typedef struct given {
@@ -92,7 +113,7 @@ static void set(napi_env env, napi_value object, const char *name, double x) {
 static void deleted(given *g) {
   g->thread = pthread_self();
   if (atomic_fetch_add(&g->calls, 1) == 0) {
-    free(g->block); /* the record stays, to be asked how often this was called */
+    free_block(g->block); /* the record stays, to be asked how often this was called */
     g->block = NULL;
   }
 }
@@ -130,8 +151,8 @@ static napi_value give(napi_env env, napi_callback_info info) {
   if (!g) return fail(env, "no memory");
   all_given[id] = g;
   g->nbytes = (size_t)field(env, spec, "nbytes", 64);
-  if (posix_memalign((void **)&g->block, 64, g->nbytes ? g->nbytes : 64))
-    return fail(env, "no memory");
+  g->block = new_block(g->nbytes);
+  if (!g->block) return fail(env, "no memory");
   for (size_t i = 0; i < g->nbytes; i++) g->block[i] = (unsigned char)i;
   const bool versioned = yes(env, spec, "versioned", true), frees = yes(env, spec, "deleter", true);
   const sb_dl_tensor t = tensor_of(env, spec, g);
@@ -291,14 +312,14 @@ static napi_value free_it(napi_env env, napi_callback_info info) {
 
 static int64_t extents[] = {4, 4}, steps[] = {4, 1};
 
-static void free_quick(sb_dl_managed_versioned *self) { free(self); }
+static void free_quick(sb_dl_managed_versioned *self) { free_block(self); }
 
 /* quick() → a capsule of 4 x 4 float32 behind the struct. */
 static napi_value quick(napi_env env, napi_callback_info info) {
   napi_value capsule = NULL;
-  void *block = NULL;
+  void *block = new_block(128 + 64);
   (void)info;
-  if (posix_memalign(&block, 64, 128 + 64)) return fail(env, "no memory");
+  if (!block) return fail(env, "no memory");
   sb_dl_managed_versioned *m = block;
   *m = (sb_dl_managed_versioned){
       1,    0,
