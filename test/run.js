@@ -79,7 +79,7 @@ function readArguments() {
   const isNarrowed = filters.length > 0 || values.backend !== undefined || values.grep !== undefined
   const which = values.rest ? 'ci' : values.all || (isNarrowed && !values.brief) ? 'all' : 'test'
   return {
-    filters,
+    filters: filters.map((part) => part.replaceAll('\\', '/')), // as a shell of Windows completes them
     backends: values.backend ? [values.backend] : BACKENDS,
     grep: values.grep,
     which,
