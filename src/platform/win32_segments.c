@@ -297,6 +297,18 @@ void sb__os_segment_forget(uint64_t inode) {
   remove_name(name);
 }
 
+void sb__win32_unmapped(const sb__word *file) {
+  char name[SB__DRAFT_ROOM];
+  BY_HANDLE_FILE_INFORMATION there;
+  HANDLE draft = NULL;
+  sb__draft_name(file->file, name);
+  if (sb__win32_segment_file(name, DELETE | FILE_READ_ATTRIBUTES, OPEN_EXISTING, 0, &draft)) return;
+  if (GetFileInformationByHandle(draft, &there) && inode_of(&there) == file->file &&
+      there.dwVolumeSerialNumber == file->volume)
+    remove_draft(draft, file->file);
+  CloseHandle(draft);
+}
+
 /* ---- Making ---- */
 
 /* A file has a name at once: that of a draft, which is recorded as the segment's, so that sweeping finds it where this process is killed

@@ -31,7 +31,7 @@ const {
   skipWithout,
 } = require('../setup')
 const { floats, npyOf } = require('../files')
-const { abilities, clean, fresh, here, pathOf, unnamed } = require('../segments')
+const { FOLDER, abilities, clean, fresh, here, pathOf, unnamed } = require('../segments')
 
 /** Descriptors of segments that this process has. */
 function descriptors() {
@@ -304,6 +304,37 @@ describe('SharedTensor', () => {
     assert.equal(refuses(() => SharedTensor.open('x'.repeat(255))).code, 'ERR_NOT_FOUND')
     for (const name of [undefined, 1, {}, [], true, Symbol('a'), 1n]) {
       refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
+    }
+  })
+
+  it('what is left of a segment without its name goes with the last view of it', () => {
+    const left = ({ descriptor }) =>
+      fs.readdirSync(FOLDER).filter((entry) => entry.includes(descriptor.id.split('-')[1]))
+    const ways = {
+      'disposed, then unlinked'(shared) {
+        shared.dispose()
+        SharedTensor.unlink(shared.name)
+      },
+      'unlinked, then disposed'(shared) {
+        SharedTensor.unlink(shared.name)
+        shared.dispose()
+      },
+      replaced(shared) {
+        SharedTensor.create(shared.name, [1], { ifExists: 'replace' }).dispose()
+        shared.dispose()
+        SharedTensor.unlink(shared.name)
+      },
+    }
+    for (const [way, loseName] of Object.entries(ways)) {
+      const shared = SharedTensor.create(fresh(), [4])
+      const other = SharedTensor.open(shared.name) // of another mapping
+      const views = [shared.tensor, other.tensor]
+      other.dispose()
+      loseName(shared)
+      views[0].fill(3)
+      assert.deepEqual(views[1].toArray(), [3, 3, 3, 3])
+      for (const view of views) view.dispose()
+      assert.deepEqual(left(shared), [], way)
     }
   })
 
