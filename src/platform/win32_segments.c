@@ -22,19 +22,31 @@ enum {
   SHARED_BY_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE
 };
 
+/* Without what Windows would resolve in a path, as it resolves nothing in one that may be long. "": there is no folder. */
+static void find_folder(char out[FOLDER_ROOM]) {
+  char given[FOLDER_ROOM];
+  wchar_t full[FOLDER_ROOM];
+  const char *place = sb__os_environment("LOCALAPPDATA");
+  if (!place || !*place) place = sb__os_environment("TEMP");
+  if (!place || !*place || place[1] != ':' || !place[2] || !strchr("\\/", place[2]) ||
+      strlen(place) >= FOLDER_ROOM / 2)
+    return;
+  snprintf(given, sizeof given, "%s\\samebytes", place);
+  wchar_t *wide = sb__win32_wide(given);
+  const DWORD n = wide ? GetFullPathNameW(wide, FOLDER_ROOM, full, NULL) : 0;
+  if (!n || n >= FOLDER_ROOM ||
+      !WideCharToMultiByte(CP_UTF8, 0, full, -1, out, FOLDER_ROOM, NULL, NULL))
+    *out = 0;
+  free(wide);
+}
+
 const char *sb__win32_segments(void) {
   static char folder[FOLDER_ROOM];
   static bool is_known;
   static sb__lock lock;
   sb__lock_take(&lock);
-  if (!is_known) {
-    const char *place = sb__os_environment("LOCALAPPDATA");
-    if (!place) place = sb__os_environment("TEMP");
-    if (place && place[0] && place[1] == ':' && strlen(place) < FOLDER_ROOM / 2)
-      snprintf(folder, sizeof folder, "%s\\samebytes", place);
-    for (char *c = folder; *c; c++) *c = *c == '/' ? '\\' : *c;
-    is_known = true;
-  }
+  if (!is_known) find_folder(folder);
+  is_known = true;
   sb__lock_drop(&lock);
   return *folder ? folder : NULL;
 }

@@ -307,6 +307,30 @@ describe('SharedTensor', () => {
     }
   })
 
+  it('the folder of segments on Windows is found however its variable is written, which elsewhere means nothing', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-folder-'))
+    const name = fresh()
+    for (const given of [
+      folder,
+      folder + path.sep,
+      `${folder.replaceAll('\\', '/')}/`,
+      `${folder}${path.sep}..${path.sep}${path.basename(folder)}`,
+    ]) {
+      const seen = await childJson(
+        `const { SharedTensor } = require('samebytes')
+        const shared = SharedTensor.create('${name}', [2], 'int32')
+        shared.tensor.fill(3)
+        const names = () => SharedTensor.list().map((each) => each.name)
+        const seen = [SharedTensor.open(shared.path).name, SharedTensor.open('${name}').tensor.toArray(), names().includes('${name}')]
+        SharedTensor.unlink('${name}')
+        console.log(JSON.stringify([...seen, names().includes('${name}')]))`,
+        { env: { LOCALAPPDATA: given } },
+      )
+      assert.deepEqual(seen, [name, [3, 3], true, false], given)
+    }
+    fs.rmSync(folder, { recursive: true })
+  })
+
   it('what is left of a segment without its name goes with the last view of it', () => {
     const left = ({ descriptor }) =>
       fs.readdirSync(FOLDER).filter((entry) => entry.includes(descriptor.id.split('-')[1]))
