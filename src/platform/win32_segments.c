@@ -13,6 +13,7 @@
 #include "platform/records.h"
 
 #define SEALED SB_SEGMENT_MARK "sealed-"
+#define TAKES (DELETE | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
 
 enum {
   FOLDER_ROOM = 1024,
@@ -146,10 +147,15 @@ static int rename_open(HANDLE file, const char *name, bool replaces) {
   return error;
 }
 
-/* Removes an open file once all have closed it. False: somebody has it mapped. */
+/* Removes an open file once all have closed it, also one that may not be written to. False: somebody has it mapped. */
 static bool remove_open(HANDLE file) {
   FILE_DISPOSITION_INFO gone = {.DeleteFile = TRUE};
-  return SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone);
+  FILE_BASIC_INFO plain = {.FileAttributes =
+                               FILE_ATTRIBUTE_NORMAL}; /* times of 0 stay as they are */
+  return SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone) ||
+         (GetLastError() == ERROR_ACCESS_DENIED &&
+          SetFileInformationByHandle(file, FileBasicInfo, &plain, sizeof plain) &&
+          SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone));
 }
 
 static void remove_name(const char *name) {
@@ -257,8 +263,7 @@ static int take_name(HANDLE file, uint64_t inode) {
 /* Opens what has a name to take it away. */
 static int open_to_take(const char *name, HANDLE *file, uint64_t *inode) {
   BY_HANDLE_FILE_INFORMATION about;
-  const int error =
-      sb__win32_segment_file(name, DELETE | FILE_READ_ATTRIBUTES, OPEN_EXISTING, 0, file);
+  const int error = sb__win32_segment_file(name, TAKES, OPEN_EXISTING, 0, file);
   if (error) return error;
   if (GetFileInformationByHandle(*file, &about)) {
     *inode = inode_of(&about);
@@ -314,7 +319,7 @@ void sb__win32_unmapped(const sb__word *file) {
   BY_HANDLE_FILE_INFORMATION there;
   HANDLE draft = NULL;
   sb__draft_name(file->file, name);
-  if (sb__win32_segment_file(name, DELETE | FILE_READ_ATTRIBUTES, OPEN_EXISTING, 0, &draft)) return;
+  if (sb__win32_segment_file(name, TAKES, OPEN_EXISTING, 0, &draft)) return;
   if (GetFileInformationByHandle(draft, &there) && inode_of(&there) == file->file &&
       there.dwVolumeSerialNumber == file->volume)
     remove_draft(draft, file->file);

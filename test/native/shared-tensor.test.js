@@ -362,6 +362,18 @@ describe('SharedTensor', () => {
     }
   })
 
+  it('a segment that may not be written to any more is unlinked whole', () => {
+    const shared = SharedTensor.create(fresh(), [4])
+    const id = shared.descriptor.id.split('-')[1]
+    shared.dispose()
+    fs.chmodSync(shared.path, 0o400)
+    SharedTensor.unlink(shared.name)
+    assert.deepEqual(
+      fs.readdirSync(FOLDER).filter((entry) => entry.includes(id)),
+      [],
+    )
+  })
+
   it('a name that is taken is an error, opened, or replaced: who has the old one keeps it', () => {
     const name = fresh()
     const a = SharedTensor.create(name, [2], { dtype: 'int16' })
