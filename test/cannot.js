@@ -124,6 +124,10 @@ const CANNOT = {
     places: ['no Windows'],
     reason: 'only on Windows samebytes itself keeps who waits for a word of shared memory',
   },
+  'segments that outlive the system': {
+    places: ['no Windows'],
+    reason: 'only on Windows segments are still there after the system ended',
+  },
   'fetch from servers': {
     places: ['Wine'],
     reason: "Node's fetch asks for TCP_KEEPIDLE, which Wine does not know: it connects to nothing",

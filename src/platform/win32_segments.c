@@ -13,6 +13,7 @@
 #include "platform/records.h"
 
 #define SEALED SB_SEGMENT_MARK "sealed-"
+#define NEW SB_SEGMENT_MARK "draft-of-"
 #define TAKES (DELETE | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
 
 enum {
@@ -207,8 +208,8 @@ bool sb__os_segment_record(uint64_t inode, sb__segment_record *out) {
   return true;
 }
 
-int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
-                           void *context) {
+/* Calls see for each name of ours in the folder. Returns 0 or the system's error number. */
+static int each_name(void (*see)(void *context, const char *name), void *context) {
   wchar_t *pattern = path_of(SB_SEGMENT_MARK "*");
   WIN32_FIND_DATAW found;
   char name[SB__DRAFT_ROOM];
@@ -219,15 +220,46 @@ int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *
   if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) return 0;
   if (error) return sb__win32_errno(error);
   do {
-    sb__segment_record record;
-    const bool is_short =
-        WideCharToMultiByte(CP_UTF8, 0, found.cFileName, -1, name, sizeof name, NULL, NULL) > 0;
-    const uint64_t inode = is_short ? sb__owner_inode(name) : 0;
-    if (inode && sb__os_segment_record(inode, &record)) see(context, &record);
+    if (WideCharToMultiByte(CP_UTF8, 0, found.cFileName, -1, name, sizeof name, NULL, NULL) > 0)
+      see(context, name);
   } while (FindNextFileW(search, &found));
   (void)FindClose(search);
   return 0;
 }
+
+typedef struct visit {
+  void (*see)(void *context, const sb__segment_record *record);
+  void *context;
+} visit;
+
+static void see_record(void *context, const char *name) {
+  const visit *v = context;
+  const uint64_t inode = sb__owner_inode(name);
+  sb__segment_record record;
+  if (inode && sb__os_segment_record(inode, &record)) v->see(v->context, &record);
+}
+
+int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
+                           void *context) {
+  visit v = {see, context};
+  return each_name(see_record, &v);
+}
+
+/* Whoever has one of these has it open, which is in the way of who shares it with nobody. */
+static void remove_lost(void *context, const char *name) {
+  (void)context;
+  if (strncmp(name, SEALED, sizeof SEALED - 1) != 0 && strncmp(name, NEW, sizeof NEW - 1) != 0)
+    return;
+  wchar_t *path = path_of(name);
+  const HANDLE file =
+      path ? CreateFileW(path, DELETE, 0, NULL, OPEN_EXISTING,
+                         FILE_FLAG_DELETE_ON_CLOSE | FILE_FLAG_OPEN_REPARSE_POINT, NULL)
+           : INVALID_HANDLE_VALUE;
+  if (file != INVALID_HANDLE_VALUE) CloseHandle(file);
+  free(path);
+}
+
+void sb__os_segment_remove_lost(void) { (void)each_name(remove_lost, NULL); }
 
 bool sb__os_segment_take_over(const sb__segment_record *record) {
   const sb__process self = sb__os_process();
@@ -339,8 +371,7 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
   BY_HANDLE_FILE_INFORMATION about;
   HANDLE handle = NULL;
   (void)mode; /* the folder's ACL says who may use its files */
-  snprintf(name, sizeof name, "%s%llx", sealed ? SEALED : SB_SEGMENT_MARK "draft-of-",
-           (unsigned long long)sb__os_unique());
+  snprintf(name, sizeof name, "%s%llx", sealed ? SEALED : NEW, (unsigned long long)sb__os_unique());
   *error = sb__win32_segment_file(name, GENERIC_READ | GENERIC_WRITE | DELETE, CREATE_NEW, flags,
                                   &handle);
   if (*error) return -1;

@@ -305,6 +305,24 @@ describe('SharedTensor between processes', function () {
     }
   })
 
+  it('what the system left that ended before its processes, sweep takes away; not what somebody has', async function () {
+    skipWithout(this, 'segments that outlive the system')
+    const lost = ['sealed-1', 'draft-of-1'].map((rest) => pathOf(`.samebytes-${rest}`))
+    for (const file of lost) fs.writeFileSync(file, 'bytes')
+    const other = node()
+    const descriptor = await other.run(
+      `return (things.s = SharedTensor.create(null, [2], 'int32')).descriptor`,
+    )
+    const mine = SharedTensor.create(null, [2], 'int32')
+    SharedTensor.sweep()
+    assert.deepEqual(lost.filter(fs.existsSync), [])
+    assert.ok(fs.existsSync(descriptor.path) && fs.existsSync(mine.path))
+    assert.deepEqual(SharedTensor.open(descriptor).tensor.toArray(), [0, 0])
+    await other.end()
+    mine.dispose()
+    assert.ok(!fs.existsSync(mine.path))
+  })
+
   it('a sealed segment cannot be made shorter by a peer', async function () {
     skipWithout(this, 'sealed memory')
     const a = SharedTensor.create(null, [1000])
