@@ -120,6 +120,14 @@ const CANNOT = {
   'signals of POSIX': { places: ['Windows'], reason: 'Windows has no signals' },
   'limits of a shell': { places: ['Windows'], reason: 'Windows has no ulimit' },
   'named pipes in folders': { places: ['Windows'], reason: 'Windows has no mkfifo' },
+  'a table of waiters': {
+    places: ['no Windows'],
+    reason: 'only on Windows samebytes itself keeps who waits for a word of shared memory',
+  },
+  'segments that outlive the system': {
+    places: ['no Windows'],
+    reason: 'only on Windows segments are still there after the system ended',
+  },
   'fetch from servers': {
     places: ['Wine'],
     reason: "Node's fetch asks for TCP_KEEPIDLE, which Wine does not know: it connects to nothing",

@@ -340,7 +340,9 @@ const PLACES = [
           ? 'Node with external SharedArrayBuffers'
           : 'Node without external SharedArrayBuffers',
       ]),
-  ...(globalThis.process?.platform === 'win32' ? ['Windows', ...(isWine() ? ['Wine'] : [])] : []),
+  ...(globalThis.process?.platform === 'win32'
+    ? ['Windows', ...(isWine() ? ['Wine'] : [])]
+    : ['no Windows']),
   ...(isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer']),
   ...(isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay', 'Node without Float16Array']),
 ]

@@ -102,7 +102,7 @@ const isRing = (name) => require('../sharing/segments').isRing(name)
 
 /** @param {import('./arguments').Given} given */
 function rm({ values: { json, force }, operands }) {
-  const known = new Map(SharedTensor.list().map((segment) => [segment.name, segment]))
+  const known = new Map(SharedTensor.list().map((segment) => [keyOf(segment.name), segment]))
   if (!force) for (const operand of operands) checkRemovable(operand, known)
   const removed = []
   for (const operand of operands) {
@@ -114,14 +114,17 @@ function rm({ values: { json, force }, operands }) {
   if (json) printJson({ removed })
 }
 
+/** Names that are one name have one key. @param {string} name */
+const keyOf = (name) => (process.platform === 'win32' ? name.toLowerCase() : name)
+
 /**
  * @param {string} given
- * @param {Map<string, SegmentInfo>} known
+ * @param {Map<string, SegmentInfo>} known  by keyOf
  */
 function checkRemovable(given, known) {
   const name = nameOf(given)
   const parts = isRing(name) ? [name, `${name}.control`] : [name]
-  const found = parts.flatMap((part) => known.get(part) ?? [])
+  const found = parts.flatMap((part) => known.get(keyOf(part)) ?? [])
   const segment = found.find((part) => part.isAlive) ?? found[0]
   if (segment === undefined) {
     if (require('./open').segmentOf(name) === null) {

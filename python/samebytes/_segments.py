@@ -41,7 +41,7 @@ def name_of(name: Any, most: int = 255) -> str:
         size = len(called.encode())
     except UnicodeEncodeError:
         size = most + 1  # half a character
-    if called in ('', '.', '..') or '/' in called or '\0' in called or called.startswith(_MARK) or size > most:
+    if called in ('', '.', '..') or '/' in called or '\0' in called or called.lower().startswith(_MARK) or size > most:
         raise Error('ERR_ARGUMENT', f'name is {name!r}; 1 to {most} bytes without a slash were expected')
     return called
 

@@ -26,6 +26,7 @@ sb_status sb__futex_failed(int error) {
   if (error == ENOSYS) {
     return sb__fail(SB_ERR_UNSUPPORTED, "this system has nothing that processes can wait on");
   }
+  if (error == ENOMEM) return sb__fail(SB_ERR_MEMORY, "the system has no place for another wait");
   return sb__fail(SB_ERR_IO, "the word cannot be waited on: %s%s", strerror(error),
                   error == EFAULT ? " (was the file made shorter?)" : "");
 }

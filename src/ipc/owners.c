@@ -184,6 +184,7 @@ static void sweep_record(void *context, const sb__segment_record *record) {
 
 int sb__segment_sweep(const char *only, sb__segment_seen see, void *context) {
   visit v = {see, context, only};
+  if (!only) sb__os_segment_remove_lost();
   return sb__os_segment_records(sweep_record, &v);
 }
 #else

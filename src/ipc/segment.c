@@ -19,10 +19,19 @@ enum {
   TRIES = 100
 };
 
+/* In any case of letters: some systems see no difference. */
+static bool has_mark(const char *name) {
+  for (size_t i = 0; MARK[i]; i++) {
+    const char c = name[i];
+    if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != MARK[i]) return false;
+  }
+  return true;
+}
+
 sb_status sb__segment_name(const char *given, size_t most, const char **out) {
   const char *name = given && *given == '/' ? given + 1 : given;
   if (!name || !*name || strlen(name) > most || strchr(name, '/') || !strcmp(name, ".") ||
-      !strcmp(name, "..") || !strncmp(name, MARK, sizeof MARK - 1)) {
+      !strcmp(name, "..") || has_mark(name)) {
     return sb__fail(SB_ERR_ARGUMENT,
                     "name is \"%.40s\"; 1 to %d bytes without a slash were expected, not beginning "
                     "with " MARK,

@@ -219,6 +219,9 @@ bool sb__os_segment_record(uint64_t inode, sb__segment_record *out);
 int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
                            void *context);
 
+/* Removes what has no record and is in no use: files without a name of their own, after the system ended before their processes. */
+void sb__os_segment_remove_lost(void);
+
 /* Records this process as the owner of a file in the place of another one. False: it could not. */
 bool sb__os_segment_take_over(const sb__segment_record *record);
 

@@ -156,6 +156,9 @@ int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *
   return 0;
 }
 
+void sb__os_segment_remove_lost(void) {
+} /* their folder does not outlive the system, or has records of all */
+
 bool sb__os_segment_take_over(const sb__segment_record *record) {
   return !record_owner(record->inode, record->name, record->persists);
 }

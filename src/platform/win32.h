@@ -34,6 +34,9 @@ typedef struct sb__word {
 } sb__word;
 sb__word sb__win32_word(const void *word);
 
+/* A mapping of a file has gone. If its name was taken away meanwhile, it is removed now, unless somebody else has it mapped. */
+void sb__win32_unmapped(const sb__word *file);
+
 /* The address of a function of the program that loaded us, whatever it is called; NULL: it exports none of that name. */
 static inline void *sb__win32_host(const char *name) {
   FARPROC found = GetProcAddress(GetModuleHandleW(NULL), name);

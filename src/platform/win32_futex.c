@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { SLOTS = 4096, ROOM = 64 };
+enum { SLOTS = 4096, ROOM = 64, TRIES = 100, LOOK_AGAIN = 1000 /* milliseconds */ };
 #define WAITERS SB_SEGMENT_MARK "waiters-1" /* the table's file: a number for each layout */
 
 /* Who has a slot: process × 2^32 + how often it waited before × 4 + one of these; 0: nobody. */
@@ -80,15 +80,22 @@ static DWORD until(int64_t end) {
 
 /* ---- Slots ---- */
 
+/* Opens the event of a slot's waiter. False: it has left, or its process has ended. event: NULL where it may not be opened. */
+static bool open_event(uint_fast64_t holder, HANDLE *event) {
+  wchar_t name[ROOM];
+  event_name(holder, name);
+  *event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
+  return *event || GetLastError() != ERROR_FILE_NOT_FOUND;
+}
+
 /* Frees those that ended processes left, in a table that has no free one. */
 static void free_ended(table *t) {
   for (size_t i = 0; i < SLOTS; i++) {
     uint_fast64_t holder = atomic_load(&t->slots[i].holder);
-    const HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)(holder >> 32));
-    const bool has_ended = process ? WaitForSingleObject(process, 0) == WAIT_OBJECT_0
-                                   : GetLastError() == ERROR_INVALID_PARAMETER;
-    if (process) CloseHandle(process);
-    if (has_ended) (void)atomic_compare_exchange_strong(&t->slots[i].holder, &holder, 0);
+    HANDLE event = NULL;
+    if (holder && !open_event(holder, &event))
+      (void)atomic_compare_exchange_strong(&t->slots[i].holder, &holder, 0);
+    if (event) CloseHandle(event);
   }
 }
 
@@ -115,15 +122,12 @@ static slot *take_slot(table *t, uint64_t self, const sb__word *word) {
   return taken;
 }
 
-/* Wakes the waiter that had a slot, unless its process has ended. */
+/* Wakes the waiter that had a slot. False: its process has ended. Who leaves at that moment, because its time is up, has seen that it was
+ * woken. */
 static bool wake(slot *s, uint_fast64_t holder) {
-  wchar_t name[ROOM];
-  event_name(holder, name);
-  const HANDLE event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
-  if (!event) {
-    (void)atomic_compare_exchange_strong(&s->holder, &holder, 0);
-    return false;
-  }
+  HANDLE event = NULL;
+  if (!open_event(holder, &event)) return !atomic_compare_exchange_strong(&s->holder, &holder, 0);
+  if (!event) return true; /* it looks again by itself */
   (void)SetEvent(event);
   CloseHandle(event);
   return true;
@@ -181,41 +185,71 @@ void sb__os_signal(sb__event *event) {
   sb__lock_drop(&lock);
 }
 
-static sb__wait_result wait_in(slot *s, const waiter *self, const void *word, uint32_t expected,
-                               int64_t end, int *error) {
+/* Looks at the slot once a second, as whoever woke it may have been killed before the event was set, or may not open the event. Where
+ * somebody overwrote the slot, the wait ends too. */
+static sb__wait_result wait_in(slot *s, uint64_t holder, const waiter *self, const void *word,
+                               uint32_t expected, int64_t end, int *error) {
+  bool is_set = true;
   for (bool slept = false;; slept = true) {
     uint32_t now = 0;
-    if ((atomic_load(&s->holder) & HOW) == WOKEN) return SB__WOKEN;
+    if (atomic_load(&s->holder) != (holder | WAITING)) return SB__WOKEN;
     if (is_signalled(self->event)) return SB__SIGNALLED;
-    if (!read_word(word, &now)) {
+    if (is_set && !read_word(word, &now)) {
       *error = EFAULT;
       return SB__WAIT_FAILED;
     }
-    if (now != expected) return slept ? SB__WOKEN : SB__NOT_EQUAL;
+    if (is_set && now != expected) return slept ? SB__WOKEN : SB__NOT_EQUAL;
     const DWORD left = until(end);
     if (!left) return SB__TIMED_OUT;
-    (void)WaitForSingleObject(self->wakes, left);
+    is_set =
+        WaitForSingleObject(self->wakes, left < LOOK_AGAIN ? left : LOOK_AGAIN) != WAIT_TIMEOUT;
   }
+}
+
+/* A number and an event for a wait. It begins by chance: what an earlier process of this number left is nobody's. Who has the event of a
+ * number already is a wait that 2^30 others came after, or a stranger. event: NULL where there is none. */
+static uint64_t new_wait(HANDLE *event) {
+  static atomic_uint_fast64_t waits;
+  uint_fast64_t none = 0;
+  uint64_t self = 0;
+  wchar_t name[ROOM];
+  (void)(atomic_load(&waits) || atomic_compare_exchange_strong(&waits, &none, sb__os_unique() | 1));
+  *event = NULL;
+  for (int i = 0; i < TRIES && !*event; i++) {
+    self = (uint64_t)GetCurrentProcessId() << 32 | (atomic_fetch_add(&waits, 1) << 2 & UINT32_MAX);
+    event_name(self, name);
+    SetLastError(ERROR_SUCCESS);
+    *event = CreateEventW(NULL, FALSE, FALSE, name);
+    if (!*event || GetLastError() != ERROR_ALREADY_EXISTS) continue;
+    CloseHandle(*event);
+    *event = NULL;
+  }
+  return self;
+}
+
+/* Leaves a slot. True: it was woken. */
+static bool leave_slot(slot *s, uint64_t self) {
+  uint_fast64_t holder = atomic_load(&s->holder);
+  while ((holder == (self | WAITING) || holder == (self | WOKEN)) &&
+         !atomic_compare_exchange_weak(&s->holder, &holder, 0))
+    continue;
+  return holder == (self | WOKEN);
 }
 
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error) {
-  static atomic_uint_fast32_t waits;
-  const uint64_t self = (uint64_t)GetCurrentProcessId() << 32 |
-                        ((uint64_t)atomic_fetch_add(&waits, 1) << 2 & UINT32_MAX);
   const sb__word place = sb__win32_word(word);
   table *t = table_of(&place);
-  wchar_t name[ROOM];
-  event_name(self, name);
-  waiter own = {event, CreateEventW(NULL, FALSE, FALSE, name), NULL};
+  waiter own = {event, NULL, NULL};
+  const uint64_t self = new_wait(&own.wakes);
   slot *s = t && own.wakes ? take_slot(t, self, &place) : NULL;
   sb__wait_result how = SB__WAIT_FAILED;
   *error = t ? ENOMEM : ENOSYS;
   if (s) {
     add_waiter(&own);
-    how = wait_in(s, &own, word, expected, end, error);
+    how = wait_in(s, self, &own, word, expected, end, error);
     remove_waiter(&own);
-    const bool was_woken = (atomic_exchange(&s->holder, 0) & HOW) == WOKEN;
+    const bool was_woken = leave_slot(s, self);
     if (was_woken && how != SB__WAIT_FAILED) how = SB__WOKEN; /* whoever woke it has counted it */
   }
   if (own.wakes) CloseHandle(own.wakes);

@@ -150,7 +150,10 @@ void sb__os_unmap(void *data, size_t nbytes) {
   mapping *m = forget_mapping(base);
   /* Where bytes were lost, private zeros are there (win32_guard.c). */
   if (!UnmapViewOfFile(base)) (void)VirtualFree(base, 0, MEM_RELEASE);
-  if (m) CloseHandle(m->file); /* now it can be removed */
+  if (m) {
+    CloseHandle(m->file);
+    sb__win32_unmapped(&m->first);
+  }
   free(m);
 }
 

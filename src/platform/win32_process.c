@@ -30,11 +30,60 @@ void sb__os_set_default(const char *name, const char *value) {
 
 int sb__os_forks(void) { return 0; } /* nothing forks */
 
-/* When a process started, as platform.h wants it, but since 1601; 0: it is not known. */
+/* A time of Windows, as platform.h wants it, but since 1601. */
+static uint32_t start_at(uint64_t time) { return (uint32_t)(time / 10000); }
+
+/* When a process started; 0: it is not known. */
 static uint32_t start_of(HANDLE process) {
   FILETIME made, ended, kernel, user;
   if (!GetProcessTimes(process, &made, &ended, &kernel, &user)) return 0;
-  return (uint32_t)(((uint64_t)made.dwHighDateTime << 32 | made.dwLowDateTime) / 10000);
+  return start_at((uint64_t)made.dwHighDateTime << 32 | made.dwLowDateTime);
+}
+
+/* What the system says of each process, also of those that may not be opened. */
+typedef struct listed {
+  ULONG next; /* bytes to the next one; 0: this is the last */
+  ULONG threads;
+  uint64_t memory, faults, cycles;
+  uint64_t start, user, kernel;
+  USHORT name_bytes, name_room;
+  PWSTR name;
+  LONG priority;
+  HANDLE id;
+} listed;
+
+typedef LONG(WINAPI *query_system)(int what, void *out, ULONG room, ULONG *needed);
+
+/* NULL: it is not to be had. free() frees it. */
+static listed *list_processes(void) {
+  enum { PROCESSES = 5, TRIES = 8, MORE = 65536 };
+  const LONG too_short = (LONG)0xc0000004;
+  const query_system query = (query_system)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"),
+                                                                  "NtQuerySystemInformation");
+  ULONG room = MORE;
+  for (int i = 0; i < TRIES && query; i++) {
+    ULONG needed = 0;
+    listed *all = malloc(room);
+    const LONG status = all ? query(PROCESSES, all, room, &needed) : 0;
+    if (all && !status) return all;
+    free(all);
+    if (status != too_short) return NULL;
+    room = (needed > room ? needed : room) + MORE; /* more may start meanwhile */
+  }
+  return NULL;
+}
+
+/* sb__os_has_ended for a number that a process has which may not be opened. */
+static bool is_another(DWORD id, uint32_t start) {
+  listed *all = list_processes();
+  const listed *each = all;
+  if (!all) return false;
+  while (each->next && (DWORD)(uintptr_t)each->id != id)
+    each = (const listed *)(const void *)((const char *)each + each->next);
+  const bool is_there = (DWORD)(uintptr_t)each->id == id;
+  const bool is_same = is_there && start_at(each->start) == start;
+  free(all);
+  return !is_same;
 }
 
 /* Windows has no namespaces of numbers; 1 says that start is known. */
@@ -47,7 +96,10 @@ bool sb__os_has_ended(const sb__process *process) {
   if (process->id > UINT32_MAX) return true; /* there are no such numbers */
   const HANDLE other =
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, (DWORD)process->id);
-  if (!other) return GetLastError() == ERROR_INVALID_PARAMETER; /* else it is another user's */
+  if (!other) { /* there is none, or it is another user's, or has more rights */
+    return GetLastError() == ERROR_INVALID_PARAMETER ||
+           is_another((DWORD)process->id, process->start);
+  }
   const uint32_t start = start_of(other);
   const bool ended =
       (start && start != process->start) || WaitForSingleObject(other, 0) == WAIT_OBJECT_0;

@@ -13,6 +13,8 @@
 #include "platform/records.h"
 
 #define SEALED SB_SEGMENT_MARK "sealed-"
+#define NEW SB_SEGMENT_MARK "draft-of-"
+#define TAKES (DELETE | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES)
 
 enum {
   FOLDER_ROOM = 1024,
@@ -22,19 +24,31 @@ enum {
   SHARED_BY_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE
 };
 
+/* Without what Windows would resolve in a path, as it resolves nothing in one that may be long. "": there is no folder. */
+static void find_folder(char out[FOLDER_ROOM]) {
+  char given[FOLDER_ROOM];
+  wchar_t full[FOLDER_ROOM];
+  const char *place = sb__os_environment("LOCALAPPDATA");
+  if (!place || !*place) place = sb__os_environment("TEMP");
+  if (!place || !*place || place[1] != ':' || !place[2] || !strchr("\\/", place[2]) ||
+      strlen(place) >= FOLDER_ROOM / 2)
+    return;
+  snprintf(given, sizeof given, "%s\\samebytes", place);
+  wchar_t *wide = sb__win32_wide(given);
+  const DWORD n = wide ? GetFullPathNameW(wide, FOLDER_ROOM, full, NULL) : 0;
+  if (!n || n >= FOLDER_ROOM ||
+      !WideCharToMultiByte(CP_UTF8, 0, full, -1, out, FOLDER_ROOM, NULL, NULL))
+    *out = 0;
+  free(wide);
+}
+
 const char *sb__win32_segments(void) {
   static char folder[FOLDER_ROOM];
   static bool is_known;
   static sb__lock lock;
   sb__lock_take(&lock);
-  if (!is_known) {
-    const char *place = sb__os_environment("LOCALAPPDATA");
-    if (!place) place = sb__os_environment("TEMP");
-    if (place && place[0] && place[1] == ':' && strlen(place) < FOLDER_ROOM / 2)
-      snprintf(folder, sizeof folder, "%s\\samebytes", place);
-    for (char *c = folder; *c; c++) *c = *c == '/' ? '\\' : *c;
-    is_known = true;
-  }
+  if (!is_known) find_folder(folder);
+  is_known = true;
   sb__lock_drop(&lock);
   return *folder ? folder : NULL;
 }
@@ -134,10 +148,15 @@ static int rename_open(HANDLE file, const char *name, bool replaces) {
   return error;
 }
 
-/* Removes an open file once all have closed it. False: somebody has it mapped. */
+/* Removes an open file once all have closed it, also one that may not be written to. False: somebody has it mapped. */
 static bool remove_open(HANDLE file) {
   FILE_DISPOSITION_INFO gone = {.DeleteFile = TRUE};
-  return SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone);
+  FILE_BASIC_INFO plain = {.FileAttributes =
+                               FILE_ATTRIBUTE_NORMAL}; /* times of 0 stay as they are */
+  return SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone) ||
+         (GetLastError() == ERROR_ACCESS_DENIED &&
+          SetFileInformationByHandle(file, FileBasicInfo, &plain, sizeof plain) &&
+          SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone));
 }
 
 static void remove_name(const char *name) {
@@ -189,8 +208,8 @@ bool sb__os_segment_record(uint64_t inode, sb__segment_record *out) {
   return true;
 }
 
-int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
-                           void *context) {
+/* Calls see for each name of ours in the folder. Returns 0 or the system's error number. */
+static int each_name(void (*see)(void *context, const char *name), void *context) {
   wchar_t *pattern = path_of(SB_SEGMENT_MARK "*");
   WIN32_FIND_DATAW found;
   char name[SB__DRAFT_ROOM];
@@ -201,15 +220,46 @@ int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *
   if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) return 0;
   if (error) return sb__win32_errno(error);
   do {
-    sb__segment_record record;
-    const bool is_short =
-        WideCharToMultiByte(CP_UTF8, 0, found.cFileName, -1, name, sizeof name, NULL, NULL) > 0;
-    const uint64_t inode = is_short ? sb__owner_inode(name) : 0;
-    if (inode && sb__os_segment_record(inode, &record)) see(context, &record);
+    if (WideCharToMultiByte(CP_UTF8, 0, found.cFileName, -1, name, sizeof name, NULL, NULL) > 0)
+      see(context, name);
   } while (FindNextFileW(search, &found));
   (void)FindClose(search);
   return 0;
 }
+
+typedef struct visit {
+  void (*see)(void *context, const sb__segment_record *record);
+  void *context;
+} visit;
+
+static void see_record(void *context, const char *name) {
+  const visit *v = context;
+  const uint64_t inode = sb__owner_inode(name);
+  sb__segment_record record;
+  if (inode && sb__os_segment_record(inode, &record)) v->see(v->context, &record);
+}
+
+int sb__os_segment_records(void (*see)(void *context, const sb__segment_record *record),
+                           void *context) {
+  visit v = {see, context};
+  return each_name(see_record, &v);
+}
+
+/* Whoever has one of these has it open, which is in the way of who shares it with nobody. */
+static void remove_lost(void *context, const char *name) {
+  (void)context;
+  if (strncmp(name, SEALED, sizeof SEALED - 1) != 0 && strncmp(name, NEW, sizeof NEW - 1) != 0)
+    return;
+  wchar_t *path = path_of(name);
+  const HANDLE file =
+      path ? CreateFileW(path, DELETE, 0, NULL, OPEN_EXISTING,
+                         FILE_FLAG_DELETE_ON_CLOSE | FILE_FLAG_OPEN_REPARSE_POINT, NULL)
+           : INVALID_HANDLE_VALUE;
+  if (file != INVALID_HANDLE_VALUE) CloseHandle(file);
+  free(path);
+}
+
+void sb__os_segment_remove_lost(void) { (void)each_name(remove_lost, NULL); }
 
 bool sb__os_segment_take_over(const sb__segment_record *record) {
   const sb__process self = sb__os_process();
@@ -245,8 +295,7 @@ static int take_name(HANDLE file, uint64_t inode) {
 /* Opens what has a name to take it away. */
 static int open_to_take(const char *name, HANDLE *file, uint64_t *inode) {
   BY_HANDLE_FILE_INFORMATION about;
-  const int error =
-      sb__win32_segment_file(name, DELETE | FILE_READ_ATTRIBUTES, OPEN_EXISTING, 0, file);
+  const int error = sb__win32_segment_file(name, TAKES, OPEN_EXISTING, 0, file);
   if (error) return error;
   if (GetFileInformationByHandle(*file, &about)) {
     *inode = inode_of(&about);
@@ -297,6 +346,18 @@ void sb__os_segment_forget(uint64_t inode) {
   remove_name(name);
 }
 
+void sb__win32_unmapped(const sb__word *file) {
+  char name[SB__DRAFT_ROOM];
+  BY_HANDLE_FILE_INFORMATION there;
+  HANDLE draft = NULL;
+  sb__draft_name(file->file, name);
+  if (sb__win32_segment_file(name, TAKES, OPEN_EXISTING, 0, &draft)) return;
+  if (GetFileInformationByHandle(draft, &there) && inode_of(&there) == file->file &&
+      there.dwVolumeSerialNumber == file->volume)
+    remove_draft(draft, file->file);
+  CloseHandle(draft);
+}
+
 /* ---- Making ---- */
 
 /* A file has a name at once: that of a draft, which is recorded as the segment's, so that sweeping finds it where this process is killed
@@ -310,8 +371,7 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
   BY_HANDLE_FILE_INFORMATION about;
   HANDLE handle = NULL;
   (void)mode; /* the folder's ACL says who may use its files */
-  snprintf(name, sizeof name, "%s%llx", sealed ? SEALED : SB_SEGMENT_MARK "draft-of-",
-           (unsigned long long)sb__os_unique());
+  snprintf(name, sizeof name, "%s%llx", sealed ? SEALED : NEW, (unsigned long long)sb__os_unique());
   *error = sb__win32_segment_file(name, GENERIC_READ | GENERIC_WRITE | DELETE, CREATE_NEW, flags,
                                   &handle);
   if (*error) return -1;

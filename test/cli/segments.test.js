@@ -134,6 +134,12 @@ describe('samebytes ls, rm and sweep', function () {
       ],
       [foreign, /was not made by samebytes; --force removes it all the same \(ERR_BUSY\)/],
       [`${mine}-nothing`, /there is no segment ".*-nothing" \(ERR_NOT_FOUND\)/],
+      [
+        mine.toUpperCase(),
+        fs.existsSync(pathOf(mine.toUpperCase())) // the same name
+          ? /".*" belongs to process \d+, which is alive; --force .* \(ERR_BUSY\)/
+          : /there is no segment ".*" \(ERR_NOT_FOUND\)/,
+      ],
     ]
     for (const [name, pattern] of rows) {
       const { code, stdout, stderr } = await cli(['rm', dead, name]) // all or none

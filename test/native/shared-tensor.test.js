@@ -31,7 +31,7 @@ const {
   skipWithout,
 } = require('../setup')
 const { floats, npyOf } = require('../files')
-const { abilities, clean, fresh, here, pathOf, unnamed } = require('../segments')
+const { FOLDER, abilities, clean, fresh, here, pathOf, unnamed } = require('../segments')
 
 /** Descriptors of segments that this process has. */
 function descriptors() {
@@ -289,6 +289,7 @@ describe('SharedTensor', () => {
       'x'.repeat(256),
       'ä'.repeat(128),
       '.samebytes-1',
+      '.SAMEBYTES-waiters-1', // the same on Windows and macOS
       '\ud800',
       ...(can('permissions of files')
         ? []
@@ -304,6 +305,73 @@ describe('SharedTensor', () => {
     for (const name of [undefined, 1, {}, [], true, Symbol('a'), 1n]) {
       refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
     }
+  })
+
+  it('the folder of segments on Windows is found however its variable is written, which elsewhere means nothing', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-folder-'))
+    const name = fresh()
+    for (const given of [
+      folder,
+      folder + path.sep,
+      `${folder.replaceAll('\\', '/')}/`,
+      `${folder}${path.sep}..${path.sep}${path.basename(folder)}`,
+    ]) {
+      const seen = await childJson(
+        `const { SharedTensor } = require('samebytes')
+        const shared = SharedTensor.create('${name}', [2], 'int32')
+        shared.tensor.fill(3)
+        const names = () => SharedTensor.list().map((each) => each.name)
+        const seen = [SharedTensor.open(shared.path).name, SharedTensor.open('${name}').tensor.toArray(), names().includes('${name}')]
+        SharedTensor.unlink('${name}')
+        console.log(JSON.stringify([...seen, names().includes('${name}')]))`,
+        { env: { LOCALAPPDATA: given } },
+      )
+      assert.deepEqual(seen, [name, [3, 3], true, false], given)
+    }
+    fs.rmSync(folder, { recursive: true })
+  })
+
+  it('what is left of a segment without its name goes with the last view of it', () => {
+    const left = ({ descriptor }) =>
+      fs.readdirSync(FOLDER).filter((entry) => entry.includes(descriptor.id.split('-')[1]))
+    const ways = {
+      'disposed, then unlinked'(shared) {
+        shared.dispose()
+        SharedTensor.unlink(shared.name)
+      },
+      'unlinked, then disposed'(shared) {
+        SharedTensor.unlink(shared.name)
+        shared.dispose()
+      },
+      replaced(shared) {
+        SharedTensor.create(shared.name, [1], { ifExists: 'replace' }).dispose()
+        shared.dispose()
+        SharedTensor.unlink(shared.name)
+      },
+    }
+    for (const [way, loseName] of Object.entries(ways)) {
+      const shared = SharedTensor.create(fresh(), [4])
+      const other = SharedTensor.open(shared.name) // of another mapping
+      const views = [shared.tensor, other.tensor]
+      other.dispose()
+      loseName(shared)
+      views[0].fill(3)
+      assert.deepEqual(views[1].toArray(), [3, 3, 3, 3])
+      for (const view of views) view.dispose()
+      assert.deepEqual(left(shared), [], way)
+    }
+  })
+
+  it('a segment that may not be written to any more is unlinked whole', () => {
+    const shared = SharedTensor.create(fresh(), [4])
+    const id = shared.descriptor.id.split('-')[1]
+    shared.dispose()
+    fs.chmodSync(shared.path, 0o400)
+    SharedTensor.unlink(shared.name)
+    assert.deepEqual(
+      fs.readdirSync(FOLDER).filter((entry) => entry.includes(id)),
+      [],
+    )
   })
 
   it('a name that is taken is an error, opened, or replaced: who has the old one keeps it', () => {
