@@ -36,7 +36,8 @@ const LINK = [
   '-s',
   '-static-libgcc',
   '-Wl,--exclude-all-symbols',
-  '-Wl,--dynamicbase,--high-entropy-va,--nxcompat,--no-insert-timestamp',
+  '-Wl,--dynamicbase,--high-entropy-va,--nxcompat',
+  '-Wl,--no-insert-timestamp,--disable-auto-image-base', // which would be of the time, and of the path
 ]
 
 const ADDONS = ['test/peers/addon', 'test/peers/dlpack', 'examples/addon']
