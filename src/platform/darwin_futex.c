@@ -40,6 +40,8 @@ sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event
       return SB__WOKEN;
     if (errno == EINTR && !event) return SB__WOKEN;
     if (errno == EINTR || errno == ETIMEDOUT) continue;
+    if (errno == EFAULT) /* the page is lost, which looks tell, or is not there at the moment */
+      return sb__posix_futex_wait(word, expected, event, end, error);
     *error = errno;
     return SB__WAIT_FAILED;
   }
