@@ -101,7 +101,8 @@ function load() {
       `no native addon for ${platformName()} could be loaded: ${bundled}`,
     )
   }
-  const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
+  const compiles = !isForbidden && process.platform === 'linux' // which samebytes-build does nowhere else
+  const advice = compiles ? ', npx samebytes-build compiles one' : ''
   throw failure(
     'ERR_UNSUPPORTED',
     `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`,
@@ -120,7 +121,7 @@ function reasonOf({ code, message }) {
   if (code === 'ERR_ACCESS_DENIED') {
     return `the permission model forbids it, --allow-fs-read=${root} allows it`
   }
-  return message.split('\n')[0]
+  return message.split('\n')[0].trim()
 }
 
 /**
@@ -185,6 +186,7 @@ class Backend {
     this.isWasm = false
     /** what this system offers, by sb__abilities of src/platform/platform.h @type {import('./storage').Abilities} */
     this.abilities = addon.abilities()
+    this.hint = ''
     /** @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.tables = JSON.parse(addon.tables)

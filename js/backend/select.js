@@ -28,8 +28,10 @@ function choose() {
   }
   const native = require('./native')
   if (wanted !== 'native' && !native.isDefault()) {
+    const wasm = startWasm()
+    if (native.isExpected()) wasm.hint = '; SAMEBYTES_BACKEND=native turns it on'
     return chosen(
-      startWasm(),
+      wasm,
       'the addon has not passed its suite on this system, SAMEBYTES_BACKEND=native asks for it',
     )
   }

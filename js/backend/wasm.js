@@ -94,6 +94,8 @@ class Backend {
     this.isWasm = true
     /** @type {import('./storage').Abilities} */
     this.abilities = {}
+    /** what errors add that name the addon: how it is turned on */
+    this.hint = ''
     this.exports = exports
     /** the threads that share this memory; null: it is not shared @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null

@@ -437,7 +437,7 @@ function tryNative() {
     if (status === 0) {
       return ok(
         'native addon',
-        'loads, computes, maps and replaces files, and works in a second thread',
+        'loads, computes, maps and replaces files, works in a second thread, and shares memory with a second process',
       )
     }
     return broken(

@@ -38,7 +38,10 @@ const { backend, GUARDS } = ffi
  */
 function createMapped(file, header, total, replace, make) {
   if (backend.isWasm) {
-    throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `mapping a file needs the native addon${backend.hint}; save() writes one`,
+    )
   }
   if (!Number.isSafeInteger(total)) {
     throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)

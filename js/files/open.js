@@ -68,7 +68,7 @@ function openMapped(path, options, reason, make) {
   if (backend.isWasm) {
     throw failure(
       'ERR_UNSUPPORTED',
-      'mapping a file needs the native addon; load() reads one, as does parse... of its bytes',
+      `mapping a file needs the native addon${backend.hint}; load() reads one, as does parse... of its bytes`,
     )
   }
   const source = new MappedFile(file, options, reason)

@@ -18,6 +18,7 @@ const MUSL = { x64: '/lib/ld-musl-x86_64.so.1', arm64: '/lib/ld-musl-aarch64.so.
  * @returns {boolean} whether it is musl, as on Alpine
  */
 function isMusl() {
+  if (process.platform !== 'linux') return false
   if (process.versions.deno !== undefined) return false // there is no Deno for musl
   if (!isThere(MUSL[process.arch])) return false
   const loader = loaderOf('/proc/self/exe')

@@ -90,7 +90,10 @@ function nameOfPath(file) {
 /** @throws ERR_UNSUPPORTED without the addon, on a system without named segments, in Deno */
 function checkPlatform() {
   if (backend.isWasm) {
-    throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `memory that other processes see needs the native addon${backend.hint}`,
+    )
   }
   if (FOLDER === '') throw failure('ERR_UNSUPPORTED', 'this system has no named segments')
   if (process.versions.deno !== undefined) {

@@ -54,7 +54,7 @@ const words = lazyFile(() => require('./futex'))
  * @property {D | undefined} [dtype]  'float32' unless told
  * @property {number | undefined} [readers]  loops over `read()` at a time, of all processes, that the writer waits for, at most 1024; 0 unless
  *   told: it waits for none
- * @property {number | undefined} [mode]  permissions, 0o600 unless told
+ * @property {number | undefined} [mode]  permissions, 0o600 unless told. On Windows it does nothing
  * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told, as of SharedTensor.create
  * @property {boolean | undefined} [persist]  `SharedTensor.sweep` leaves it
  */

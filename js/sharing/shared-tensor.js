@@ -351,7 +351,7 @@ class SharedTensor {
    * @returns {string}
    * @throws nothing
    * @example
-   * const command = s => `python3 -c "import numpy as np; print(np.load('${s.path}', mmap_mode='r+'))"`
+   * const command = s => `python3 -c "import numpy as np; print(np.load(r'${s.path}', mmap_mode='r+'))"`
    */
   get path() {
     return own(this).#known.path

@@ -109,7 +109,7 @@ bool sb__os_segment_inode(const char *name, uint64_t *inode) {
 }
 
 const char *sb__os_segment_name_fault(const char *name) {
-  static const char *const devices[] = {"con", "prn", "aux", "nul"};
+  static const char *const devices[] = {"con", "prn", "aux", "nul", "conin$", "conout$"};
   const size_t n = strlen(name), stem = strcspn(name, ".");
   for (const char *c = name; *c; c++) {
     if ((unsigned char)*c < ' ' || strchr("<>:\"|?*\\", *c))
@@ -119,11 +119,16 @@ const char *sb__os_segment_name_fault(const char *name) {
   if (n && (name[n - 1] == '.' || name[n - 1] == ' '))
     return "Windows has no files whose names end with a period or a space";
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-    if (stem == 3 && !_strnicmp(name, devices[i], stem)) return "it is a device of Windows";
+    if (stem == strlen(devices[i]) && !_strnicmp(name, devices[i], stem))
+      return "it is a device of Windows";
   }
-  if (stem == 4 && (!_strnicmp(name, "com", 3) || !_strnicmp(name, "lpt", 3)) && name[3] > '0' &&
-      name[3] <= '9')
-    return "it is a device of Windows";
+  if (!_strnicmp(name, "com", 3) || !_strnicmp(name, "lpt", 3)) {
+    const char *const number = name + 3; /* a superscript counts as well */
+    if ((stem == 4 && *number > '0' && *number <= '9') ||
+        (stem == 5 && (!strncmp(number, "\u00b9", 2) || !strncmp(number, "\u00b2", 2) ||
+                       !strncmp(number, "\u00b3", 2))))
+      return "it is a device of Windows";
+  }
   return NULL;
 }
 

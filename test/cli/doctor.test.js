@@ -88,7 +88,10 @@ describe('samebytes doctor', function () {
       const { state, text } = await tried({ SAMEBYTES_BACKEND: 'wasm' })
       assert.deepEqual(
         [state, text],
-        ['ok', 'loads, computes, maps and replaces files, and works in a second thread'],
+        [
+          'ok',
+          'loads, computes, maps and replaces files, works in a second thread, and shares memory with a second process',
+        ],
       )
       const lost = await tried({
         SAMEBYTES_BACKEND: 'wasm',

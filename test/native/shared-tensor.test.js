@@ -293,7 +293,7 @@ describe('SharedTensor', () => {
       '\ud800',
       ...(can('permissions of files')
         ? []
-        : ['a:b', 'a*', 'a\\b', 'a\tb', 'a.', 'a ', 'nul', 'COM1.txt']),
+        : ['a:b', 'a*', 'a\\b', 'a\tb', 'a.', 'a ', 'nul', 'conin$', 'com\u00b9', 'COM1.txt']),
     ]) {
       refuses(() => SharedTensor.create(name, [1]), 'ERR_ARGUMENT')
       refuses(() => SharedTensor.unlink(name), 'ERR_ARGUMENT')
