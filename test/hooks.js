@@ -4,7 +4,8 @@
 const path = require('node:path')
 
 const BUILD = path.join(__dirname, '..', 'build')
-const has = (folder) => process.argv.some((word) => word.includes(`test/${folder}`))
+const has = (folder) =>
+  process.argv.some((word) => word.replaceAll('\\', '/').includes(`test/${folder}`))
 
 process.env.SAMEBYTES_BACKEND ||= 'native'
 if (has('native') || has('cuda')) {

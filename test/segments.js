@@ -57,8 +57,7 @@ function removeName(name) {
 
 /** What is in the folder with a text in its name, or in that of the segment that it is a record of. */
 const namesWith = (text) =>
-  fs
-    .readdirSync(FOLDER)
+  (fs.existsSync(FOLDER) ? fs.readdirSync(FOLDER) : [])
     .filter((name) => [name, recordOf(name)].some((said) => said.includes(text)))
     .sort()
 
@@ -67,10 +66,10 @@ const here = () => namesWith(`sb-test-${process.pid}-`)
 
 /** For afterEach. */
 function clean() {
-  for (const name of names) {
+  for (const name of [...names, ...here()]) {
     try {
       SharedTensor.unlink(name)
-    } catch {}
+    } catch {} // it is gone, or a record
   }
   for (const name of here()) {
     try {

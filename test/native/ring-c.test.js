@@ -18,10 +18,11 @@ describe('rings and C', function () {
   needs('shared memory with a name')
   let folder
   before(function () {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
+    skipWithout(this, 'a C compiler')
     if (library === null) {
       throw new Error('libsamebytes is missing; first: bash scripts/build library')
     }
-    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
     const compile = (program, ...more) =>
       execFileSync(
         process.env.CC ?? 'gcc',

@@ -539,8 +539,8 @@ describe('SharedTensor between processes', function () {
       const other = node()
       await other.run(`SharedTensor.create('${name}', [1])`)
       await other.kill()
-      fs.unlinkSync(pathOf(name))
-      fs.writeFileSync(pathOf(name), 'mine')
+      fs.writeFileSync(pathOf(`${name}-new`), 'mine') // at once, so that it has an inode of its own
+      fs.renameSync(pathOf(`${name}-new`), pathOf(name))
       assert.equal(
         SharedTensor.list().some((entry) => entry.name === name),
         false,

@@ -407,7 +407,8 @@ describe('the examples of shared memory', function () {
     assert.deepEqual(left(text), [])
   })
 
-  it("Node and C double each other's", () => {
+  it("Node and C double each other's", function () {
+    skipWithout(this, 'a C compiler')
     const text = said('share-with-c')
     assert.match(text, /^C, .*: 1 2 3 4 5 6 7 8\nNode sees: 2 4 6 8 10 12 14 16$/m)
     assert.match(
@@ -424,6 +425,7 @@ describe('SharedTensor and C', function () {
   let folder
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-c-'))
+    skipWithout(this, 'a C compiler')
     for (const source of ['examples/share-with-c/ints.c', 'test/native/numbers.c']) {
       execFileSync(
         process.env.CC ?? 'gcc',
