@@ -148,4 +148,14 @@ function outputOf([name, ...args]) {
   return execFileSync(name, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 30 })
 }
 
-module.exports = { Cross, ROOT, gypOf, headers, outputOf, run }
+/** Runs a script's main function, whose error ends it. @param {string} name @param {() => void} main */
+function start(name, main) {
+  try {
+    main()
+  } catch (error) {
+    console.error(`${name}: ${/** @type {Error} */ (error).message}`)
+    process.exitCode = 1
+  }
+}
+
+module.exports = { Cross, ROOT, gypOf, headers, outputOf, run, start }

@@ -9,7 +9,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { Cross, outputOf, run } = require('./cross')
+const { Cross, outputOf, run, start } = require('./cross')
 
 const HEADERS = path.join('scripts', 'darwin')
 const OLDEST = '11.0' // macOS
@@ -98,9 +98,4 @@ function main() {
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }
 
-try {
-  main()
-} catch (error) {
-  console.error(`darwin: ${/** @type {Error} */ (error).message}`)
-  process.exitCode = 1
-}
+start('darwin', main)

@@ -12,7 +12,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { Cross, ROOT, gypOf, headers, outputOf, run } = require('./cross')
+const { Cross, ROOT, gypOf, headers, outputOf, run, start } = require('./cross')
 
 const TOOL = 'x86_64-w64-mingw32-'
 const BUILD = 'build-win32'
@@ -167,9 +167,4 @@ function main() {
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }
 
-try {
-  main()
-} catch (error) {
-  console.error(`windows: ${/** @type {Error} */ (error).message}`)
-  process.exitCode = 1
-}
+start('windows', main)

@@ -3,7 +3,7 @@
 // is replaced meanwhile, works in a second thread, and shares memory with a second process. An error says what did not work. Its arguments are a
 // folder for files, and in that second process the name of a segment.
 
-const { spawn } = require('node:child_process')
+const { fork } = require('node:child_process')
 const path = require('node:path')
 const { Worker, isMainThread } = require('node:worker_threads')
 const samebytes = require('..')
@@ -42,9 +42,9 @@ async function share(folder) {
   const name = `samebytes-doctor-${process.pid}`
   const shared = samebytes.SharedTensor.create(name, [2], { dtype: 'int32' })
   try {
-    const peer = spawn(process.execPath, [__filename, folder, name], { stdio: 'inherit' })
+    const peer = fork(__filename, [folder, name])
     const ended = new Promise((resolve, reject) => peer.once('error', reject).once('exit', resolve))
-    while (shared.tensor.get(0) === 0 && peer.exitCode === null) {
+    while (shared.tensor.get(0) === 0 && peer.exitCode === null && peer.signalCode === null) {
       await Promise.race([shared.wait(0, 0), ended])
     }
     shared.tensor.set(1, 1)
@@ -58,10 +58,12 @@ async function share(folder) {
 
 /** What the second process does. @param {string} name */
 async function answer(name) {
+  process.once('disconnect', () => process.exit(1)) // the first one was killed
   const shared = samebytes.SharedTensor.open(name)
   shared.tensor.set(1, 0)
   shared.notify(0)
   while (shared.tensor.get(1) === 0) await shared.wait(1, 0)
+  process.exit() // the channel would keep it
 }
 
 async function main() {
