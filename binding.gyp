@@ -13,7 +13,7 @@
     'sanitize%': '',
     'generic%': '',
     # Of all C sources: addons that call each other by internal tables have to be of one build.
-    'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
+    'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(f=>f.split(path.sep).join(\'/\')).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
     # Kernels of each level.
     'levels': 'kernels.(scalar|avx2|avx512|neon)[.]c',
     # Arithmetic without the loops that take its time: what reads calls, finds dtypes, and cuts work into lines.

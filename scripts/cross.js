@@ -1,8 +1,8 @@
 'use strict'
-// Compiles binding.gyp's targets by another compiler than node-gyp's, for another system: what is compiled, and how, is in binding.gyp. For
-// windows.js and darwin.js.
+// Compiles binding.gyp's targets without node-gyp, for windows.js and darwin.js: what is compiled, and how, is in binding.gyp. It takes a
+// compiler, and neither make nor a shell, so that it runs on the systems that it compiles for too.
 
-const { execFileSync, spawnSync } = require('node:child_process')
+const { execFileSync, spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -89,50 +89,104 @@ class Cross {
     return `${this.tool.build}/${target}/${source.replace(/\.c$/, '.o')}`
   }
 
-  /** @param {string[]} products @returns {string} what make builds their objects by */
-  #makefile(products) {
+  /** @param {string} name @returns {{ object: string, source: string, told: string, command: string[] }[]} what makes its objects */
+  #jobsOf(name) {
     const { build, command } = this.tool
     const hash = this.#expanded(gyp.variables.build_hash)[0]
-    const rules = [...new Set(products.flatMap(withNeeded))].flatMap((name) => {
-      const told = `${build}/${name}.flags`
-      const flags = ['-isystem', headers(), ...this.#flagsOf(targetOf(name))]
-        .map((flag) => quoted(flag.replace('<(build_hash)', hash)))
-        .join(' ')
-      write(path.join(ROOT, told), flags) // an object is made anew where its flags have changed
-      return this.#sourcesOf(name).map(
-        (source) =>
-          `${this.#objectOf(name, source)}: ${source} ${told}\n\t@mkdir -p $(dir $@)\n\t@${command.join(' ')} ${flags} -c ${source} -o $@\n`,
-      )
+    const told = `${build}/${name}.flags`
+    const flags = ['-isystem', headers(), ...this.#flagsOf(targetOf(name))].map((flag) =>
+      flag.replace('<(build_hash)', hash),
+    )
+    write(path.join(ROOT, told), [...command, ...flags].join(' ')) // an object is made anew where its flags have changed
+    return this.#sourcesOf(name).map((source) => {
+      const object = this.#objectOf(name, source)
+      return { object, source, told, command: [...command, ...flags, '-c', source, '-o', object] }
     })
-    const all = products.flatMap((name) => this.objectsOf(name))
-    return `all: ${all.join(' ')}\n${rules.join('')}-include $(shell find ${build} -name '*.d')\n`
   }
 
-  /** @param {string[]} products  targets of binding.gyp, whose objects are compiled */
-  compile(products) {
-    const file = `${this.tool.build}/Makefile`
+  /** Compiles what is out of date, as many files at once as there are processors. @param {string[]} products  targets of binding.gyp */
+  async compile(products) {
     fs.mkdirSync(path.join(ROOT, this.tool.build), { recursive: true })
-    fs.writeFileSync(path.join(ROOT, file), this.#makefile(products))
-    run(['make', '-f', file, '-j', String(os.availableParallelism()), 'all'])
+    const jobs = [...new Set(products.flatMap(withNeeded))]
+      .flatMap((name) => this.#jobsOf(name))
+      .filter(({ object, source, told }) => isOlder(object, [source, told, ...includedBy(object)]))
+      .values()
+    const failed = /** @type {string[]} */ ([])
+    const work = async () => {
+      for (const { object, source, command } of jobs) {
+        fs.mkdirSync(path.join(ROOT, path.dirname(object)), { recursive: true })
+        const [name, ...args] = command
+        const compiler = spawn(name, args, { cwd: ROOT, stdio: 'inherit' })
+        const status = await new Promise((resolve) => {
+          compiler.once('error', (error) => resolve(error.message)).once('close', resolve)
+        })
+        if (status !== 0) failed.push(`${source} does not compile: ${name}, ${status}`)
+      }
+    }
+    await Promise.all(Array.from({ length: os.availableParallelism() }, work))
+    if (failed.length > 0) throw new Error(failed.join('\n'))
+  }
+
+  /**
+   * Compiles and links addons that have a binding.gyp of their own, as other people's have.
+   *
+   * @param {string} folder
+   * @param {string[]} flags
+   * @param {(objects: string[], name: string, file: string) => void} link
+   * @returns {string[]} their files, in the folder of objects
+   */
+  othersOf(folder, flags, link) {
+    const { build, command } = this.tool
+    const { targets, target_defaults: common = {} } = gypOf(folder)
+    return targets.map((/** @type {any} */ target) => {
+      const name = target.target_name
+      const defines = [...(common.defines ?? []), ...(target.defines ?? [])]
+      const objects = target.sources.map((/** @type {string} */ source) => {
+        const object = `${build}/${name}_${path.basename(source, '.c')}.o`
+        const given = [...flags, '-isystem', headers(), ...defines.map((each) => `-D${each}`)]
+        run([...command, ...given, '-c', `${folder}/${source}`, '-o', object])
+        return object
+      })
+      const file = path.resolve(ROOT, build, `${name}.node`)
+      link(objects, name, file)
+      return file
+    })
   }
 }
 
-/** @returns {string} the folder of Node-API's headers */
-function headers() {
-  const major = process.versions.node.split('.')[0]
-  const beside = path.join(path.dirname(fs.realpathSync(process.execPath)), '..', 'include', 'node')
-  return (
-    [
-      beside,
-      path.join(ROOT, 'node_modules', '.cache', `node-headers-${major}`, 'include', 'node'),
-    ].find((folder) => fs.existsSync(path.join(folder, 'node_api.h'))) ?? beside
+/** @param {string} file @param {string[]} others @returns {boolean} whether it is missing, or one of the others is newer or missing */
+function isOlder(file, others) {
+  const [time, ...times] = [file, ...others].map(
+    (each) => fs.statSync(path.join(ROOT, each), { throwIfNoEntry: false })?.mtimeMs,
   )
+  return time === undefined || times.some((each) => each === undefined || each > time)
 }
 
-/** @param {string} text */
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
+/** @param {string} object @returns {string[]} the headers that it was made of, as the compiler noted them; none at first */
+function includedBy(object) {
+  const file = path.join(ROOT, object.replace(/\.o$/, '.d'))
+  if (!fs.existsSync(file)) return []
+  const text = fs.readFileSync(file, 'utf8').replaceAll('\\\n', ' ')
+  return text.slice(text.indexOf(': ') + 2).match(/\S+/g) ?? []
+}
 
-/** Writes a file unless it has that text: make goes by times. @param {string} file @param {string} text */
+/** @returns {string} the folder of Node-API's headers: npm_config_nodedir's, those of the package node-api-headers, or Node.js' own */
+function headers() {
+  const { npm_config_nodedir: told } = process.env
+  const found = [
+    ...(told ? [path.join(told, 'include', 'node')] : []),
+    path.join(ROOT, 'node_modules', 'node-api-headers', 'include'),
+    path.join(path.dirname(fs.realpathSync(process.execPath)), '..', 'include', 'node'),
+  ].find((folder) => fs.existsSync(path.join(folder, 'node_api.h')))
+  if (found === undefined) {
+    throw new Error(
+      "Node-API's headers are missing; npm install --save-dev node-api-headers, or npm_config_nodedir=FOLDER",
+    )
+  }
+  return found.replaceAll('\\', '/')
+}
+
+/** Writes a file unless it has that text: objects go by times. @param {string} file @param {string} text */
 function write(file, text) {
   if (!fs.existsSync(file) || fs.readFileSync(file, 'utf8') !== text) fs.writeFileSync(file, text)
 }
@@ -148,14 +202,15 @@ function outputOf([name, ...args]) {
   return execFileSync(name, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 30 })
 }
 
-/** Runs a script's main function, whose error ends it. @param {string} name @param {() => void} main */
+/** Does a program run? @param {string} name */
+const runs = (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined
+
+/** Runs a script's main function, whose error ends it. @param {string} name @param {() => Promise<void>} main */
 function start(name, main) {
-  try {
-    main()
-  } catch (error) {
-    console.error(`${name}: ${/** @type {Error} */ (error).message}`)
+  main().catch((error) => {
+    console.error(`${name}: ${error.message}`)
     process.exitCode = 1
-  }
+  })
 }
 
-module.exports = { Cross, ROOT, gypOf, headers, outputOf, run, start }
+module.exports = { Cross, ROOT, outputOf, run, runs, start }

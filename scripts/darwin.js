@@ -1,17 +1,19 @@
 'use strict'
-// Builds the addons for macOS, by clang and LLVM's linker on any system: build-darwin-ARCH/samebytes.node and samebytes_math.node. Headers and the
-// names of the C library are ours (darwin/README.md). Nothing here could run it; what was linked is checked instead.
+// Builds for macOS: build-darwin-ARCH/samebytes.node, samebytes_math.node and libsamebytes.dylib. On macOS by Apple's compiler, elsewhere by clang and LLVM's
+// linker, with headers and the names of the C library that are ours (darwin/README.md). What was linked is checked.
 //
-//   node scripts/darwin.js arm64|x64 [--out FOLDER] [samebytes samebytes_math]
+//   node scripts/darwin.js arm64|x64 [--out FOLDER] [--addons] [samebytes samebytes_math libsamebytes samebytes_test]
 //
-// Every function of the host is allowed by its name, because a linker that allows what is not there finds no mistake.
+// --addons: those of ADDONS as well, which know our headers alone, in build-darwin-ARCH/. Every function of the host is allowed by its name, because a linker that allows what is not there finds no mistake.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { Cross, outputOf, run, start } = require('./cross')
 
-const HEADERS = path.join('scripts', 'darwin')
+const HERE = 'scripts/darwin'
+const isMac = process.platform === 'darwin'
+const ADDONS = ['test/peers/addon', 'test/peers/dlpack', 'examples/addon']
 const OLDEST = '11.0' // macOS
 /** @type {Record<string, string>} */
 const NAMES = { arm64: 'arm64', x64: 'x86_64' } // of architectures
@@ -19,58 +21,63 @@ const HOST = /^_(napi|node_api)_\w+$/
 const WITHOUT =
   /^(-flto.*|-fno-lto|-fno-semantic-interposition|-fvect-cost-model.*|--param=.*|-fno-align-.*|-Wno-pedantic|-isystem|<\(node_root_dir\).*)$/
 
+/** @param {string} arch @returns {string[]} */
+const compilerOf = (arch) => [
+  ...['clang', '-target', `${NAMES[arch]}-apple-macos${OLDEST}`],
+  ...(isMac ? [] : ['-nostdlibinc', '-isystem', `${HERE}/include`]),
+]
+
 /** @param {string} arch @returns {Cross} */
 const crossOf = (arch) =>
   new Cross({
     build: `build-darwin-${arch}`,
     platforms: 'native|posix|darwin',
-    command: ['clang', '-target', `${NAMES[arch]}-apple-macos${OLDEST}`],
-    flags: [
-      '-nostdlibinc',
-      '-isystem',
-      path.join(HEADERS, 'include'),
-      '-Isrc',
-      '-fno-common',
-      '-Wno-pass-failed',
-      '-Wno-empty-translation-unit',
-      '-MMD',
-    ],
+    command: compilerOf(arch),
+    flags: ['-Isrc', '-fno-common', '-Wno-pass-failed', '-Wno-empty-translation-unit', '-MMD'],
     without: WITHOUT,
   })
 
 /** @param {string[]} files  objects, or one addon @returns {string[]} what they leave undefined */
 const wantedBy = (files) =>
-  [...new Set(outputOf(['llvm-nm', '--undefined-only', '-j', ...files]).match(/^_\S+$/gm))].sort()
+  [...new Set(outputOf([isMac ? 'nm' : 'llvm-nm', '-u', '-j', ...files]).match(/^_\S+$/gm))].sort()
 
 /** @returns {string} LLVM's linker, which Debian has under its version's name alone */
 const linker = () =>
   ['/usr/bin/ld64.lld', '/usr/bin/ld64.lld-14'].find((file) => fs.existsSync(file)) ?? 'ld64.lld'
 
-/** @param {string} arch @param {string[]} objects @param {string} file  the addon */
+/** @param {string} arch @param {string[]} objects @param {string} file  an addon, or the library */
 function link(arch, objects, file) {
+  const host = wantedBy(objects).filter((name) => HOST.test(name))
+  const isAddon = file.endsWith('.node')
+  const named = isAddon ? [] : ['-install_name', `@rpath/${path.basename(file)}`]
+  if (isMac) {
+    const allowed = host.map((name) => `-Wl,-U,${name}`)
+    const kind = [isAddon ? '-bundle' : '-dynamiclib', ...named]
+    run([...compilerOf(arch), ...kind, '-Wl,-dead_strip', ...allowed, '-o', file, ...objects])
+    return
+  }
   run([
     linker(),
     ...['-arch', NAMES[arch], '-platform_version', 'macos', OLDEST, OLDEST],
-    ...['-bundle', '-dead_strip', '-adhoc_codesign', `-L${HEADERS}`, '-lSystem'],
-    ...wantedBy(objects)
-      .filter((name) => HOST.test(name))
-      .flatMap((name) => ['-U', name]),
+    ...[isAddon ? '-bundle' : '-dylib', ...named],
+    ...['-dead_strip', '-adhoc_codesign', `-L${HERE}`, '-lSystem'],
+    ...host.flatMap((name) => ['-U', name]),
     ...['-o', file, ...objects],
   ])
 }
 
 /** @param {string} file  an addon @param {string} arch @returns {string[]} what is wrong with it */
 function faultsOf(file, arch) {
-  const text = outputOf(['llvm-objdump', '--macho', '--private-headers', file])
+  const text = outputOf([isMac ? 'objdump' : 'llvm-objdump', '--macho', '--private-headers', file])
   const libraries = [...text.matchAll(/cmd LC_LOAD_(?:WEAK_)?DYLIB[^]*?name (\S+)/g)].map(
     (each) => each[1],
   )
   return [
-    ...(/\bBUNDLE\b/.test(text) ? [] : ['is no bundle']),
+    ...(/\b(BUNDLE|DYLIB)\b/.test(text) ? [] : ['is neither a bundle nor a library']),
     ...(new RegExp(`\\b${arch === 'arm64' ? 'ARM64' : 'X86_64'}\\b`).test(text)
       ? []
       : [`is not for ${arch}`]),
-    ...(/LC_CODE_SIGNATURE/.test(text) ? [] : ['is not signed']),
+    ...(/LC_CODE_SIGNATURE/.test(text) || (isMac && arch === 'x64') ? [] : ['is not signed']),
     ...(new RegExp(`minos ${OLDEST}\\b`).test(text) ? [] : [`is not for macOS ${OLDEST}`]),
     ...libraries
       .filter((name) => name !== '/usr/lib/libSystem.B.dylib')
@@ -78,23 +85,30 @@ function faultsOf(file, arch) {
   ].map((what) => `${file} ${what}`)
 }
 
-function main() {
+async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { out: { type: 'string' } },
+    options: { out: { type: 'string' }, addons: { type: 'boolean', default: false } },
   })
   const [arch, ...names] = positionals
   if (!Object.hasOwn(NAMES, arch ?? '')) throw new Error('which architecture, arm64 or x64?')
-  const products = names.length > 0 ? names : ['samebytes', 'samebytes_math']
+  const products = names.length > 0 ? names : ['samebytes', 'samebytes_math', 'libsamebytes']
   const cross = crossOf(arch)
   const folder = values.out ?? cross.tool.build
-  cross.compile(products)
+  await cross.compile(products)
   fs.mkdirSync(folder, { recursive: true })
-  const faults = products.flatMap((name) => {
-    const file = path.join(folder, `${name}.node`)
-    link(arch, cross.objectsOf(name), file)
-    return faultsOf(file, arch)
+  const files = products.map((name) =>
+    path.join(folder, name === 'libsamebytes' ? 'libsamebytes.dylib' : `${name}.node`),
+  )
+  products.forEach((name, i) => {
+    link(arch, cross.objectsOf(name), files[i])
   })
+  if (values.addons) {
+    const flags = ['-O2', '-Wall', '-Wextra', '-Isrc', '-std=gnu11']
+    const linked = (objects, _, file) => link(arch, objects, file)
+    files.push(...ADDONS.flatMap((each) => cross.othersOf(each, flags, linked)))
+  }
+  const faults = files.flatMap((file) => faultsOf(file, arch))
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }
 

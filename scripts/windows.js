@@ -1,5 +1,5 @@
 'use strict'
-// Builds the addons for Windows on x64, by mingw: build-win32/samebytes.node, samebytes_math.node, and with `test`
+// Builds the addons for Windows on x64, by mingw's GCC, on any system: build-win32/samebytes.node, samebytes_math.node, and with `test`
 // samebytes_test.node. What is compiled, and how, is in binding.gyp, which node-gyp itself cannot build by mingw.
 //
 //   node scripts/windows.js [--out FOLDER] [--addons] [samebytes samebytes_math samebytes_test]
@@ -12,9 +12,8 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { Cross, ROOT, gypOf, headers, outputOf, run, start } = require('./cross')
+const { Cross, ROOT, outputOf, run, runs, start } = require('./cross')
 
-const TOOL = 'x86_64-w64-mingw32-'
 const BUILD = 'build-win32'
 
 // GCC aligns the stack for 16 bytes there, and moves 32 as if it were aligned for them (GCC's bug 54412). What GetProcAddress returns
@@ -42,17 +41,29 @@ const LINK = [
 
 const ADDONS = ['test/peers/addon', 'test/peers/dlpack', 'examples/addon']
 
-const cross = new Cross({
-  build: BUILD,
-  platforms: 'native|win32',
-  command: [`${TOOL}gcc`],
-  flags: FLAGS,
-  without: WITHOUT,
-})
+/** GCC and its binutils, under the system's name, or on Windows as well without it. @param {string} name @returns {string} */
+function toolOf(name) {
+  const names = [`x86_64-w64-mingw32-${name}`, ...(process.platform === 'win32' ? [name] : [])]
+  const found = names.find(runs)
+  if (found !== undefined) return found
+  throw new Error(
+    `${names.join(' or ')} is missing; on Debian: apt-get install gcc-mingw-w64-x86-64, on Windows: MSYS2 or w64devkit`,
+  )
+}
+
+/** @param {string} gcc */
+const crossOf = (gcc) =>
+  new Cross({
+    build: BUILD,
+    platforms: 'native|win32',
+    command: [gcc],
+    flags: FLAGS,
+    without: WITHOUT,
+  })
 
 /** @param {string[]} objects @returns {string[]} functions of the host that they call */
 function wantedBy(objects) {
-  const names = outputOf([`${TOOL}nm`, '-u', ...objects]).match(/\b(napi_|node_api_)\w+/g)
+  const names = outputOf([toolOf('nm'), '-u', ...objects]).match(/\b(napi_|node_api_)\w+/g)
   return [...new Set(names)].sort()
 }
 
@@ -87,47 +98,12 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved) {
 `
 }
 
-/** @param {string} name @param {string} file  the addon */
-function link(name, file) {
-  const objects = cross.objectsOf(name)
-  const source = path.join(BUILD, `${name}_host.c`)
+/** @param {string} gcc @param {string[]} objects @param {string} name @param {string} file  the addon @param {string[]} [flags] */
+function link(gcc, objects, name, file, flags = []) {
+  const source = `${BUILD}/${name}_host.c`
   fs.writeFileSync(path.join(ROOT, source), thunks(wantedBy(objects)))
-  run([
-    `${TOOL}gcc`,
-    '-O2',
-    '-Wall',
-    '-Wextra',
-    '-Isrc',
-    '-std=gnu11',
-    ...LINK,
-    '-o',
-    file,
-    ...objects,
-    source,
-  ])
-}
-
-/** Builds the addons of another binding.gyp. @param {string} folder @returns {string[]} their files */
-function otherAddons(folder) {
-  const { targets, target_defaults: common = {} } = gypOf(folder)
-  return targets.map((/** @type {any} */ target) => {
-    const name = target.target_name
-    const begin = path.join(BUILD, name)
-    const defines = [...(common.defines ?? []), ...(target.defines ?? [])]
-    const flags = ['-O2', '-Wall', '-Wextra', '-Isrc', '-isystem', headers(), '-std=gnu11']
-    const objects = target.sources.map((/** @type {string} */ source) => {
-      const object = `${begin}_${path.basename(source, '.c')}.o`
-      const from = path.join(folder, source)
-      const given = ['NAPI_EXTERN=', ...defines].map((each) => `-D${each}`)
-      run([`${TOOL}gcc`, ...flags, ...given, '-c', from, '-o', object])
-      return object
-    })
-    fs.writeFileSync(path.join(ROOT, `${begin}_host.c`), thunks(wantedBy(objects)))
-    const file = path.join(ROOT, `${begin}.node`)
-    const parts = [...objects, `${begin}_host.c`, '-lpthread']
-    run([`${TOOL}gcc`, ...flags, ...LINK, '-static', '-o', file, ...parts])
-    return file
-  })
+  const compiled = ['-O2', '-Wall', '-Wextra', '-Isrc', '-std=gnu11']
+  run([gcc, ...compiled, ...LINK, '-o', file, ...objects, source, ...flags])
 }
 
 // ---- What was linked ----
@@ -136,7 +112,8 @@ const LIBRARIES = /^(kernel32|msvcrt)\.dll$/i
 
 /** @param {string} file  an addon @returns {string[]} what is wrong with it */
 function faultsOf(file) {
-  const tool = (/** @type {string} */ option) => outputOf([`${TOOL}objdump`, option, file])
+  const objdump = toolOf('objdump')
+  const tool = (/** @type {string} */ option) => outputOf([objdump, option, file])
   const imports = [...tool('-p').matchAll(/DLL Name: (\S+)/g)]
     .map(([, name]) => name)
     .filter((name) => !LIBRARIES.test(name))
@@ -147,7 +124,7 @@ function faultsOf(file) {
   ]
 }
 
-function main() {
+async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -156,13 +133,19 @@ function main() {
     },
   })
   const products = positionals.length > 0 ? positionals : ['samebytes', 'samebytes_math']
+  const gcc = toolOf('gcc')
+  const cross = crossOf(gcc)
   fs.mkdirSync(values.out, { recursive: true })
-  cross.compile(products)
+  await cross.compile(products)
   const files = products.map((name) => path.resolve(values.out, `${name}.node`))
   products.forEach((name, i) => {
-    link(name, files[i])
+    link(gcc, cross.objectsOf(name), name, files[i])
   })
-  if (values.addons) files.push(...ADDONS.flatMap(otherAddons))
+  if (values.addons) {
+    const flags = ['-O2', '-Wall', '-Wextra', '-Isrc', '-std=gnu11', '-DNAPI_EXTERN=']
+    const linked = (objects, name, file) => link(gcc, objects, name, file, ['-lpthread', '-static'])
+    files.push(...ADDONS.flatMap((folder) => cross.othersOf(folder, flags, linked)))
+  }
   const faults = files.flatMap(faultsOf)
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }

@@ -251,7 +251,7 @@ function sliceOf(files, slice = '1/1') {
  * @param {string[]} filters  parts of paths; none: all
  * @param {'all' | 'test' | 'ci'} which  'ci': what .ci/run has beside `npm test`
  * @param {string} [slice]
- * @returns {{ title: string, backend: string, files: string[], isAlone: boolean }[]}
+ * @returns {{ title: string, backend: string, needs: string | null, files: string[], isAlone: boolean }[]}  needs: what lackOf() knows
  */
 function suitesOf(backends, filters, which, slice) {
   for (const name of [
@@ -286,9 +286,15 @@ function suitesOf(backends, filters, which, slice) {
           folder === 'cuda'
             ? `test/cuda on ${isOnDevice ? 'a device' : 'the fake driver'}`
             : `test/${folder} on ${backend}`
+        const needsDriver = folder === 'cuda' && !isOnDevice
         return {
           title,
           backend,
+          needs: needsDriver
+            ? 'the fake driver'
+            : backend === 'native'
+              ? null
+              : 'the WebAssembly build',
           files: sliceOf(wanted, slice).map((name) => path.join(__dirname, name)),
           isAlone: isOnDevice,
         }

@@ -90,9 +90,9 @@ function readArguments() {
   }
 }
 
-/** A suite whose back end could not be built is one skip. */
-function canRun({ backend }) {
-  const lack = backend === 'native' ? null : lackOf('the WebAssembly build')
+/** A suite whose back end, or driver, could not be built is one skip. */
+function canRun({ backend, needs }) {
+  const lack = needs === null ? null : lackOf(needs)
   if (lack !== null) noteSkip(lack, backend)
   return lack === null
 }

@@ -125,18 +125,26 @@ const TOOLS = {
     },
     where: 'npm install sharp, for this system',
   },
+  'the fake driver': {
+    isThere: () => fs.existsSync(path.join(ROOT, 'build', 'fakecuda', 'libcuda_fake.so')),
+    where: 'bash scripts/build fakecuda, on Linux, whose CUDA it stands in for',
+  },
   'the WebAssembly build': {
     isThere: () => fs.existsSync(path.join(ROOT, 'dist', 'samebytes-algorithms-shared.wasm')),
-    where: "Debian's emscripten, or emscripten.org; then bash scripts/build wasm",
+    where:
+      "Debian's emscripten, or emscripten.org; then bash scripts/build wasm; or SAMEBYTES_DIST=samebytes.tgz, a packed one",
   },
 }
 
 const known = new Map()
 
-/** An addon that is built of a folder's binding.gyp: by node-gyp, for Windows by scripts/windows.js. @param {string} folder @param {string} name */
+/** where scripts/windows.js and scripts/darwin.js put such addons */
+const OTHERS = { win32: 'build-win32', darwin: `build-darwin-${process.arch}` }
+
+/** An addon that is built of a folder's binding.gyp: by node-gyp, for Windows and macOS by scripts/ready.js. @param {string} folder @param {string} name */
 const addonOf = (folder, name) =>
-  process.platform === 'win32'
-    ? path.join(ROOT, 'build-win32', `${name}.node`)
+  process.platform === 'win32' || process.platform === 'darwin'
+    ? path.join(ROOT, OTHERS[process.platform], `${name}.node`)
     : path.join(ROOT, folder, 'build', 'Release', `${name}.node`)
 
 /** Why tests without this tool are skipped; null: it is there. In CI, which must not skip what it is to test, a missing one is an error. */

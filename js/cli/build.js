@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 'use strict'
-// samebytes-build: compiles the addons and libsamebytes from the package's C sources, for Linux machines that it has no
-// binaries for. What it makes lies where shipped binaries do, prebuilds/<platform>/, so that nothing has to be set.
+// samebytes-build: compiles the addons and libsamebytes from the package's C sources, for machines that it has no binaries for. What it makes
+// lies where shipped binaries do, prebuilds/<platform>/, so that nothing has to be set. On Linux node-gyp compiles; for Windows and macOS the
+// package's own scripts do, by mingw's GCC and by clang (scripts/windows.js, darwin.js).
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -11,30 +12,42 @@ const { parseArgs } = require('node:util')
 const { platformName, prebuilt } = require('../runtime/platform')
 
 const ROOT = path.join(__dirname, '..', '..')
-const PRODUCTS = ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1']
+const ADDONS = ['samebytes.node', 'samebytes_math.node']
+/** What is made for a system. @type {Record<string, string[]>} */
+const PRODUCTS = {
+  linux: [...ADDONS, 'libsamebytes.so.1'],
+  darwin: [...ADDONS, 'libsamebytes.dylib'],
+  win32: ADDONS,
+}
+const { npm_config_arch: otherArch, npm_config_platform: otherSystem } = process.env
+const system = otherSystem ?? process.platform
+const arch = otherArch ?? process.arch
 const HELP = `Usage: samebytes-build [--out FOLDER] [--verbose]
 
-Compiles the native addons of samebytes from source, for Linux machines that the package has no binaries for.
+Compiles the native addons of samebytes from source, for machines that the package has no binaries for.
 
-  --out FOLDER  where ${PRODUCTS.join(', ')} go; otherwise into the package, where they are found
+  --out FOLDER  where ${Object.hasOwn(PRODUCTS, system) ? PRODUCTS[system].join(', ') : 'they'} go; otherwise into the package, where they are found
   --verbose     show what the compiler is told and says
   --help        show this
 
-It takes node-gyp, Python 3, make and a C11 compiler (CC, else cc). node-gyp downloads the headers of Node.js unless
-they lie beside the executable, or npm_config_nodedir says where they are.`
+On Linux it takes node-gyp, Python 3, make and a C11 compiler (CC, else cc). node-gyp downloads the headers of Node.js
+unless they lie beside the executable, or npm_config_nodedir says where they are. On Windows it takes the GCC of MSYS2 or
+w64devkit, on macOS Apple's command line tools, and on both the package node-api-headers. npm_config_platform and
+npm_config_arch name another system.`
 
 class Failure extends Error {}
 
 /** Does another machine load what is built? */
-const isCross = process.env.npm_config_arch !== undefined
+const isCross = otherArch !== undefined || otherSystem !== undefined
 
 /** @param {string[]} args */
 function main(args) {
   const { out, verbose, help } = optionsOf(args)
   if (help) return console.log(HELP)
-  const { platform, arch } = process
-  if (platform !== 'linux') {
-    throw new Failure(`it compiles for Linux; on ${platform} the package has what runs there`)
+  if (!Object.hasOwn(PRODUCTS, system) || (system === 'win32' && arch !== 'x64')) {
+    throw new Failure(
+      `it compiles for Linux, macOS and Windows on x64; on ${system}-${arch} the package runs on WASM`,
+    )
   }
   if (os.endianness() !== 'LE') {
     throw new Failure(
@@ -47,9 +60,11 @@ function main(args) {
     path.join(ROOT, 'binding.gyp'),
   ].find((file) => fs.existsSync(file))
   if (sources === undefined) throw new Failure(`${ROOT} has no C sources; is the package whole?`)
-  const gyp = findNodeGyp()
-  const compiler = findCompiler()
-  const target = path.resolve(out ?? prebuilt())
+  const gyp = system === 'linux' ? findNodeGyp() : []
+  const compiler = system === 'linux' ? findCompiler() : system === 'win32' ? 'GCC' : 'clang'
+  const target = path.resolve(
+    out ?? (otherSystem ? path.join(ROOT, 'prebuilds', `${system}-${arch}`) : prebuilt()),
+  )
   try {
     fs.mkdirSync(target, { recursive: true })
     fs.accessSync(target, fs.constants.W_OK)
@@ -63,17 +78,17 @@ function main(args) {
     fs.cpSync(path.join(ROOT, 'src'), path.join(scratch, 'src'), { recursive: true })
     fs.copyFileSync(sources, path.join(scratch, 'binding.gyp'))
     console.log(
-      `samebytes-build: compiling for ${process.env.npm_config_arch ?? platformName()} with ${compiler}`,
+      `samebytes-build: compiling for ${isCross ? `${system}-${arch}` : platformName()} with ${compiler}`,
     )
-    runNodeGyp(gyp, compiler, scratch, verbose)
-    for (const name of PRODUCTS) {
-      replaceFile(path.join(scratch, 'build', 'Release', name), path.join(target, name))
-    }
-    copyDeviceCode(target)
+    const made = path.join(scratch, 'build', 'Release')
+    if (system === 'linux') runNodeGyp(gyp, compiler, scratch, verbose)
+    else runScript(scratch, made, verbose)
+    for (const name of PRODUCTS[system]) replaceFile(path.join(made, name), path.join(target, name))
+    if (system === 'linux') copyDeviceCode(target)
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true })
   }
-  const addon = path.join(target, PRODUCTS[0])
+  const addon = path.join(target, ADDONS[0])
   if (!isCross) check(addon)
   console.log(
     `samebytes-build: made ${addon}${out === undefined ? '' : `; set SAMEBYTES_BINARY=${addon} to use it`}`,
@@ -166,6 +181,38 @@ function runNodeGyp(gyp, compiler, folder, verbose) {
   }
 }
 
+/**
+ * Compiles as the published addons for Windows and macOS are compiled.
+ *
+ * @param {string} folder  with the sources
+ * @param {string} made  a folder for what is made
+ * @param {boolean} verbose
+ */
+function runScript(folder, made, verbose) {
+  const scripts = path.join(folder, 'scripts')
+  for (const name of ['cross.js', 'windows.js', 'darwin.js', 'darwin']) {
+    fs.cpSync(path.join(ROOT, 'scripts', name), path.join(scripts, name), { recursive: true })
+  }
+  let api // Node-API's headers, of the project or beside the package
+  try {
+    api = require.resolve('node-api-headers/package.json', { paths: [process.cwd(), ROOT] })
+  } catch {}
+  if (api !== undefined) {
+    const copy = path.join(folder, 'node_modules', 'node-api-headers', 'include')
+    fs.cpSync(path.join(path.dirname(api), 'include'), copy, { recursive: true })
+  }
+  const [script, ...args] =
+    system === 'win32' ? ['windows.js'] : ['darwin.js', arch, 'libsamebytes']
+  const all = [path.join(scripts, script), ...args, 'samebytes', 'samebytes_math', '--out', made]
+  const { status, signal, stderr } = spawnSync(process.execPath, all, {
+    stdio: verbose ? 'inherit' : ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  })
+  if (status === 0) return
+  throw new Failure(verbose ? `it failed (${signal ?? status})` : stderr.trim() || `${signal}`)
+}
+
 /** @returns {string[]} Node's headers, where they lie beside the executable */
 function headers() {
   const root = path.join(path.dirname(fs.realpathSync(process.execPath)), '..')
@@ -198,13 +245,13 @@ function replaceFile(/** @type {string} */ file, /** @type {string} */ target, m
 }
 
 /**
- * Copies the GPU code, which is the same on all machines, beside the addon.
+ * Copies the GPU code, which is the same on all machines, beside an addon that is not in the package.
  *
  * @param {string} target
  */
 function copyDeviceCode(target) {
-  const [from, to] = [path.join(ROOT, 'prebuilds', 'linux-x64', 'cuda'), path.join(target, 'cuda')]
-  if (isCross || path.relative(from, to) === '' || !fs.existsSync(from)) return
+  const [from, to] = [path.join(ROOT, 'prebuilds', 'cuda'), path.join(target, 'cuda')]
+  if (isCross || path.dirname(target) === path.dirname(from) || !fs.existsSync(from)) return
   fs.mkdirSync(to, { recursive: true })
   for (const name of fs.readdirSync(from)) {
     replaceFile(path.join(from, name), path.join(to, name), 0o644)

@@ -8,6 +8,8 @@ const { platformName } = require('../runtime/platform')
 /** Folder of samebytes.h, samebytes_napi.h and samebytes_torch.h, for the compiler's include path; absolute. @type {string} */
 const include = placeOf('src')
 
+const name = process.platform === 'darwin' ? 'libsamebytes.dylib' : 'libsamebytes.so.1'
+
 /**
  * libsamebytes, the C functions of samebytes.h alone, for programs other than Node's addons to link or load; absolute.
  * null where the package has none for this platform.
@@ -15,9 +17,8 @@ const include = placeOf('src')
  * @type {string | null}
  */
 const library =
-  [
-    placeOf('build', 'Release', 'libsamebytes.so.1'),
-    placeOf('prebuilds', platformName(), 'libsamebytes.so.1'),
-  ].find((file) => fs.existsSync(file)) ?? null
+  [placeOf('build', 'Release', name), placeOf('prebuilds', platformName(), name)].find((file) =>
+    fs.existsSync(file),
+  ) ?? null
 
 module.exports = { include, library }

@@ -1,4 +1,4 @@
-"""libsamebytes.so.1: atomics, fences and futexes, which Python has not. It is part of the npm package and of the wheel."""
+"""libsamebytes: atomics, fences and futexes, which Python has not. It is part of the npm package and of the wheel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Iterator, Optional
 
 from ._errors import Error
 
-_NAME = 'libsamebytes.so.1'
+_NAME = 'libsamebytes.dylib' if sys.platform == 'darwin' else 'libsamebytes.so.1'
 _TENSOR_ROOM = 2048  # bytes: more than sizeof(sb_tensor)
 _i64, _u32, _size, _at, _text = C.c_int64, C.c_uint32, C.c_size_t, C.c_void_p, C.c_char_p
 _shape = C.POINTER(C.c_int64)

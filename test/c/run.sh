@@ -21,7 +21,7 @@ case $other in
     # The emulator makes up a start time for a process that reads its own stat, which others see otherwise; it does not know these paths.
     sed -e 's#"/proc/self/stat"#"/proc/./self/stat"#' -e 's#"/proc/%lld/stat"#"/proc/./%lld/stat"#' "$process" >"$build/linux_process.c"
     process=$build/linux_process.c
-    emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
+    emulator=(qemu-aarch64 -p 16384 -L /usr/aarch64-linux-gnu) # pages as large as some of these machines have
     ;;
   musl) cc=musl-gcc ;;
   generic) ;; # what systems other than Linux compile

@@ -32,7 +32,7 @@ const addonOf = (arch, name) => path.join(ROOT, `build-darwin-${arch}`, `${name}
 /** @type {Record<string, (arch: 'arm64' | 'x64') => void>} */
 const TESTS = {
   'are linked: bundles of libSystem alone, signed, for macOS 11': (arch) => {
-    outputOf(process.execPath, path.join('scripts', 'darwin.js'), arch)
+    outputOf(process.execPath, path.join('scripts', 'darwin.js'), arch, '--addons')
   },
   "take from their host what npm's Node.js for macOS has": (arch) => {
     const there = symbols('--defined-only', HOSTS[arch]())
@@ -73,6 +73,17 @@ const TESTS = {
       const others = names.filter((each) => !each.startsWith('_sb_'))
       assert.deepEqual(others, ['_napi_register_module_v1', '_node_api_module_get_api_version_v1'])
     }
+  },
+  'have a library beside them that exports what that of Linux does': (arch) => {
+    const file = path.join(ROOT, `build-darwin-${arch}`, 'libsamebytes.dylib')
+    const exported = ['--extern-only', '--defined-only', '-j']
+    const linux = path.join(ROOT, 'build', 'Release', 'libsamebytes.so.1')
+    const names = outputOf('llvm-nm', ...exported, file).match(/\S+/g)
+    const wanted = outputOf('llvm-nm', '-D', ...exported, linux).match(/\S+/g)
+    assert.deepEqual(
+      names,
+      wanted.map((name) => `_${name}`),
+    )
   },
 }
 

@@ -623,6 +623,16 @@ async function testBuildErrors() {
       npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js'),
     }
     await failing(['--fast'], {}, /Unknown option '--fast'.*--help/)
+    await failing(
+      [],
+      { env: { npm_config_platform: 'freebsd' } },
+      /for Linux, macOS and Windows on x64; on freebsd-\w+ the package runs on WASM/,
+    )
+    await failing(
+      ['--out', path.join(tools, 'win32')],
+      { env: { npm_config_platform: 'win32', npm_config_arch: 'x64', PATH: tools } },
+      /x86_64-w64-mingw32-gcc is missing; on Debian/,
+    )
     await failing([], { env: { ...gyp, PATH: tools } }, /a C compiler is missing; on Debian/)
     await failing(
       [],

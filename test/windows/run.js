@@ -1,16 +1,17 @@
 'use strict'
 // The addons for Windows, under Wine: in npm's node.exe and bun.exe, and as a renamed host loads them. It takes bash scripts/setup all.
 //
-//   node test/windows/run.js                          programs of a few seconds, on Node 20 and 22, and in Bun
+//   node test/windows/run.js                          programs of a few seconds, on Node 20 and 22, and in Bun; and builds there
 //   node test/windows/run.js [--node 22] test/math …   test/run.js with these arguments, natively
 //
 // The last line is `N passed, N failed`. Node 24 and Deno do not start in Debian's Wine 8, so they are not tried.
 
-const { spawnSync } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { fromNpm } = require('../from-npm')
+const { prepare } = require('./compiler')
 
 const ROOT = path.join(__dirname, '..', '..')
 const WINE = '/usr/lib/wine/wine64'
@@ -27,6 +28,9 @@ const env = {
   SAMEBYTES_BINARY: `Z:${path.join(BUILT, 'samebytes.node')}`, // whatever the drive of a process' folder
   SAMEBYTES_TEST_BINARY: `Z:${path.join(BUILT, 'samebytes_test.node')}`,
 }
+
+/** serves programs that compile @type {import('node:child_process').ChildProcess | null} */
+let compiler = null
 
 /** Runs something; its output goes to a file, because node.exe cannot write to a pipe of Linux'. @param {string[]} command */
 function run([name, ...args], options = {}) {
@@ -81,6 +85,7 @@ function begin() {
 }
 
 function end() {
+  compiler?.kill()
   spawnSync('/usr/lib/wine/wineserver64', ['-k', '-w'], { env })
   fs.rmSync(scratch, { recursive: true, force: true })
 }
@@ -105,8 +110,67 @@ function programs() {
     failed++
     console.log(text)
   }
-  console.log(`${Object.keys(hosts).length - failed} passed, ${failed} failed`)
+  for (const [title, test] of Object.entries({
+    'samebytes-build makes the addons that are shipped': testBuild,
+    'a contributor builds and tests a checkout': testCheckout,
+  })) {
+    const fault = test(nodeOf('20'))
+    console.log(`${fault === null ? 'ok' : 'not ok'} - ${title}`)
+    if (fault === null) continue
+    failed++
+    console.log(fault)
+  }
+  console.log(`${Object.keys(hosts).length + 2 - failed} passed, ${failed} failed`)
   return failed === 0
+}
+
+/** What goes beside it where programs compile: Linux' mingw as tools of Windows. */
+function withCompiler() {
+  const folder = path.join(scratch, 'tools')
+  if (!fs.existsSync(folder)) {
+    fs.mkdirSync(folder)
+    prepare(folder)
+    const served = [path.join(__dirname, 'compiler.js'), folder, `${env.WINEPREFIX}/drive_c`]
+    compiler = spawn(process.execPath, served, { stdio: 'inherit' })
+  }
+  return { ...env, WINEPATH: `Z:${folder}` }
+}
+
+/** @param {string} node @returns {string | null} what is wrong */
+function testBuild(node) {
+  const out = path.join(scratch, 'built')
+  const asked = [WINE, node, 'js/cli/build.js', '--out', `Z:${out}`]
+  const { status, text } = run(asked, { env: withCompiler() })
+  if (status !== 0) return text
+  const differ = ['samebytes.node', 'samebytes_math.node'].filter(
+    (name) =>
+      !fs.readFileSync(path.join(out, name)).equals(fs.readFileSync(path.join(BUILT, name))),
+  )
+  return differ.length === 0 ? null : `${differ} differ from those that scripts/build windows made`
+}
+
+/** npm test, without npm, which Wine 8 does not run. @param {string} node @returns {string | null} what is wrong */
+function testCheckout(node) {
+  const checkout = path.join(scratch, 'checkout')
+  const packed = path.join(scratch, 'samebytes.tgz')
+  const files = spawnSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).stdout
+  for (const file of files.split('\0').filter(Boolean)) {
+    if (fs.existsSync(path.join(ROOT, file))) {
+      fs.cpSync(path.join(ROOT, file), path.join(checkout, file), { preserveTimestamps: true })
+    }
+  }
+  fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(checkout, 'node_modules'))
+  must(['tar', '-czf', packed, '--transform', 's,^,package/,', 'dist'])
+  const { SAMEBYTES_BINARY, SAMEBYTES_TEST_BINARY, ...rest } = withCompiler()
+  const options = { cwd: checkout, env: { ...rest, SAMEBYTES_DIST: `Z:${packed}` } }
+  for (const args of [
+    ['scripts/ready.js', 'test'],
+    ['test/run.js', 'test\\api\\flip', 'test/native/external.test', 'test/cuda/failures'],
+  ]) {
+    const { status, text } = run([WINE, node, ...args], options)
+    if (status !== 0) return text
+  }
+  return null
 }
 
 /** @param {string[]} args */

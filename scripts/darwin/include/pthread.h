@@ -28,5 +28,8 @@ int pthread_attr_setdetachstate(pthread_attr_t *attributes, int state);
 int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t nbytes);
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument);
+int pthread_join(pthread_t thread, void **result);
+pthread_t pthread_self(void);
+int pthread_equal(pthread_t a, pthread_t b);
 int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
