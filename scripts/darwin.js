@@ -3,9 +3,13 @@
 // linker, with headers and the names of the C library that are ours (darwin/README.md). What was linked is checked.
 //
 //   node scripts/darwin.js arm64|x64 [--out FOLDER] [--addons] [samebytes samebytes_math libsamebytes samebytes_test]
+//   node scripts/darwin.js --check FILE…    of prebuilds/darwin-ARCH: what was linked, and that nothing has changed it since
 //
-// --addons: those of ADDONS as well, which know our headers alone, in build-darwin-ARCH/. Every function of the host is allowed by its name, because a linker that allows what is not there finds no mistake.
+// --addons: those of ADDONS as well, which know our headers alone, in build-darwin-ARCH/.
+//
+// Every function of the host is allowed by its name, because a linker that allows what is not there finds no mistake.
 
+const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
@@ -66,6 +70,46 @@ function link(arch, objects, file) {
   ])
 }
 
+const MAGIC = { image: 0xfeedfacf, signature: 0xfade0cc0, directory: 0xfade0c02 }
+const LC_CODE_SIGNATURE = 0x1d
+const SHA256 = 2
+
+/**
+ * Does the signature of a linked file hold? macOS kills a process whose pages are not those that were signed. The layouts are those of
+ * mach-o/loader.h (in the file's byte order) and of Apple's cs_blobs.h (big-endian).
+ *
+ * @param {string} file
+ * @returns {boolean}
+ */
+function isSigned(file) {
+  const bytes = fs.readFileSync(file)
+  if (bytes.readUInt32LE(0) !== MAGIC.image) return false
+  let signature
+  for (let at = 32, left = bytes.readUInt32LE(16); left > 0; left--) {
+    if (bytes.readUInt32LE(at) === LC_CODE_SIGNATURE) {
+      const from = bytes.readUInt32LE(at + 8)
+      signature = bytes.subarray(from, from + bytes.readUInt32LE(at + 12))
+    }
+    at += bytes.readUInt32LE(at + 4)
+  }
+  if (signature === undefined || signature.readUInt32BE(0) !== MAGIC.signature) return false
+  const blobs = Array.from({ length: signature.readUInt32BE(8) }, (_, i) =>
+    signature.subarray(signature.readUInt32BE(16 + 8 * i)),
+  )
+  const directory = blobs.find((blob) => blob.readUInt32BE(0) === MAGIC.directory)
+  if (directory === undefined || directory[37] !== SHA256) return false
+  const [hashes, count, limit] = [16, 28, 32].map((at) => directory.readUInt32BE(at))
+  const [width, page] = [directory[36], 2 ** directory[39]]
+  if (count !== Math.ceil(limit / page) || limit !== signature.byteOffset - bytes.byteOffset) {
+    return false
+  }
+  return Array.from({ length: count }, (_, i) => i).every((i) => {
+    const signed = bytes.subarray(i * page, Math.min((i + 1) * page, limit))
+    const hash = createHash('sha256').update(signed).digest()
+    return hash.equals(directory.subarray(hashes + i * width, hashes + (i + 1) * width))
+  })
+}
+
 /** @param {string} file  an addon @param {string} arch @returns {string[]} what is wrong with it */
 function faultsOf(file, arch) {
   const text = outputOf([isMac ? 'objdump' : 'llvm-objdump', '--macho', '--private-headers', file])
@@ -77,7 +121,7 @@ function faultsOf(file, arch) {
     ...(new RegExp(`\\b${arch === 'arm64' ? 'ARM64' : 'X86_64'}\\b`).test(text)
       ? []
       : [`is not for ${arch}`]),
-    ...(/LC_CODE_SIGNATURE/.test(text) || (isMac && arch === 'x64') ? [] : ['is not signed']),
+    ...(isSigned(file) || isMac ? [] : ['is not signed, or was changed after that']),
     ...(new RegExp(`minos ${OLDEST}\\b`).test(text) ? [] : [`is not for macOS ${OLDEST}`]),
     ...libraries
       .filter((name) => name !== '/usr/lib/libSystem.B.dylib')
@@ -85,11 +129,24 @@ function faultsOf(file, arch) {
   ].map((what) => `${file} ${what}`)
 }
 
+/** Files that lie in a folder named after their platform, as in prebuilds/. @param {string[]} files */
+function check(files) {
+  const faults = files.flatMap((file) =>
+    faultsOf(file, path.dirname(file).endsWith('arm64') ? 'arm64' : 'x64'),
+  )
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+}
+
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { out: { type: 'string' }, addons: { type: 'boolean', default: false } },
+    options: {
+      out: { type: 'string' },
+      addons: { type: 'boolean', default: false },
+      check: { type: 'boolean' },
+    },
   })
+  if (values.check) return check(positionals)
   const [arch, ...names] = positionals
   if (!Object.hasOwn(NAMES, arch ?? '')) throw new Error('which architecture, arm64 or x64?')
   const products = names.length > 0 ? names : ['samebytes', 'samebytes_math', 'libsamebytes']

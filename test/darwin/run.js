@@ -7,7 +7,9 @@
 // The last line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
-const { execFileSync } = require('node:child_process')
+const { execFileSync, spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const { fromNpm } = require('../from-npm')
 
@@ -33,6 +35,26 @@ const addonOf = (arch, name) => path.join(ROOT, `build-darwin-${arch}`, `${name}
 const TESTS = {
   'are linked: bundles of libSystem alone, signed, for macOS 11': (arch) => {
     outputOf(process.execPath, path.join('scripts', 'darwin.js'), arch, '--addons')
+  },
+  'hold their signature, and a byte that was changed since is found': (arch) => {
+    const script = path.join(ROOT, 'scripts', 'darwin.js')
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-darwin-'))
+    const file = path.join(folder, `darwin-${arch}`, 'samebytes.node')
+    const told = () =>
+      spawnSync(process.execPath, [script, '--check', file], { encoding: 'utf8' }).stderr
+    try {
+      fs.cpSync(addonOf(arch, 'samebytes'), file)
+      assert.equal(told(), '')
+      const bytes = fs.readFileSync(file)
+      for (const at of [100, bytes.length >> 1]) {
+        bytes[at] ^= 1
+        fs.writeFileSync(file, bytes)
+        assert.match(told(), /is not signed, or was changed after that/)
+        bytes[at] ^= 1
+      }
+    } finally {
+      fs.rmSync(folder, { recursive: true })
+    }
   },
   "take from their host what npm's Node.js for macOS has": (arch) => {
     const there = symbols('--defined-only', HOSTS[arch]())

@@ -17,6 +17,7 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { findCompiler, modules } = require('../../scripts/cuda.js')
 const { FILES, TARBALL, bytesOfTarball, sizesOfPackage } = require('../../scripts/sizes.js')
+const { WINE, Wine, nodeOf } = require('../windows/wine')
 const { ROOT, scratchFolder, runAll, step: must, start, ended, packedIn } = require('../steps')
 
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
@@ -180,6 +181,10 @@ const NEEDED = [
   'docs/api.md',
   'docs/c-api.md',
   'docs/install.md',
+  'scripts/cross.js',
+  'scripts/darwin.js',
+  'scripts/darwin/libSystem.tbd',
+  'scripts/windows.js',
 ]
 
 async function testContents() {
@@ -197,6 +202,7 @@ async function testContents() {
   if (isWhole) {
     for (const name of ['win32-x64', 'darwin-arm64', 'darwin-x64']) {
       binaries.push(`prebuilds/${name}/samebytes.node`, `prebuilds/${name}/samebytes_math.node`)
+      if (name !== 'win32-x64') binaries.push(`prebuilds/${name}/libsamebytes.dylib`)
     }
   }
   // Where nvcc is; else the package has none, and cuda.whyNot() says so.
@@ -209,7 +215,8 @@ async function testContents() {
     'missing',
   )
   // A binding.gyp in the root is an order to build for some package managers.
-  const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|scripts\/|wasm\/|.*\.(stamp|o|tgz)$)/
+  const stray =
+    /^(binding\.gyp|test\/|build|examples\/|\.ci\/|scripts\/(?!(cross|darwin|windows)\.js$|darwin\/)|wasm\/|.*\.(stamp|o|tgz)$)/
   assert.deepEqual(
     list.filter((name) => stray.test(name)),
     [],
@@ -1157,6 +1164,8 @@ async function testFull() {
 
   await testMusl(at('@oven', 'bun-linux-x64-musl', 'bin', 'bun'))
   await testArm(at('node-20-arm64', 'bin', 'node'))
+  await testWindows()
+  await testDarwin()
   await testPnpm(at('pnpm', 'bin', 'pnpm.cjs'))
   await testYarn(at('@yarnpkg', 'cli-dist', 'bin', 'yarn.js'))
 }
@@ -1307,6 +1316,36 @@ async function testMusl(bun) {
       { cwd: appOf('here'), env: { LD_LIBRARY_PATH: folder } },
     )
     assert.match(out, /^native .*\/linux-x64-musl\/libsamebytes\.so\.1\n$/)
+  })
+}
+
+async function testWindows() {
+  await test('Node 20 for Windows, under Wine: the package is native where that is asked for', () => {
+    const wine = new Wine({ SAMEBYTES_BACKEND: 'native' })
+    try {
+      const program = path.join('node_modules', 'samebytes', 'js', 'cli', 'try-native.js')
+      const files = path.join(wine.scratch, 'files')
+      fs.mkdirSync(files)
+      const { status, text } = wine.run([WINE, nodeOf('20'), program, `Z:${files}`], {
+        cwd: appOf('here'),
+      })
+      assert.equal(status, 0, text)
+    } finally {
+      wine.end()
+    }
+  })
+}
+
+/** Nothing has changed the files for macOS since they were linked. */
+async function testDarwin() {
+  await test('the addons and libraries for macOS are as they were linked and signed', async () => {
+    const binaries = path.join(appOf('here'), 'node_modules', 'samebytes', 'prebuilds')
+    const files = ['darwin-arm64', 'darwin-x64'].flatMap((place) =>
+      fs.readdirSync(path.join(binaries, place)).map((name) => path.join(binaries, place, name)),
+    )
+    assert.equal(files.length, 6)
+    const script = path.join(ROOT, 'scripts', 'darwin.js')
+    await run([process.execPath, script, '--check', ...files])
   })
 }
 

