@@ -14,6 +14,10 @@
     'generic%': '',
     # Of all C sources: addons that call each other by internal tables have to be of one build.
     'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(f=>f.split(path.sep).join(\'/\')).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
+    # Of loops: clang does not know these.
+    'gcc_only': [
+      '<!@(node -p "/clang/.test(child_process.execSync((process.env.CC||\'cc\')+\' --version\'))?\'\':\'-fvect-cost-model=dynamic --param=vect-epilogues-nomask=0 -fno-align-loops -fno-align-jumps\'")',
+    ],
     # Kernels of each level.
     'levels': 'kernels.(scalar|avx2|avx512|neon)[.]c',
     # Arithmetic without the loops that take its time: what reads calls, finds dtypes, and cuts work into lines.
@@ -139,7 +143,7 @@
       # Selects become vectors only where comparisons may not trap, which they do not: the mode is the default one.
       # Loops are many: what -O3 adds to vectors (unrolled remainders, copies for each alignment) would make them twice as large.
       'cflags!': ['-flto', '-O3'],
-      'cflags': ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', '--param=vect-epilogues-nomask=0', '-fno-align-loops', '-fno-align-jumps', '-fno-asynchronous-unwind-tables', '-fno-trapping-math', '-fno-math-errno', '-fno-lto'],
+      'cflags': ['-O2', '-ftree-vectorize', '<@(gcc_only)', '-fno-asynchronous-unwind-tables', '-fno-trapping-math', '-fno-math-errno', '-fno-lto'],
       'configurations': { 'Release': { 'cflags!': ['-O3'] } },
       'ldflags!': ['-flto=auto'],
     },

@@ -53,9 +53,10 @@ class Cross {
       .replace(/<\((\w+)\)/g, (_, name) => gyp.variables[name])
       .replace('^(native|posix|linux|darwin)', `^(${this.tool.platforms})`)
     if (program === undefined) return [text]
-    return execFileSync(process.execPath, ['-p', program], { cwd: ROOT, encoding: 'utf8' })
-      .trim()
-      .split(' ')
+    const env = { ...process.env, CC: this.tool.command.join(' ') }
+    return execFileSync(process.execPath, ['-p', program], { cwd: ROOT, encoding: 'utf8', env })
+      .split(/\s/)
+      .filter(Boolean)
   }
 
   /** @param {any} target @returns {string[]} */
@@ -65,6 +66,7 @@ class Cross {
     const kept = all.filter((flag) => !(target['cflags!'] ?? []).includes(flag))
     const defines = [...gyp.target_defaults.defines, ...(target.defines ?? [])]
     return [...kept, ...(target.cflags ?? []), ...gyp.target_defaults.cflags_c]
+      .flatMap((flag) => this.#expanded(flag))
       .filter((flag) => !without.test(flag))
       .concat(
         defines.map((text) => `-D${text}`),

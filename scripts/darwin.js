@@ -23,7 +23,7 @@ const OLDEST = '11.0' // macOS
 const NAMES = { arm64: 'arm64', x64: 'x86_64' } // of architectures
 const HOST = /^_(napi|node_api)_\w+$/
 const WITHOUT =
-  /^(-flto.*|-fno-lto|-fno-semantic-interposition|-fvect-cost-model.*|--param=.*|-fno-align-.*|-Wno-pedantic|-isystem|<\(node_root_dir\).*)$/
+  /^(-flto.*|-fno-lto|-fno-semantic-interposition|-Wno-pedantic|-isystem|<\(node_root_dir\).*)$/
 
 /** @param {string} arch @returns {string[]} */
 const compilerOf = (arch) => [

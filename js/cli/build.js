@@ -54,10 +54,10 @@ function main(args) {
       `${arch} is big-endian, and the C sources are for little-endian machines; the package runs on WASM here`,
     )
   }
-  // beside the binaries in the package, where no installer takes it for an order to build
+  // in the root of a checkout; beside the binaries in the package, where no installer takes it for an order to build
   const sources = [
-    path.join(ROOT, 'prebuilds', 'binding.gyp'),
     path.join(ROOT, 'binding.gyp'),
+    path.join(ROOT, 'prebuilds', 'binding.gyp'),
   ].find((file) => fs.existsSync(file))
   if (sources === undefined) throw new Failure(`${ROOT} has no C sources; is the package whole?`)
   const gyp = system === 'linux' ? findNodeGyp() : []
