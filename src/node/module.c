@@ -47,6 +47,7 @@ static napi_value abilities(napi_env env, napi_callback_info info) {
       {"descriptorPaths", has.descriptor_paths},
       {"processStartTimes", has.process_start_times},
       {"futexes", has.futexes},
+      {"namesIgnoreCase", has.names_ignore_case},
   };
   napi_value result = NULL, value = NULL;
   (void)info;

@@ -68,7 +68,7 @@ bool sb__os_has_ended(const sb__process *process) {
 }
 
 sb__abilities sb__os_abilities(void) {
-  return (sb__abilities){SB_SEGMENTS, true, true, true, true, true};
+  return (sb__abilities){SB_SEGMENTS, true, true, true, true, true, false};
 }
 
 /* Whole processors that a control group's cpu.max allows; INT_MAX: no limit. */

@@ -108,10 +108,12 @@ atomic_int *sb__os_faults(void);
  *   descriptor_paths     others can open a process' files by /proc/PID/fd/N
  *   process_start_times  a process is told from a later one of the same number
  *   futexes              the kernel has the waiters, of any program, and sb__os_futex_wake counts those that it woke; else it gives
- *                        0, and only a word that changes ends a wait */
+ *                        0, and only a word that changes ends a wait
+ *   names_ignore_case    names of segments that differ in upper and lower case alone are the same name */
 typedef struct sb__abilities {
   const char *segments;
-  bool unnamed_files, sealed_memory, descriptor_paths, process_start_times, futexes;
+  bool unnamed_files, sealed_memory, descriptor_paths, process_start_times, futexes,
+      names_ignore_case;
 } sb__abilities;
 sb__abilities sb__os_abilities(void);
 

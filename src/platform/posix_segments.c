@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +216,11 @@ static int link_draft(int file, const char *draft) {
 }
 
 bool sb__os_file_path(int file, char *path, size_t capacity) {
+# ifdef F_GETPATH /* macOS, NetBSD: into PATH_MAX bytes */
+  return capacity >= PATH_MAX && fcntl(file, F_GETPATH, path) == 0;
+# else
   return snprintf(path, capacity, "/dev/fd/%d", file) < (int)capacity;
+# endif
 }
 
 /* Nothing seals a file here. */

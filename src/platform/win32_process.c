@@ -127,7 +127,8 @@ sb__abilities sb__os_abilities(void) {
   return (sb__abilities){.segments = sb__win32_segments(),
                          .sealed_memory = true,
                          .process_start_times = true,
-                         .futexes = true};
+                         .futexes = true,
+                         .names_ignore_case = true};
 }
 
 int sb__os_processors(void) {

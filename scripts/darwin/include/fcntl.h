@@ -13,6 +13,7 @@
 #define FD_CLOEXEC 1
 #define F_SETFD 2
 #define F_PREALLOCATE 42
+#define F_GETPATH 50
 #define F_DUPFD_CLOEXEC 67
 #define F_ALLOCATEALL 4
 #define F_PEOFPOSMODE 3
