@@ -8,7 +8,7 @@ const { memoryOfMachine, onNextTurn, warn, isLogged, log } = require('../runtime
 /**
  * What the system offers, by sb__abilities of src/platform/platform.h. segments: the folder of named segments.
  *
- * @typedef {{ segments?: string, unnamedFiles?: boolean, sealedMemory?: boolean, descriptorPaths?: boolean, processStartTimes?: boolean, futexes?: boolean }} Abilities
+ * @typedef {{ segments?: string, unnamedFiles?: boolean, sealedMemory?: boolean, descriptorPaths?: boolean, processStartTimes?: boolean, futexes?: boolean, namesIgnoreCase?: boolean }} Abilities
  */
 
 /**

@@ -35,7 +35,7 @@ describe('what the system offers', () => {
 
   it('is told by the addon: Linux has all of it, Windows has no files without names', () => {
     const {
-      abilities: { segments, ...rest },
+      abilities: { segments, namesIgnoreCase, ...rest },
     } = require('../../js/backend/calls').backend
     const names = [
       'descriptorPaths',
@@ -45,6 +45,7 @@ describe('what the system offers', () => {
       'unnamedFiles',
     ]
     assert.ok(path.isAbsolute(segments) && !/[/\\]$/.test(segments), segments)
+    assert.equal(namesIgnoreCase, process.platform === 'win32')
     assert.deepEqual(Object.keys(rest).sort(), names)
     const isGeneric = Boolean(process.env.SAMEBYTES_LIBRARY?.includes('build-generic')) // scripts/generic
     const lacking = isGeneric
