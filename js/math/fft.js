@@ -261,9 +261,7 @@ const LAST_TWO = [-2, -1]
  * @example
  * fft(tensor([1, 0, 0, 0])).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-function fft(x, opts) {
-  return transformed(FFT, x, opts)
-}
+const fft = (x, opts) => transformed(FFT, x, opts)
 
 /**
  * The inverse of fft.
@@ -279,9 +277,7 @@ function fft(x, opts) {
  * @example
  * ifft(tensor([4, 0, 0, 0])).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-function ifft(x, opts) {
-  return transformed(IFFT, x, opts)
-}
+const ifft = (x, opts) => transformed(IFFT, x, opts)
 
 /**
  * The Fourier transform of real numbers along an axis: the n / 2 + 1 elements from frequency 0 on; the others are their conjugates.
@@ -297,9 +293,7 @@ function ifft(x, opts) {
  * @example
  * rfft(tensor([1, 2, 3, 4])).toArray() // [[10, 0], [-2, 2], [-2, 0]]
  */
-function rfft(x, opts) {
-  return transformed(RFFT, x, opts)
-}
+const rfft = (x, opts) => transformed(RFFT, x, opts)
 
 /**
  * The inverse of rfft. Without n the result has an even length; the imaginary parts of frequency 0, and of the last one then, are not read.
@@ -315,9 +309,7 @@ function rfft(x, opts) {
  * @example
  * irfft(tensor([4, 0, 0])).toArray() // [1, 1, 1, 1]
  */
-function irfft(x, opts) {
-  return transformed(IRFFT, x, opts)
-}
+const irfft = (x, opts) => transformed(IRFFT, x, opts)
 
 /**
  * The Fourier transform of a signal that is its own conjugate backwards, of which half is given: real numbers.
@@ -333,9 +325,7 @@ function irfft(x, opts) {
  * @example
  * hfft(tensor([1, 1, 1])).toArray() // [4, 0, 0, 0]
  */
-function hfft(x, opts) {
-  return transformed(HFFT, x, opts)
-}
+const hfft = (x, opts) => transformed(HFFT, x, opts)
 
 /**
  * The inverse of hfft.
@@ -351,9 +341,7 @@ function hfft(x, opts) {
  * @example
  * ihfft(tensor([1, 0])).toArray() // [[0.5, -0], [0.5, -0]]
  */
-function ihfft(x, opts) {
-  return transformed(IHFFT, x, opts)
-}
+const ihfft = (x, opts) => transformed(IHFFT, x, opts)
 
 /**
  * The Fourier transform along several axes, one after the other, rounded once. Between them is a temporary complex128 tensor of the result's shape.
@@ -369,9 +357,7 @@ function ihfft(x, opts) {
  * @example
  * fftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-function fftn(x, opts) {
-  return transformedAxes(COMPLEX, FFT, FFT, x, opts, null)
-}
+const fftn = (x, opts) => transformedAxes(COMPLEX, FFT, FFT, x, opts, null)
 
 /**
  * The inverse of fftn.
@@ -387,9 +373,7 @@ function fftn(x, opts) {
  * @example
  * ifftn(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function ifftn(x, opts) {
-  return transformedAxes(COMPLEX, IFFT, IFFT, x, opts, null)
-}
+const ifftn = (x, opts) => transformedAxes(COMPLEX, IFFT, IFFT, x, opts, null)
 
 /**
  * fftn along the last two axes, where none are given.
@@ -405,9 +389,7 @@ function ifftn(x, opts) {
  * @example
  * fft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function fft2(x, opts) {
-  return transformedAxes(COMPLEX, FFT, FFT, x, opts, LAST_TWO)
-}
+const fft2 = (x, opts) => transformedAxes(COMPLEX, FFT, FFT, x, opts, LAST_TWO)
 
 /**
  * The inverse of fft2.
@@ -423,9 +405,7 @@ function fft2(x, opts) {
  * @example
  * ifft2(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function ifft2(x, opts) {
-  return transformedAxes(COMPLEX, IFFT, IFFT, x, opts, LAST_TWO)
-}
+const ifft2 = (x, opts) => transformedAxes(COMPLEX, IFFT, IFFT, x, opts, LAST_TWO)
 
 /**
  * The Fourier transform of real numbers along several axes: rfft along the last one of them, then fft along the others.
@@ -441,9 +421,7 @@ function ifft2(x, opts) {
  * @example
  * rfftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-function rfftn(x, opts) {
-  return transformedAxes(REAL, FFT, RFFT, x, opts, null)
-}
+const rfftn = (x, opts) => transformedAxes(REAL, FFT, RFFT, x, opts, null)
 
 /**
  * The inverse of rfftn.
@@ -459,9 +437,7 @@ function rfftn(x, opts) {
  * @example
  * irfftn(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-function irfftn(x, opts) {
-  return transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, null)
-}
+const irfftn = (x, opts) => transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, null)
 
 /**
  * rfftn along the last two axes, where none are given.
@@ -477,9 +453,7 @@ function irfftn(x, opts) {
  * @example
  * rfft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function rfft2(x, opts) {
-  return transformedAxes(REAL, FFT, RFFT, x, opts, LAST_TWO)
-}
+const rfft2 = (x, opts) => transformedAxes(REAL, FFT, RFFT, x, opts, LAST_TWO)
 
 /**
  * The inverse of rfft2.
@@ -495,9 +469,7 @@ function rfft2(x, opts) {
  * @example
  * irfft2(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-function irfft2(x, opts) {
-  return transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, LAST_TWO)
-}
+const irfft2 = (x, opts) => transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, LAST_TWO)
 
 // ---- Frequencies ----
 
@@ -534,9 +506,7 @@ function frequencies(n, opts, isHalf) {
  * @example
  * fftfreq(4, { d: 0.25 }).toArray() // [0, 1, -2, -1]
  */
-function fftfreq(n, opts) {
-  return frequencies(n, opts, 0)
-}
+const fftfreq = (n, opts) => frequencies(n, opts, 0)
 
 /**
  * The frequencies of rfft's n / 2 + 1 elements.
@@ -551,9 +521,7 @@ function fftfreq(n, opts) {
  * @example
  * rfftfreq(4, { d: 0.25 }).toArray() // [0, 1, 2]
  */
-function rfftfreq(n, opts) {
-  return frequencies(n, opts, 1)
-}
+const rfftfreq = (n, opts) => frequencies(n, opts, 1)
 
 /**
  * @param {unknown} x
@@ -593,9 +561,7 @@ function shifted(x, opts, isInverse) {
  * @example
  * fftshift(tensor([0, 1, 2, -2, -1])).toArray() // [-2, -1, 0, 1, 2]
  */
-function fftshift(x, opts) {
-  return shifted(x, opts, 0)
-}
+const fftshift = (x, opts) => shifted(x, opts, 0)
 
 /**
  * The inverse of fftshift.
@@ -610,9 +576,7 @@ function fftshift(x, opts) {
  * @example
  * ifftshift(tensor([-2, -1, 0, 1, 2])).toArray() // [0, 1, 2, -2, -1]
  */
-function ifftshift(x, opts) {
-  return shifted(x, opts, 1)
-}
+const ifftshift = (x, opts) => shifted(x, opts, 1)
 
 module.exports = {
   fft,

@@ -167,9 +167,7 @@ function extreme(name, reduction, end, x, first, opts) {
  * @example
  * nansum(tensor([1, NaN, 3])).item() // 4
  */
-function nansum(x, axis, opts) {
-  return filled('nansum', sum, 0, x, axis, opts)
-}
+const nansum = (x, axis, opts) => filled('nansum', sum, 0, x, axis, opts)
 
 /**
  * The product over axes, of the elements that are not NaN; 1 of none.
@@ -186,9 +184,7 @@ function nansum(x, axis, opts) {
  * @example
  * nanprod(tensor([2, NaN, 3])).item() // 6
  */
-function nanprod(x, axis, opts) {
-  return filled('nanprod', prod, 1, x, axis, opts)
-}
+const nanprod = (x, axis, opts) => filled('nanprod', prod, 1, x, axis, opts)
 
 /**
  * The mean over axes, of the elements that are not NaN; NaN of none. Computed in float64, and rounded once.
@@ -241,9 +237,7 @@ function nanmean(x, axis, opts) {
  * @example
  * nanvar(tensor([1, NaN, 3])).item() // 1
  */
-function nanvar(x, axis, opts) {
-  return spread('nanvar', variance, x, axis, opts, false)
-}
+const nanvar = (x, axis, opts) => spread('nanvar', variance, x, axis, opts, false)
 
 /**
  * The standard deviation over axes, of the elements that are not NaN: the square root of nanvar.
@@ -260,9 +254,7 @@ function nanvar(x, axis, opts) {
  * @example
  * nanstd(tensor([1, NaN, 3])).item() // 1
  */
-function nanstd(x, axis, opts) {
-  return spread('nanstd', std, x, axis, opts, true)
-}
+const nanstd = (x, axis, opts) => spread('nanstd', std, x, axis, opts, true)
 
 /**
  * The least value over axes, of the elements that are not NaN; NaN where all are.
@@ -278,9 +270,7 @@ function nanstd(x, axis, opts) {
  * @example
  * nanmin(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 }).toArray() // [3, NaN]
  */
-function nanmin(x, axis, opts) {
-  return extreme('nanmin', min, Infinity, x, axis, opts)
-}
+const nanmin = (x, axis, opts) => extreme('nanmin', min, Infinity, x, axis, opts)
 
 /**
  * The greatest value over axes, of the elements that are not NaN; NaN where all are.
@@ -296,8 +286,6 @@ function nanmin(x, axis, opts) {
  * @example
  * nanmax(tensor([[3, NaN], [1, 2]]), { axis: 1 }).toArray() // [3, 2]
  */
-function nanmax(x, axis, opts) {
-  return extreme('nanmax', max, -Infinity, x, axis, opts)
-}
+const nanmax = (x, axis, opts) => extreme('nanmax', max, -Infinity, x, axis, opts)
 
 module.exports = { nansum, nanprod, nanmean, nanvar, nanstd, nanmin, nanmax }

@@ -353,9 +353,7 @@ function located(from, index) {
  * @example
  * uniqueAll(tensor([5, 2, 5])).inverseIndices.toArray() // [1, 0, 1]
  */
-function uniqueAll(x, opts) {
-  return unique(x, opts, located)
-}
+const uniqueAll = (x, opts) => unique(x, opts, located)
 
 /**
  * The unique elements of all of x, in ascending order, and how often each occurs; NaN as in uniqueAll.
@@ -370,9 +368,7 @@ function uniqueAll(x, opts) {
  * @example
  * uniqueCounts(tensor([5, 2, 5])).counts.toArray() // [1, 2]
  */
-function uniqueCounts(x, opts) {
-  return unique(x, opts, counted)
-}
+const uniqueCounts = (x, opts) => unique(x, opts, counted)
 
 /**
  * The unique elements of all of x, in ascending order, and which one each element of x is; NaN as in uniqueAll.

@@ -183,9 +183,7 @@ function windowOf(n, opts, a0, a1) {
  * @example
  * hann(4).toArray() // [0, 0.5, 1, 0.5]
  */
-function hann(n, opts) {
-  return windowOf(n, opts, 0.5, 0.5)
-}
+const hann = (n, opts) => windowOf(n, opts, 0.5, 0.5)
 
 /**
  * Hamming's window, 0.54 - 0.46 cos(2 pi k / n); not periodic: with n - 1, so that it ends as it begins.
@@ -200,9 +198,7 @@ function hann(n, opts) {
  * @example
  * hamming(4).get(2) // 1
  */
-function hamming(n, opts) {
-  return windowOf(n, opts, 0.54, 0.46)
-}
+const hamming = (n, opts) => windowOf(n, opts, 0.54, 0.46)
 
 // ---- Frames ----
 

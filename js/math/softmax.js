@@ -70,9 +70,7 @@ function along(op, x, first, opts) {
  * @example
  * softmax(tensor([[1, 1], [0, 1000]])).toArray() // [[0.5, 0.5], [0, 1]]
  */
-function softmax(x, axis, opts) {
-  return along(reductions.softmax, x, axis, opts)
-}
+const softmax = (x, axis, opts) => along(reductions.softmax, x, axis, opts)
 
 /**
  * The logarithm of softmax, exact also where a probability is too small for a float.
@@ -89,9 +87,7 @@ function softmax(x, axis, opts) {
  * @example
  * logSoftmax(tensor([0, 1000])).toArray() // [-1000, 0]
  */
-function logSoftmax(x, axis, opts) {
-  return along(reductions.log_softmax, x, axis, opts)
-}
+const logSoftmax = (x, axis, opts) => along(reductions.log_softmax, x, axis, opts)
 
 /**
  * The logarithm of the sum of exp(x) over axes, without overflow; -Infinity of no elements.
