@@ -123,22 +123,13 @@ function transformAll(kind, to, between, from, axes, lengths, norm, made, castin
   for (let i = axes.length - 1; i >= 0; i--) {
     let part = i === 0 ? to : between
     for (let k = 0; k < i; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(
-      kind,
-      part,
-      source,
-      axes[i],
-      lengths[i],
-      norm,
-      i === 0 ? made : DOUBLES,
-      i === 0 ? casting : UNSAFE,
-    )
+    const [dtype, rule] = i === 0 ? [made, casting] : [DOUBLES, UNSAFE]
+    transformAlong(kind, part, source, axes[i], lengths[i], norm, dtype, rule)
     source = part
   }
 }
 
 /**
- * @param {number} kind
  * @param {Kind} complex  the transform of all axes but the last, or of all
  * @param {Kind} last
  * @param {unknown} x
@@ -146,7 +137,8 @@ function transformAll(kind, to, between, from, axes, lengths, norm, made, castin
  * @param {number[] | null} usual  axes where none are given
  * @returns {any}
  */
-function transformedAxes(kind, complex, last, x, opts, usual) {
+function transformedAxes(complex, last, x, opts, usual) {
+  const { kind } = last
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_AXES)
   const { s, axes: list, norm: word = 'backward' } = options
@@ -165,82 +157,45 @@ function transformedAxes(kind, complex, last, x, opts, usual) {
       throw failure('ERR_SHAPE', `s has ${sizes.length} entries; there are ${axes.length} axes`)
     }
     if (end < 0) throw failure('ERR_SHAPE', 'there is no axis to transform along')
-    const lengths = axes.slice()
-    for (let i = 0; i <= end; i++) {
+    const kindAt = (/** @type {number} */ i) => (i === end ? kind : COMPLEX)
+    const lengths = axes.map((axis, i) => {
       const size = sizes === null || sizes[i] === -1 ? undefined : count(`s[${i}]`, sizes[i])
-      lengths[i] = size ?? lengthFor(i === end ? kind : COMPLEX, from.shape[axes[i]], axes[i])
+      return size ?? lengthFor(kindAt(i), from.shape[axis], axis)
+    })
+    const made = madeFrom(kind, from.dtype, dtype)
+    const shape = from.shape.slice()
+    let source = from
+    for (const [i, axis] of axes.entries()) {
+      const n = lengths[i]
+      shape[axis] = lengthOf(kindAt(i), n)
+      source = narrowed(source, axis, kindAt(i) === HERMITIAN ? Math.floor(n / 2) + 1 : n)
     }
-    return transformedBy(
-      kind,
-      complex,
-      last,
-      from,
-      axes,
-      lengths,
-      norm,
-      madeFrom(kind, from.dtype, dtype),
-      out,
-      casting,
-    )
-  })
-}
-
-/**
- * @param {number} kind
- * @param {Kind} complex
- * @param {Kind} last
- * @param {Layout} from
- * @param {number[]} axes
- * @param {number[]} lengths
- * @param {number} norm  an index of NORMS
- * @param {number} made
- * @param {Tensor | undefined} out
- * @param {number} casting
- * @returns {any}
- */
-function transformedBy(kind, complex, last, from, axes, lengths, norm, made, out, casting) {
-  const end = axes.length - 1
-  const shape = from.shape.slice()
-  for (let i = 0; i <= end; i++) shape[axes[i]] = lengthOf(i === end ? kind : COMPLEX, lengths[i])
-  const { to, result } = target(out, made, shape)
-  let source = from
-  for (let i = 0; i < end; i++) source = narrowed(source, axes[i], lengths[i])
-  source = narrowed(
-    source,
-    axes[end],
-    kind === HERMITIAN ? Math.floor(lengths[end] / 2) + 1 : lengths[end],
-  )
-  const between =
-    end === 0
-      ? to
-      : temporary(
-          DOUBLES,
-          kind === HERMITIAN ? withExtent(shape, axes[end], source.shape[axes[end]]) : shape,
-        ) // results are rounded once, and out stays as it was where one of them fails
-  if (end === 0) {
-    transformAlong(last, to, source, axes[0], lengths[0], norm, made, casting)
-  } else if (kind === COMPLEX) {
-    transformAll(complex, to, between, source, axes, lengths, norm, made, casting)
-  } else if (kind === REAL) {
-    let part = between
-    for (let k = 0; k < end; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(last, part, source, axes[end], lengths[end], norm, DOUBLES, UNSAFE)
-    transformAll(complex, to, between, part, axes.slice(0, end), lengths, norm, made, casting)
-  } else {
-    transformAll(
-      complex,
-      between,
-      between,
-      source,
-      axes.slice(0, end),
-      lengths,
-      norm,
+    const { to, result } = target(out, made, shape)
+    if (end === 0) {
+      transformAlong(last, to, source, axes[0], lengths[0], norm, made, casting)
+      return result()
+    }
+    // Results are rounded once, and out stays as it was where one of them fails.
+    const axis = axes[end]
+    const n = lengths[end]
+    const others = axes.slice(0, end)
+    const between = temporary(
       DOUBLES,
-      UNSAFE,
+      kind === HERMITIAN ? withExtent(shape, axis, source.shape[axis]) : shape,
     )
-    transformAlong(last, to, between, axes[end], lengths[end], norm, made, casting)
-  }
-  return result()
+    if (kind === COMPLEX) {
+      transformAll(complex, to, between, source, axes, lengths, norm, made, casting)
+    } else if (kind === REAL) {
+      let part = between
+      for (const each of others) part = narrowed(part, each, source.shape[each])
+      transformAlong(last, part, source, axis, n, norm, DOUBLES, UNSAFE)
+      transformAll(complex, to, between, part, others, lengths, norm, made, casting)
+    } else {
+      transformAll(complex, between, between, source, others, lengths, norm, DOUBLES, UNSAFE)
+      transformAlong(last, to, between, axis, n, norm, made, casting)
+    }
+    return result()
+  })
 }
 
 /** axes of fft2 and its like */
@@ -357,7 +312,7 @@ const ihfft = (x, opts) => transformed(IHFFT, x, opts)
  * @example
  * fftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-const fftn = (x, opts) => transformedAxes(COMPLEX, FFT, FFT, x, opts, null)
+const fftn = (x, opts) => transformedAxes(FFT, FFT, x, opts, null)
 
 /**
  * The inverse of fftn.
@@ -373,7 +328,7 @@ const fftn = (x, opts) => transformedAxes(COMPLEX, FFT, FFT, x, opts, null)
  * @example
  * ifftn(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const ifftn = (x, opts) => transformedAxes(COMPLEX, IFFT, IFFT, x, opts, null)
+const ifftn = (x, opts) => transformedAxes(IFFT, IFFT, x, opts, null)
 
 /**
  * fftn along the last two axes, where none are given.
@@ -389,7 +344,7 @@ const ifftn = (x, opts) => transformedAxes(COMPLEX, IFFT, IFFT, x, opts, null)
  * @example
  * fft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const fft2 = (x, opts) => transformedAxes(COMPLEX, FFT, FFT, x, opts, LAST_TWO)
+const fft2 = (x, opts) => transformedAxes(FFT, FFT, x, opts, LAST_TWO)
 
 /**
  * The inverse of fft2.
@@ -405,7 +360,7 @@ const fft2 = (x, opts) => transformedAxes(COMPLEX, FFT, FFT, x, opts, LAST_TWO)
  * @example
  * ifft2(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const ifft2 = (x, opts) => transformedAxes(COMPLEX, IFFT, IFFT, x, opts, LAST_TWO)
+const ifft2 = (x, opts) => transformedAxes(IFFT, IFFT, x, opts, LAST_TWO)
 
 /**
  * The Fourier transform of real numbers along several axes: rfft along the last one of them, then fft along the others.
@@ -421,7 +376,7 @@ const ifft2 = (x, opts) => transformedAxes(COMPLEX, IFFT, IFFT, x, opts, LAST_TW
  * @example
  * rfftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-const rfftn = (x, opts) => transformedAxes(REAL, FFT, RFFT, x, opts, null)
+const rfftn = (x, opts) => transformedAxes(FFT, RFFT, x, opts, null)
 
 /**
  * The inverse of rfftn.
@@ -437,7 +392,7 @@ const rfftn = (x, opts) => transformedAxes(REAL, FFT, RFFT, x, opts, null)
  * @example
  * irfftn(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-const irfftn = (x, opts) => transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, null)
+const irfftn = (x, opts) => transformedAxes(IFFT, IRFFT, x, opts, null)
 
 /**
  * rfftn along the last two axes, where none are given.
@@ -453,7 +408,7 @@ const irfftn = (x, opts) => transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, nul
  * @example
  * rfft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const rfft2 = (x, opts) => transformedAxes(REAL, FFT, RFFT, x, opts, LAST_TWO)
+const rfft2 = (x, opts) => transformedAxes(FFT, RFFT, x, opts, LAST_TWO)
 
 /**
  * The inverse of rfft2.
@@ -469,7 +424,7 @@ const rfft2 = (x, opts) => transformedAxes(REAL, FFT, RFFT, x, opts, LAST_TWO)
  * @example
  * irfft2(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-const irfft2 = (x, opts) => transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, LAST_TWO)
+const irfft2 = (x, opts) => transformedAxes(IFFT, IRFFT, x, opts, LAST_TWO)
 
 // ---- Frequencies ----
 
@@ -532,8 +487,7 @@ const rfftfreq = (n, opts) => frequencies(n, opts, 1)
 function shifted(x, opts, isInverse) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_SHIFT)
-  const { axes: list } = options
-  const given = axesGiven(list)
+  const given = axesGiven(options.axes)
   const { out } = resultIn(options)
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const axes = axesFor(given, from.shape.length)

@@ -19,7 +19,7 @@ const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor
 const { tidy } = require('../tensor/scopes')
 const { where } = require('./choices')
 const { operandOf, targetOf } = require('./operands')
-const { known, optionsFor, resultOptions } = require('./options')
+const { dtypeAmong, known, optionsFor, resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 const { opcodes, nothing, backend } = ffi
@@ -188,10 +188,22 @@ function planOf(layout, entries) {
 
 // ---- Offsets ----
 
-/** @typedef {Layout[]} Made temporary layouts; released by release */
+/** @typedef {Layout[]} Made temporary layouts */
 
-/** @param {Made} made */
-const release = (made) => made.forEach(({ storage }) => backend.release(storage))
+/**
+ * @template T
+ * @param {(made: Made) => T} fn  whose temporary layouts are released afterwards
+ * @returns {T}
+ */
+function withTemporaries(fn) {
+  /** @type {Made} */
+  const made = []
+  try {
+    return fn(made)
+  } finally {
+    for (const { storage } of made) backend.release(storage)
+  }
+}
 
 /**
  * @param {Made} made  gets it
@@ -200,8 +212,7 @@ const release = (made) => made.forEach(({ storage }) => backend.release(storage)
  * @returns {Layout} uninitialised
  */
 function temporary(made, dtype, shape) {
-  const { size, strides, flags, shape: extents } = denseLayout(dtype, shape.slice())
-  const nbytes = size * itemsizes[dtype]
+  const { size, strides, flags, nbytes, shape: extents } = denseLayout(dtype, shape.slice())
   const isLarge = nbytes > LARGE && !backend.isWasm // what V8 has is free after a collection only
   const storage = isLarge
     ? backend.allocateNative(nbytes, ffi.check)
@@ -270,6 +281,20 @@ function whereTrue(made, mask, factors) {
   return at
 }
 
+/**
+ * @param {Layout} to
+ * @param {Layout} mask  of maskOf
+ * @param {number} axis
+ * @returns {void} to gets the indices of true elements along the axis
+ */
+const indicesInto = (to, mask, axis) => {
+  positions(
+    to,
+    mask,
+    mask.shape.map((_, d) => (d === axis ? 1 : 0)),
+  )
+}
+
 /** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
 
 /**
@@ -311,11 +336,7 @@ function indicesFor(made, advanced) {
     const found = [countTrue(mask)]
     for (let k = 0; k < mask.shape.length; k++) {
       const at = temporary(made, INT64, found)
-      positions(
-        at,
-        mask,
-        arrayOf(mask.shape.length, (d) => (d === k ? 1 : 0)),
-      )
+      indicesInto(at, mask, k)
       indices.push({ layout: at, axis: axis + k, number: number + k, entry })
     }
     shape = broadcast(shape, found)
@@ -412,34 +433,20 @@ function index(t, ...entries) {
   const plan = planOf(layout, read)
   if (plan.advanced.length === 0) return Tensor.viewOf(t, plan.view)
   operandOf(t, 't')
-  /** @type {Made} */
-  const made = []
-  try {
+  return withTemporaries((made) => {
     const { at, shape } = offsetsOf(made, plan)
-    return /** @type {any} */ (
-      produced(
-        'index',
-        {
-          dtype: layout.dtype,
-          shape: shapeOfResult(plan, shape),
-          sources: [layout],
-          write(target) {
-            if (target.size > 0) {
-              gather(
-                ffi.reshape(withIndicesFirst(target, plan, shape), shapeOfItems(plan, shape)),
-                plan.view,
-                at,
-                plan.axes,
-              )
-            }
-          },
-        },
-        resultOf(undefined),
-      )
-    )
-  } finally {
-    release(made)
-  }
+    const result = {
+      dtype: layout.dtype,
+      shape: shapeOfResult(plan, shape),
+      sources: [layout],
+      write(/** @type {Layout} */ target) {
+        if (target.size === 0) return
+        const items = withIndicesFirst(target, plan, shape)
+        gather(ffi.reshape(items, shapeOfItems(plan, shape)), plan.view, at, plan.axes)
+      },
+    }
+    return /** @type {any} */ (produced('index', result, resultOf(undefined)))
+  })
 }
 
 /**
@@ -463,24 +470,6 @@ function itemsOf(made, value, plan, shape) {
   const items = ffi.reshape(whole, shapeOfItems(plan, shape))
   if (items.storage !== nothing && (source !== value || !sharesMemory(view, value))) return items
   return ffi.reshape(stagedCopy(made, whole, view.dtype, whole.shape, SAME_KIND), items.shape)
-}
-
-/**
- * Writes at integers and masks.
- *
- * @param {Made} made
- * @param {Plan} plan
- * @param {Layout} value  of a scalar one item, for all indices
- * @param {boolean} isScalar
- * @returns {number} elements written
- */
-function putAt(made, plan, value, isScalar) {
-  const { at, shape } = offsetsOf(made, plan)
-  const items = isScalar
-    ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape))
-    : itemsOf(made, value, plan, shape)
-  if (items.size > 0) scatter(plan.view, items, at, plan.axes)
-  return items.size
 }
 
 /**
@@ -515,19 +504,23 @@ function indexPut(t, ...args) {
   const to = Tensor.writableOf(t)
   operandOf(t, 't')
   const plan = planOf(to, read)
-  /** @type {Made} */
-  const made = []
-  try {
+  withTemporaries((made) => {
     const value =
-      source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value')
+      source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value') // a scalar is one item, for all indices
     if (source === null) ffi.fill(value, scalar)
-    let size = plan.view.size
+    let { size } = plan.view
     if (plan.advanced.length === 0) ffi.copy(plan.view, value, SAME_KIND)
-    else size = putAt(made, plan, value, source === null)
+    else {
+      const { at, shape } = offsetsOf(made, plan)
+      const items =
+        source === null
+          ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape))
+          : itemsOf(made, value, plan, shape)
+      if (items.size > 0) scatter(plan.view, items, at, plan.axes)
+      size = items.size
+    }
     countCopy('indexPut', size * itemsizes[to.dtype])
-  } finally {
-    release(made)
-  }
+  })
   return t
 }
 
@@ -565,9 +558,7 @@ function maskedSelect(t, mask, opts) {
   const options = resultOptions(opts)
   if (options.out !== undefined) targetOf(options.out)
   const from = operandOf(t, 't')
-  /** @type {Made} */
-  const made = []
-  try {
+  return withTemporaries((made) => {
     const { shape, strides, dtype } = from
     const itemsize = itemsizes[dtype]
     const at = whereTrue(
@@ -575,28 +566,15 @@ function maskedSelect(t, mask, opts) {
       maskOf(made, boolsOf(mask), shape),
       strides.map((stride) => stride * itemsize),
     )
-    return /** @type {any} */ (
-      produced(
-        'maskedSelect',
-        {
-          dtype,
-          shape: at.shape,
-          sources: [from],
-          canWriteTo: (target) => target.dtype === dtype,
-          write: (target) =>
-            gather(
-              target,
-              from,
-              at,
-              arrayOf(shape.length, (d) => d),
-            ),
-        },
-        options,
-      )
-    )
-  } finally {
-    release(made)
-  }
+    const result = {
+      dtype,
+      shape: at.shape,
+      sources: [from],
+      canWriteTo: (/** @type {Layout} */ target) => target.dtype === dtype,
+      write: (/** @type {Layout} */ target) => gather(target, from, at, [...shape.keys()]),
+    }
+    return /** @type {any} */ (produced('maskedSelect', result, options))
+  })
 }
 
 /**
@@ -656,47 +634,31 @@ function elementOf(value) {
 function nonzero(x, opts) {
   tensorOf(x, 'x')
   const { dtype: name = 'int32' } = optionsFor(opts, OF_NONZERO)
-  const dtype = dtypeOf(name)
-  if (dtype.index !== INT64 && dtype.index !== INT32) {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
-  }
+  const dtype = dtypeAmong(dtypeOf(name), [INT32, INT64])
   const from = operandOf(x, 'x')
   const { shape } = from
   if (shape.length === 0) {
     throw failure('ERR_SHAPE', 'x has no axes, along which its elements would have indices')
   }
   for (let d = 0; d < shape.length; d++) {
-    if (shape[d] > MOST_INT32 && dtype.index !== INT64) {
+    if (shape[d] > MOST_INT32 && dtype !== INT64) {
       throw failure(
         'ERR_BOUNDS',
         `axis ${d} has ${shape[d]} elements, whose indices need { dtype: 'int64' }`,
       )
     }
   }
-  /** @type {Made} */
-  const made = []
-  try {
+  return withTemporaries((made) => {
     const mask = maskOf(made, from, shape)
     const found = [countTrue(mask)]
-    return tidy(
-      () =>
-        /** @type {any} */ (
-          shape.map((_, axis) =>
-            wrap(
-              written(allocated(denseLayout(dtype.index, found)), (at) => {
-                positions(
-                  at,
-                  mask,
-                  arrayOf(shape.length, (d) => (d === axis ? 1 : 0)),
-                )
-              }),
-            ),
-          )
-        ),
-    )
-  } finally {
-    release(made)
-  }
+    return tidy(() => {
+      const all = shape.map((_, axis) => {
+        const to = allocated(denseLayout(dtype, found))
+        return wrap(written(to, () => indicesInto(to, mask, axis)))
+      })
+      return /** @type {any} */ (all)
+    })
+  })
 }
 
 module.exports = { nonzero, index, indexPut, maskedSelect, maskedFill }

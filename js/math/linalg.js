@@ -10,13 +10,12 @@ const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { checkOut } = require('../copy/results')
 const { broadcast } = require('../layout/layouts')
-const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
+const { axisGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const {
   batchOf,
   broadcastBatches,
   broadcastTo,
   checkCore,
-  joined,
   productDtype,
   refusable,
   target,
@@ -183,8 +182,7 @@ function cross(x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, ALONG)
-  const { axis: named = -1 } = options
-  const given = integer('axis', named)
+  const given = axisGiven(options)
   const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
@@ -305,52 +303,30 @@ function matrixNorm(x, opts) {
       `ord is ${show(ord)}; 'fro', 'nuc', 1, -1, 2, -2, Infinity or -Infinity was expected`,
     )
   }
-  const {
-    from: { shape },
-  } = found
+  const { shape } = found.from
   const result = reducedShape(shape, [shape.length - 2, shape.length - 1], keepdims)
   if (out !== undefined) checkOut(targetOf(out), result, undefined)
   return tidy(() => {
     const to = out ?? target(undefined, realOf(found.dtype), result).result()
-    if (ord === 'fro') norms.vectorNorm(x, { axis: [-2, -1], keepdims, out: to })
-    else if (isOfValues) ofValues(found, ord, keepdims, to)
-    else ofSums(x, found, ord, keepdims, to)
-    return to
+    if (ord === 'fro') return norms.vectorNorm(x, { axis: [-2, -1], keepdims, out: to })
+    if (isOfValues) {
+      const values = singularValues(found)
+      /** @type {(x: Tensor, opts: object) => any} */
+      const reduce = ord === 'nuc' ? sum : ord === 2 ? max : min
+      return reduce(keepdims ? values.unsqueeze(-2) : values, { axis: -1, keepdims, out: to })
+    }
+    /** @type {Tensor<any>} */
+    const sizes = dtypes[found.dtype].kind === 'COMPLEX' ? abs(x) : abs(x, { dtype: 'float64' })
+    const isOfColumns = ord === 1 || ord === -1
+    const sums = sum(sizes, { axis: isOfColumns ? -2 : -1, keepdims, dtype: 'float64' })
+    const reduce = ord > 0 ? max : min
+    return reduce(sums, { axis: isOfColumns || !keepdims ? -1 : -2, keepdims, out: to })
   })
-}
-
-/**
- * @param {ReturnType<typeof matricesOf>} found
- * @param {unknown} ord
- * @param {boolean} keepdims
- * @param {Tensor} out
- */
-function ofValues(found, ord, keepdims, out) {
-  const all = singularValues(found)
-  const values = keepdims ? all.unsqueeze(-2) : all
-  /** @type {(x: Tensor, opts: object) => Tensor} */
-  const reduce = ord === 'nuc' ? sum : ord === 2 ? max : min
-  reduce(values, { axis: -1, keepdims, out })
-}
-
-/**
- * @param {Tensor<any>} x
- * @param {ReturnType<typeof matricesOf>} found
- * @param {unknown} ord
- * @param {boolean} keepdims
- * @param {Tensor} out
- */
-function ofSums(x, { dtype }, ord, keepdims, out) {
-  const sizes = dtypes[dtype].kind === 'COMPLEX' ? abs(x) : abs(x, { dtype: 'float64' })
-  const isOfColumns = ord === 1 || ord === -1
-  const sums = sum(sizes, { axis: isOfColumns ? -2 : -1, keepdims, dtype: 'float64' })
-  const reduce = /** @type {number} */ (ord) > 0 ? max : min
-  reduce(sums, { axis: isOfColumns || !keepdims ? -1 : -2, keepdims, out })
 }
 
 /** @param {ReturnType<typeof matricesOf>} found @returns {Tensor<'float64'>} not yet rounded */
 function singularValues({ from, batch, m, n }) {
-  const { to, result } = target(undefined, FLOAT64, joined(batch, [Math.min(m, n)]))
+  const { to, result } = target(undefined, FLOAT64, [...batch, Math.min(m, n)])
   run(rows.svdvals, [to], [from], { numbers: [0] })
   return result()
 }
@@ -493,7 +469,7 @@ function solve(x1, x2, opts) {
   }
   const { batch, a, b } = broadcastBatches(from, 2, right, 2)
   const made = ffi.promoteTypes(dtype, floated(given.dtype))
-  const result = joined(batch, isVector ? [n] : [n, shape[shape.length - 1]])
+  const result = isVector ? [...batch, n] : [...batch, n, shape[shape.length - 1]]
   return whole(out, casting, made, result, (to, rule) => {
     run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] })
   })
@@ -543,8 +519,8 @@ function qr(x, opts) {
   const isComplete = oneOf('mode', mode, MODES) === 1
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
   const k = isComplete ? m : Math.min(m, n)
-  const q = target(undefined, dtype, joined(batch, [m, k]))
-  const r = target(undefined, dtype, joined(batch, [k, n]))
+  const q = target(undefined, dtype, [...batch, m, k])
+  const r = target(undefined, dtype, [...batch, k, n])
   run(rows.qr, [q.to, r.to], [from], {})
   return { q: q.result(), r: r.result() }
 }
@@ -565,7 +541,7 @@ function eigh(x, opts) {
   tensorOf(x, 'x')
   optionsFor(opts, NO_OPTION)
   const { from, batch, n, dtype } = matricesOf(x, 'x', true)
-  const values = target(undefined, realOf(dtype), joined(batch, [n]))
+  const values = target(undefined, realOf(dtype), [...batch, n])
   const vectors = target(undefined, dtype, from.shape)
   run(rows.eigh, [values.to, vectors.to], [from], {})
   return { eigenvalues: values.result(), eigenvectors: vectors.result() }
@@ -588,7 +564,7 @@ function eigvalsh(x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, n, dtype } = matricesOf(x, 'x', true)
-  const { to, result } = target(out, realOf(dtype), joined(batch, [n]), casting)
+  const { to, result } = target(out, realOf(dtype), [...batch, n], casting)
   run(rows.eigvalsh, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -611,9 +587,9 @@ function svd(x, opts) {
   const isFull = boolean('fullMatrices', fullMatrices)
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
   const k = Math.min(m, n)
-  const u = target(undefined, dtype, joined(batch, [m, isFull ? m : k]))
-  const s = target(undefined, realOf(dtype), joined(batch, [k]))
-  const vh = target(undefined, dtype, joined(batch, [isFull ? n : k, n]))
+  const u = target(undefined, dtype, [...batch, m, isFull ? m : k])
+  const s = target(undefined, realOf(dtype), [...batch, k])
+  const vh = target(undefined, dtype, [...batch, isFull ? n : k, n])
   run(rows.svd, [u.to, s.to, vh.to], [from], {})
   return { u: u.result(), s: s.result(), vh: vh.result() }
 }
@@ -635,7 +611,7 @@ function svdvals(x, opts) {
   tensorOf(x, 'x')
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
-  const { to, result } = target(out, realOf(dtype), joined(batch, [Math.min(m, n)]), casting)
+  const { to, result } = target(out, realOf(dtype), [...batch, Math.min(m, n)], casting)
   run(rows.svdvals, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -661,7 +637,7 @@ function pinv(x, opts) {
   const { out, casting } = resultIn(options)
   const found = matricesOf(x, 'x', false)
   const { from, batch, m, n, dtype } = found
-  const { to, result } = target(out, dtype, joined(batch, [n, m]), casting)
+  const { to, result } = target(out, dtype, [...batch, n, m], casting)
   run(rows.pinv, [to], [from], { numbers: [casting], scalars: [given ?? usualTolerance(found)] })
   return result()
 }

@@ -2,7 +2,7 @@
 // Reductions that leave NaN out: it is replaced by what changes nothing, and counted where elements are counted.
 
 const { failure } = require('../base/errors')
-const { boolean, show } = require('../base/validate')
+const { CASTINGS, boolean } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
@@ -19,8 +19,8 @@ const {
   subtract,
   where,
 } = require('./functions')
-const { checkNumbers, operandOf, targetOf } = require('./operands')
-const { known, optionsAlong } = require('./options')
+const { checkNumbers, checkReal, operandOf, targetOf } = require('./operands')
+const { known, numberOf, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
 
 /** @import { Axes, DtypeName, Floated, NameOf, Or, Summed } from '../base/types' */
@@ -30,7 +30,6 @@ const { all, max, mean, min, prod, std, sum, var: variance } = require('./reduct
 const OF_SUM = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 const OF_SPREAD = known(['axis', 'correction', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 const OF_EXTREME = known(['axis', 'keepdims', 'out', 'casting'], 'axis')
-const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
 
 /**
  * Options, read: the same for the reductions below.
@@ -46,9 +45,7 @@ function read(name, x, first, opts, names) {
   const options = optionsAlong(first, opts, names)
   const { axis, keepdims, correction = 0 } = options
   const along = { axis: axesGiven(axis), keepdims: boolean('keepdims', keepdims) }
-  if (typeof correction !== 'number' || !Number.isFinite(correction)) {
-    throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
-  }
+  numberOf('correction', correction, Number.isFinite)
   const { out, dtype, casting } = resultIn(options)
   checkNumbers(name, operandOf(t, 'x'), names === OF_SUM ? 'numbers' : 'real numbers')
   if (out !== undefined) targetOf(out) // before anything is computed
@@ -123,10 +120,7 @@ function spread(name, plain, x, first, opts, isRoot) {
 
 /** @param {Tensor<any>} x @param {string | undefined} dtype */
 function checkFloat(x, dtype) {
-  const own = dtypes[operandOf(x, 'x').dtype]
-  if (own.kind === 'COMPLEX') {
-    throw failure('ERR_DTYPE', `x is of ${own.name}; real numbers were expected`)
-  }
+  checkReal(operandOf(x, 'x'), 'x')
   if (dtype !== undefined && dtypeOf(dtype).kind !== 'FLOATING') {
     throw failure('ERR_DTYPE', `dtype is ${dtype}; a float was expected`)
   }

@@ -1,21 +1,20 @@
 'use strict'
 // Norms of vectors along axes.
 
-const { failure } = require('../base/errors')
-const { boolean, show } = require('../base/validate')
+const { boolean } = require('../base/validate')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { reduce, reductions, reductionType } = require('./calls/reductions')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { allocated, freed } = require('./allocate')
+const { allocated, made, freed } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
 const { target } = require('./cores')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { abs, divide, maximum, positive, pow } = require('./functions')
-const { known, optionsAlong } = require('./options')
+const { known, numberOf, optionsAlong } = require('./options')
 const { reduced } = require('./reduce')
 const { sum, min, max, countNonzero } = require('./reductions')
 const scalars = require('./scalars')
@@ -35,20 +34,11 @@ const SAME_KIND = 1
 /** @param {number} dtype */
 const isComplex = (dtype) => dtypes[dtype].kind === 'COMPLEX'
 
-/** @param {string} name @param {unknown} value @returns {number} */
-function checkNumber(name, value) {
-  if (typeof value === 'number' && !Number.isNaN(value)) return value
-  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-}
-
 /** @param {number} ord @returns {number} the reduction that gives the norm, or its dtype */
 const reductionOf = (ord) => (ord === 1 ? reductions.norm1 : reductions.norm2)
 
 /** @param {Layout} from @param {number} ord @returns {boolean} whether one reduction gives the norm */
 const isPlain = (from, ord) => (ord === 1 || ord === 2) && !isComplex(from.dtype)
-
-/** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
-const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
 
 /**
  * The length of vectors: of absolute values, the sum (ord 1), the root of the sum of squares (2), the greatest (Infinity), the least
@@ -72,7 +62,7 @@ function vectorNorm(x, opts) {
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
   const { out, dtype } = resultIn(options)
-  const power = checkNumber('ord', ord)
+  const power = numberOf('ord', ord)
   const asked = dtype === undefined ? NONE : dtype.index
   const from = operandOf(x, 'x')
   if (asked === NONE) checkNumbers('vectorNorm', from)
@@ -107,12 +97,8 @@ function normOf(x, axes, keepdims, ord, asked, out) {
   const to = out ?? made(result, shape)
   const options = { axis: axes, keepdims }
   if (ord === 1 || ord === 2) {
-    return reduced(
-      op,
-      real,
-      { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to },
-      undefined,
-    )
+    const dtype = asked === NONE ? undefined : dtypes[asked].name
+    return reduced(op, real, { ...options, dtype, out: to }, undefined)
   }
   if (ord === 0) {
     return positive(countNonzero(real, { ...options, dtype: 'int64' }), {
@@ -120,11 +106,9 @@ function normOf(x, axes, keepdims, ord, asked, out) {
       out: to,
     })
   }
-  if (ord === Infinity) {
-    return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
-  }
-  if (ord === -Infinity) {
-    return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  if (!Number.isFinite(ord)) {
+    const extreme = ord > 0 ? max : min
+    return extreme(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
   }
   const powers = pow(abs(real, { dtype: 'float64' }), ord)
   return pow(sum(powers, options), 1 / ord, { out: to })
@@ -148,8 +132,8 @@ function normalize(x, opts) {
   const options = optionsAlong(opts, undefined, OF_NORMALIZE)
   const { axis = -1, ord = 2, eps = 1e-12 } = options
   const given = axesGiven(axis)
-  const power = checkNumber('ord', ord)
-  const least = checkNumber('eps', eps)
+  const power = numberOf('ord', ord)
+  const least = numberOf('eps', eps)
   const { out } = resultIn(options)
   const from = operandOf(x, 'x')
   checkNumbers('normalize', from)

@@ -3,6 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { optionsOf, ownFields, show, unknownOption, isPolluted } = require('../base/validate')
+const { dtypes } = require('../backend/dtypes')
 const { atOnce, planned } = require('./calls/plan')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 
@@ -16,7 +17,7 @@ const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 function known(list, number = null) {
   /** @type {Record<string, boolean>} */
   const names = Object.create(null)
-  for (let i = 0; i < list.length; i++) names[list[i]] = true
+  for (const name of list) names[name] = true
   return { names, number }
 }
 
@@ -114,33 +115,47 @@ function optionsFor(opts, known) {
     planned() === null
       ? known.names
       : Object.assign(Object.create(null), known.names, { signal: true }) // of the asynchronous form
-  atOnce(() => {
-    checkNames(options, names)
+  // a Proxy tells its names by code of the caller's
+  const unknown = atOnce(() => {
+    for (const name in options) {
+      if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) {
+        return name
+      }
+    }
+    return undefined
   })
-  return options
+  if (unknown === undefined) return options
+  throw unknown === 'dtype'
+    ? failure('ERR_ARGUMENT', 'there is no option "dtype" here; astype converts x, or the result')
+    : unknownOption(unknown, Object.keys(names))
 }
 
 /**
- * @param {Record<string, any>} options  whose names a Proxy tells by code of the caller's
- * @param {Record<string, boolean>} names
+ * @param {string} name
+ * @param {unknown} value
+ * @param {(n: number) => boolean} [isOne]  which numbers it takes; all but NaN where none is given
+ * @returns {number}
+ * @throws ERR_ARGUMENT
  */
-function checkNames(options, names) {
-  for (const name in options) {
-    if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) {
-      throw unknown(name, Object.keys(names))
-    }
-  }
+function numberOf(name, value, isOne = (n) => !Number.isNaN(n)) {
+  if (typeof value === 'number' && isOne(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
 }
 
-/** @param {string} name @param {string[]} list */
-function unknown(name, list) {
-  if (name === 'dtype') {
-    return failure(
-      'ERR_ARGUMENT',
-      'there is no option "dtype" here; astype converts x, or the result',
-    )
-  }
-  return unknownOption(name, list)
+/**
+ * @param {import('../backend/dtypes').Dtype | undefined} asked
+ * @param {readonly [number, number]} both  dtypes; the first one where none was asked for
+ * @param {string} [of]  what has them, for the message
+ * @returns {number} one of them
+ * @throws ERR_DTYPE
+ */
+function dtypeAmong(asked, [usual, other], of = '') {
+  if (asked === undefined) return usual
+  if (asked.index === usual || asked.index === other) return asked.index
+  throw failure(
+    'ERR_DTYPE',
+    `dtype is ${asked.name}; ${dtypes[usual].name} or ${dtypes[other].name} was expected${of}`,
+  )
 }
 
 /** @param {unknown} opts @param {Known} known */
@@ -157,4 +172,4 @@ function noOptions(opts, { names, number }) {
   return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
 }
 
-module.exports = { known, resultOptions, optionsAlong, optionsFor }
+module.exports = { known, resultOptions, optionsAlong, optionsFor, numberOf, dtypeAmong }

@@ -11,7 +11,7 @@ const { checkOperandCast, checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { inRange, lastAxes, permuted } = require('./axes')
-const { checkCore, joined, target } = require('./cores')
+const { checkCore, target } = require('./cores')
 const { add, divide, log10, maximum, positive, subtract } = require('./functions')
 const lists = require('./lists')
 const { operandOf, targetOf } = require('./operands')
@@ -35,6 +35,7 @@ const {
   lengthOf,
   lengthFor,
   narrowed,
+  part,
   temporary,
 } = require('./transforms')
 
@@ -162,8 +163,7 @@ const OF_LOG_MEL = known(['sampleRate', 'nFft', 'hopLength', 'nMels', 'filters',
 function windowOf(n, opts, a0, a1) {
   const elements = count('n', n)
   const options = optionsFor(opts, OF_WINDOW)
-  const { periodic } = options
-  const isPeriodic = unlessFalse('periodic', periodic)
+  const isPeriodic = unlessFalse('periodic', options.periodic)
   const { out, dtype, casting } = resultIn(options)
   const { to, result } = target(out, floatOf(dtype), [elements])
   run(rows.window, [to], [], { numbers: [isPeriodic ? 1 : 0, casting], scalars: [a0, a1] })
@@ -283,14 +283,7 @@ function framesOf(signal, nFft, hop, padding) {
 }
 
 /** @param {Layout} layout @returns {Layout} its last two axes exchanged */
-function exchanged(layout) {
-  const last = layout.shape.length - 1
-  const order = layout.shape.slice()
-  for (let d = 0; d <= last; d++) order[d] = d
-  order[last] = last - 1
-  order[last - 1] = last
-  return permuted(layout, order)
-}
+const exchanged = (layout) => ffi.viewByNumbers(opcodes.transpose, layout, -1, -2)
 
 /** @param {unknown} hop @param {number} nFft */
 const hopOf = (hop, nFft) =>
@@ -345,11 +338,11 @@ function stft(x, opts) {
     const window = windowFor(factor, length, nFft)
     const made = madeFrom(kind, from.dtype, undefined)
     const ndim = frames.shape.length
-    const { to, result } = target(
-      out,
-      made,
-      joined(frames.shape.slice(0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]),
-    )
+    const { to, result } = target(out, made, [
+      ...frames.shape.slice(0, -2),
+      lengthOf(kind, nFft),
+      frames.shape[ndim - 2],
+    ])
     run(rows.frames_fft, [exchanged(to)], [frames, window], {
       numbers: [kind, made, casting],
       scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1],
@@ -413,8 +406,8 @@ function istft(x, opts) {
     }
     const made = madeFrom(HERMITIAN, from.dtype, undefined)
     const batch = from.shape.slice(0, ndim - 2)
-    const { to, result } = target(out, made, joined(batch, [elements]), casting)
-    const frames = temporary(DOUBLE, joined(batch, [count, nFft])) // sums of them are rounded once
+    const { to, result } = target(out, made, [...batch, elements], casting)
+    const frames = temporary(DOUBLE, [...batch, count, nFft]) // sums of them are rounded once
     run(rows.fft, [frames], [exchanged(from)], {
       numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE],
       scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft],
@@ -510,13 +503,8 @@ function melFilterbank(opts) {
 function logMelSpectrogram(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_LOG_MEL)
-  const {
-    sampleRate: rate = 16000,
-    nFft: frame = 400,
-    hopLength = 160,
-    nMels: mels,
-    filters: weights,
-  } = options
+  const { sampleRate: rate = 16000, nFft: frame = 400, hopLength = 160 } = options
+  const { nMels: mels, filters: weights } = options
   const sampleRate = rateOf(rate)
   const nFft = count('nFft', frame)
   const hop = count('hopLength', hopLength)
@@ -550,7 +538,7 @@ function logMelSpectrogram(x, opts) {
         casting: SAME_KIND,
       })
     }
-    const shape = joined(frames.shape.slice(0, ndim - 2), [nMels, count])
+    const shape = [...frames.shape.slice(0, -2), nMels, count]
     const { to, result } = target(undefined, made, shape)
     if (out !== undefined) checkOut(targetOf(out), shape, undefined)
     run(rows.frames_mel, [exchanged(to)], [narrowed(frames, ndim - 2, count), window, filters], {
@@ -607,12 +595,15 @@ function surrounded(line, dtype, before, after) {
   return to
 }
 
+/** @param {Layout} line @param {number} start @param {number} length @returns {Layout} a part of it, as a matrix */
+const columnOf = (line, start, length) =>
+  ffi.viewByNumbers(opcodes.unsqueeze, part(line, start, length), 1)
+
 /**
  * Is the sum of a line's elements finite in a dtype? Then all of them are. The caller runs it in tidy.
  *
  * @param {Tensor<any>} line
  * @param {DtypeName} dtype
- * @returns {boolean}
  */
 function isFinite(line, dtype) {
   const total = /** @type {any} */ (
@@ -689,30 +680,10 @@ function convolve(a, v, opts) {
      * @param {number} m  weights
      */
     const compute = (i, count, j, m) => {
-      const windows = ffi.viewByNumbers(
-        opcodes.unfold,
-        ffi.viewByNumbers(opcodes.narrow, around, 0, i + j, count + m - 1),
-        0,
-        m,
-        1,
-      )
-      const column = ffi.viewByNumbers(
-        opcodes.unsqueeze,
-        ffi.viewByNumbers(opcodes.narrow, weights, 0, j, m),
-        1,
-      )
-      run(
-        rows.matmul,
-        [
-          ffi.viewByNumbers(
-            opcodes.unsqueeze,
-            ffi.viewByNumbers(opcodes.narrow, to, 0, i, count),
-            1,
-          ),
-        ],
-        [windows, column],
-        { numbers: [casting, inexact ? PRECISE : 0, 0, computed] },
-      )
+      const windows = ffi.viewByNumbers(opcodes.unfold, part(around, i + j, count + m - 1), 0, m, 1)
+      run(rows.matmul, [columnOf(to, i, count)], [windows, columnOf(weights, j, m)], {
+        numbers: [casting, inexact ? PRECISE : 0, 0, computed],
+      })
     }
     if (
       before + after === 0 ||

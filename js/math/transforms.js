@@ -6,10 +6,10 @@ const { failure } = require('../base/errors')
 const { boolean, integer, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
 const { dtypeOf } = require('../backend/dtypes')
-const { denseLayout } = require('../layout/layouts')
-const { wrap } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
+const { Tensor } = require('../tensor/tensor')
+const { made } = require('./allocate')
 const { lastAxes, permuted } = require('./axes')
+const { dtypeAmong } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -68,21 +68,12 @@ const isDouble = (dtype) => dtype === DOUBLE || dtype === DOUBLES
  *
  * @param {number} kind
  * @param {number} from  x's dtype
- * @param {{ index: number, name: string } | undefined} asked
+ * @param {import('../backend/dtypes').Dtype | undefined} asked
  */
 function madeFrom(kind, from, asked) {
-  const isReal = kind === HERMITIAN
-  if (asked === undefined) {
-    return isDouble(from) ? (isReal ? DOUBLE : DOUBLES) : isReal ? SINGLE : SINGLES
-  }
-  const { index } = asked
-  if (isReal ? index === SINGLE || index === DOUBLE : index === SINGLES || index === DOUBLES) {
-    return index
-  }
-  throw failure(
-    'ERR_DTYPE',
-    `dtype is ${asked.name}; ${isReal ? 'float32 or float64' : 'complex64 or complex128'} was expected`,
-  )
+  /** @type {[number, number]} */
+  const [single, double] = kind === HERMITIAN ? [SINGLE, DOUBLE] : [SINGLES, DOUBLES]
+  return asked === undefined && isDouble(from) ? double : dtypeAmong(asked, [single, double])
 }
 
 /** @param {boolean} isDivided @param {number} norm @param {number} n */
@@ -133,12 +124,11 @@ function transformAlong({ kind, flags, isDivided }, to, from, axis, n, norm, mad
 const narrowed = (layout, axis, n) =>
   layout.shape[axis] <= n ? layout : ffi.viewByNumbers(ffi.opcodes.narrow, layout, axis, 0, n)
 
+/** @param {Layout} line @param {number} start @param {number} length @returns {Layout} a part of its first axis */
+const part = (line, start, length) => ffi.viewByNumbers(ffi.opcodes.narrow, line, 0, start, length)
+
 /** @param {number} dtype @param {number[]} shape @returns {Layout} of a tensor, which a tidy disposes of */
-function temporary(dtype, shape) {
-  const layout = allocated(denseLayout(dtype, shape))
-  wrap(layout)
-  return layout
-}
+const temporary = (dtype, shape) => Tensor.layoutOf(made(dtype, shape))
 
 module.exports = {
   COMPLEX,
@@ -148,7 +138,6 @@ module.exports = {
   CONJUGATE,
   SINGLE,
   DOUBLE,
-  SINGLES,
   DOUBLES,
   UNSAFE,
   NORMS,
@@ -163,5 +152,6 @@ module.exports = {
   lengthFor,
   transformAlong,
   narrowed,
+  part,
   temporary,
 }
