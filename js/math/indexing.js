@@ -287,12 +287,9 @@ function whereTrue(made, mask, factors) {
  * @param {number} axis
  * @returns {void} to gets the indices of true elements along the axis
  */
-const indicesInto = (to, mask, axis) => {
-  positions(
-    to,
-    mask,
-    mask.shape.map((_, d) => (d === axis ? 1 : 0)),
-  )
+function indicesInto(to, mask, axis) {
+  const factors = mask.shape.map((_, d) => (d === axis ? 1 : 0))
+  positions(to, mask, factors)
 }
 
 /** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */

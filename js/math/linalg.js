@@ -112,6 +112,36 @@ function matricesOf(x, name, isSquare) {
 }
 
 /**
+ * @param {Tensor<any>} x
+ * @param {unknown} opts
+ * @param {import('./options').Known} names
+ * @param {boolean} isSquare
+ * @returns {ReturnType<typeof matricesOf> & Pick<ReturnType<typeof resultIn>, 'out' | 'casting'>}
+ * @throws as matricesOf · ERR_ARGUMENT
+ */
+function read(x, opts, names, isSquare) {
+  tensorOf(x, 'x')
+  const { out, casting } = resultIn(optionsFor(opts, names))
+  return { out, casting, ...matricesOf(x, 'x', isSquare) }
+}
+
+/**
+ * @param {number} row  an algorithm with several results
+ * @param {Layout} from
+ * @param {Record<string, [dtype: number, shape: number[]]>} results  by name, in its order
+ * @returns {any} tensors by name
+ */
+function several(row, from, results) {
+  const targets = Object.values(results).map(([dtype, shape]) => target(undefined, dtype, shape))
+  run(
+    row,
+    targets.map(({ to }) => to),
+    [from],
+  )
+  return Object.fromEntries(Object.keys(results).map((name, i) => [name, targets[i].result()]))
+}
+
+/**
  * Runs a function that may fail because of what elements are: out stays as it was then.
  *
  * @param {Tensor | undefined} out
@@ -222,9 +252,9 @@ function matrixPower(x, n, opts) {
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const power = integer('n', n)
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => {
-    run(rows.matrix_power, [to], [from], { numbers: [rule, power] })
-  })
+  return whole(out, casting, dtype, from.shape, (to, rule) =>
+    run(rows.matrix_power, [to], [from], { numbers: [rule, power] }),
+  )
 }
 
 /**
@@ -383,9 +413,7 @@ function matrixRank(x, opts) {
  * linalg.det(tensor([[3, 1], [2, 4]])).item() // 10
  */
 function det(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, batch, dtype } = matricesOf(x, 'x', true)
+  const { from, batch, dtype, out, casting } = read(x, opts, OF_RESULT, true)
   const { to, result } = target(out, dtype, batch, casting)
   run(rows.det, [to], [from], { numbers: [casting] })
   return result()
@@ -405,13 +433,11 @@ function det(x, opts) {
  * linalg.slogdet(tensor([[0, 1], [1, 0]])).sign.item() // -1
  */
 function slogdet(x, opts) {
-  tensorOf(x, 'x')
-  optionsFor(opts, NO_OPTION)
-  const { from, batch, dtype } = matricesOf(x, 'x', true)
-  const sign = target(undefined, dtype, batch)
-  const logarithm = target(undefined, realOf(dtype), batch)
-  run(rows.slogdet, [sign.to, logarithm.to], [from], {})
-  return { sign: sign.result(), logabsdet: logarithm.result() }
+  const { from, batch, dtype } = read(x, opts, NO_OPTION, true)
+  return several(rows.slogdet, from, {
+    sign: [dtype, batch],
+    logabsdet: [realOf(dtype), batch],
+  })
 }
 
 /**
@@ -428,12 +454,10 @@ function slogdet(x, opts) {
  * linalg.inv(tensor([[2, 0], [0, 4]])).toArray() // [[0.5, 0], [0, 0.25]]
  */
 function inv(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => {
-    run(rows.inv, [to], [from], { numbers: [rule] })
-  })
+  const { from, dtype, out, casting } = read(x, opts, OF_RESULT, true)
+  return whole(out, casting, dtype, from.shape, (to, rule) =>
+    run(rows.inv, [to], [from], { numbers: [rule] }),
+  )
 }
 
 /**
@@ -470,9 +494,9 @@ function solve(x1, x2, opts) {
   const { batch, a, b } = broadcastBatches(from, 2, right, 2)
   const made = ffi.promoteTypes(dtype, floated(given.dtype))
   const result = isVector ? [...batch, n] : [...batch, n, shape[shape.length - 1]]
-  return whole(out, casting, made, result, (to, rule) => {
-    run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] })
-  })
+  return whole(out, casting, made, result, (to, rule) =>
+    run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] }),
+  )
 }
 
 // ---- Factors ----
@@ -496,9 +520,9 @@ function cholesky(x, opts) {
   const upper = boolean('upper', options.upper)
   const { out, casting } = resultIn(options)
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => {
-    run(rows.cholesky, [to], [from], { numbers: [rule, upper ? 1 : 0] })
-  })
+  return whole(out, casting, dtype, from.shape, (to, rule) =>
+    run(rows.cholesky, [to], [from], { numbers: [rule, upper ? 1 : 0] }),
+  )
 }
 
 /**
@@ -519,10 +543,7 @@ function qr(x, opts) {
   const isComplete = oneOf('mode', mode, MODES) === 1
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
   const k = isComplete ? m : Math.min(m, n)
-  const q = target(undefined, dtype, [...batch, m, k])
-  const r = target(undefined, dtype, [...batch, k, n])
-  run(rows.qr, [q.to, r.to], [from], {})
-  return { q: q.result(), r: r.result() }
+  return several(rows.qr, from, { q: [dtype, [...batch, m, k]], r: [dtype, [...batch, k, n]] })
 }
 
 /**
@@ -538,13 +559,11 @@ function qr(x, opts) {
  * linalg.eigh(tensor([[2, 0], [0, 1]])).eigenvalues.toArray() // [1, 2]
  */
 function eigh(x, opts) {
-  tensorOf(x, 'x')
-  optionsFor(opts, NO_OPTION)
-  const { from, batch, n, dtype } = matricesOf(x, 'x', true)
-  const values = target(undefined, realOf(dtype), [...batch, n])
-  const vectors = target(undefined, dtype, from.shape)
-  run(rows.eigh, [values.to, vectors.to], [from], {})
-  return { eigenvalues: values.result(), eigenvectors: vectors.result() }
+  const { from, batch, n, dtype } = read(x, opts, NO_OPTION, true)
+  return several(rows.eigh, from, {
+    eigenvalues: [realOf(dtype), [...batch, n]],
+    eigenvectors: [dtype, from.shape],
+  })
 }
 
 /**
@@ -561,9 +580,7 @@ function eigh(x, opts) {
  * linalg.eigvalsh(tensor([[2, 0], [0, 1]])).toArray() // [1, 2]
  */
 function eigvalsh(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, batch, n, dtype } = matricesOf(x, 'x', true)
+  const { from, batch, n, dtype, out, casting } = read(x, opts, OF_RESULT, true)
   const { to, result } = target(out, realOf(dtype), [...batch, n], casting)
   run(rows.eigvalsh, [to], [from], { numbers: [casting] })
   return result()
@@ -587,11 +604,11 @@ function svd(x, opts) {
   const isFull = boolean('fullMatrices', fullMatrices)
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
   const k = Math.min(m, n)
-  const u = target(undefined, dtype, [...batch, m, isFull ? m : k])
-  const s = target(undefined, realOf(dtype), [...batch, k])
-  const vh = target(undefined, dtype, [...batch, isFull ? n : k, n])
-  run(rows.svd, [u.to, s.to, vh.to], [from], {})
-  return { u: u.result(), s: s.result(), vh: vh.result() }
+  return several(rows.svd, from, {
+    u: [dtype, [...batch, m, isFull ? m : k]],
+    s: [realOf(dtype), [...batch, k]],
+    vh: [dtype, [...batch, isFull ? n : k, n]],
+  })
 }
 
 /**
@@ -608,9 +625,7 @@ function svd(x, opts) {
  * linalg.svdvals(tensor([[0, 2], [1, 0]])).toArray() // [2, 1]
  */
 function svdvals(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
+  const { from, batch, m, n, dtype, out, casting } = read(x, opts, OF_RESULT, false)
   const { to, result } = target(out, realOf(dtype), [...batch, Math.min(m, n)], casting)
   run(rows.svdvals, [to], [from], { numbers: [casting] })
   return result()

@@ -118,14 +118,10 @@ function matmul(x1, x2, opts) {
   }
   if (isRow) a = unsqueezed(a, 0)
   if (isColumn) b = unsqueezed(b, 1)
-  const m = a.shape[a.shape.length - 2]
-  const k = a.shape[a.shape.length - 1]
-  const n = b.shape[b.shape.length - 1]
-  if (b.shape[b.shape.length - 2] !== k) {
-    throw failure(
-      'ERR_SHAPE',
-      `x1 has rows of ${k} elements, and x2 columns of ${b.shape[b.shape.length - 2]}`,
-    )
+  const [m, k] = a.shape.slice(-2)
+  const [height, n] = b.shape.slice(-2)
+  if (height !== k) {
+    throw failure('ERR_SHAPE', `x1 has rows of ${k} elements, and x2 columns of ${height}`)
   }
   const dtype = productDtype([a, b], asked)
   const alike = broadcastBatches(a, 2, b, 2)
@@ -204,9 +200,9 @@ function vecdot(x1, x2, axis, opts) {
   const b = operandOf(x2, 'x2')
   const dtype = productDtype([a, b], asked)
   const along = alongAxis(a, b, given)
-  return wrapping('vecdot', out, dtype, along.shape, casting, (to) => {
-    multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy })
-  })
+  return wrapping('vecdot', out, dtype, along.shape, casting, (to) =>
+    multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy }),
+  )
 }
 
 /**
@@ -270,14 +266,13 @@ function temporary({ made }, dtype, shape) {
 }
 
 /** @param {Layout} to @param {Layout} from @param {{ dtype: number, casting: number }} how */
-const copyInto = (to, from, { dtype, casting }) => {
+const copyInto = (to, from, { dtype, casting }) =>
   elementwise({ op: ops.positive, asked: dtype, casting }, to, [from])
-}
 
 /** @param {Layout} layout @param {number} dtype  numbers @param {How} how @returns {Layout} a copy, which is counted */
 function copied(layout, dtype, how) {
   const copy = temporary(how, dtype, layout.shape)
-  elementwise({ op: ops.positive, asked: dtype, casting: SAME_KIND }, copy, [layout])
+  copyInto(copy, layout, { dtype, casting: SAME_KIND })
   countCopy(how.name, copy.nbytes)
   return copy
 }

@@ -187,9 +187,7 @@ const onThread = (run, signal) => offLoop((done) => callOnThread(run, done), sig
 async function runWhole(call, isFixed, signal) {
   const { to, from, also, run } = call
   if (isFixed) {
-    return onThread(() => {
-      run(to, from, also)
-    }, signal)
+    return onThread(() => run(to, from, also), signal)
   }
   if (
     call.cut.whole === null &&
@@ -238,9 +236,7 @@ async function runSeparately({ to, from, also, run }, signal) {
         signal,
       )
     }
-    await onThread(() => {
-      run(results[0], sources, results.slice(1))
-    }, signal)
+    await onThread(() => run(results[0], sources, results.slice(1)), signal)
     for (const [i, dst] of targets.entries()) {
       await copyPieces(
         { dst, src: results[i], scaling: null, casting: 0 },
@@ -278,15 +274,11 @@ async function run(call, signal) {
   try {
     const apart = await separated(call, pieces, isFixed, signal, made)
     if (!isFixed) {
-      await inTurns(pieces, signal, (lengths) => {
-        runPiece(apart, pieces, lengths)
-      })
+      await inTurns(pieces, signal, (lengths) => runPiece(apart, pieces, lengths))
     }
     while (!pieces.ended) {
       const lengths = pieces.extents(1)
-      await onThread(() => {
-        runPiece(apart, pieces, lengths)
-      }, signal)
+      await onThread(() => runPiece(apart, pieces, lengths), signal)
       pieces.advance(lengths)
     }
   } finally {
@@ -329,9 +321,7 @@ function prepared(fn, args) {
   try {
     return { result: within(plan, () => Reflect.apply(fn, undefined, args)), plan }
   } catch (error) {
-    eachStorage(plan.calls, (storage) => {
-      unclaim(storage, backend)
-    })
+    eachStorage(plan.calls, (storage) => unclaim(storage, backend))
     throw error
   }
 }
@@ -361,9 +351,7 @@ async function runAll(calls, signal) {
     })
     eachStorage(calls, beginUse)
   } finally {
-    eachStorage(calls, (storage) => {
-      unclaim(storage, backend)
-    })
+    eachStorage(calls, (storage) => unclaim(storage, backend))
   }
   stats.inFlight++
   try {

@@ -48,9 +48,8 @@ function reduced(op, x, first, opts, isIndex = false) {
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
-  const compute = (/** @type {import('./cores').Layout} */ to) => {
+  const compute = (/** @type {import('./cores').Layout} */ to) =>
     reduce(op, to, from, axes, asked, casting, given)
-  }
   if (op === reductions.sum || op === reductions.prod) {
     return wrapping(names[op], out, result, shape, casting, compute)
   }

@@ -259,9 +259,7 @@ function fillInTurn(to, value) {
   const plan = planned()
   if (plan === null) ffi.fill(to, value)
   else {
-    plan.add({ ...NOWHERE, isHere: true }, to, [], (target) => {
-      ffi.fill(target, value)
-    })
+    plan.add({ ...NOWHERE, isHere: true }, to, [], (target) => ffi.fill(target, value))
   }
 }
 

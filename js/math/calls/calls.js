@@ -272,9 +272,7 @@ function invoke(row, to, from, putArguments, given, also) {
 function elementwise(how, to, from) {
   const plan = planned()
   if (plan !== null) {
-    plan.add(ANYWHERE, to, from, (target, sources) => {
-      elementwise(how, target, sources)
-    })
+    plan.add(ANYWHERE, to, from, (target, sources) => elementwise(how, target, sources))
   } else callOn(rowOf(from.length, how), to, from, putHow, how)
 }
 
