@@ -2,7 +2,7 @@
 // Indexing by integers and masks: entries are read first, then a view is made of those that t.slice takes, and C moves the elements at
 // offsets in it that the others give.
 
-const { arrayOf } = require('../base/records')
+const { arrayOf, sumOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')
@@ -112,13 +112,12 @@ function axesNamed(layout, slice) {
  * @param {number} d  first axis of it
  */
 function checkMask(mask, entry, shape, d) {
-  for (let k = 0; k < mask.shape.length; k++) {
-    if (mask.shape[k] !== shape[d + k]) {
-      throw failure(
-        'ERR_SHAPE',
-        `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${shape.slice(d, d + mask.shape.length).join(', ')}]`,
-      )
-    }
+  const there = shape.slice(d, d + mask.shape.length)
+  if (!isSameShape(mask.shape, there)) {
+    throw failure(
+      'ERR_SHAPE',
+      `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${there.join(', ')}]`,
+    )
   }
 }
 
@@ -133,13 +132,8 @@ function planOf(layout, entries) {
     tensor === null ? list : operandOf(tensor, `entry ${i}`),
   )
   const named = given.map((own, i) => axesNamed(own, entries[i].slice))
-  let total = 0
-  let ellipses = 0
-  for (let i = 0; i < named.length; i++) {
-    const { slice } = entries[i]
-    total += named[i]
-    if (slice !== null && slice[0] === ELLIPSIS) ellipses++
-  }
+  const total = sumOf(named)
+  const ellipses = entries.filter(({ slice }) => slice?.[0] === ELLIPSIS).length
   if (ellipses > 1) throw failure('ERR_SHAPE', `'...' stands ${ellipses} times; once is possible`)
   if (total > shape.length) {
     throw failure('ERR_SHAPE', `entries name ${total} axes; the tensor has ${shape.length}`)
@@ -294,20 +288,6 @@ function indicesInto(to, mask, axis) {
 
 /** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
 
-/**
- * @param {Made} made
- * @param {Layout} layout
- * @param {number} entry
- * @returns {Layout} of integers of 32 or 64 bits
- */
-function integersOf(made, layout, entry) {
-  const { kind, itemsize, name } = dtypes[layout.dtype]
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
-    throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
-  }
-  return itemsize >= 4 ? layout : stagedCopy(made, layout, INT32, layout.shape, SAFE)
-}
-
 /** Integers along one axis. @typedef {{ layout: Layout, axis: number, number: number, entry: number }} Indices */
 
 /**
@@ -322,10 +302,14 @@ function indicesFor(made, advanced) {
   const indices = []
   /** @type {number[]} */
   let shape = []
-  for (let i = 0; i < advanced.length; i++) {
-    const { layout, axis, number, entry } = advanced[i]
+  for (const { layout, axis, number, entry } of advanced) {
     if (!isMask(layout)) {
-      indices.push({ layout: integersOf(made, layout, entry), axis, number, entry })
+      const { itemsize, name } = dtypes[layout.dtype]
+      if (!scalars.isWhole[layout.dtype]) {
+        throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
+      }
+      const integers = itemsize >= 4 ? layout : stagedCopy(made, layout, INT32, layout.shape, SAFE)
+      indices.push({ layout: integers, axis, number, entry })
       shape = broadcast(shape, layout.shape)
       continue
     }
@@ -358,8 +342,7 @@ function offsetsOf(made, { view, advanced }) {
   const { indices, shape } = indicesFor(made, advanced)
   const at = temporary(made, INT64, shape)
   if (indices.length === 0) ffi.fill(at, 0) // masks without axes
-  for (let i = 0; i < indices.length; i++) {
-    const { layout, axis, number, entry } = indices[i]
+  for (const [i, { layout, axis, number, entry }] of indices.entries()) {
     offsets(at, layout, { extent: view.shape[axis], stride: strides[axis], entry, number }, i > 0)
   }
   return { at: ffi.viewByList(opcodes.view, at, [at.size]), shape }
@@ -372,15 +355,7 @@ function shapeOfResult(plan, shape) {
 }
 
 /** @param {Plan} plan @returns {number[]} extents of the view's axes that no index is along */
-function restOf({ view, axes }) {
-  /** @type {number[]} */
-  const rest = []
-  for (let d = 0, k = 0; d < view.shape.length; d++) {
-    if (axes[k] === d) k++
-    else rest.push(view.shape[d])
-  }
-  return rest
-}
+const restOf = ({ view, axes }) => view.shape.filter((_, d) => !axes.includes(d))
 
 /**
  * A result's axes with those of the indices in front.
