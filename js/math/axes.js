@@ -62,6 +62,9 @@ function reducedShape(shape, axes, keepdims) {
     : shape.filter((_, d) => !axes.includes(d))
 }
 
+/** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
+const withExtent = (shape, axis, n) => shape.map((extent, d) => (d === axis ? n : extent))
+
 /**
  * The order of axes that has these last, else as they are.
  *
@@ -79,4 +82,13 @@ function lastAxes(ndim, axes) {
 const permuted = (layout, order) =>
   order === null ? layout : ffi.viewByList(ffi.opcodes.permute, layout, order)
 
-module.exports = { inRange, axisGiven, axesGiven, axesFor, reducedShape, lastAxes, permuted }
+module.exports = {
+  inRange,
+  axisGiven,
+  axesGiven,
+  axesFor,
+  reducedShape,
+  withExtent,
+  lastAxes,
+  permuted,
+}

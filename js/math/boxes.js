@@ -11,6 +11,7 @@ const { checkOut } = require('../copy/results')
 const { allocated, denseLayout, written } = require('../layout/layouts')
 const { tensorOf, resultIn, wrap } = require('../tensor/tensor')
 const { axisGiven, inRange, lastAxes, permuted } = require('./axes')
+const { INT32, INT64, FLOAT32, SAFE } = require('./constants')
 const { broadcastBatches, checkCore, refusable, target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, numberOf, optionsAlong, optionsFor } = require('./options')
@@ -47,10 +48,6 @@ const OF_NMS = known(
 const OF_BOXES = known(['out', 'casting'])
 const OF_UNLETTERBOX = known(['clip', 'out', 'casting'])
 const OF_ONE_HOT = known(['axis', 'dtype', 'out'], 'axis')
-const FLOAT32 = dtypeOf('float32').index
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
-const SAFE = 0
 
 /** @param {number} dtype @returns {number} what float functions of it give */
 const floated = (dtype) => (isWhole[dtype] ? FLOAT32 : dtype)

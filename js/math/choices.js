@@ -8,6 +8,7 @@ const { CHOICE, NONE, ops } = require('./calls/calls')
 const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
+const { BOOL } = require('./constants')
 const { binary, computed } = require('./elementwise')
 const { operandOf } = require('./operands')
 const { resultOptions } = require('./options')
@@ -16,7 +17,6 @@ const scalars = require('./scalars')
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('./calls/calls').Scalar} Scalar */
 
-const BOOL = dtypeOf('bool').index
 const OF_WHERE = ['condition', 'x1', 'x2']
 const OF_CLIP = ['x', 'min', 'max']
 /** @type {Record<string, string>} */

@@ -8,24 +8,19 @@ const { rows, run } = require('./calls/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { axesFor, axesGiven, inRange } = require('./axes')
+const { axesFor, axesGiven, inRange, withExtent } = require('./axes')
+const { COMPLEX128, UNSAFE } = require('./constants')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
-const { known, optionsFor } = require('./options')
+const { count, number, floatOf, known, optionsFor } = require('./options')
 const {
   COMPLEX,
   REAL,
   HERMITIAN,
   INVERSE,
   CONJUGATE,
-  DOUBLES,
-  UNSAFE,
   NORMS,
-  count,
-  number,
-  floatOf,
   madeFrom,
-  withExtent,
   lengthOf,
   lengthFor,
   transformAlong,
@@ -123,7 +118,7 @@ function transformAll(kind, to, between, from, axes, lengths, norm, made, castin
   for (let i = axes.length - 1; i >= 0; i--) {
     let part = i === 0 ? to : between
     for (let k = 0; k < i; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    const [dtype, rule] = i === 0 ? [made, casting] : [DOUBLES, UNSAFE]
+    const [dtype, rule] = i === 0 ? [made, casting] : [COMPLEX128, UNSAFE]
     transformAlong(kind, part, source, axes[i], lengths[i], norm, dtype, rule)
     source = part
   }
@@ -180,7 +175,7 @@ function transformedAxes(complex, last, x, opts, usual) {
     const n = lengths[end]
     const others = axes.slice(0, end)
     const between = temporary(
-      DOUBLES,
+      COMPLEX128,
       kind === HERMITIAN ? withExtent(shape, axis, source.shape[axis]) : shape,
     )
     if (kind === COMPLEX) {
@@ -188,10 +183,10 @@ function transformedAxes(complex, last, x, opts, usual) {
     } else if (kind === REAL) {
       let part = between
       for (const each of others) part = narrowed(part, each, source.shape[each])
-      transformAlong(last, part, source, axis, n, norm, DOUBLES, UNSAFE)
+      transformAlong(last, part, source, axis, n, norm, COMPLEX128, UNSAFE)
       transformAll(complex, to, between, part, others, lengths, norm, made, casting)
     } else {
-      transformAll(complex, between, between, source, others, lengths, norm, DOUBLES, UNSAFE)
+      transformAll(complex, between, between, source, others, lengths, norm, COMPLEX128, UNSAFE)
       transformAlong(last, to, between, axis, n, norm, made, casting)
     }
     return result()

@@ -17,13 +17,14 @@ const {
 const { rows, run } = require('./calls/algorithms')
 const { atOnce } = require('./calls/plan')
 const { claim, unclaim } = require('../backend/storage')
-const { dtypeOf, dtypes } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
 const { factorOf } = require('../layout/elements')
 const { denseLayout, layoutOver, written } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { lastAxes, permuted } = require('./axes')
+const { FLOAT64 } = require('./constants')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
@@ -107,7 +108,6 @@ const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
 const NEAREST = 0
 const MODES = ['constant', 'reflect', 'edge'] // as in pad.c
 const ALIGNS = ['start', 'center', 'end']
-const FLOAT64 = dtypeOf('float64').index
 const MOST_AXES = 64
 const MOST_PIXELS = 2 ** 30 - 1 // along an axis
 

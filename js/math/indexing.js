@@ -18,6 +18,7 @@ const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { where } = require('./choices')
+const { BOOL, INT32, INT64, SAFE, SAME_KIND, UNSAFE, MOST_INT32 } = require('./constants')
 const { operandOf, targetOf } = require('./operands')
 const { dtypeAmong, known, optionsFor, resultOptions } = require('./options')
 const scalars = require('./scalars')
@@ -30,17 +31,10 @@ const { opcodes, nothing, backend } = ffi
 
 /** An entry of index: as t.slice takes it, or integers, or a mask. @typedef {SliceSpec | AnyTensor | ArrayLike<number | bigint>} IndexEntry */
 
-const BOOL = dtypeOf('bool').index
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
 const OF_FILL = known(['out', 'casting'])
 const OF_NONZERO = known(['dtype'])
-const SAFE = 0
-const SAME_KIND = 1
-const UNSAFE = 2
 const LARGE = 4096 // bytes
 const MOST_ENTRIES = 64
-const MOST_INT32 = 2 ** 31 - 1
 
 /** The slice of a whole axis. */
 const WHOLE = [RANGE, 0, 0, 0, 1]

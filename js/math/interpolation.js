@@ -5,14 +5,15 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { rows, run } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
+const { INT64, FLOAT64, UNSAFE } = require('./constants')
 const { target } = require('./cores')
 const lists = require('./lists')
 const { checkReal, operandOf } = require('./operands')
-const { known, numberOf, optionsFor } = require('./options')
-const { floatOf, part, temporary } = require('./transforms')
+const { floatOf, known, numberOf, optionsFor } = require('./options')
+const { part, temporary } = require('./transforms')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { Casting, DtypeName, Floated, NameOf, Or, Promote, TensorData } from '../base/types' */
@@ -31,9 +32,6 @@ const { floatOf, part, temporary } = require('./transforms')
  */
 
 const OF_INTERP = known(['left', 'right', 'period', 'dtype', 'out', 'casting'])
-const FLOAT64 = dtypeOf('float64').index
-const INT64 = dtypeOf('int64').index
-const UNSAFE = 2
 
 /** @param {string} name @param {unknown} value @returns {number | undefined} */
 const optionalNumber = (name, value) =>

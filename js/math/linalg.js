@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { CASTINGS, boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { checkOut } = require('../copy/results')
@@ -21,6 +21,7 @@ const {
   target,
   wrapping,
 } = require('./cores')
+const { FLOAT32, FLOAT64, COMPLEX64 } = require('./constants')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -52,10 +53,6 @@ const OF_RANK = known(['rtol', 'dtype', 'out'], 'rtol')
 const OF_NORM = known(['ord', 'keepdims', 'out'], 'ord')
 const OF_TRACE = known(['offset', 'dtype', 'out', 'casting'], 'offset')
 const MODES = ['reduced', 'complete']
-
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
-const COMPLEX64 = dtypeOf('complex64').index
 
 /** Distances from 1 to the next number. @type {Record<string, number>} */
 const EPSILONS = {

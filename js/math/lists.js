@@ -5,20 +5,17 @@ const { failure } = require('../base/errors')
 const { show, ownFields } = require('../base/validate')
 const { atOnce } = require('./calls/plan')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { flatten } = require('../layout/values')
 const { tensorOfData } = require('../tensor/creation')
 const { Tensor } = require('../tensor/tensor')
+const { INT64, UINT64, FLOAT64 } = require('./constants')
 const { operandOf } = require('./operands')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** What was read of lists. @typedef {{ name: string, values: ReturnType<typeof flatten>['values'], shape: number[] }} Listed */
 /** One of both is a tensor. @typedef {{ x1: Tensor<any> | Listed, x2: Tensor<any> | Listed }} Pair */
-
-const FLOAT64 = dtypeOf('float64').index
-const INT64 = dtypeOf('int64').index
-const UINT64 = dtypeOf('uint64').index
 
 /**
  * Reads an operand that may be a tensor, a scalar or nested lists: afterwards no code of the caller's is left to run.

@@ -11,7 +11,7 @@ const { NONE, elementwise, ops } = require('./calls/calls')
 const { atOnce } = require('./calls/plan')
 const { reduce, reductions } = require('./calls/reductions')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
@@ -24,6 +24,7 @@ const {
   target,
   wrapping,
 } = require('./cores')
+const { FLOAT32, FLOAT64, SAME_KIND } = require('./constants')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
@@ -57,10 +58,6 @@ const OF_VECDOT = known(['axis', 'accuracy', 'dtype', 'out', 'casting'], 'axis')
 const OF_TENSORDOT = known(['axes', 'accuracy', 'dtype', 'out', 'casting'], 'axes')
 const OF_OUTER = known(['dtype', 'out', 'casting'])
 const OF_COSINE = known(['axis', 'eps', 'out', 'casting'], 'axis')
-
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
-const SAME_KIND = 1
 
 /** @param {unknown} accuracy @returns {number} as C numbers it */
 const accuracyOf = (accuracy) =>

@@ -1,7 +1,6 @@
 'use strict'
 // Reductions that leave NaN out: it is replaced by what changes nothing, and counted where elements are counted.
 
-const { failure } = require('../base/errors')
 const { CASTINGS, boolean } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
@@ -20,7 +19,7 @@ const {
   where,
 } = require('./functions')
 const { checkNumbers, checkReal, operandOf, targetOf } = require('./operands')
-const { known, numberOf, optionsAlong } = require('./options')
+const { floatOf, known, numberOf, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
 
 /** @import { Axes, DtypeName, Floated, NameOf, Or, Summed } from '../base/types' */
@@ -121,9 +120,7 @@ function spread(name, plain, x, first, opts, isRoot) {
 /** @param {Tensor<any>} x @param {string | undefined} dtype */
 function checkFloat(x, dtype) {
   checkReal(operandOf(x, 'x'), 'x')
-  if (dtype !== undefined && dtypeOf(dtype).kind !== 'FLOATING') {
-    throw failure('ERR_DTYPE', `dtype is ${dtype}; a float was expected`)
-  }
+  if (dtype !== undefined) floatOf(dtypeOf(dtype))
 }
 
 /**

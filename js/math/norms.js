@@ -4,13 +4,14 @@
 const { boolean } = require('../base/validate')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { reduce, reductions, reductionType } = require('./calls/reductions')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated, made, freed } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { FLOAT32, SAME_KIND } = require('./constants')
 const { target } = require('./cores')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { abs, divide, maximum, positive, pow } = require('./functions')
@@ -28,8 +29,6 @@ const scalars = require('./scalars')
 
 const KNOWN = known(['axis', 'keepdims', 'ord', 'dtype', 'out'], 'ord')
 const OF_NORMALIZE = known(['axis', 'ord', 'eps', 'out'], 'ord')
-const FLOAT32 = dtypeOf('float32').index
-const SAME_KIND = 1
 
 /** @param {number} dtype */
 const isComplex = (dtype) => dtypes[dtype].kind === 'COMPLEX'
@@ -143,41 +142,27 @@ function normalize(x, opts) {
   if (out !== undefined) checkOut(targetOf(out), from.shape, undefined)
   const axes = axesFor(given, from.shape.length)
   const asked = dtypes[result].itemsize < 4 ? FLOAT32 : NONE
-  if (isPlain(from, power)) {
-    return normalized(from, axes, reductionOf(power), asked, least, target(out, result, from.shape))
+  if (!isPlain(from, power)) {
+    return tidy(() => {
+      const norm = normOf(x, axes, true, power, asked, undefined)
+      maximum(norm, least, { out: norm })
+      return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
+    })
   }
-  return tidy(() => {
-    const norm = normOf(x, axes, true, power, asked, undefined)
-    maximum(norm, least, { out: norm })
-    return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
-  })
-}
-
-/**
- * @param {Layout} from
- * @param {number[]} axes
- * @param {number} op  the reduction
- * @param {number} asked  a dtype of norms, or NONE
- * @param {number} eps
- * @param {ReturnType<typeof target>} position
- * @returns {any}
- */
-function normalized(from, axes, op, asked, eps, { to, result }) {
+  const normalized = target(out, result, from.shape)
+  const op = reductionOf(power)
   const dtype = reductionType(op, from.dtype, asked)
-  const least = scalars.taken('eps', ops.maximum, dtype, NONE, eps)
+  const scalar = scalars.taken('eps', ops.maximum, dtype, NONE, least)
   const norm = allocated(denseLayout(dtype, reducedShape(from.shape, axes, true)))
+  const how = { asked: NONE, casting: SAME_KIND }
   try {
     reduce(op, norm, from, axes, asked, SAME_KIND, 0)
-    elementwise(
-      { op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, position: 1 },
-      norm,
-      [norm],
-    )
-    elementwise({ op: ops.divide, asked: NONE, casting: SAME_KIND }, to, [from, norm])
+    elementwise({ op: ops.maximum, ...how, scalar, position: 1 }, norm, [norm])
+    elementwise({ op: ops.divide, ...how }, normalized.to, [from, norm])
   } finally {
     freed(norm)
   }
-  return result()
+  return normalized.result()
 }
 
 module.exports = { vectorNorm, normalize }

@@ -10,6 +10,7 @@ const { sumOf } = require('../base/records')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { callOnThread } = require('./calls/calls')
 const { Plan, atOnce, within } = require('./calls/plan')
+const { UNSAFE } = require('./constants')
 const { isSameShape, subLayout } = require('../layout/layouts')
 const {
   PIECE_BYTES,
@@ -37,7 +38,6 @@ const { backend, opcodes } = ffi
 
 const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts
 const SEPARATE_BYTES = 2 ** 15 // of all operands of a call that cannot be cut: from there on it is worth copies and a thread
-const UNSAFE = 2 // casting
 
 // ---- Pieces ----
 

@@ -2,10 +2,19 @@
 // The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
 
 const { failure } = require('../base/errors')
-const { optionsOf, ownFields, show, unknownOption, isPolluted } = require('../base/validate')
+const {
+  boolean,
+  integer,
+  optionsOf,
+  ownFields,
+  show,
+  unknownOption,
+  isPolluted,
+} = require('../base/validate')
 const { dtypes } = require('../backend/dtypes')
 const { atOnce, planned } = require('./calls/plan')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
+const { FLOAT32 } = require('./constants')
 
 /** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options: 'axis' is taken, others are named in the error */
 
@@ -22,6 +31,7 @@ function known(list, number = null) {
 }
 
 const OF_RESULT = known(['dtype', 'out', 'casting'])
+const MOST = 2 ** 48 // elements of a transform
 
 // The loops below compare with words first: that takes a few nanoseconds, a look into a list as many for each name.
 
@@ -158,6 +168,31 @@ function dtypeAmong(asked, [usual, other], of = '') {
   )
 }
 
+/** @param {string} name @param {unknown} value @returns {number} 1 or more */
+function count(name, value) {
+  const n = integer(name, value)
+  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 to ${MOST} was expected`)
+  return n
+}
+
+/** @param {string} name @param {unknown} value @returns {number} finite */
+function number(name, value) {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a finite number was expected`)
+}
+
+/** @param {string} name @param {unknown} value @returns {boolean} true where it is not given */
+const unlessFalse = (name, value) => value === undefined || boolean(name, value)
+
+/** @param {{ index: number, kind: string, name: string } | undefined} dtype @returns {number} float32 where none is given */
+function floatOf(dtype) {
+  if (dtype === undefined) return FLOAT32
+  if (dtype.kind !== 'FLOATING') {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  }
+  return dtype.index
+}
+
 /** @param {unknown} opts @param {Known} known */
 function noOptions(opts, { names, number }) {
   let wanted = 'an object or a dtype'
@@ -172,4 +207,15 @@ function noOptions(opts, { names, number }) {
   return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
 }
 
-module.exports = { known, resultOptions, optionsAlong, optionsFor, numberOf, dtypeAmong }
+module.exports = {
+  known,
+  resultOptions,
+  optionsAlong,
+  optionsFor,
+  numberOf,
+  count,
+  number,
+  unlessFalse,
+  floatOf,
+  dtypeAmong,
+}

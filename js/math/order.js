@@ -4,15 +4,15 @@
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf } = require('../base/validate')
 const { rows, run, resultAt } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { made } = require('./allocate')
-const { inRange, lastAxes, permuted } = require('./axes')
+const { inRange, lastAxes, permuted, withExtent } = require('./axes')
+const { BOOL, INT32, INT64, FLOAT32, FLOAT64, MOST_INT32 } = require('./constants')
 const { refusable, target } = require('./cores')
 const lists = require('./lists')
 const { operandOf } = require('./operands')
-const { withExtent } = require('./transforms')
 const { dtypeAmong, known, optionsAlong, optionsFor } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -44,14 +44,8 @@ const OF_UNIQUE = known(['dtype'])
 const NO_OPTIONS = known([])
 const OF_BINCOUNT = known(['weights', 'minlength', 'dtype', 'out', 'casting'], 'minlength')
 
-const BOOL = dtypeOf('bool').index
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
 const INDICES = /** @type {const} */ ([INT32, INT64])
 const SUMS = /** @type {const} */ ([FLOAT64, FLOAT32])
-const MOST_INT32 = 2 ** 31 - 1
 const SIDES = ['left', 'right']
 const IS_IN = 2 // after the sides (src/math/search.c)
 

@@ -6,12 +6,12 @@ const { failure } = require('../base/errors')
 const { boolean, oneOf, show } = require('../base/validate')
 const { NONE } = require('./calls/calls')
 const { reductions, reductionType, lines, MOST_RANKS } = require('./calls/reductions')
-const { dtypeOf } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { made } = require('./allocate')
 const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
+const { FLOAT64 } = require('./constants')
 const { positive } = require('./functions')
 const { known, optionsAlong } = require('./options')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -27,7 +27,6 @@ const { checkNumbers, operandOf, targetOf } = require('./operands')
 
 const OF_MEDIAN = known(['axis', 'keepdims', 'out'], 'axis')
 const OF_QUANTILE = known(['axis', 'keepdims', 'method', 'out'], 'axis')
-const FLOAT64 = dtypeOf('float64').index
 const METHODS = ['linear', 'lower', 'higher', 'midpoint', 'nearest']
 
 /**

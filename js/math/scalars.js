@@ -12,13 +12,10 @@ const { claim, unclaim } = require('../backend/storage')
 const { denseLayout, written } = require('../layout/layouts')
 const { pairOf } = require('../layout/values')
 const { allocated } = require('./allocate')
+const { INT64, UINT64, FLOAT32 } = require('./constants')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('./calls/calls').Scalar} Scalar */
-
-const FLOAT32 = dtypeOf('float32').index
-const INT64 = dtypeOf('int64').index
-const UINT64 = dtypeOf('uint64').index
 
 /** By dtype: is it of integers? */
 const isWhole = dtypes.map(({ kind }) => kind === 'SIGNED' || kind === 'UNSIGNED')

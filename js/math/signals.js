@@ -10,28 +10,21 @@ const { atOnce } = require('./calls/plan')
 const { checkOperandCast, checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { inRange, lastAxes, permuted } = require('./axes')
+const { inRange, lastAxes, permuted, withExtent } = require('./axes')
+const { FLOAT32, FLOAT64, SAME_KIND, UNSAFE } = require('./constants')
 const { checkCore, target } = require('./cores')
 const { add, divide, log10, maximum, positive, subtract } = require('./functions')
 const lists = require('./lists')
 const { operandOf, targetOf } = require('./operands')
-const { known, optionsFor } = require('./options')
+const { count, number, unlessFalse, floatOf, known, optionsFor } = require('./options')
 const { max, sum } = require('./reductions')
 const {
   COMPLEX,
   REAL,
   HERMITIAN,
   INVERSE,
-  SINGLE,
-  DOUBLE,
-  UNSAFE,
-  count,
-  number,
-  unlessFalse,
-  floatOf,
   isDouble,
   madeFrom,
-  withExtent,
   lengthOf,
   lengthFor,
   narrowed,
@@ -108,7 +101,6 @@ const { opcodes } = ffi
 
 const PADDINGS = /** @type {const} */ (['constant', 'reflect', 'replicate', 'circular'])
 const REFLECT = 1
-const SAME_KIND = 1 // casting
 const LAST_TWO = [-2, -1]
 
 const OF_WINDOW = known(['periodic', 'dtype', 'out', 'casting'])
@@ -242,7 +234,7 @@ function windowFor(given, length, nFft) {
   }
   let window = given
   if (window === undefined) {
-    window = temporary(DOUBLE, [length])
+    window = temporary(FLOAT64, [length])
     run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [1, 0] })
   }
   return length === nFft ? window : paddedTo(window, nFft, Math.floor((nFft - length) / 2), 0)
@@ -407,9 +399,9 @@ function istft(x, opts) {
     const made = madeFrom(HERMITIAN, from.dtype, undefined)
     const batch = from.shape.slice(0, ndim - 2)
     const { to, result } = target(out, made, [...batch, elements], casting)
-    const frames = temporary(DOUBLE, [...batch, count, nFft]) // sums of them are rounded once
+    const frames = temporary(FLOAT64, [...batch, count, nFft]) // sums of them are rounded once
     run(rows.fft, [frames], [exchanged(from)], {
-      numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE],
+      numbers: [HERMITIAN, INVERSE, nFft, FLOAT64, UNSAFE],
       scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft],
     })
     run(rows.overlap_add, [to], [frames, window], { numbers: [hop, skipped, UNSAFE] })
@@ -518,7 +510,7 @@ function logMelSpectrogram(x, opts) {
     if (given !== undefined && asked !== undefined && asked !== nMels) {
       throw failure('ERR_SHAPE', `filters has ${nMels} rows; nMels is ${asked}`)
     }
-    const made = isDouble(from.dtype) ? DOUBLE : SINGLE
+    const made = isDouble(from.dtype) ? FLOAT64 : FLOAT32
     const frames = framesOf(from, nFft, hop, REFLECT)
     const ndim = frames.shape.length
     const count = frames.shape[ndim - 2] - 1
@@ -528,9 +520,9 @@ function logMelSpectrogram(x, opts) {
         `the signal has ${from.shape[from.shape.length - 1]} elements; ${hop} or more were expected`,
       )
     }
-    const window = temporary(DOUBLE, [nFft])
+    const window = temporary(FLOAT64, [nFft])
     run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
-    const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
+    const filters = given ?? temporary(FLOAT32, [nMels, lengthOf(REAL, nFft)])
     if (given === undefined) {
       writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, {
         isHtk: false,

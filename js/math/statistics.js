@@ -7,11 +7,12 @@ const { boolean, integer, show } = require('../base/validate')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { atOnce } = require('./calls/plan')
 const { rows, run } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { isSameShape, layoutOver } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { made } = require('./allocate')
+const { INT32, INT64, FLOAT32, FLOAT64, SAME_KIND, UNSAFE, MOST_INT32 } = require('./constants')
 const { target } = require('./cores')
 const {
   clip,
@@ -28,7 +29,7 @@ const {
 const lists = require('./lists')
 const { matmul } = require('./matrices')
 const { checkNumbers, checkReal, operandOf, targetOf } = require('./operands')
-const { dtypeAmong, known, numberOf, optionsFor } = require('./options')
+const { dtypeAmong, floatOf, known, numberOf, optionsFor } = require('./options')
 const { any, diff, max, mean, min, sum } = require('./reductions')
 const { temporary } = require('./transforms')
 
@@ -71,14 +72,7 @@ const OF_COV = known([
   'casting',
 ])
 const OF_CORRCOEF = known(['y', 'rowvar', 'dtype', 'out', 'casting'])
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
 const INDICES = /** @type {const} */ ([INT32, INT64])
-const UNSAFE = 2
-const SAME_KIND = 1
-const MOST_INT32 = 2 ** 31 - 1
 const MOST_BINS = 2 ** 31 - 2
 const EDGES = 2 ** 15 // that are written at a time
 
@@ -448,10 +442,7 @@ function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
     y === undefined
       ? operandOf(x, 'x').dtype
       : ffi.promoteTypes(operandOf(x, 'x').dtype, operandOf(y, 'y').dtype)
-  if (dtype !== undefined && dtype.kind !== 'FLOATING') {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
-  }
-  const result = dtype !== undefined ? dtype.index : dtypes[met].kind === 'FLOATING' ? met : FLOAT32
+  const result = dtype !== undefined || dtypes[met].kind !== 'FLOATING' ? floatOf(dtype) : met
   const [frequencies, reliabilities] = weighing(n)
   const weights =
     frequencies === null || reliabilities === null

@@ -3,12 +3,11 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { boolean, integer, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
-const { dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { made } = require('./allocate')
 const { lastAxes, permuted } = require('./axes')
+const { FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 } = require('./constants')
 const { dtypeAmong } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -16,39 +15,6 @@ const { dtypeAmong } = require('./options')
 const NORMS = /** @type {const} */ (['backward', 'ortho', 'forward'])
 const BACKWARD = 0
 const ORTHO = 1
-const SINGLE = dtypeOf('float32').index
-const DOUBLE = dtypeOf('float64').index
-const SINGLES = dtypeOf('complex64').index
-const DOUBLES = dtypeOf('complex128').index
-const UNSAFE = 2 // casting
-const MOST = 2 ** 48 // elements of a transform
-
-// ---- Arguments ----
-
-/** @param {string} name @param {unknown} value @returns {number} 1 or more */
-function count(name, value) {
-  const n = integer(name, value)
-  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 to ${MOST} was expected`)
-  return n
-}
-
-/** @param {string} name @param {unknown} value @returns {number} finite */
-function number(name, value) {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a finite number was expected`)
-}
-
-/** @param {string} name @param {unknown} value @returns {boolean} true where it is not given */
-const unlessFalse = (name, value) => value === undefined || boolean(name, value)
-
-/** @param {{ index: number, kind: string, name: string } | undefined} dtype @returns {number} float32 where none is given */
-function floatOf(dtype) {
-  if (dtype === undefined) return SINGLE
-  if (dtype.kind !== 'FLOATING') {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
-  }
-  return dtype.index
-}
 
 // ---- Kinds of transforms: what src/math/algorithms.h has ----
 
@@ -61,7 +27,7 @@ const CONJUGATE = 2
 /** A transform along an axis. @typedef {{ kind: number, flags: number, isDivided: boolean }} Kind isDivided: by n where norm is 'backward' */
 
 /** @param {number} dtype */
-const isDouble = (dtype) => dtype === DOUBLE || dtype === DOUBLES
+const isDouble = (dtype) => dtype === FLOAT64 || dtype === COMPLEX128
 
 /**
  * The dtype of a transform's result.
@@ -72,7 +38,7 @@ const isDouble = (dtype) => dtype === DOUBLE || dtype === DOUBLES
  */
 function madeFrom(kind, from, asked) {
   /** @type {[number, number]} */
-  const [single, double] = kind === HERMITIAN ? [SINGLE, DOUBLE] : [SINGLES, DOUBLES]
+  const [single, double] = kind === HERMITIAN ? [FLOAT32, FLOAT64] : [COMPLEX64, COMPLEX128]
   return asked === undefined && isDouble(from) ? double : dtypeAmong(asked, [single, double])
 }
 
@@ -81,9 +47,6 @@ function scaleOf(isDivided, norm, n) {
   if (norm === ORTHO) return 1 / Math.sqrt(n)
   return (norm === BACKWARD) === isDivided ? 1 / n : 1
 }
-
-/** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
-const withExtent = (shape, axis, n) => shape.map((extent, d) => (d === axis ? n : extent))
 
 /** @param {number} kind @param {number} n */
 const lengthOf = (kind, n) => (kind === REAL ? Math.floor(n / 2) + 1 : n)
@@ -136,18 +99,9 @@ module.exports = {
   HERMITIAN,
   INVERSE,
   CONJUGATE,
-  SINGLE,
-  DOUBLE,
-  DOUBLES,
-  UNSAFE,
   NORMS,
-  count,
-  number,
-  unlessFalse,
-  floatOf,
   isDouble,
   madeFrom,
-  withExtent,
   lengthOf,
   lengthFor,
   transformAlong,
