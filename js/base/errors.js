@@ -167,10 +167,8 @@ function withoutOwn(stack, limit) {
   own ??= ownPlace()
   if (own === '' || typeof stack !== 'string') return stack
   const lines = stack.split('\n')
-  const first = Math.max(
-    0,
-    lines.findIndex((line) => /^\s+at /.test(line)),
-  ) // V8's begin with the message
+  const at = lines.findIndex((line) => /^\s+at /.test(line))
+  const first = Math.max(at, 0) // V8's begin with the message
   const from = lines.findIndex(
     (line, i) => i >= first && line !== '' && !line.includes(own) && !BUILT_IN.test(line),
   )

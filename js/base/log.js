@@ -29,9 +29,7 @@ function flush() {
   lines = []
   leftOut = 0
   try {
-    for (let i = 0; i < written.length; i++) {
-      write('%s', plain(format(written[i][0], ...written[i][1])))
-    }
+    for (const [text, values] of written) write('%s', plain(format(text, ...values)))
   } catch {} // functions that the program has put in place of stderr's may throw
 }
 

@@ -12,10 +12,8 @@
 const tensors = { describe: () => null, layoutOf: () => null, nested: () => null }
 
 /** @param {Knowledge} knowledge */
-function learnTensors({ describe, layoutOf, nested }) {
-  tensors.describe = describe
-  tensors.layoutOf = layoutOf
-  tensors.nested = nested
+function learnTensors(knowledge) {
+  Object.assign(tensors, knowledge)
 }
 
 module.exports = { tensors, learnTensors }

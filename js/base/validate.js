@@ -81,8 +81,8 @@ function boolean(name, value) {
  * @returns {number}
  */
 function integer(name, value, code = 'ERR_BOUNDS') {
-  if (!Number.isSafeInteger(value)) throw noInteger(name, value, code)
-  return /** @type {number} */ (value)
+  if (Number.isSafeInteger(value)) return /** @type {number} */ (value)
+  throw noInteger(name, value, code)
 }
 
 /**
@@ -134,36 +134,6 @@ function slowlyInside(i, extent, d) {
 }
 
 /**
- * @param {string} name
- * @param {unknown} list
- */
-const noList = (name, list) =>
-  failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
-
-/**
- * @param {string} name
- * @param {unknown} n
- * @param {number} most
- */
-const tooMany = (name, n, most) =>
-  failure('ERR_SHAPE', `${name} has ${show(n)} entries; ${most} are possible`)
-
-/**
- * Copies a list and reads each entry once. Array literals are faster for short lists, which are the most frequent.
- *
- * @param {ArrayLike<number>} list
- * @param {number} n
- * @returns {number[]}
- */
-function copyOfList(list, n) {
-  if (n === 2) return [list[0], list[1]]
-  if (n === 1) return [list[0]]
-  if (n === 3) return [list[0], list[1], list[2]]
-  if (n === 4) return [list[0], list[1], list[2], list[3]]
-  return arrayOf(n, (i) => list[i])
-}
-
-/**
  * Checks and copies a list of safe integers. Short, so that V8 inlines the most frequent case, two entries.
  *
  * @param {string} name
@@ -189,12 +159,15 @@ function integers(name, list, code = 'ERR_BOUNDS', most = 64) {
  * @returns {number[]}
  */
 function anyIntegers(name, list, code, most) {
-  if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
+  if (!Array.isArray(list) && dtypeOfArray(list) === undefined) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
+  }
   const { length } = Array.isArray(list) ? list : partsOfLive(list, name)
   if (!(Number.isInteger(length) && length >= 0 && length <= most)) {
-    throw tooMany(name, length, most)
+    throw failure('ERR_SHAPE', `${name} has ${show(length)} entries; ${most} are possible`)
   } // a Proxy may return any length
-  const out = copyOfList(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
+  const given = /** @type {ArrayLike<number>} */ (list)
+  const out = arrayOf(length, (i) => given[i]) // each is read once
   for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
   }
@@ -308,7 +281,7 @@ function ownFields(given) {
  */
 function optionsOf(value, names, where) {
   if (value === undefined) return NOTHING
-  const options = typeof value === 'string' ? new Options(value) : value
+  const options = /** @type {any} */ (typeof value === 'string' ? new Options(value) : value)
   if (
     options === null ||
     typeof options !== 'object' ||
@@ -317,23 +290,15 @@ function optionsOf(value, names, where) {
   ) {
     throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
   }
-  if (names !== undefined) checkNames(options, names, where)
-  return ownFields(options)
-}
-
-/**
- * Refuses options that a function does not have: without what was meant by one the result is another.
- *
- * @param {Record<string, any>} options
- * @param {readonly string[]} names
- * @param {string} [where]
- */
-function checkNames(options, names, where) {
-  for (const name in options) {
-    if (!names.includes(name) && Object.hasOwn(options, name) && options[name] !== undefined) {
-      throw unknownOption(name, names, where)
+  // One that the function does not have is refused: without what was meant by it the result is another.
+  if (names !== undefined) {
+    for (const name in options) {
+      if (!names.includes(name) && Object.hasOwn(options, name) && options[name] !== undefined) {
+        throw unknownOption(name, names, where)
+      }
     }
   }
+  return ownFields(options)
 }
 
 /** What NumPy, PyTorch and others call options. @type {Record<string, string>} */

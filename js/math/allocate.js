@@ -3,8 +3,9 @@
 
 const { backend } = require('../backend/calls')
 const { planned } = require('./calls/plan')
-const { allocated: ordinary, withBytes } = require('../layout/layouts')
+const { allocated: ordinary, denseLayout, withBytes } = require('../layout/layouts')
 const { SHARED } = require('../layout/placement')
+const { wrap } = require('../tensor/tensor')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -23,6 +24,9 @@ function allocated(layout) {
   return made
 }
 
+/** @param {number} dtype @param {number[]} shape @returns {import('../tensor/tensor').Tensor<any>} over new bytes */
+const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
+
 /**
  * Frees a temporary layout now; those of calls that are yet to run are freed after these.
  *
@@ -32,4 +36,4 @@ function freed({ storage }) {
   if (planned() === null) backend.release(storage)
 }
 
-module.exports = { allocated, freed }
+module.exports = { allocated, made, freed }

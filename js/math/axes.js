@@ -3,7 +3,7 @@
 
 const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
-const { axesOf } = require('../base/validate')
+const { axesOf, integer } = require('../base/validate')
 const ffi = require('../backend/calls')
 const { atOnce } = require('./calls/plan')
 
@@ -21,6 +21,9 @@ function inRange(axis, ndim) {
   return axis < 0 ? axis + ndim : axis
 }
 
+/** Reads the option `axis` where it is one; -1 where none is given. @param {Record<string, any>} options @returns {number} */
+const axisGiven = ({ axis = -1 }) => integer('axis', axis)
+
 /**
  * Reads the option `axis`, which may run code of the caller's.
  *
@@ -33,13 +36,16 @@ const axesGiven = (axis) =>
 /**
  * @param {number[] | null} given
  * @param {number} ndim
+ * @param {string} [name]  of the option, for messages
  * @returns {number[]} each once, from 0 on
  */
-function axesFor(given, ndim) {
+function axesFor(given, ndim, name = 'axis') {
   if (given === null) return arrayOf(ndim, (d) => d)
   const axes = arrayOf(given.length, (i) => inRange(given[i], ndim))
   for (let i = 1; i < axes.length; i++) {
-    if (axes.indexOf(axes[i]) < i) throw failure('ERR_BOUNDS', `axis[${i}] repeats axis ${axes[i]}`)
+    if (axes.indexOf(axes[i]) < i) {
+      throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${axes[i]}`)
+    }
   }
   return axes
 }
@@ -55,6 +61,9 @@ function reducedShape(shape, axes, keepdims) {
     ? shape.map((n, d) => (axes.includes(d) ? 1 : n))
     : shape.filter((_, d) => !axes.includes(d))
 }
+
+/** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
+const withExtent = (shape, axis, n) => shape.map((extent, d) => (d === axis ? n : extent))
 
 /**
  * The order of axes that has these last, else as they are.
@@ -73,4 +82,13 @@ function lastAxes(ndim, axes) {
 const permuted = (layout, order) =>
   order === null ? layout : ffi.viewByList(ffi.opcodes.permute, layout, order)
 
-module.exports = { inRange, axesGiven, axesFor, reducedShape, lastAxes, permuted }
+module.exports = {
+  inRange,
+  axisGiven,
+  axesGiven,
+  axesFor,
+  reducedShape,
+  withExtent,
+  lastAxes,
+  permuted,
+}

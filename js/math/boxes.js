@@ -8,12 +8,14 @@ const { resultAt, rows, run } = require('./calls/algorithms')
 const { atOnce } = require('./calls/plan')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
-const { allocated, broadcast, denseLayout, written } = require('../layout/layouts')
+const { allocated, denseLayout, written } = require('../layout/layouts')
 const { tensorOf, resultIn, wrap } = require('../tensor/tensor')
-const { inRange, lastAxes, permuted } = require('./axes')
-const { batchOf, checkCore, joined, refusable, target } = require('./cores')
+const { axisGiven, inRange, lastAxes, permuted } = require('./axes')
+const { INT32, INT64, FLOAT32, SAFE } = require('./constants')
+const { broadcastBatches, checkCore, refusable, target } = require('./cores')
 const { operandOf } = require('./operands')
-const { known, optionsAlong, optionsFor } = require('./options')
+const { known, numberOf, optionsAlong, optionsFor } = require('./options')
+const { isWhole } = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, Promote } from '../base/types' */
@@ -46,24 +48,9 @@ const OF_NMS = known(
 const OF_BOXES = known(['out', 'casting'])
 const OF_UNLETTERBOX = known(['clip', 'out', 'casting'])
 const OF_ONE_HOT = known(['axis', 'dtype', 'out'], 'axis')
-const FLOAT32 = dtypeOf('float32').index
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
-const SAFE = 0
-
-/** @param {string} name @param {unknown} value @returns {number} */
-function number(name, value) {
-  if (typeof value !== 'number' || Number.isNaN(value)) {
-    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-  }
-  return value
-}
-
-/** @param {number} dtype */
-const isWhole = (dtype) => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
 
 /** @param {number} dtype @returns {number} what float functions of it give */
-const floated = (dtype) => (isWhole(dtype) ? FLOAT32 : dtype)
+const floated = (dtype) => (isWhole[dtype] ? FLOAT32 : dtype)
 
 /** @param {string} name @param {number[]} shape @param {number} n */
 function checkList(name, shape, n) {
@@ -108,8 +95,8 @@ function nms(boxes, scores, opts) {
     classes,
     dtype: asked,
   } = optionsFor(opts, OF_NMS)
-  const most = number('iouThreshold', iouThreshold)
-  const least = scoreThreshold === undefined ? NaN : number('scoreThreshold', scoreThreshold)
+  const most = numberOf('iouThreshold', iouThreshold)
+  const least = scoreThreshold === undefined ? NaN : numberOf('scoreThreshold', scoreThreshold)
   const count = limit === undefined ? undefined : integer('limit', limit)
   if (count !== undefined && count < 0) {
     throw failure('ERR_BOUNDS', `limit is ${count}; 0 or more indices were expected`)
@@ -132,45 +119,17 @@ function nms(boxes, scores, opts) {
     throw failure('ERR_DTYPE', `scores is ${dtypes[by.dtype].name}; real numbers were expected`)
   }
   if (classes !== undefined) checkList('classes', of.shape, n)
-  if (classes !== undefined && !isWhole(of.dtype)) {
+  if (classes !== undefined && !isWhole[of.dtype]) {
     throw failure('ERR_DTYPE', `classes is ${dtypes[of.dtype].name}; integers were expected`)
   }
-  return wrap(
-    selected(
-      from,
-      by,
-      of,
-      classes !== undefined,
-      most,
-      least,
-      count === undefined || count > n ? n : count,
-      dtype,
-    ),
-  )
-}
-
-/**
- * @param {Layout} boxes
- * @param {Layout} scores
- * @param {Layout} classes
- * @param {boolean} hasClasses
- * @param {number} most
- * @param {number} least
- * @param {number} limit
- * @param {number} dtype
- * @returns {Layout} of as many indices as there are
- */
-function selected(boxes, scores, classes, hasClasses, most, least, limit, dtype) {
-  const scratch = allocated(denseLayout(INT32, [limit]))
+  const length = Math.min(count ?? n, n)
+  const scratch = allocated(denseLayout(INT32, [length]))
   try {
-    run(rows.nms, [scratch], [boxes, scores, classes], {
-      numbers: [limit, hasClasses ? 1 : 0],
-      scalars: [most, least],
-    })
+    const numbers = [length, classes === undefined ? 0 : 1]
+    run(rows.nms, [scratch], [from, by, of], { numbers, scalars: [most, least] })
     const found = ffi.viewByNumbers(ffi.opcodes.narrow, scratch, 0, 0, resultAt(1))
-    return written(allocated(denseLayout(dtype, found.shape)), (made) =>
-      ffi.copy(made, found, SAFE),
-    )
+    const to = allocated(denseLayout(dtype, found.shape))
+    return wrap(written(to, (made) => ffi.copy(made, found, SAFE)))
   } finally {
     ffi.backend.release(scratch.storage)
   }
@@ -201,26 +160,12 @@ function iou(boxes1, boxes2, opts) {
   checkCore(b, 2, 'boxes2')
   checkBoxes(a, 'boxes1')
   checkBoxes(b, 'boxes2')
-  const batch = broadcast(batchOf(a, 2), batchOf(b, 2))
-  const n = a.shape[a.shape.length - 2]
-  const m = b.shape[b.shape.length - 2]
-  const { to, result } = target(
-    out,
-    floated(ffi.promoteTypes(a.dtype, b.dtype)),
-    joined(batch, [n, m]),
-  )
-  const first = ffi.viewByList(ffi.opcodes.broadcast_to, a, joined(batch, [n, 4]))
-  const second = ffi.viewByNumbers(
-    ffi.opcodes.unsqueeze,
-    ffi.viewByList(ffi.opcodes.broadcast_to, b, joined(batch, [m, 4])),
-    batch.length,
-  )
-  run(
-    rows.iou,
-    [to],
-    [first, ffi.viewByList(ffi.opcodes.broadcast_to, second, joined(batch, [n, m, 4]))],
-    { numbers: [casting] },
-  )
+  const { batch, a: first, b: others } = broadcastBatches(a, 2, b, 2)
+  const shape = [...batch, a.shape[a.shape.length - 2], b.shape[b.shape.length - 2]]
+  const { to, result } = target(out, floated(ffi.promoteTypes(a.dtype, b.dtype)), shape)
+  const row = ffi.viewByNumbers(ffi.opcodes.unsqueeze, others, batch.length)
+  const second = ffi.viewByList(ffi.opcodes.broadcast_to, row, [...shape, 4])
+  run(rows.iou, [to], [first, second], { numbers: [casting] })
   return result()
 }
 
@@ -234,7 +179,7 @@ function pairOf(name, value) {
   }
   const a = value[0]
   const b = value[1]
-  return [number(`${name}[0]`, a), number(`${name}[1]`, b)]
+  return [numberOf(`${name}[0]`, a), numberOf(`${name}[1]`, b)]
 }
 
 /**
@@ -254,8 +199,7 @@ function pairOf(name, value) {
 function unletterbox(boxes, letterboxed, opts) {
   tensorOf(boxes, 'boxes')
   const options = optionsFor(opts, OF_UNLETTERBOX)
-  const { clip } = options
-  const isClipped = boolean('clip', clip)
+  const isClipped = boolean('clip', options.clip)
   const { out, casting } = resultIn(options)
   if (letterboxed === null || typeof letterboxed !== 'object') {
     throw failure(
@@ -275,7 +219,7 @@ function unletterbox(boxes, letterboxed, opts) {
   checkBoxes(from, 'boxes')
   const { to, result } = target(out, floated(from.dtype), from.shape.slice())
   run(rows.unletterbox, [to], [from], {
-    numbers: joined(whole, [casting * 2 + (isClipped ? 1 : 0)]),
+    numbers: [...whole, casting * 2 + (isClipped ? 1 : 0)],
     scalars: [scale[1], scale[0]],
   })
   return result()
@@ -299,22 +243,17 @@ function unletterbox(boxes, letterboxed, opts) {
 function oneHot(indices, n, axis, opts) {
   tensorOf(indices, 'indices')
   const options = optionsAlong(axis, opts, OF_ONE_HOT)
-  const { axis: named = -1 } = options
-  const given = integer('axis', named)
+  const given = axisGiven(options)
   const { out, dtype } = resultIn(options)
   const count = integer('n', n, 'ERR_SHAPE')
   if (count < 0) throw failure('ERR_SHAPE', `n is ${count}; 0 or more classes were expected`)
   const from = operandOf(/** @type {Tensor} */ (indices), 'indices')
-  if (!isWhole(from.dtype)) {
+  if (!isWhole[from.dtype]) {
     throw failure('ERR_DTYPE', `indices is ${dtypes[from.dtype].name}; integers were expected`)
   }
   const ndim = from.shape.length + 1
   const at = inRange(given, ndim)
-  /** @type {number[]} */
-  const shape = []
-  for (let d = 0; d < ndim; d++) {
-    shape[d] = d < at ? from.shape[d] : d === at ? count : from.shape[d - 1]
-  }
+  const shape = [...from.shape.slice(0, at), count, ...from.shape.slice(at)]
   const { to, result } = target(out, dtype === undefined ? FLOAT32 : dtype.index, shape)
   if (dtype !== undefined) checkOut(to, shape, dtype)
   refusable(out, to, () => run(rows.one_hot, [permuted(to, lastAxes(ndim, [at]))], [from]))

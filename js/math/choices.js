@@ -8,6 +8,7 @@ const { CHOICE, NONE, ops } = require('./calls/calls')
 const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
+const { BOOL } = require('./constants')
 const { binary, computed } = require('./elementwise')
 const { operandOf } = require('./operands')
 const { resultOptions } = require('./options')
@@ -16,25 +17,17 @@ const scalars = require('./scalars')
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('./calls/calls').Scalar} Scalar */
 
-const BOOL = dtypeOf('bool').index
 const OF_WHERE = ['condition', 'x1', 'x2']
 const OF_CLIP = ['x', 'min', 'max']
+/** @type {Record<string, string>} */
+const SCALARS = { object: 'complex64', boolean: 'bool', bigint: 'int64', number: 'float32' }
 
 /**
  * The dtype of scalars beside no tensor, as in full.
  *
  * @param {Scalar} value
  */
-const dtypeOfScalar = (value) =>
-  dtypeOf(
-    typeof value === 'object'
-      ? 'complex64'
-      : typeof value === 'boolean'
-        ? 'bool'
-        : typeof value === 'bigint'
-          ? 'int64'
-          : 'float32',
-  ).index
+const dtypeOfScalar = (value) => dtypeOf(SCALARS[typeof value]).index
 
 /** @param {number} found  NONE: none yet @param {number} dtype @returns {number} the dtype in which both meet */
 const together = (found, dtype) =>

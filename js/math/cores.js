@@ -11,8 +11,7 @@ const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
 const { targetOf } = require('./operands')
-
-const { opcodes } = ffi
+const { isWhole } = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -29,14 +28,8 @@ function checkCore({ shape }, axes, name) {
   }
 }
 
-/** @type {(a: readonly number[], b: readonly number[]) => number[]} */
-const joined = (a, b) => [...a, ...b]
-
 /** @param {Layout} layout @param {number} axes  of a core @returns {number[]} */
 const batchOf = ({ shape }, axes) => shape.slice(0, shape.length - axes)
-
-/** @param {Layout} layout @param {number} axes @returns {number[]} */
-const coreOf = ({ shape }, axes) => shape.slice(shape.length - axes)
 
 /**
  * @param {Layout} a
@@ -53,9 +46,9 @@ function broadcastBatches(a, axesA, b, axesB) {
 
 /** @param {Layout} layout @param {number} axes  of its core @param {number[]} batch @returns {Layout} a view, or itself where it is alike */
 function broadcastTo(layout, axes, batch) {
-  const shape = axes === 0 ? batch : joined(batch, coreOf(layout, axes))
+  const shape = [...batch, ...layout.shape.slice(layout.shape.length - axes)]
   if (isSameShape(layout.shape, shape)) return layout
-  return ffi.viewByList(opcodes.broadcast_to, layout, shape)
+  return ffi.viewByList(ffi.opcodes.broadcast_to, layout, shape)
 }
 
 /**
@@ -79,9 +72,6 @@ function target(out, dtype, shape, casting) {
   return { to, result: () => wrap(to) }
 }
 
-/** @param {number} dtype */
-const isInteger = (dtype) => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
-
 /**
  * As target, of integers that wrap in their dtype: a wider out would show what wraps, so they are made in bytes of their own first.
  *
@@ -97,8 +87,8 @@ const isInteger = (dtype) => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].ki
 function wrapping(by, out, dtype, shape, casting, compute) {
   const given = target(out, dtype, shape)
   if (
-    !isInteger(dtype) ||
-    (isInteger(given.to.dtype) && itemsizes[given.to.dtype] <= itemsizes[dtype])
+    !isWhole[dtype] ||
+    (isWhole[given.to.dtype] && itemsizes[given.to.dtype] <= itemsizes[dtype])
   ) {
     compute(given.to)
     return given.result()
@@ -158,14 +148,9 @@ function productDtype(operands, asked) {
   )
 }
 
-/** Indices of the kinds of src/samebytes.h. */
-const name = (/** @type {number} */ dtype) => dtypes[dtype].name
-
 module.exports = {
   checkCore,
-  joined,
   batchOf,
-  coreOf,
   broadcastBatches,
   broadcastTo,
   target,
@@ -173,5 +158,4 @@ module.exports = {
   refusable,
   isNumbers,
   productDtype,
-  name,
 }

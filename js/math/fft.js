@@ -8,24 +8,19 @@ const { rows, run } = require('./calls/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { axesFor, axesGiven, inRange } = require('./axes')
+const { axesFor, axesGiven, inRange, withExtent } = require('./axes')
+const { COMPLEX128, UNSAFE } = require('./constants')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
-const { known, optionsFor } = require('./options')
+const { count, number, floatOf, known, optionsFor } = require('./options')
 const {
   COMPLEX,
   REAL,
   HERMITIAN,
   INVERSE,
   CONJUGATE,
-  DOUBLES,
-  UNSAFE,
   NORMS,
-  count,
-  number,
-  floatOf,
   madeFrom,
-  withExtent,
   lengthOf,
   lengthFor,
   transformAlong,
@@ -123,22 +118,13 @@ function transformAll(kind, to, between, from, axes, lengths, norm, made, castin
   for (let i = axes.length - 1; i >= 0; i--) {
     let part = i === 0 ? to : between
     for (let k = 0; k < i; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(
-      kind,
-      part,
-      source,
-      axes[i],
-      lengths[i],
-      norm,
-      i === 0 ? made : DOUBLES,
-      i === 0 ? casting : UNSAFE,
-    )
+    const [dtype, rule] = i === 0 ? [made, casting] : [COMPLEX128, UNSAFE]
+    transformAlong(kind, part, source, axes[i], lengths[i], norm, dtype, rule)
     source = part
   }
 }
 
 /**
- * @param {number} kind
  * @param {Kind} complex  the transform of all axes but the last, or of all
  * @param {Kind} last
  * @param {unknown} x
@@ -146,7 +132,8 @@ function transformAll(kind, to, between, from, axes, lengths, norm, made, castin
  * @param {number[] | null} usual  axes where none are given
  * @returns {any}
  */
-function transformedAxes(kind, complex, last, x, opts, usual) {
+function transformedAxes(complex, last, x, opts, usual) {
+  const { kind } = last
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_AXES)
   const { s, axes: list, norm: word = 'backward' } = options
@@ -165,82 +152,45 @@ function transformedAxes(kind, complex, last, x, opts, usual) {
       throw failure('ERR_SHAPE', `s has ${sizes.length} entries; there are ${axes.length} axes`)
     }
     if (end < 0) throw failure('ERR_SHAPE', 'there is no axis to transform along')
-    const lengths = axes.slice()
-    for (let i = 0; i <= end; i++) {
+    const kindAt = (/** @type {number} */ i) => (i === end ? kind : COMPLEX)
+    const lengths = axes.map((axis, i) => {
       const size = sizes === null || sizes[i] === -1 ? undefined : count(`s[${i}]`, sizes[i])
-      lengths[i] = size ?? lengthFor(i === end ? kind : COMPLEX, from.shape[axes[i]], axes[i])
+      return size ?? lengthFor(kindAt(i), from.shape[axis], axis)
+    })
+    const made = madeFrom(kind, from.dtype, dtype)
+    const shape = from.shape.slice()
+    let source = from
+    for (const [i, axis] of axes.entries()) {
+      const n = lengths[i]
+      shape[axis] = lengthOf(kindAt(i), n)
+      source = narrowed(source, axis, kindAt(i) === HERMITIAN ? Math.floor(n / 2) + 1 : n)
     }
-    return transformedBy(
-      kind,
-      complex,
-      last,
-      from,
-      axes,
-      lengths,
-      norm,
-      madeFrom(kind, from.dtype, dtype),
-      out,
-      casting,
+    const { to, result } = target(out, made, shape)
+    if (end === 0) {
+      transformAlong(last, to, source, axes[0], lengths[0], norm, made, casting)
+      return result()
+    }
+    // Results are rounded once, and out stays as it was where one of them fails.
+    const axis = axes[end]
+    const n = lengths[end]
+    const others = axes.slice(0, end)
+    const between = temporary(
+      COMPLEX128,
+      kind === HERMITIAN ? withExtent(shape, axis, source.shape[axis]) : shape,
     )
+    if (kind === COMPLEX) {
+      transformAll(complex, to, between, source, axes, lengths, norm, made, casting)
+    } else if (kind === REAL) {
+      let part = between
+      for (const each of others) part = narrowed(part, each, source.shape[each])
+      transformAlong(last, part, source, axis, n, norm, COMPLEX128, UNSAFE)
+      transformAll(complex, to, between, part, others, lengths, norm, made, casting)
+    } else {
+      transformAll(complex, between, between, source, others, lengths, norm, COMPLEX128, UNSAFE)
+      transformAlong(last, to, between, axis, n, norm, made, casting)
+    }
+    return result()
   })
-}
-
-/**
- * @param {number} kind
- * @param {Kind} complex
- * @param {Kind} last
- * @param {Layout} from
- * @param {number[]} axes
- * @param {number[]} lengths
- * @param {number} norm  an index of NORMS
- * @param {number} made
- * @param {Tensor | undefined} out
- * @param {number} casting
- * @returns {any}
- */
-function transformedBy(kind, complex, last, from, axes, lengths, norm, made, out, casting) {
-  const end = axes.length - 1
-  const shape = from.shape.slice()
-  for (let i = 0; i <= end; i++) shape[axes[i]] = lengthOf(i === end ? kind : COMPLEX, lengths[i])
-  const { to, result } = target(out, made, shape)
-  let source = from
-  for (let i = 0; i < end; i++) source = narrowed(source, axes[i], lengths[i])
-  source = narrowed(
-    source,
-    axes[end],
-    kind === HERMITIAN ? Math.floor(lengths[end] / 2) + 1 : lengths[end],
-  )
-  const between =
-    end === 0
-      ? to
-      : temporary(
-          DOUBLES,
-          kind === HERMITIAN ? withExtent(shape, axes[end], source.shape[axes[end]]) : shape,
-        ) // results are rounded once, and out stays as it was where one of them fails
-  if (end === 0) {
-    transformAlong(last, to, source, axes[0], lengths[0], norm, made, casting)
-  } else if (kind === COMPLEX) {
-    transformAll(complex, to, between, source, axes, lengths, norm, made, casting)
-  } else if (kind === REAL) {
-    let part = between
-    for (let k = 0; k < end; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
-    transformAlong(last, part, source, axes[end], lengths[end], norm, DOUBLES, UNSAFE)
-    transformAll(complex, to, between, part, axes.slice(0, end), lengths, norm, made, casting)
-  } else {
-    transformAll(
-      complex,
-      between,
-      between,
-      source,
-      axes.slice(0, end),
-      lengths,
-      norm,
-      DOUBLES,
-      UNSAFE,
-    )
-    transformAlong(last, to, between, axes[end], lengths[end], norm, made, casting)
-  }
-  return result()
 }
 
 /** axes of fft2 and its like */
@@ -261,9 +211,7 @@ const LAST_TWO = [-2, -1]
  * @example
  * fft(tensor([1, 0, 0, 0])).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-function fft(x, opts) {
-  return transformed(FFT, x, opts)
-}
+const fft = (x, opts) => transformed(FFT, x, opts)
 
 /**
  * The inverse of fft.
@@ -279,9 +227,7 @@ function fft(x, opts) {
  * @example
  * ifft(tensor([4, 0, 0, 0])).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-function ifft(x, opts) {
-  return transformed(IFFT, x, opts)
-}
+const ifft = (x, opts) => transformed(IFFT, x, opts)
 
 /**
  * The Fourier transform of real numbers along an axis: the n / 2 + 1 elements from frequency 0 on; the others are their conjugates.
@@ -297,9 +243,7 @@ function ifft(x, opts) {
  * @example
  * rfft(tensor([1, 2, 3, 4])).toArray() // [[10, 0], [-2, 2], [-2, 0]]
  */
-function rfft(x, opts) {
-  return transformed(RFFT, x, opts)
-}
+const rfft = (x, opts) => transformed(RFFT, x, opts)
 
 /**
  * The inverse of rfft. Without n the result has an even length; the imaginary parts of frequency 0, and of the last one then, are not read.
@@ -315,9 +259,7 @@ function rfft(x, opts) {
  * @example
  * irfft(tensor([4, 0, 0])).toArray() // [1, 1, 1, 1]
  */
-function irfft(x, opts) {
-  return transformed(IRFFT, x, opts)
-}
+const irfft = (x, opts) => transformed(IRFFT, x, opts)
 
 /**
  * The Fourier transform of a signal that is its own conjugate backwards, of which half is given: real numbers.
@@ -333,9 +275,7 @@ function irfft(x, opts) {
  * @example
  * hfft(tensor([1, 1, 1])).toArray() // [4, 0, 0, 0]
  */
-function hfft(x, opts) {
-  return transformed(HFFT, x, opts)
-}
+const hfft = (x, opts) => transformed(HFFT, x, opts)
 
 /**
  * The inverse of hfft.
@@ -351,9 +291,7 @@ function hfft(x, opts) {
  * @example
  * ihfft(tensor([1, 0])).toArray() // [[0.5, -0], [0.5, -0]]
  */
-function ihfft(x, opts) {
-  return transformed(IHFFT, x, opts)
-}
+const ihfft = (x, opts) => transformed(IHFFT, x, opts)
 
 /**
  * The Fourier transform along several axes, one after the other, rounded once. Between them is a temporary complex128 tensor of the result's shape.
@@ -369,9 +307,7 @@ function ihfft(x, opts) {
  * @example
  * fftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-function fftn(x, opts) {
-  return transformedAxes(COMPLEX, FFT, FFT, x, opts, null)
-}
+const fftn = (x, opts) => transformedAxes(FFT, FFT, x, opts, null)
 
 /**
  * The inverse of fftn.
@@ -387,9 +323,7 @@ function fftn(x, opts) {
  * @example
  * ifftn(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function ifftn(x, opts) {
-  return transformedAxes(COMPLEX, IFFT, IFFT, x, opts, null)
-}
+const ifftn = (x, opts) => transformedAxes(IFFT, IFFT, x, opts, null)
 
 /**
  * fftn along the last two axes, where none are given.
@@ -405,9 +339,7 @@ function ifftn(x, opts) {
  * @example
  * fft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function fft2(x, opts) {
-  return transformedAxes(COMPLEX, FFT, FFT, x, opts, LAST_TWO)
-}
+const fft2 = (x, opts) => transformedAxes(FFT, FFT, x, opts, LAST_TWO)
 
 /**
  * The inverse of fft2.
@@ -423,9 +355,7 @@ function fft2(x, opts) {
  * @example
  * ifft2(tensor([[4, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function ifft2(x, opts) {
-  return transformedAxes(COMPLEX, IFFT, IFFT, x, opts, LAST_TWO)
-}
+const ifft2 = (x, opts) => transformedAxes(IFFT, IFFT, x, opts, LAST_TWO)
 
 /**
  * The Fourier transform of real numbers along several axes: rfft along the last one of them, then fft along the others.
@@ -441,9 +371,7 @@ function ifft2(x, opts) {
  * @example
  * rfftn(tensor([[1, 1], [1, 1]])).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-function rfftn(x, opts) {
-  return transformedAxes(REAL, FFT, RFFT, x, opts, null)
-}
+const rfftn = (x, opts) => transformedAxes(FFT, RFFT, x, opts, null)
 
 /**
  * The inverse of rfftn.
@@ -459,9 +387,7 @@ function rfftn(x, opts) {
  * @example
  * irfftn(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-function irfftn(x, opts) {
-  return transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, null)
-}
+const irfftn = (x, opts) => transformedAxes(IFFT, IRFFT, x, opts, null)
 
 /**
  * rfftn along the last two axes, where none are given.
@@ -477,9 +403,7 @@ function irfftn(x, opts) {
  * @example
  * rfft2(tensor([[1, 0], [0, 0]])).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-function rfft2(x, opts) {
-  return transformedAxes(REAL, FFT, RFFT, x, opts, LAST_TWO)
-}
+const rfft2 = (x, opts) => transformedAxes(FFT, RFFT, x, opts, LAST_TWO)
 
 /**
  * The inverse of rfft2.
@@ -495,9 +419,7 @@ function rfft2(x, opts) {
  * @example
  * irfft2(tensor([[4, 0], [0, 0]])).toArray() // [[1, 1], [1, 1]]
  */
-function irfft2(x, opts) {
-  return transformedAxes(HERMITIAN, IFFT, IRFFT, x, opts, LAST_TWO)
-}
+const irfft2 = (x, opts) => transformedAxes(IFFT, IRFFT, x, opts, LAST_TWO)
 
 // ---- Frequencies ----
 
@@ -534,9 +456,7 @@ function frequencies(n, opts, isHalf) {
  * @example
  * fftfreq(4, { d: 0.25 }).toArray() // [0, 1, -2, -1]
  */
-function fftfreq(n, opts) {
-  return frequencies(n, opts, 0)
-}
+const fftfreq = (n, opts) => frequencies(n, opts, 0)
 
 /**
  * The frequencies of rfft's n / 2 + 1 elements.
@@ -551,9 +471,7 @@ function fftfreq(n, opts) {
  * @example
  * rfftfreq(4, { d: 0.25 }).toArray() // [0, 1, 2]
  */
-function rfftfreq(n, opts) {
-  return frequencies(n, opts, 1)
-}
+const rfftfreq = (n, opts) => frequencies(n, opts, 1)
 
 /**
  * @param {unknown} x
@@ -564,8 +482,7 @@ function rfftfreq(n, opts) {
 function shifted(x, opts, isInverse) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_SHIFT)
-  const { axes: list } = options
-  const given = axesGiven(list)
+  const given = axesGiven(options.axes)
   const { out } = resultIn(options)
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const axes = axesFor(given, from.shape.length)
@@ -593,9 +510,7 @@ function shifted(x, opts, isInverse) {
  * @example
  * fftshift(tensor([0, 1, 2, -2, -1])).toArray() // [-2, -1, 0, 1, 2]
  */
-function fftshift(x, opts) {
-  return shifted(x, opts, 0)
-}
+const fftshift = (x, opts) => shifted(x, opts, 0)
 
 /**
  * The inverse of fftshift.
@@ -610,9 +525,7 @@ function fftshift(x, opts) {
  * @example
  * ifftshift(tensor([-2, -1, 0, 1, 2])).toArray() // [0, 1, 2, -2, -1]
  */
-function ifftshift(x, opts) {
-  return shifted(x, opts, 1)
-}
+const ifftshift = (x, opts) => shifted(x, opts, 1)
 
 module.exports = {
   fft,

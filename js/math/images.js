@@ -11,18 +11,20 @@ const {
   integer,
   integers,
   oneOf,
+  shapeOf,
   show,
 } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
 const { atOnce } = require('./calls/plan')
 const { claim, unclaim } = require('../backend/storage')
-const { dtypeOf, dtypes } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
 const { factorOf } = require('../layout/elements')
 const { denseLayout, layoutOver, written } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { lastAxes, permuted } = require('./axes')
+const { FLOAT64 } = require('./constants')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
@@ -106,7 +108,6 @@ const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
 const NEAREST = 0
 const MODES = ['constant', 'reflect', 'edge'] // as in pad.c
 const ALIGNS = ['start', 'center', 'end']
-const FLOAT64 = dtypeOf('float64').index
 const MOST_AXES = 64
 const MOST_PIXELS = 2 ** 30 - 1 // along an axis
 
@@ -159,8 +160,6 @@ function heightAndWidth(size) {
   return list
 }
 
-const anyCount = () => {}
-
 /**
  * @param {string} name
  * @param {unknown} factor
@@ -170,7 +169,7 @@ const anyCount = () => {}
 function readFactor(name, factor, missing) {
   return atOnce(() => {
     if (Tensor.isTensor(factor)) operandOf(factor, name)
-    return factorOf(name, factor, missing, anyCount)
+    return factorOf(name, factor, missing, () => {})
   })
 }
 
@@ -254,26 +253,6 @@ function channelAxis({ axis, scale, bias, alpha }, axes, shape) {
   return at
 }
 
-/** @param {string} name @param {number | Float64Array} factor @param {number} n @param {number} axis */
-function checkFactor(name, factor, n, axis) {
-  if (typeof factor !== 'number' && factor.length !== n) {
-    throw failure(
-      'ERR_SHAPE',
-      `${name} has ${factor.length} entries; axis ${axis} has ${n} elements`,
-    )
-  }
-}
-
-/** @param {string} name @param {number} factor @param {number} dtype  of the image and its result */
-function checkKept(name, factor, dtype) {
-  if (!Number.isInteger(factor)) {
-    throw failure(
-      'ERR_CAST',
-      `${name} is ${factor}, and the result would be ${dtypes[dtype].name}, as the image is; { dtype: 'float32' } gives floats`,
-    )
-  }
-}
-
 /**
  * Factors as C reads them.
  *
@@ -286,31 +265,33 @@ function factorsOf({ scale, bias, isScaled, result }, axis, { dtype, shape }) {
   if (!isScaled) return null
   const isKept = scalars.isWhole[dtype] && result.dtype === undefined && result.out === undefined // integers that nobody asked for
   const n = axis < 0 ? 1 : shape[axis]
-  checkFactor('scale', scale, n, axis)
-  checkFactor('bias', bias, n, axis)
+  const factors = Object.entries({ scale, bias })
+  for (const [name, factor] of factors) {
+    if (typeof factor !== 'number' && factor.length !== n) {
+      throw failure(
+        'ERR_SHAPE',
+        `${name} has ${factor.length} entries; axis ${axis} has ${n} elements`,
+      )
+    }
+  }
   const numbers = new Float64Array(2 * n)
   for (let i = 0; i < n; i++) {
-    numbers[i] = typeof scale === 'number' ? scale : scale[i]
-    numbers[n + i] = typeof bias === 'number' ? bias : bias[i]
-    if (isKept) checkKept('scale', numbers[i], dtype)
-    if (isKept) checkKept('bias', numbers[n + i], dtype)
+    for (const [k, [name, factor]] of factors.entries()) {
+      const number = typeof factor === 'number' ? factor : factor[i]
+      if (isKept && !Number.isInteger(number)) {
+        throw failure(
+          'ERR_CAST',
+          `${name} is ${number}, and the result would be ${dtypes[dtype].name}, as the image is; { dtype: 'float32' } gives floats`,
+        )
+      }
+      numbers[k * n + i] = number
+    }
   }
   const layout = written(allocated(denseLayout(FLOAT64, [2, n])), (made) =>
     ffi.copy(made, layoutOver(numbers, FLOAT64, [2, n]), 0),
   )
   claim(layout.storage)
   return layout
-}
-
-/** @param {Layout | null} factors */
-function releaseFactors(factors) {
-  if (factors !== null) unclaim(factors.storage, ffi.backend)
-}
-
-/** @param {number[]} axes  of rows and columns @param {number} ndim @returns {number[] | null} */
-function orderOf(axes, ndim) {
-  if (axes[0] < axes[1]) return lastAxes(ndim, axes)
-  return [...arrayOf(ndim, (d) => d).filter((d) => !axes.includes(d)), ...axes]
 }
 
 /** @param {number} x  from 0 on @returns {number} the nearest integer, of two the even one, as Python's round() */
@@ -320,51 +301,54 @@ function roundedToEven(x) {
   return part > 0.5 || (part === 0.5 && low % 2 === 1) ? low + 1 : low
 }
 
-/** @param {number[]} shape @param {number[]} axes @param {number[]} size */
-const sized = (shape, axes, size) =>
-  shape.map((n, d) => (d === axes[0] ? size[0] : d === axes[1] ? size[1] : n))
-
 /**
- * Calls C.
+ * Images in another size.
  *
- * @param {Layout} to
  * @param {Layout} from
  * @param {Given} given
- * @param {number[]} axes
+ * @param {number[]} axes  of rows and columns
  * @param {number} axis  of factors and alpha
- * @param {Layout | null} factors
- * @param {{ inside: number[], value: number } | null} [border]  place: what is before the image, and its size, in the target; value: around it
+ * @param {number[]} size  height and width of the result
+ * @param {{ inside: number[], value: number } | null} [border]  inside: what is before the image, and its size, in the result; value: around it
+ * @returns {any}
  */
-function resizeInto(
-  to,
-  from,
-  { method, antialias, alpha, result },
-  axes,
-  axis,
-  factors,
-  border = null,
-) {
-  const order = orderOf(axes, from.shape.length)
-  const source = permuted(from, order)
-  const dtype = result.dtype === undefined ? from.dtype : result.dtype.index
-  const numbers = [
-    method,
-    antialias ? 1 : 0,
-    order === null ? axis : order.indexOf(axis),
-    dtype,
-    result.casting,
-    factors === null ? 0 : 1,
-    alpha && method !== NEAREST ? 1 : 0,
-  ]
-  const targets = [permuted(to, order)]
-  const sources = [source, factors ?? source]
-  if (border === null) run(rows.resize, targets, sources, { numbers })
-  else {
-    run(rows.resize_within, targets, sources, {
-      lists: [border.inside],
-      numbers,
-      scalars: [border.value],
-    })
+function resized(from, given, axes, axis, size, border = null) {
+  const { method, antialias, alpha } = given
+  const { dtype, out, casting } = given.result
+  const { shape } = from
+  const factors = factorsOf(given, axis, from)
+  try {
+    const made = dtype === undefined ? from.dtype : dtype.index
+    const { to, result } = target(
+      out,
+      made,
+      shape.map((n, d) => (axes.includes(d) ? size[axes.indexOf(d)] : n)),
+    )
+    if (dtype !== undefined) checkOut(to, to.shape, dtype)
+    const order =
+      axes[0] < axes[1]
+        ? lastAxes(shape.length, axes)
+        : [...shape.keys()].filter((d) => !axes.includes(d)).concat(axes)
+    const source = permuted(from, order)
+    const numbers = [
+      method,
+      antialias ? 1 : 0,
+      order === null ? axis : order.indexOf(axis),
+      made,
+      casting,
+      factors === null ? 0 : 1,
+      alpha && method !== NEAREST ? 1 : 0,
+    ]
+    const targets = [permuted(to, order)]
+    const sources = [source, factors ?? source]
+    if (border === null) run(rows.resize, targets, sources, { numbers })
+    else {
+      const { inside, value } = border
+      run(rows.resize_within, targets, sources, { lists: [inside], numbers, scalars: [value] })
+    }
+    return result()
+  } finally {
+    if (factors !== null) unclaim(factors.storage, ffi.backend)
   }
 }
 
@@ -392,23 +376,8 @@ function resize(x, size, opts) {
   const given = readOptions(optionsFor(opts, OF_RESIZE), picture !== null)
   const wanted = heightAndWidth(size)
   const from = pixelsOf(x, picture, given)
-  const { shape } = from
-  const axes = axesIn(given.axes, shape)
-  const axis = channelAxis(given, axes, shape)
-  const { dtype, out } = given.result
-  const factors = factorsOf(given, axis, from)
-  try {
-    const { to, result } = target(
-      out,
-      dtype === undefined ? from.dtype : dtype.index,
-      sized(shape, axes, wanted),
-    )
-    if (dtype !== undefined) checkOut(to, to.shape, dtype)
-    resizeInto(to, from, given, axes, axis, factors)
-    return result()
-  } finally {
-    releaseFactors(factors)
-  }
+  const axes = axesIn(given.axes, from.shape)
+  return resized(from, given, axes, channelAxis(given, axes, from.shape), wanted)
 }
 
 /**
@@ -440,10 +409,7 @@ function crop(x, box, opts) {
   const layout = Tensor.attachedOf(image)
   const { shape } = layout
   const axes = axesIn(given, shape)
-  const left = edges[0]
-  const top = edges[1]
-  const right = edges[2]
-  const bottom = edges[3]
+  const [left, top, right, bottom] = edges
   const height = shape[axes[0]]
   const width = shape[axes[1]]
   if (left < 0 || top < 0 || right < left || bottom < top || right > width || bottom > height) {
@@ -497,36 +463,18 @@ function letterbox(x, size, opts) {
   const by = Math.min(wanted[0] / own[0], wanted[1] / own[1])
   const inner = own.map((n, i) => Math.min(Math.max(roundedToEven(n * by), 1), wanted[i]))
   const padding = inner.map((n, i) => Math.floor(((wanted[i] - n) * aligned) / 2))
-  const { dtype, out } = given.result
-  const factors = factorsOf(given, axis, from)
-  try {
-    const { to, result } = target(
-      out,
-      dtype === undefined ? from.dtype : dtype.index,
-      sized(shape, axes, wanted),
-    )
-    if (dtype !== undefined) checkOut(to, to.shape, dtype)
-    resizeInto(to, from, given, axes, axis, factors, {
-      inside: [padding[0], padding[1], inner[0], inner[1]],
-      value,
-    })
-    return /** @type {any} */ ({
-      image: result(),
-      scale: [inner[0] / own[0], inner[1] / own[1]],
-      padding,
-      size: own,
-    })
-  } finally {
-    releaseFactors(factors)
-  }
+  const border = { inside: [...padding, ...inner], value }
+  return /** @type {any} */ ({
+    image: resized(from, given, axes, axis, wanted, border),
+    scale: inner.map((n, i) => n / own[i]),
+    padding,
+    size: own,
+  })
 }
 
 /** @param {unknown} entry @param {string} name @returns {[number, number]} */
 function widthsOf(entry, name) {
-  const list =
-    typeof entry === 'number'
-      ? [integer(name, entry, 'ERR_SHAPE')]
-      : integers(name, entry, 'ERR_SHAPE')
+  const list = shapeOf(entry, name)
   if (list.length !== 1 && list.length !== 2) {
     throw failure(
       'ERR_SHAPE',
@@ -551,7 +499,6 @@ function widthsOf(entry, name) {
  * @returns {{ all: [number, number] | null, each: [number, number][] }}
  */
 function readWidths(widths) {
-  if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: [] }
   if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: [] }
   const { length } = widths
   if (!(Number.isInteger(length) && length >= 0 && length <= MOST_AXES)) {

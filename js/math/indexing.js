@@ -2,7 +2,7 @@
 // Indexing by integers and masks: entries are read first, then a view is made of those that t.slice takes, and C moves the elements at
 // offsets in it that the others give.
 
-const { arrayOf } = require('../base/records')
+const { arrayOf, sumOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')
@@ -18,8 +18,9 @@ const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { where } = require('./choices')
+const { BOOL, INT32, INT64, SAFE, SAME_KIND, UNSAFE, MOST_INT32 } = require('./constants')
 const { operandOf, targetOf } = require('./operands')
-const { known, optionsFor, resultOptions } = require('./options')
+const { dtypeAmong, known, optionsFor, resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 const { opcodes, nothing, backend } = ffi
@@ -30,17 +31,10 @@ const { opcodes, nothing, backend } = ffi
 
 /** An entry of index: as t.slice takes it, or integers, or a mask. @typedef {SliceSpec | AnyTensor | ArrayLike<number | bigint>} IndexEntry */
 
-const BOOL = dtypeOf('bool').index
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
 const OF_FILL = known(['out', 'casting'])
 const OF_NONZERO = known(['dtype'])
-const SAFE = 0
-const SAME_KIND = 1
-const UNSAFE = 2
 const LARGE = 4096 // bytes
 const MOST_ENTRIES = 64
-const MOST_INT32 = 2 ** 31 - 1
 
 /** The slice of a whole axis. */
 const WHOLE = [RANGE, 0, 0, 0, 1]
@@ -112,13 +106,12 @@ function axesNamed(layout, slice) {
  * @param {number} d  first axis of it
  */
 function checkMask(mask, entry, shape, d) {
-  for (let k = 0; k < mask.shape.length; k++) {
-    if (mask.shape[k] !== shape[d + k]) {
-      throw failure(
-        'ERR_SHAPE',
-        `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${shape.slice(d, d + mask.shape.length).join(', ')}]`,
-      )
-    }
+  const there = shape.slice(d, d + mask.shape.length)
+  if (!isSameShape(mask.shape, there)) {
+    throw failure(
+      'ERR_SHAPE',
+      `entry ${entry} is a mask of shape [${mask.shape.join(', ')}]; from axis ${d} on the tensor has shape [${there.join(', ')}]`,
+    )
   }
 }
 
@@ -133,13 +126,8 @@ function planOf(layout, entries) {
     tensor === null ? list : operandOf(tensor, `entry ${i}`),
   )
   const named = given.map((own, i) => axesNamed(own, entries[i].slice))
-  let total = 0
-  let ellipses = 0
-  for (let i = 0; i < named.length; i++) {
-    const { slice } = entries[i]
-    total += named[i]
-    if (slice !== null && slice[0] === ELLIPSIS) ellipses++
-  }
+  const total = sumOf(named)
+  const ellipses = entries.filter(({ slice }) => slice?.[0] === ELLIPSIS).length
   if (ellipses > 1) throw failure('ERR_SHAPE', `'...' stands ${ellipses} times; once is possible`)
   if (total > shape.length) {
     throw failure('ERR_SHAPE', `entries name ${total} axes; the tensor has ${shape.length}`)
@@ -188,10 +176,22 @@ function planOf(layout, entries) {
 
 // ---- Offsets ----
 
-/** @typedef {Layout[]} Made temporary layouts; released by release */
+/** @typedef {Layout[]} Made temporary layouts */
 
-/** @param {Made} made */
-const release = (made) => made.forEach(({ storage }) => backend.release(storage))
+/**
+ * @template T
+ * @param {(made: Made) => T} fn  whose temporary layouts are released afterwards
+ * @returns {T}
+ */
+function withTemporaries(fn) {
+  /** @type {Made} */
+  const made = []
+  try {
+    return fn(made)
+  } finally {
+    for (const { storage } of made) backend.release(storage)
+  }
+}
 
 /**
  * @param {Made} made  gets it
@@ -200,8 +200,7 @@ const release = (made) => made.forEach(({ storage }) => backend.release(storage)
  * @returns {Layout} uninitialised
  */
 function temporary(made, dtype, shape) {
-  const { size, strides, flags, shape: extents } = denseLayout(dtype, shape.slice())
-  const nbytes = size * itemsizes[dtype]
+  const { size, strides, flags, nbytes, shape: extents } = denseLayout(dtype, shape.slice())
   const isLarge = nbytes > LARGE && !backend.isWasm // what V8 has is free after a collection only
   const storage = isLarge
     ? backend.allocateNative(nbytes, ffi.check)
@@ -270,21 +269,18 @@ function whereTrue(made, mask, factors) {
   return at
 }
 
-/** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
-
 /**
- * @param {Made} made
- * @param {Layout} layout
- * @param {number} entry
- * @returns {Layout} of integers of 32 or 64 bits
+ * @param {Layout} to
+ * @param {Layout} mask  of maskOf
+ * @param {number} axis
+ * @returns {void} to gets the indices of true elements along the axis
  */
-function integersOf(made, layout, entry) {
-  const { kind, itemsize, name } = dtypes[layout.dtype]
-  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
-    throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
-  }
-  return itemsize >= 4 ? layout : stagedCopy(made, layout, INT32, layout.shape, SAFE)
+function indicesInto(to, mask, axis) {
+  const factors = mask.shape.map((_, d) => (d === axis ? 1 : 0))
+  positions(to, mask, factors)
 }
+
+/** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
 
 /** Integers along one axis. @typedef {{ layout: Layout, axis: number, number: number, entry: number }} Indices */
 
@@ -300,10 +296,14 @@ function indicesFor(made, advanced) {
   const indices = []
   /** @type {number[]} */
   let shape = []
-  for (let i = 0; i < advanced.length; i++) {
-    const { layout, axis, number, entry } = advanced[i]
+  for (const { layout, axis, number, entry } of advanced) {
     if (!isMask(layout)) {
-      indices.push({ layout: integersOf(made, layout, entry), axis, number, entry })
+      const { itemsize, name } = dtypes[layout.dtype]
+      if (!scalars.isWhole[layout.dtype]) {
+        throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
+      }
+      const integers = itemsize >= 4 ? layout : stagedCopy(made, layout, INT32, layout.shape, SAFE)
+      indices.push({ layout: integers, axis, number, entry })
       shape = broadcast(shape, layout.shape)
       continue
     }
@@ -311,11 +311,7 @@ function indicesFor(made, advanced) {
     const found = [countTrue(mask)]
     for (let k = 0; k < mask.shape.length; k++) {
       const at = temporary(made, INT64, found)
-      positions(
-        at,
-        mask,
-        arrayOf(mask.shape.length, (d) => (d === k ? 1 : 0)),
-      )
+      indicesInto(at, mask, k)
       indices.push({ layout: at, axis: axis + k, number: number + k, entry })
     }
     shape = broadcast(shape, found)
@@ -340,8 +336,7 @@ function offsetsOf(made, { view, advanced }) {
   const { indices, shape } = indicesFor(made, advanced)
   const at = temporary(made, INT64, shape)
   if (indices.length === 0) ffi.fill(at, 0) // masks without axes
-  for (let i = 0; i < indices.length; i++) {
-    const { layout, axis, number, entry } = indices[i]
+  for (const [i, { layout, axis, number, entry }] of indices.entries()) {
     offsets(at, layout, { extent: view.shape[axis], stride: strides[axis], entry, number }, i > 0)
   }
   return { at: ffi.viewByList(opcodes.view, at, [at.size]), shape }
@@ -354,15 +349,7 @@ function shapeOfResult(plan, shape) {
 }
 
 /** @param {Plan} plan @returns {number[]} extents of the view's axes that no index is along */
-function restOf({ view, axes }) {
-  /** @type {number[]} */
-  const rest = []
-  for (let d = 0, k = 0; d < view.shape.length; d++) {
-    if (axes[k] === d) k++
-    else rest.push(view.shape[d])
-  }
-  return rest
-}
+const restOf = ({ view, axes }) => view.shape.filter((_, d) => !axes.includes(d))
 
 /**
  * A result's axes with those of the indices in front.
@@ -412,34 +399,20 @@ function index(t, ...entries) {
   const plan = planOf(layout, read)
   if (plan.advanced.length === 0) return Tensor.viewOf(t, plan.view)
   operandOf(t, 't')
-  /** @type {Made} */
-  const made = []
-  try {
+  return withTemporaries((made) => {
     const { at, shape } = offsetsOf(made, plan)
-    return /** @type {any} */ (
-      produced(
-        'index',
-        {
-          dtype: layout.dtype,
-          shape: shapeOfResult(plan, shape),
-          sources: [layout],
-          write(target) {
-            if (target.size > 0) {
-              gather(
-                ffi.reshape(withIndicesFirst(target, plan, shape), shapeOfItems(plan, shape)),
-                plan.view,
-                at,
-                plan.axes,
-              )
-            }
-          },
-        },
-        resultOf(undefined),
-      )
-    )
-  } finally {
-    release(made)
-  }
+    const result = {
+      dtype: layout.dtype,
+      shape: shapeOfResult(plan, shape),
+      sources: [layout],
+      write(/** @type {Layout} */ target) {
+        if (target.size === 0) return
+        const items = withIndicesFirst(target, plan, shape)
+        gather(ffi.reshape(items, shapeOfItems(plan, shape)), plan.view, at, plan.axes)
+      },
+    }
+    return /** @type {any} */ (produced('index', result, resultOf(undefined)))
+  })
 }
 
 /**
@@ -463,24 +436,6 @@ function itemsOf(made, value, plan, shape) {
   const items = ffi.reshape(whole, shapeOfItems(plan, shape))
   if (items.storage !== nothing && (source !== value || !sharesMemory(view, value))) return items
   return ffi.reshape(stagedCopy(made, whole, view.dtype, whole.shape, SAME_KIND), items.shape)
-}
-
-/**
- * Writes at integers and masks.
- *
- * @param {Made} made
- * @param {Plan} plan
- * @param {Layout} value  of a scalar one item, for all indices
- * @param {boolean} isScalar
- * @returns {number} elements written
- */
-function putAt(made, plan, value, isScalar) {
-  const { at, shape } = offsetsOf(made, plan)
-  const items = isScalar
-    ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape))
-    : itemsOf(made, value, plan, shape)
-  if (items.size > 0) scatter(plan.view, items, at, plan.axes)
-  return items.size
 }
 
 /**
@@ -515,19 +470,23 @@ function indexPut(t, ...args) {
   const to = Tensor.writableOf(t)
   operandOf(t, 't')
   const plan = planOf(to, read)
-  /** @type {Made} */
-  const made = []
-  try {
+  withTemporaries((made) => {
     const value =
-      source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value')
+      source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value') // a scalar is one item, for all indices
     if (source === null) ffi.fill(value, scalar)
-    let size = plan.view.size
+    let { size } = plan.view
     if (plan.advanced.length === 0) ffi.copy(plan.view, value, SAME_KIND)
-    else size = putAt(made, plan, value, source === null)
+    else {
+      const { at, shape } = offsetsOf(made, plan)
+      const items =
+        source === null
+          ? ffi.viewByList(opcodes.broadcast_to, value, shapeOfItems(plan, shape))
+          : itemsOf(made, value, plan, shape)
+      if (items.size > 0) scatter(plan.view, items, at, plan.axes)
+      size = items.size
+    }
     countCopy('indexPut', size * itemsizes[to.dtype])
-  } finally {
-    release(made)
-  }
+  })
   return t
 }
 
@@ -565,9 +524,7 @@ function maskedSelect(t, mask, opts) {
   const options = resultOptions(opts)
   if (options.out !== undefined) targetOf(options.out)
   const from = operandOf(t, 't')
-  /** @type {Made} */
-  const made = []
-  try {
+  return withTemporaries((made) => {
     const { shape, strides, dtype } = from
     const itemsize = itemsizes[dtype]
     const at = whereTrue(
@@ -575,28 +532,15 @@ function maskedSelect(t, mask, opts) {
       maskOf(made, boolsOf(mask), shape),
       strides.map((stride) => stride * itemsize),
     )
-    return /** @type {any} */ (
-      produced(
-        'maskedSelect',
-        {
-          dtype,
-          shape: at.shape,
-          sources: [from],
-          canWriteTo: (target) => target.dtype === dtype,
-          write: (target) =>
-            gather(
-              target,
-              from,
-              at,
-              arrayOf(shape.length, (d) => d),
-            ),
-        },
-        options,
-      )
-    )
-  } finally {
-    release(made)
-  }
+    const result = {
+      dtype,
+      shape: at.shape,
+      sources: [from],
+      canWriteTo: (/** @type {Layout} */ target) => target.dtype === dtype,
+      write: (/** @type {Layout} */ target) => gather(target, from, at, [...shape.keys()]),
+    }
+    return /** @type {any} */ (produced('maskedSelect', result, options))
+  })
 }
 
 /**
@@ -656,47 +600,31 @@ function elementOf(value) {
 function nonzero(x, opts) {
   tensorOf(x, 'x')
   const { dtype: name = 'int32' } = optionsFor(opts, OF_NONZERO)
-  const dtype = dtypeOf(name)
-  if (dtype.index !== INT64 && dtype.index !== INT32) {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
-  }
+  const dtype = dtypeAmong(dtypeOf(name), [INT32, INT64])
   const from = operandOf(x, 'x')
   const { shape } = from
   if (shape.length === 0) {
     throw failure('ERR_SHAPE', 'x has no axes, along which its elements would have indices')
   }
   for (let d = 0; d < shape.length; d++) {
-    if (shape[d] > MOST_INT32 && dtype.index !== INT64) {
+    if (shape[d] > MOST_INT32 && dtype !== INT64) {
       throw failure(
         'ERR_BOUNDS',
         `axis ${d} has ${shape[d]} elements, whose indices need { dtype: 'int64' }`,
       )
     }
   }
-  /** @type {Made} */
-  const made = []
-  try {
+  return withTemporaries((made) => {
     const mask = maskOf(made, from, shape)
     const found = [countTrue(mask)]
-    return tidy(
-      () =>
-        /** @type {any} */ (
-          shape.map((_, axis) =>
-            wrap(
-              written(allocated(denseLayout(dtype.index, found)), (at) => {
-                positions(
-                  at,
-                  mask,
-                  arrayOf(shape.length, (d) => (d === axis ? 1 : 0)),
-                )
-              }),
-            ),
-          )
-        ),
-    )
-  } finally {
-    release(made)
-  }
+    return tidy(() => {
+      const all = shape.map((_, axis) => {
+        const to = allocated(denseLayout(dtype, found))
+        return wrap(written(to, () => indicesInto(to, mask, axis)))
+      })
+      return /** @type {any} */ (all)
+    })
+  })
 }
 
 module.exports = { nonzero, index, indexPut, maskedSelect, maskedFill }

@@ -3,17 +3,17 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { rows, run } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
+const { INT64, FLOAT64, UNSAFE } = require('./constants')
 const { target } = require('./cores')
 const lists = require('./lists')
-const { operandOf } = require('./operands')
-const { known, optionsFor } = require('./options')
-const { floatOf, temporary } = require('./transforms')
+const { checkReal, operandOf } = require('./operands')
+const { floatOf, known, numberOf, optionsFor } = require('./options')
+const { part, temporary } = require('./transforms')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { Casting, DtypeName, Floated, NameOf, Or, Promote, TensorData } from '../base/types' */
@@ -32,28 +32,10 @@ const { floatOf, temporary } = require('./transforms')
  */
 
 const OF_INTERP = known(['left', 'right', 'period', 'dtype', 'out', 'casting'])
-const FLOAT64 = dtypeOf('float64').index
-const INT64 = dtypeOf('int64').index
-const UNSAFE = 2
 
 /** @param {string} name @param {unknown} value @returns {number | undefined} */
-function checkOptionalNumber(name, value) {
-  if (value !== undefined && typeof value !== 'number') {
-    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-  }
-  return value
-}
-
-/** @param {Layout} layout @param {string} name @returns {Layout} the same, of real numbers */
-function checkReal(layout, name) {
-  if (dtypes[layout.dtype].kind === 'COMPLEX') {
-    throw failure(
-      'ERR_DTYPE',
-      `${name} is of ${dtypes[layout.dtype].name}; real numbers were expected`,
-    )
-  }
-  return layout
-}
+const optionalNumber = (name, value) =>
+  value === undefined ? undefined : numberOf(name, value, () => true)
 
 /**
  * @param {Layout} to
@@ -73,11 +55,8 @@ function interpolate(to, x, xp, fp, left, right) {
 /** @param {Layout} x @param {number} period @returns {Layout} its remainders, in float64 */
 function inPeriod(x, period) {
   const to = temporary(FLOAT64, x.shape)
-  elementwise(
-    { op: ops.remainder, asked: FLOAT64, casting: UNSAFE, scalar: period, position: 1 },
-    to,
-    [x],
-  )
+  const how = { op: ops.remainder, asked: FLOAT64, casting: UNSAFE, scalar: period, position: 1 }
+  elementwise(how, to, [x])
   return to
 }
 
@@ -97,29 +76,20 @@ function interpolateAround(to, at, xp, fp, period) {
   run(rows.argsort, [order], [points], { numbers: [0, UNSAFE] })
   const x = temporary(FLOAT64, [n + 2])
   const y = temporary(FLOAT64, [n + 2])
-  const part = (
-    /** @type {Layout} */ t,
-    /** @type {number} */ start,
-    /** @type {number} */ length,
-  ) => ffi.viewByNumbers(ffi.opcodes.narrow, t, 0, start, length)
   const values = temporary(FLOAT64, [n])
   elementwise({ op: ops.positive, asked: FLOAT64, casting: UNSAFE }, values, [fp])
   run(rows.take_flat, [part(x, 1, n)], [points, order])
   run(rows.take_flat, [part(y, 1, n)], [values, order])
-  elementwise(
-    { op: ops.subtract, asked: NONE, casting: UNSAFE, scalar: period, position: 1 },
-    part(x, 0, 1),
-    [part(x, n, 1)],
-  )
-  elementwise(
-    { op: ops.add, asked: NONE, casting: UNSAFE, scalar: period, position: 1 },
-    part(x, n + 1, 1),
-    [part(x, 1, 1)],
-  )
-  elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, 0, 1), [part(y, n, 1)])
-  elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, n + 1, 1), [
-    part(y, 1, 1),
-  ])
+  for (const [op, end, from] of [
+    [ops.subtract, 0, n],
+    [ops.add, n + 1, 1],
+  ]) {
+    const how = { op, asked: NONE, casting: UNSAFE, scalar: period, position: 1 }
+    elementwise(how, part(x, end, 1), [part(x, from, 1)])
+    elementwise({ op: ops.positive, asked: NONE, casting: UNSAFE }, part(y, end, 1), [
+      part(y, from, 1),
+    ])
+  }
   interpolate(to, inPeriod(at, period), x, y)
 }
 
@@ -146,9 +116,9 @@ function interp(x, xp, fp, opts) {
   const givenY = lists.read('fp', fp)
   const options = optionsFor(opts, OF_INTERP)
   const { left: before, right: behind, period: length } = options
-  const left = checkOptionalNumber('left', before)
-  const right = checkOptionalNumber('right', behind)
-  const period = checkOptionalNumber('period', length)
+  const left = optionalNumber('left', before)
+  const right = optionalNumber('right', behind)
+  const period = optionalNumber('period', length)
   if (period !== undefined && !(Number.isFinite(period) && period !== 0)) {
     throw failure('ERR_ARGUMENT', `period is ${period}; a finite number, not 0, was expected`)
   }

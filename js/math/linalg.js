@@ -5,23 +5,23 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { CASTINGS, boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { checkOut } = require('../copy/results')
 const { broadcast } = require('../layout/layouts')
-const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
+const { axisGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const {
   batchOf,
   broadcastBatches,
   broadcastTo,
   checkCore,
-  joined,
   productDtype,
   refusable,
   target,
   wrapping,
 } = require('./cores')
+const { FLOAT32, FLOAT64, COMPLEX64 } = require('./constants')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -53,10 +53,6 @@ const OF_RANK = known(['rtol', 'dtype', 'out'], 'rtol')
 const OF_NORM = known(['ord', 'keepdims', 'out'], 'ord')
 const OF_TRACE = known(['offset', 'dtype', 'out', 'casting'], 'offset')
 const MODES = ['reduced', 'complete']
-
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
-const COMPLEX64 = dtypeOf('complex64').index
 
 /** Distances from 1 to the next number. @type {Record<string, number>} */
 const EPSILONS = {
@@ -110,6 +106,36 @@ function matricesOf(x, name, isSquare) {
     )
   }
   return { from, batch: batchOf(from, 2), m, n, dtype: floated(from.dtype) }
+}
+
+/**
+ * @param {Tensor<any>} x
+ * @param {unknown} opts
+ * @param {import('./options').Known} names
+ * @param {boolean} isSquare
+ * @returns {ReturnType<typeof matricesOf> & Pick<ReturnType<typeof resultIn>, 'out' | 'casting'>}
+ * @throws as matricesOf · ERR_ARGUMENT
+ */
+function read(x, opts, names, isSquare) {
+  tensorOf(x, 'x')
+  const { out, casting } = resultIn(optionsFor(opts, names))
+  return { out, casting, ...matricesOf(x, 'x', isSquare) }
+}
+
+/**
+ * @param {number} row  an algorithm with several results
+ * @param {Layout} from
+ * @param {Record<string, [dtype: number, shape: number[]]>} results  by name, in its order
+ * @returns {any} tensors by name
+ */
+function several(row, from, results) {
+  const targets = Object.values(results).map(([dtype, shape]) => target(undefined, dtype, shape))
+  run(
+    row,
+    targets.map(({ to }) => to),
+    [from],
+  )
+  return Object.fromEntries(Object.keys(results).map((name, i) => [name, targets[i].result()]))
 }
 
 /**
@@ -183,8 +209,7 @@ function cross(x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, ALONG)
-  const { axis: named = -1 } = options
-  const given = integer('axis', named)
+  const given = axisGiven(options)
   const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
@@ -224,9 +249,9 @@ function matrixPower(x, n, opts) {
   const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
   const power = integer('n', n)
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => {
-    run(rows.matrix_power, [to], [from], { numbers: [rule, power] })
-  })
+  return whole(out, casting, dtype, from.shape, (to, rule) =>
+    run(rows.matrix_power, [to], [from], { numbers: [rule, power] }),
+  )
 }
 
 /**
@@ -305,52 +330,30 @@ function matrixNorm(x, opts) {
       `ord is ${show(ord)}; 'fro', 'nuc', 1, -1, 2, -2, Infinity or -Infinity was expected`,
     )
   }
-  const {
-    from: { shape },
-  } = found
+  const { shape } = found.from
   const result = reducedShape(shape, [shape.length - 2, shape.length - 1], keepdims)
   if (out !== undefined) checkOut(targetOf(out), result, undefined)
   return tidy(() => {
     const to = out ?? target(undefined, realOf(found.dtype), result).result()
-    if (ord === 'fro') norms.vectorNorm(x, { axis: [-2, -1], keepdims, out: to })
-    else if (isOfValues) ofValues(found, ord, keepdims, to)
-    else ofSums(x, found, ord, keepdims, to)
-    return to
+    if (ord === 'fro') return norms.vectorNorm(x, { axis: [-2, -1], keepdims, out: to })
+    if (isOfValues) {
+      const values = singularValues(found)
+      /** @type {(x: Tensor, opts: object) => any} */
+      const reduce = ord === 'nuc' ? sum : ord === 2 ? max : min
+      return reduce(keepdims ? values.unsqueeze(-2) : values, { axis: -1, keepdims, out: to })
+    }
+    /** @type {Tensor<any>} */
+    const sizes = dtypes[found.dtype].kind === 'COMPLEX' ? abs(x) : abs(x, { dtype: 'float64' })
+    const isOfColumns = ord === 1 || ord === -1
+    const sums = sum(sizes, { axis: isOfColumns ? -2 : -1, keepdims, dtype: 'float64' })
+    const reduce = ord > 0 ? max : min
+    return reduce(sums, { axis: isOfColumns || !keepdims ? -1 : -2, keepdims, out: to })
   })
-}
-
-/**
- * @param {ReturnType<typeof matricesOf>} found
- * @param {unknown} ord
- * @param {boolean} keepdims
- * @param {Tensor} out
- */
-function ofValues(found, ord, keepdims, out) {
-  const all = singularValues(found)
-  const values = keepdims ? all.unsqueeze(-2) : all
-  /** @type {(x: Tensor, opts: object) => Tensor} */
-  const reduce = ord === 'nuc' ? sum : ord === 2 ? max : min
-  reduce(values, { axis: -1, keepdims, out })
-}
-
-/**
- * @param {Tensor<any>} x
- * @param {ReturnType<typeof matricesOf>} found
- * @param {unknown} ord
- * @param {boolean} keepdims
- * @param {Tensor} out
- */
-function ofSums(x, { dtype }, ord, keepdims, out) {
-  const sizes = dtypes[dtype].kind === 'COMPLEX' ? abs(x) : abs(x, { dtype: 'float64' })
-  const isOfColumns = ord === 1 || ord === -1
-  const sums = sum(sizes, { axis: isOfColumns ? -2 : -1, keepdims, dtype: 'float64' })
-  const reduce = /** @type {number} */ (ord) > 0 ? max : min
-  reduce(sums, { axis: isOfColumns || !keepdims ? -1 : -2, keepdims, out })
 }
 
 /** @param {ReturnType<typeof matricesOf>} found @returns {Tensor<'float64'>} not yet rounded */
 function singularValues({ from, batch, m, n }) {
-  const { to, result } = target(undefined, FLOAT64, joined(batch, [Math.min(m, n)]))
+  const { to, result } = target(undefined, FLOAT64, [...batch, Math.min(m, n)])
   run(rows.svdvals, [to], [from], { numbers: [0] })
   return result()
 }
@@ -407,9 +410,7 @@ function matrixRank(x, opts) {
  * linalg.det(tensor([[3, 1], [2, 4]])).item() // 10
  */
 function det(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, batch, dtype } = matricesOf(x, 'x', true)
+  const { from, batch, dtype, out, casting } = read(x, opts, OF_RESULT, true)
   const { to, result } = target(out, dtype, batch, casting)
   run(rows.det, [to], [from], { numbers: [casting] })
   return result()
@@ -429,13 +430,11 @@ function det(x, opts) {
  * linalg.slogdet(tensor([[0, 1], [1, 0]])).sign.item() // -1
  */
 function slogdet(x, opts) {
-  tensorOf(x, 'x')
-  optionsFor(opts, NO_OPTION)
-  const { from, batch, dtype } = matricesOf(x, 'x', true)
-  const sign = target(undefined, dtype, batch)
-  const logarithm = target(undefined, realOf(dtype), batch)
-  run(rows.slogdet, [sign.to, logarithm.to], [from], {})
-  return { sign: sign.result(), logabsdet: logarithm.result() }
+  const { from, batch, dtype } = read(x, opts, NO_OPTION, true)
+  return several(rows.slogdet, from, {
+    sign: [dtype, batch],
+    logabsdet: [realOf(dtype), batch],
+  })
 }
 
 /**
@@ -452,12 +451,10 @@ function slogdet(x, opts) {
  * linalg.inv(tensor([[2, 0], [0, 4]])).toArray() // [[0.5, 0], [0, 0.25]]
  */
 function inv(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => {
-    run(rows.inv, [to], [from], { numbers: [rule] })
-  })
+  const { from, dtype, out, casting } = read(x, opts, OF_RESULT, true)
+  return whole(out, casting, dtype, from.shape, (to, rule) =>
+    run(rows.inv, [to], [from], { numbers: [rule] }),
+  )
 }
 
 /**
@@ -493,10 +490,10 @@ function solve(x1, x2, opts) {
   }
   const { batch, a, b } = broadcastBatches(from, 2, right, 2)
   const made = ffi.promoteTypes(dtype, floated(given.dtype))
-  const result = joined(batch, isVector ? [n] : [n, shape[shape.length - 1]])
-  return whole(out, casting, made, result, (to, rule) => {
-    run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] })
-  })
+  const result = isVector ? [...batch, n] : [...batch, n, shape[shape.length - 1]]
+  return whole(out, casting, made, result, (to, rule) =>
+    run(rows.solve, [isVector ? asColumn(to) : to], [a, b], { numbers: [rule] }),
+  )
 }
 
 // ---- Factors ----
@@ -520,9 +517,9 @@ function cholesky(x, opts) {
   const upper = boolean('upper', options.upper)
   const { out, casting } = resultIn(options)
   const { from, dtype } = matricesOf(x, 'x', true)
-  return whole(out, casting, dtype, from.shape, (to, rule) => {
-    run(rows.cholesky, [to], [from], { numbers: [rule, upper ? 1 : 0] })
-  })
+  return whole(out, casting, dtype, from.shape, (to, rule) =>
+    run(rows.cholesky, [to], [from], { numbers: [rule, upper ? 1 : 0] }),
+  )
 }
 
 /**
@@ -543,10 +540,7 @@ function qr(x, opts) {
   const isComplete = oneOf('mode', mode, MODES) === 1
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
   const k = isComplete ? m : Math.min(m, n)
-  const q = target(undefined, dtype, joined(batch, [m, k]))
-  const r = target(undefined, dtype, joined(batch, [k, n]))
-  run(rows.qr, [q.to, r.to], [from], {})
-  return { q: q.result(), r: r.result() }
+  return several(rows.qr, from, { q: [dtype, [...batch, m, k]], r: [dtype, [...batch, k, n]] })
 }
 
 /**
@@ -562,13 +556,11 @@ function qr(x, opts) {
  * linalg.eigh(tensor([[2, 0], [0, 1]])).eigenvalues.toArray() // [1, 2]
  */
 function eigh(x, opts) {
-  tensorOf(x, 'x')
-  optionsFor(opts, NO_OPTION)
-  const { from, batch, n, dtype } = matricesOf(x, 'x', true)
-  const values = target(undefined, realOf(dtype), joined(batch, [n]))
-  const vectors = target(undefined, dtype, from.shape)
-  run(rows.eigh, [values.to, vectors.to], [from], {})
-  return { eigenvalues: values.result(), eigenvectors: vectors.result() }
+  const { from, batch, n, dtype } = read(x, opts, NO_OPTION, true)
+  return several(rows.eigh, from, {
+    eigenvalues: [realOf(dtype), [...batch, n]],
+    eigenvectors: [dtype, from.shape],
+  })
 }
 
 /**
@@ -585,10 +577,8 @@ function eigh(x, opts) {
  * linalg.eigvalsh(tensor([[2, 0], [0, 1]])).toArray() // [1, 2]
  */
 function eigvalsh(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, batch, n, dtype } = matricesOf(x, 'x', true)
-  const { to, result } = target(out, realOf(dtype), joined(batch, [n]), casting)
+  const { from, batch, n, dtype, out, casting } = read(x, opts, OF_RESULT, true)
+  const { to, result } = target(out, realOf(dtype), [...batch, n], casting)
   run(rows.eigvalsh, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -611,11 +601,11 @@ function svd(x, opts) {
   const isFull = boolean('fullMatrices', fullMatrices)
   const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
   const k = Math.min(m, n)
-  const u = target(undefined, dtype, joined(batch, [m, isFull ? m : k]))
-  const s = target(undefined, realOf(dtype), joined(batch, [k]))
-  const vh = target(undefined, dtype, joined(batch, [isFull ? n : k, n]))
-  run(rows.svd, [u.to, s.to, vh.to], [from], {})
-  return { u: u.result(), s: s.result(), vh: vh.result() }
+  return several(rows.svd, from, {
+    u: [dtype, [...batch, m, isFull ? m : k]],
+    s: [realOf(dtype), [...batch, k]],
+    vh: [dtype, [...batch, isFull ? n : k, n]],
+  })
 }
 
 /**
@@ -632,10 +622,8 @@ function svd(x, opts) {
  * linalg.svdvals(tensor([[0, 2], [1, 0]])).toArray() // [2, 1]
  */
 function svdvals(x, opts) {
-  tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, OF_RESULT))
-  const { from, batch, m, n, dtype } = matricesOf(x, 'x', false)
-  const { to, result } = target(out, realOf(dtype), joined(batch, [Math.min(m, n)]), casting)
+  const { from, batch, m, n, dtype, out, casting } = read(x, opts, OF_RESULT, false)
+  const { to, result } = target(out, realOf(dtype), [...batch, Math.min(m, n)], casting)
   run(rows.svdvals, [to], [from], { numbers: [casting] })
   return result()
 }
@@ -661,7 +649,7 @@ function pinv(x, opts) {
   const { out, casting } = resultIn(options)
   const found = matricesOf(x, 'x', false)
   const { from, batch, m, n, dtype } = found
-  const { to, result } = target(out, dtype, joined(batch, [n, m]), casting)
+  const { to, result } = target(out, dtype, [...batch, n, m], casting)
   run(rows.pinv, [to], [from], { numbers: [casting], scalars: [given ?? usualTolerance(found)] })
   return result()
 }

@@ -5,20 +5,17 @@ const { failure } = require('../base/errors')
 const { show, ownFields } = require('../base/validate')
 const { atOnce } = require('./calls/plan')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { flatten } = require('../layout/values')
 const { tensorOfData } = require('../tensor/creation')
 const { Tensor } = require('../tensor/tensor')
+const { INT64, UINT64, FLOAT64 } = require('./constants')
 const { operandOf } = require('./operands')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** What was read of lists. @typedef {{ name: string, values: ReturnType<typeof flatten>['values'], shape: number[] }} Listed */
 /** One of both is a tensor. @typedef {{ x1: Tensor<any> | Listed, x2: Tensor<any> | Listed }} Pair */
-
-const FLOAT64 = dtypeOf('float64').index
-const INT64 = dtypeOf('int64').index
-const UINT64 = dtypeOf('uint64').index
 
 /**
  * Reads an operand that may be a tensor, a scalar or nested lists: afterwards no code of the caller's is left to run.
@@ -77,22 +74,9 @@ function operandsOf({ x1, x2 }) {
  */
 function tensorBeside(given, dtype, beside) {
   if (Tensor.isTensor(given)) return given
-  const { name, values, shape } = given
-  const to = dtypes[dtypeFor(given, dtype)]
-  const { array } = values.packed(to)
-  if (to.kind === 'FLOATING') {
-    for (let i = 0; i < array.length; i++) {
-      if (!scalars.takes(to.index, array[i])) {
-        throw scalars.misfit(
-          name,
-          Number(array[i]),
-          to.index,
-          beside ?? (name === 'x1' ? 'x2' : 'x1'),
-        )
-      }
-    }
-  }
-  return tensorOfData(array, shape, ownFields({ dtype: to.name, casting: 'unsafe' }))
+  const to = dtypeFor(given, dtype)
+  const other = beside ?? (given.name === 'x1' ? 'x2' : 'x1')
+  return made(given, to, dtypes[to].kind === 'FLOATING', other)
 }
 
 /**
@@ -104,11 +88,21 @@ function tensorBeside(given, dtype, beside) {
  * @throws {TypeError} ERR_CAST · {RangeError} ERR_MEMORY
  */
 function tensorAs(given, dtype) {
-  if (Tensor.isTensor(given)) return given
-  const { name, values, shape } = given
+  return Tensor.isTensor(given) ? given : made(given, dtype, true)
+}
+
+/**
+ * @param {Listed} listed
+ * @param {number} dtype
+ * @param {boolean} isChecked  values have to fit it
+ * @param {string} [beside]  a tensor that has to be converted else, for messages
+ * @returns {Tensor<any>}
+ */
+function made({ name, values, shape }, dtype, isChecked, beside) {
   const { array } = values.packed(dtypes[dtype])
-  for (let i = 0; i < array.length; i++) {
-    if (!scalars.takes(dtype, array[i])) throw scalars.misfit(name, array[i], dtype)
+  if (isChecked) {
+    const wrong = array.find((/** @type {any} */ each) => !scalars.takes(dtype, each))
+    if (wrong !== undefined) throw scalars.misfit(name, wrong, dtype, beside)
   }
   return tensorOfData(array, shape, ownFields({ dtype: dtypes[dtype].name, casting: 'unsafe' }))
 }
@@ -121,9 +115,7 @@ function tensorAs(given, dtype) {
  * @param {Layout | null} layout  that it became
  */
 function count(by, given, layout) {
-  if (given !== null && layout !== null && !Tensor.isTensor(given)) {
-    countCopy(by, layout.nbytes)
-  }
+  if (given !== null && layout !== null && !Tensor.isTensor(given)) countCopy(by, layout.nbytes)
 }
 
 /**

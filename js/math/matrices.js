@@ -11,20 +11,20 @@ const { NONE, elementwise, ops } = require('./calls/calls')
 const { atOnce } = require('./calls/plan')
 const { reduce, reductions } = require('./calls/reductions')
 const { countCopy } = require('../backend/storage')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated, freed } = require('./allocate')
-const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
+const { axesFor, axisGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const {
   broadcastBatches,
   broadcastTo,
   isNumbers,
-  joined,
   productDtype,
   target,
   wrapping,
 } = require('./cores')
+const { FLOAT32, FLOAT64, SAME_KIND } = require('./constants')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
@@ -58,10 +58,6 @@ const OF_VECDOT = known(['axis', 'accuracy', 'dtype', 'out', 'casting'], 'axis')
 const OF_TENSORDOT = known(['axes', 'accuracy', 'dtype', 'out', 'casting'], 'axes')
 const OF_OUTER = known(['dtype', 'out', 'casting'])
 const OF_COSINE = known(['axis', 'eps', 'out', 'casting'], 'axis')
-
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
-const SAME_KIND = 1
 
 /** @param {unknown} accuracy @returns {number} as C numbers it */
 const accuracyOf = (accuracy) =>
@@ -119,18 +115,14 @@ function matmul(x1, x2, opts) {
   }
   if (isRow) a = unsqueezed(a, 0)
   if (isColumn) b = unsqueezed(b, 1)
-  const m = a.shape[a.shape.length - 2]
-  const k = a.shape[a.shape.length - 1]
-  const n = b.shape[b.shape.length - 1]
-  if (b.shape[b.shape.length - 2] !== k) {
-    throw failure(
-      'ERR_SHAPE',
-      `x1 has rows of ${k} elements, and x2 columns of ${b.shape[b.shape.length - 2]}`,
-    )
+  const [m, k] = a.shape.slice(-2)
+  const [height, n] = b.shape.slice(-2)
+  if (height !== k) {
+    throw failure('ERR_SHAPE', `x1 has rows of ${k} elements, and x2 columns of ${height}`)
   }
   const dtype = productDtype([a, b], asked)
   const alike = broadcastBatches(a, 2, b, 2)
-  const shape = joined(alike.batch, isRow ? (isColumn ? [] : [n]) : isColumn ? [m] : [m, n])
+  const shape = [...alike.batch, ...(isRow ? [] : [m]), ...(isColumn ? [] : [n])]
   return wrapping('matmul', out, dtype, shape, casting, (to) => {
     let view = to
     if (isRow) view = unsqueezed(view, alike.batch.length)
@@ -173,13 +165,8 @@ function alongAxis(a, b, axis) {
  */
 function multiplyVectors(to, a, b, how) {
   const n = to.shape.length
-  multiplyMatrices(
-    unsqueezed(unsqueezed(to, n), n),
-    unsqueezed(a, n),
-    unsqueezed(b, n + 1),
-    how,
-    true,
-  )
+  const target = unsqueezed(unsqueezed(to, n), n)
+  multiplyMatrices(target, unsqueezed(a, n), unsqueezed(b, n + 1), how, true)
 }
 
 /**
@@ -203,16 +190,16 @@ function vecdot(x1, x2, axis, opts) {
   tensorOf(x1, 'x1')
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, OF_VECDOT)
-  const given = integer('axis', options.axis === undefined ? -1 : options.axis)
+  const given = axisGiven(options)
   const accuracy = accuracyOf(options.accuracy)
   const { out, casting, dtype: asked } = resultIn(options)
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
   const dtype = productDtype([a, b], asked)
   const along = alongAxis(a, b, given)
-  return wrapping('vecdot', out, dtype, along.shape, casting, (to) => {
-    multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy })
-  })
+  return wrapping('vecdot', out, dtype, along.shape, casting, (to) =>
+    multiplyVectors(to, along.a, along.b, { dtype, casting, accuracy }),
+  )
 }
 
 /**
@@ -276,14 +263,13 @@ function temporary({ made }, dtype, shape) {
 }
 
 /** @param {Layout} to @param {Layout} from @param {{ dtype: number, casting: number }} how */
-const copyInto = (to, from, { dtype, casting }) => {
+const copyInto = (to, from, { dtype, casting }) =>
   elementwise({ op: ops.positive, asked: dtype, casting }, to, [from])
-}
 
 /** @param {Layout} layout @param {number} dtype  numbers @param {How} how @returns {Layout} a copy, which is counted */
 function copied(layout, dtype, how) {
   const copy = temporary(how, dtype, layout.shape)
-  elementwise({ op: ops.positive, asked: dtype, casting: SAME_KIND }, copy, [layout])
+  copyInto(copy, layout, { dtype, casting: SAME_KIND })
   countCopy(how.name, copy.nbytes)
   return copy
 }
@@ -302,10 +288,9 @@ function reshaped(layout, shape) {
  * @returns {Layout} a view of it, or of a copy
  */
 function merged(layout, shape, how) {
-  const view = reshaped(layout, shape)
-  if (view !== null) return view
+  const dtype = isNumbers(layout.dtype) ? layout.dtype : how.dtype
   return /** @type {Layout} */ (
-    reshaped(copied(layout, isNumbers(layout.dtype) ? layout.dtype : how.dtype, how), shape)
+    reshaped(layout, shape) ?? reshaped(copied(layout, dtype, how), shape)
   )
 }
 
@@ -336,15 +321,8 @@ function summed(x, isKept, how) {
  */
 function sumInto(to, x, labels, gone, { dtype, casting }) {
   const from = inOrder(x, [...labels, ...gone])
-  reduce(
-    reductions.sum,
-    to,
-    from,
-    gone.map((_, i) => labels.length + i),
-    dtype,
-    casting,
-    0,
-  )
+  const axes = gone.map((_, i) => labels.length + i)
+  reduce(reductions.sum, to, from, axes, dtype, casting, 0)
 }
 
 /**
@@ -353,11 +331,11 @@ function sumInto(to, x, labels, gone, { dtype, casting }) {
  * @param {Labelled} x
  * @param {Labelled} y
  * @param {(label: string) => boolean} isWanted
- * @param {((dtype: number, labels: string[], extents: number[]) => { to: Layout, labels: readonly string[] }) | null} allocate  gives where the result goes; null: to new bytes
+ * @param {Labelled | null} given  where the result goes; null: to new bytes
  * @param {How} how
  * @returns {Labelled}
  */
-function contracted(x, y, isWanted, allocate, how) {
+function contracted(x, y, isWanted, given, how) {
   const { dtype } = how
   const a = summed(x, (label) => isWanted(label) || y.labels.includes(label), how)
   const b = summed(y, (label) => isWanted(label) || x.labels.includes(label), how)
@@ -371,14 +349,10 @@ function contracted(x, y, isWanted, allocate, how) {
   const m = product(extentsOf(a, left))
   const k = product(extentsOf(a, gone))
   const n = product(extentsOf(b, right))
-  const extents = joined(joined(batches, extentsOf(a, left)), extentsOf(b, right))
-  const given =
-    allocate === null
-      ? { to: temporary(how, dtype, extents), labels: order }
-      : allocate(dtype, order, extents)
-  const result = { layout: given.to, labels: given.labels.slice() }
+  const extents = [...batches, ...extentsOf(a, left), ...extentsOf(b, right)]
+  const result = given ?? { layout: temporary(how, dtype, extents), labels: order }
   const to = inOrder(result, order)
-  const casting = allocate === null ? SAME_KIND : how.casting
+  const casting = given === null ? SAME_KIND : how.casting
   if (gone.length === 0) {
     let row = inOrder(a, [...batch, ...left])
     let column = inOrder(b, [...batch, ...right])
@@ -387,11 +361,11 @@ function contracted(x, y, isWanted, allocate, how) {
     elementwise({ op: ops.multiply, asked: dtype, casting }, to, [row, column])
     return result
   }
-  const shape = joined(batches, [m, n])
+  const shape = [...batches, m, n]
   const direct = reshaped(to, shape)
   const made = direct ?? temporary(how, dtype, shape)
-  const from = merged(inOrder(a, [...batch, ...left, ...gone]), joined(batches, [m, k]), how)
-  const by = merged(inOrder(b, [...batch, ...gone, ...right]), joined(batches, [k, n]), how)
+  const from = merged(inOrder(a, [...batch, ...left, ...gone]), [...batches, m, k], how)
+  const by = merged(inOrder(b, [...batch, ...gone, ...right]), [...batches, k, n], how)
   multiplyMatrices(made, from, by, {
     dtype,
     casting: direct === null ? SAME_KIND : casting,
@@ -420,9 +394,8 @@ function axesGiven(axes) {
     if (count < 0) throw failure('ERR_BOUNDS', `axes is ${count}; 0 or more were expected`)
     return count
   }
-  const isList = Array.isArray(axes)
   return atOnce(() => {
-    if (!isList || axes.length !== 2) {
+    if (!Array.isArray(axes) || axes.length !== 2) {
       throw failure(
         'ERR_ARGUMENT',
         `axes is ${show(axes)}; a number, or two lists of axes, were expected`,
@@ -430,15 +403,6 @@ function axesGiven(axes) {
     }
     return { a: axesOf(axes[0], 'axes[0]'), b: axesOf(axes[1], 'axes[1]') }
   })
-}
-
-/** @param {number[]} axes @param {number} ndim @param {string} name @returns {number[]} from 0 on, each once */
-function checkedAxes(axes, ndim, name) {
-  const list = axes.map((axis) => inRange(axis, ndim))
-  for (const [i, axis] of list.entries()) {
-    if (list.indexOf(axis) < i) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${axis}`)
-  }
-  return list
 }
 
 /**
@@ -502,7 +466,7 @@ function pairsOf(given, a, b) {
   const pairs =
     typeof given === 'number'
       ? { a: arrayOf(given, (i) => na - given + i), b: arrayOf(given, (i) => i) }
-      : { a: checkedAxes(given.a, na, 'axes[0]'), b: checkedAxes(given.b, nb, 'axes[1]') }
+      : { a: axesFor(given.a, na, 'axes[0]'), b: axesFor(given.b, nb, 'axes[1]') }
   if (pairs.a.length !== pairs.b.length) {
     throw failure('ERR_SHAPE', `axes has ${pairs.a.length} axes of x1, and ${pairs.b.length} of x2`)
   }
@@ -525,35 +489,26 @@ function pairsOf(given, a, b) {
  * The sum of products of tensors, in the order of an output: operands are multiplied from left to right.
  *
  * @param {Labelled[]} operands
- * @param {readonly string[]} output
+ * @param {string[]} output
  * @param {Tensor | undefined} out
  * @param {How} how
  * @returns {any}
  */
 function contraction(operands, output, out, how) {
   const shape = output.map((label) => {
-    for (let i = 0; i < operands.length; i++) {
-      const at = operands[i].labels.indexOf(label)
-      if (at >= 0) return operands[i].layout.shape[at]
-    }
-    return 1
+    const owner = operands.find(({ labels }) => labels.includes(label))
+    return owner === undefined ? 1 : extentsOf(owner, [label])[0]
   })
   return wrapping(how.name, out, how.dtype, shape, how.casting, (to) => {
     const last = operands.length - 1
     let x = operands[0]
     try {
       for (let i = 1; i <= last; i++) {
-        const isWanted = (/** @type {string} */ label) => {
-          for (let k = i + 1; k <= last; k++) if (operands[k].labels.includes(label)) return true
-          return output.includes(label)
-        }
-        x = contracted(
-          x,
-          operands[i],
-          isWanted,
-          i < last ? null : () => ({ to, labels: output }),
-          how,
-        )
+        const rest = [output, ...operands.slice(i + 1).map(({ labels }) => labels)]
+        const isWanted = (/** @type {string} */ label) =>
+          rest.some((labels) => labels.includes(label))
+        const end = i < last ? null : { layout: to, labels: output }
+        x = contracted(x, operands[i], isWanted, end, how)
       }
       if (last === 0) {
         const gone = x.labels.filter((label) => !output.includes(label))
@@ -663,7 +618,7 @@ function cosineSimilarity(x1, x2, axis, opts) {
   tensorOf(x2, 'x2')
   const options = optionsAlong(axis, opts, OF_COSINE)
   const { eps = 1e-8 } = options
-  const given = integer('axis', options.axis === undefined ? -1 : options.axis)
+  const given = axisGiven(options)
   if (typeof eps !== 'number' || !(eps >= 0)) {
     throw failure('ERR_ARGUMENT', `eps is ${show(eps)}; a number of at least 0 was expected`)
   }

@@ -1,8 +1,7 @@
 'use strict'
 // Reductions that leave NaN out: it is replaced by what changes nothing, and counted where elements are counted.
 
-const { failure } = require('../base/errors')
-const { boolean, show } = require('../base/validate')
+const { CASTINGS, boolean } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
@@ -19,8 +18,8 @@ const {
   subtract,
   where,
 } = require('./functions')
-const { checkNumbers, operandOf, targetOf } = require('./operands')
-const { known, optionsAlong } = require('./options')
+const { checkNumbers, checkReal, operandOf, targetOf } = require('./operands')
+const { floatOf, known, numberOf, optionsAlong } = require('./options')
 const { all, max, mean, min, prod, std, sum, var: variance } = require('./reductions')
 
 /** @import { Axes, DtypeName, Floated, NameOf, Or, Summed } from '../base/types' */
@@ -30,7 +29,6 @@ const { all, max, mean, min, prod, std, sum, var: variance } = require('./reduct
 const OF_SUM = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 const OF_SPREAD = known(['axis', 'correction', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 const OF_EXTREME = known(['axis', 'keepdims', 'out', 'casting'], 'axis')
-const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
 
 /**
  * Options, read: the same for the reductions below.
@@ -46,9 +44,7 @@ function read(name, x, first, opts, names) {
   const options = optionsAlong(first, opts, names)
   const { axis, keepdims, correction = 0 } = options
   const along = { axis: axesGiven(axis), keepdims: boolean('keepdims', keepdims) }
-  if (typeof correction !== 'number' || !Number.isFinite(correction)) {
-    throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
-  }
+  numberOf('correction', correction, Number.isFinite)
   const { out, dtype, casting } = resultIn(options)
   checkNumbers(name, operandOf(t, 'x'), names === OF_SUM ? 'numbers' : 'real numbers')
   if (out !== undefined) targetOf(out) // before anything is computed
@@ -123,13 +119,8 @@ function spread(name, plain, x, first, opts, isRoot) {
 
 /** @param {Tensor<any>} x @param {string | undefined} dtype */
 function checkFloat(x, dtype) {
-  const own = dtypes[operandOf(x, 'x').dtype]
-  if (own.kind === 'COMPLEX') {
-    throw failure('ERR_DTYPE', `x is of ${own.name}; real numbers were expected`)
-  }
-  if (dtype !== undefined && dtypeOf(dtype).kind !== 'FLOATING') {
-    throw failure('ERR_DTYPE', `dtype is ${dtype}; a float was expected`)
-  }
+  checkReal(operandOf(x, 'x'), 'x')
+  if (dtype !== undefined) floatOf(dtypeOf(dtype))
 }
 
 /**
@@ -167,9 +158,7 @@ function extreme(name, reduction, end, x, first, opts) {
  * @example
  * nansum(tensor([1, NaN, 3])).item() // 4
  */
-function nansum(x, axis, opts) {
-  return filled('nansum', sum, 0, x, axis, opts)
-}
+const nansum = (x, axis, opts) => filled('nansum', sum, 0, x, axis, opts)
 
 /**
  * The product over axes, of the elements that are not NaN; 1 of none.
@@ -186,9 +175,7 @@ function nansum(x, axis, opts) {
  * @example
  * nanprod(tensor([2, NaN, 3])).item() // 6
  */
-function nanprod(x, axis, opts) {
-  return filled('nanprod', prod, 1, x, axis, opts)
-}
+const nanprod = (x, axis, opts) => filled('nanprod', prod, 1, x, axis, opts)
 
 /**
  * The mean over axes, of the elements that are not NaN; NaN of none. Computed in float64, and rounded once.
@@ -241,9 +228,7 @@ function nanmean(x, axis, opts) {
  * @example
  * nanvar(tensor([1, NaN, 3])).item() // 1
  */
-function nanvar(x, axis, opts) {
-  return spread('nanvar', variance, x, axis, opts, false)
-}
+const nanvar = (x, axis, opts) => spread('nanvar', variance, x, axis, opts, false)
 
 /**
  * The standard deviation over axes, of the elements that are not NaN: the square root of nanvar.
@@ -260,9 +245,7 @@ function nanvar(x, axis, opts) {
  * @example
  * nanstd(tensor([1, NaN, 3])).item() // 1
  */
-function nanstd(x, axis, opts) {
-  return spread('nanstd', std, x, axis, opts, true)
-}
+const nanstd = (x, axis, opts) => spread('nanstd', std, x, axis, opts, true)
 
 /**
  * The least value over axes, of the elements that are not NaN; NaN where all are.
@@ -278,9 +261,7 @@ function nanstd(x, axis, opts) {
  * @example
  * nanmin(tensor([[3, NaN], [NaN, NaN]]), { axis: 1 }).toArray() // [3, NaN]
  */
-function nanmin(x, axis, opts) {
-  return extreme('nanmin', min, Infinity, x, axis, opts)
-}
+const nanmin = (x, axis, opts) => extreme('nanmin', min, Infinity, x, axis, opts)
 
 /**
  * The greatest value over axes, of the elements that are not NaN; NaN where all are.
@@ -296,8 +277,6 @@ function nanmin(x, axis, opts) {
  * @example
  * nanmax(tensor([[3, NaN], [1, 2]]), { axis: 1 }).toArray() // [3, 2]
  */
-function nanmax(x, axis, opts) {
-  return extreme('nanmax', max, -Infinity, x, axis, opts)
-}
+const nanmax = (x, axis, opts) => extreme('nanmax', max, -Infinity, x, axis, opts)
 
 module.exports = { nansum, nanprod, nanmean, nanvar, nanstd, nanmin, nanmax }

@@ -1,21 +1,21 @@
 'use strict'
 // Norms of vectors along axes.
 
-const { failure } = require('../base/errors')
-const { boolean, show } = require('../base/validate')
+const { boolean } = require('../base/validate')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { reduce, reductions, reductionType } = require('./calls/reductions')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { allocated, freed } = require('./allocate')
+const { allocated, made, freed } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { FLOAT32, SAME_KIND } = require('./constants')
 const { target } = require('./cores')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
 const { abs, divide, maximum, positive, pow } = require('./functions')
-const { known, optionsAlong } = require('./options')
+const { known, numberOf, optionsAlong } = require('./options')
 const { reduced } = require('./reduce')
 const { sum, min, max, countNonzero } = require('./reductions')
 const scalars = require('./scalars')
@@ -29,26 +29,15 @@ const scalars = require('./scalars')
 
 const KNOWN = known(['axis', 'keepdims', 'ord', 'dtype', 'out'], 'ord')
 const OF_NORMALIZE = known(['axis', 'ord', 'eps', 'out'], 'ord')
-const FLOAT32 = dtypeOf('float32').index
-const SAME_KIND = 1
 
 /** @param {number} dtype */
 const isComplex = (dtype) => dtypes[dtype].kind === 'COMPLEX'
-
-/** @param {string} name @param {unknown} value @returns {number} */
-function checkNumber(name, value) {
-  if (typeof value === 'number' && !Number.isNaN(value)) return value
-  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-}
 
 /** @param {number} ord @returns {number} the reduction that gives the norm, or its dtype */
 const reductionOf = (ord) => (ord === 1 ? reductions.norm1 : reductions.norm2)
 
 /** @param {Layout} from @param {number} ord @returns {boolean} whether one reduction gives the norm */
 const isPlain = (from, ord) => (ord === 1 || ord === 2) && !isComplex(from.dtype)
-
-/** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
-const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
 
 /**
  * The length of vectors: of absolute values, the sum (ord 1), the root of the sum of squares (2), the greatest (Infinity), the least
@@ -72,7 +61,7 @@ function vectorNorm(x, opts) {
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
   const { out, dtype } = resultIn(options)
-  const power = checkNumber('ord', ord)
+  const power = numberOf('ord', ord)
   const asked = dtype === undefined ? NONE : dtype.index
   const from = operandOf(x, 'x')
   if (asked === NONE) checkNumbers('vectorNorm', from)
@@ -107,12 +96,8 @@ function normOf(x, axes, keepdims, ord, asked, out) {
   const to = out ?? made(result, shape)
   const options = { axis: axes, keepdims }
   if (ord === 1 || ord === 2) {
-    return reduced(
-      op,
-      real,
-      { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to },
-      undefined,
-    )
+    const dtype = asked === NONE ? undefined : dtypes[asked].name
+    return reduced(op, real, { ...options, dtype, out: to }, undefined)
   }
   if (ord === 0) {
     return positive(countNonzero(real, { ...options, dtype: 'int64' }), {
@@ -120,11 +105,9 @@ function normOf(x, axes, keepdims, ord, asked, out) {
       out: to,
     })
   }
-  if (ord === Infinity) {
-    return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
-  }
-  if (ord === -Infinity) {
-    return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  if (!Number.isFinite(ord)) {
+    const extreme = ord > 0 ? max : min
+    return extreme(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
   }
   const powers = pow(abs(real, { dtype: 'float64' }), ord)
   return pow(sum(powers, options), 1 / ord, { out: to })
@@ -148,8 +131,8 @@ function normalize(x, opts) {
   const options = optionsAlong(opts, undefined, OF_NORMALIZE)
   const { axis = -1, ord = 2, eps = 1e-12 } = options
   const given = axesGiven(axis)
-  const power = checkNumber('ord', ord)
-  const least = checkNumber('eps', eps)
+  const power = numberOf('ord', ord)
+  const least = numberOf('eps', eps)
   const { out } = resultIn(options)
   const from = operandOf(x, 'x')
   checkNumbers('normalize', from)
@@ -159,41 +142,27 @@ function normalize(x, opts) {
   if (out !== undefined) checkOut(targetOf(out), from.shape, undefined)
   const axes = axesFor(given, from.shape.length)
   const asked = dtypes[result].itemsize < 4 ? FLOAT32 : NONE
-  if (isPlain(from, power)) {
-    return normalized(from, axes, reductionOf(power), asked, least, target(out, result, from.shape))
+  if (!isPlain(from, power)) {
+    return tidy(() => {
+      const norm = normOf(x, axes, true, power, asked, undefined)
+      maximum(norm, least, { out: norm })
+      return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
+    })
   }
-  return tidy(() => {
-    const norm = normOf(x, axes, true, power, asked, undefined)
-    maximum(norm, least, { out: norm })
-    return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
-  })
-}
-
-/**
- * @param {Layout} from
- * @param {number[]} axes
- * @param {number} op  the reduction
- * @param {number} asked  a dtype of norms, or NONE
- * @param {number} eps
- * @param {ReturnType<typeof target>} position
- * @returns {any}
- */
-function normalized(from, axes, op, asked, eps, { to, result }) {
+  const normalized = target(out, result, from.shape)
+  const op = reductionOf(power)
   const dtype = reductionType(op, from.dtype, asked)
-  const least = scalars.taken('eps', ops.maximum, dtype, NONE, eps)
+  const scalar = scalars.taken('eps', ops.maximum, dtype, NONE, least)
   const norm = allocated(denseLayout(dtype, reducedShape(from.shape, axes, true)))
+  const how = { asked: NONE, casting: SAME_KIND }
   try {
     reduce(op, norm, from, axes, asked, SAME_KIND, 0)
-    elementwise(
-      { op: ops.maximum, asked: NONE, casting: SAME_KIND, scalar: least, position: 1 },
-      norm,
-      [norm],
-    )
-    elementwise({ op: ops.divide, asked: NONE, casting: SAME_KIND }, to, [from, norm])
+    elementwise({ op: ops.maximum, ...how, scalar, position: 1 }, norm, [norm])
+    elementwise({ op: ops.divide, ...how }, normalized.to, [from, norm])
   } finally {
     freed(norm)
   }
-  return result()
+  return normalized.result()
 }
 
 module.exports = { vectorNorm, normalize }

@@ -10,6 +10,7 @@ const { sumOf } = require('../base/records')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { callOnThread } = require('./calls/calls')
 const { Plan, atOnce, within } = require('./calls/plan')
+const { UNSAFE } = require('./constants')
 const { isSameShape, subLayout } = require('../layout/layouts')
 const {
   PIECE_BYTES,
@@ -37,7 +38,6 @@ const { backend, opcodes } = ffi
 
 const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts
 const SEPARATE_BYTES = 2 ** 15 // of all operands of a call that cannot be cut: from there on it is worth copies and a thread
-const UNSAFE = 2 // casting
 
 // ---- Pieces ----
 
@@ -63,11 +63,7 @@ function piecesOfCall({ to, from, cut: { whole } }, nbytes) {
   )
   const most = Math.max(to.nbytes, ...from.map((layout) => layout.nbytes))
   const count = whole === null ? head.size : Math.floor(nbytes / (most / head.size))
-  return new Pieces(
-    head,
-    Math.max(count, 1),
-    isOutside(to) || !from.every((layout) => !isOutside(layout)),
-  )
+  return new Pieces(head, Math.max(count, 1), [to, ...from].some(isOutside))
 }
 
 /**
@@ -119,28 +115,27 @@ const shown = ({ to, cut: { follows } }, source) =>
   follows === null ? ffi.viewByList(opcodes.broadcast_to, source, to.shape) : source
 
 /**
- * Copies a source away from which the target's pieces cannot be computed: they would overwrite it, or stage far more than they need.
- *
- * @param {Layout} source
+ * @param {Layout} layout
  * @param {boolean} isFixed
- * @param {Signal | undefined} signal
- * @param {Layout[]} made  gets the copy, whose storage is the caller's to release
+ * @param {Layout[]} made  gets the result, whose storage is the caller's to release
+ * @returns {Layout} for a copy, which is counted as staged
  */
-async function copyAway(source, isFixed, signal, made) {
-  const copy = ffi.dense(source.dtype, source.shape)
-  const nbytes = source.nbytes
+function temporaryOf({ dtype, shape, nbytes }, isFixed, made) {
+  const copy = ffi.dense(dtype, shape)
   copy.storage = isFixed ? backend.allocateNative(nbytes, ffi.check) : ffi.allocate(nbytes)
-  made.push(copy)
   countStaged(nbytes)
-  if (isFixed) await copyOffLoop({ dst: copy, src: source, scaling: null, casting: 0 }, signal)
-  else {
-    await copyPieces(
-      { dst: copy, src: source, scaling: null, casting: 0 },
-      piecesOf(copy, source, source),
-      signal,
-    )
-  }
+  made.push(copy)
+  return copy
 }
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ * @param {Signal | undefined} signal
+ * @param {Layout} along  pieces follow its order in memory
+ */
+const copyInTurns = (dst, src, signal, along) =>
+  copyPieces({ dst, src, scaling: null, casting: 0 }, piecesOf(dst, src, along), signal)
 
 /**
  * The call on sources that its pieces can be computed from.
@@ -149,26 +144,27 @@ async function copyAway(source, isFixed, signal, made) {
  * @param {Pieces} pieces
  * @param {boolean} isFixed
  * @param {Signal | undefined} signal
- * @param {Layout[]} made  as in copyAway
+ * @param {Layout[]} made  as of temporaryOf
  * @returns {Promise<Call>}
  */
 async function separated(call, pieces, isFixed, signal, made) {
   const { to } = call
   /** @type {Layout[]} */
   const from = []
-  for (let i = 0; i < call.from.length; i++) {
-    const source = shown(call, call.from[i])
+  for (const src of call.from) {
+    const source = shown(call, src)
     const collides =
       ffi.sharesMemory(to, source) && !(call.cut.follows === null && isSame(to, source))
-    from[i] = source
-    if (
-      !collides &&
-      !isSpreadOut(partOf(call, source, pieces.start, extentsOf(call, pieces.unit)))
-    ) {
+    const part = partOf(call, source, pieces.start, extentsOf(call, pieces.unit))
+    if (!collides && !isSpreadOut(part)) {
+      from.push(source)
       continue
     }
-    await copyAway(call.from[i], isFixed, signal, made)
-    from[i] = shown(call, made[made.length - 1])
+    // Pieces would overwrite it, or stage far more than they need.
+    const dst = temporaryOf(src, isFixed, made)
+    if (isFixed) await copyOffLoop({ dst, src, scaling: null, casting: 0 }, signal)
+    else await copyInTurns(dst, src, signal, src)
+    from.push(shown(call, dst))
   }
   return { ...call, from }
 }
@@ -185,28 +181,17 @@ const onThread = (run, signal) => offLoop((done) => callOnThread(run, done), sig
  * @param {Signal | undefined} signal
  */
 async function runWhole(call, isFixed, signal) {
-  const { to, from, also, run } = call
+  const { to, from, also, cut, run } = call
   if (isFixed) {
-    return onThread(() => {
-      run(to, from, also)
-    }, signal)
+    return onThread(() => run(to, from, also), signal)
   }
-  if (
-    call.cut.whole === null &&
-    !call.cut.isHere &&
-    !backend.isWasm &&
-    nbytesOfOperands(call) >= SEPARATE_BYTES
-  ) {
-    return runSeparately(call, signal)
-  }
+  const nbytes = sumOf([to, ...from, ...also].map((layout) => layout.nbytes))
+  const canLeave = cut.whole === null && !cut.isHere && !backend.isWasm
+  if (canLeave && nbytes >= SEPARATE_BYTES) return runSeparately(call, signal)
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)
 }
-
-/** @param {Call} call @returns {number} bytes of all operands' elements */
-const nbytesOfOperands = ({ to, from, also }) =>
-  sumOf([to, ...from, ...also].map((layout) => layout.nbytes))
 
 /**
  * Runs a call that cannot be cut on another thread, on copies of operands whose memory could move. They are counted as staged.
@@ -218,36 +203,15 @@ async function runSeparately({ to, from, also, run }, signal) {
   const targets = [to, ...also]
   /** @type {Layout[]} */
   const made = []
-  const temporaryOf = (/** @type {Layout} */ layout) => {
-    const copy = ffi.dense(layout.dtype, layout.shape)
-    copy.storage = backend.allocateNative(layout.nbytes, ffi.check)
-    countStaged(layout.nbytes)
-    made.push(copy)
-    return copy
-  }
   try {
-    const results = targets.map(temporaryOf)
-    const sources = from.map(temporaryOf)
+    const results = targets.map((layout) => temporaryOf(layout, true, made))
+    const sources = from.map((layout) => temporaryOf(layout, true, made))
     for (const target of targets) {
       ffi.checkCopy({ dst: target, src: target, scaling: null, casting: UNSAFE })
     }
-    for (const [i, src] of from.entries()) {
-      await copyPieces(
-        { dst: sources[i], src, scaling: null, casting: 0 },
-        piecesOf(sources[i], src, src),
-        signal,
-      )
-    }
-    await onThread(() => {
-      run(results[0], sources, results.slice(1))
-    }, signal)
-    for (const [i, dst] of targets.entries()) {
-      await copyPieces(
-        { dst, src: results[i], scaling: null, casting: 0 },
-        piecesOf(dst, results[i], dst),
-        signal,
-      )
-    }
+    for (const [i, src] of from.entries()) await copyInTurns(sources[i], src, signal, src)
+    await onThread(() => run(results[0], sources, results.slice(1)), signal)
+    for (const [i, dst] of targets.entries()) await copyInTurns(dst, results[i], signal, dst)
   } finally {
     for (const { storage } of made) backend.release(storage)
   }
@@ -258,18 +222,10 @@ async function runSeparately({ to, from, also, run }, signal) {
  * @param {Signal | undefined} signal
  */
 async function run(call, signal) {
-  const {
-    to,
-    from,
-    also,
-    cut: { whole, isHere },
-  } = call
+  const { to, from, also, cut } = call
   const isFixed =
-    !isHere &&
-    backend.isFixed(to.storage) &&
-    from.every(({ storage }) => backend.isFixed(storage)) &&
-    also.every(({ storage }) => backend.isFixed(storage))
-  if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
+    !cut.isHere && [to, ...from, ...also].every(({ storage }) => backend.isFixed(storage))
+  if (cut.whole === null || to.size === 0) return runWhole(call, isFixed, signal)
   const pieces = piecesOfCall(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)
   ffi.checkCopy({ dst: to, src: to, scaling: null, casting: UNSAFE }) // of a target that overlaps itself pieces may not
@@ -278,15 +234,11 @@ async function run(call, signal) {
   try {
     const apart = await separated(call, pieces, isFixed, signal, made)
     if (!isFixed) {
-      await inTurns(pieces, signal, (lengths) => {
-        runPiece(apart, pieces, lengths)
-      })
+      await inTurns(pieces, signal, (lengths) => runPiece(apart, pieces, lengths))
     }
     while (!pieces.ended) {
       const lengths = pieces.extents(1)
-      await onThread(() => {
-        runPiece(apart, pieces, lengths)
-      }, signal)
+      await onThread(() => runPiece(apart, pieces, lengths), signal)
       pieces.advance(lengths)
     }
   } finally {
@@ -329,9 +281,7 @@ function prepared(fn, args) {
   try {
     return { result: within(plan, () => Reflect.apply(fn, undefined, args)), plan }
   } catch (error) {
-    eachStorage(plan.calls, (storage) => {
-      unclaim(storage, backend)
-    })
+    eachStorage(plan.calls, (storage) => unclaim(storage, backend))
     throw error
   }
 }
@@ -361,9 +311,7 @@ async function runAll(calls, signal) {
     })
     eachStorage(calls, beginUse)
   } finally {
-    eachStorage(calls, (storage) => {
-      unclaim(storage, backend)
-    })
+    eachStorage(calls, (storage) => unclaim(storage, backend))
   }
   stats.inFlight++
   try {

@@ -52,4 +52,18 @@ function checkNumbers(where, { dtype }, wanted = 'numbers') {
   }
 }
 
-module.exports = { operandOf, targetOf, checkNumbers }
+/**
+ * @param {Layout} layout
+ * @param {string} name  of the argument
+ * @returns {Layout} the same, of real numbers or bool
+ * @throws ERR_DTYPE
+ */
+function checkReal(layout, name) {
+  const { kind, name: dtype } = dtypes[layout.dtype]
+  if (kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `${name} is of ${dtype}; real numbers were expected`)
+  }
+  return layout
+}
+
+module.exports = { operandOf, targetOf, checkNumbers, checkReal }

@@ -2,9 +2,19 @@
 // The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
 
 const { failure } = require('../base/errors')
-const { optionsOf, ownFields, show, unknownOption, isPolluted } = require('../base/validate')
+const {
+  boolean,
+  integer,
+  optionsOf,
+  ownFields,
+  show,
+  unknownOption,
+  isPolluted,
+} = require('../base/validate')
+const { dtypes } = require('../backend/dtypes')
 const { atOnce, planned } = require('./calls/plan')
 const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
+const { FLOAT32 } = require('./constants')
 
 /** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options: 'axis' is taken, others are named in the error */
 
@@ -16,11 +26,12 @@ const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
 function known(list, number = null) {
   /** @type {Record<string, boolean>} */
   const names = Object.create(null)
-  for (let i = 0; i < list.length; i++) names[list[i]] = true
+  for (const name of list) names[name] = true
   return { names, number }
 }
 
 const OF_RESULT = known(['dtype', 'out', 'casting'])
+const MOST = 2 ** 48 // elements of a transform
 
 // The loops below compare with words first: that takes a few nanoseconds, a look into a list as many for each name.
 
@@ -114,33 +125,72 @@ function optionsFor(opts, known) {
     planned() === null
       ? known.names
       : Object.assign(Object.create(null), known.names, { signal: true }) // of the asynchronous form
-  atOnce(() => {
-    checkNames(options, names)
+  // a Proxy tells its names by code of the caller's
+  const unknown = atOnce(() => {
+    for (const name in options) {
+      if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) {
+        return name
+      }
+    }
+    return undefined
   })
-  return options
+  if (unknown === undefined) return options
+  throw unknown === 'dtype'
+    ? failure('ERR_ARGUMENT', 'there is no option "dtype" here; astype converts x, or the result')
+    : unknownOption(unknown, Object.keys(names))
 }
 
 /**
- * @param {Record<string, any>} options  whose names a Proxy tells by code of the caller's
- * @param {Record<string, boolean>} names
+ * @param {string} name
+ * @param {unknown} value
+ * @param {(n: number) => boolean} [isOne]  which numbers it takes; all but NaN where none is given
+ * @returns {number}
+ * @throws ERR_ARGUMENT
  */
-function checkNames(options, names) {
-  for (const name in options) {
-    if (names[name] !== true && Object.hasOwn(options, name) && options[name] !== undefined) {
-      throw unknown(name, Object.keys(names))
-    }
-  }
+function numberOf(name, value, isOne = (n) => !Number.isNaN(n)) {
+  if (typeof value === 'number' && isOne(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
 }
 
-/** @param {string} name @param {string[]} list */
-function unknown(name, list) {
-  if (name === 'dtype') {
-    return failure(
-      'ERR_ARGUMENT',
-      'there is no option "dtype" here; astype converts x, or the result',
-    )
+/**
+ * @param {import('../backend/dtypes').Dtype | undefined} asked
+ * @param {readonly [number, number]} both  dtypes; the first one where none was asked for
+ * @param {string} [of]  what has them, for the message
+ * @returns {number} one of them
+ * @throws ERR_DTYPE
+ */
+function dtypeAmong(asked, [usual, other], of = '') {
+  if (asked === undefined) return usual
+  if (asked.index === usual || asked.index === other) return asked.index
+  throw failure(
+    'ERR_DTYPE',
+    `dtype is ${asked.name}; ${dtypes[usual].name} or ${dtypes[other].name} was expected${of}`,
+  )
+}
+
+/** @param {string} name @param {unknown} value @returns {number} 1 or more */
+function count(name, value) {
+  const n = integer(name, value)
+  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 to ${MOST} was expected`)
+  return n
+}
+
+/** @param {string} name @param {unknown} value @returns {number} finite */
+function number(name, value) {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a finite number was expected`)
+}
+
+/** @param {string} name @param {unknown} value @returns {boolean} true where it is not given */
+const unlessFalse = (name, value) => value === undefined || boolean(name, value)
+
+/** @param {{ index: number, kind: string, name: string } | undefined} dtype @returns {number} float32 where none is given */
+function floatOf(dtype) {
+  if (dtype === undefined) return FLOAT32
+  if (dtype.kind !== 'FLOATING') {
+    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
   }
-  return unknownOption(name, list)
+  return dtype.index
 }
 
 /** @param {unknown} opts @param {Known} known */
@@ -157,4 +207,15 @@ function noOptions(opts, { names, number }) {
   return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
 }
 
-module.exports = { known, resultOptions, optionsAlong, optionsFor }
+module.exports = {
+  known,
+  resultOptions,
+  optionsAlong,
+  optionsFor,
+  numberOf,
+  count,
+  number,
+  unlessFalse,
+  floatOf,
+  dtypeAmong,
+}

@@ -1,20 +1,19 @@
 'use strict'
 // Sorting and what it answers: the greatest elements, places among sorted ones, unique values, and how often integers occur.
 
-const { arrayOf } = require('../base/records')
 const { failure } = require('../base/errors')
 const { boolean, integer, oneOf } = require('../base/validate')
 const { rows, run, resultAt } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { denseLayout } = require('../layout/layouts')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { dtypes } = require('../backend/dtypes')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { allocated } = require('./allocate')
-const { inRange, lastAxes, permuted } = require('./axes')
+const { made } = require('./allocate')
+const { inRange, lastAxes, permuted, withExtent } = require('./axes')
+const { BOOL, INT32, INT64, FLOAT32, FLOAT64, MOST_INT32 } = require('./constants')
 const { refusable, target } = require('./cores')
 const lists = require('./lists')
 const { operandOf } = require('./operands')
-const { known, optionsAlong, optionsFor } = require('./options')
+const { dtypeAmong, known, optionsAlong, optionsFor } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, Casting, DtypeName, NameOf, Or, TensorData } from '../base/types' */
@@ -45,26 +44,10 @@ const OF_UNIQUE = known(['dtype'])
 const NO_OPTIONS = known([])
 const OF_BINCOUNT = known(['weights', 'minlength', 'dtype', 'out', 'casting'], 'minlength')
 
-const BOOL = dtypeOf('bool').index
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
-const MOST_INT32 = 2 ** 31 - 1
+const INDICES = /** @type {const} */ ([INT32, INT64])
+const SUMS = /** @type {const} */ ([FLOAT64, FLOAT32])
 const SIDES = ['left', 'right']
 const IS_IN = 2 // after the sides (src/math/search.c)
-
-/**
- * @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for
- * @returns {number} int32 or int64
- */
-function indexDtype(dtype) {
-  if (dtype === undefined) return INT32
-  if (dtype.index !== INT32 && dtype.index !== INT64) {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
-  }
-  return dtype.index
-}
 
 /**
  * @param {number} n  the greatest index or count
@@ -78,11 +61,23 @@ function checkIndices(n, dtype, out) {
   }
 }
 
-/** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
-const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
+const layoutOf = Tensor.writableOf
 
-/** @param {Tensor<any>} t @returns {Layout} */
-const layoutOf = (t) => Tensor.writableOf(t)
+/**
+ * Options of sort and argsort, read.
+ *
+ * @param {any} first  axis, or options
+ * @param {any} opts
+ * @param {import('./options').Known} names
+ */
+function readSort(first, opts, names) {
+  const options = optionsAlong(first, opts, names)
+  const { axis = -1, descending, stable } = options
+  const given = integer('axis', axis)
+  const isDescending = boolean('descending', descending)
+  boolean('stable', stable)
+  return { given, isDescending, ...resultIn(options) }
+}
 
 /**
  * Elements along an axis in ascending order, or descending. Equal ones, as -0 and 0, keep their order, and NaN come last in both.
@@ -100,12 +95,7 @@ const layoutOf = (t) => Tensor.writableOf(t)
  */
 function sort(x, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(axis, opts, OF_SORT)
-  const { axis: named = -1, descending, stable } = options
-  const given = integer('axis', named)
-  const isDescending = boolean('descending', descending)
-  boolean('stable', stable)
-  const { out, casting } = resultIn(options)
+  const { given, isDescending, out, casting } = readSort(axis, opts, OF_SORT)
   const from = operandOf(x, 'x')
   const { shape } = from
   const order = lastAxes(shape.length, [inRange(given, shape.length)])
@@ -132,13 +122,8 @@ function sort(x, axis, opts) {
  */
 function argsort(x, axis, opts) {
   tensorOf(x, 'x')
-  const options = optionsAlong(axis, opts, OF_ARGSORT)
-  const { axis: named = -1, descending, stable } = options
-  const given = integer('axis', named)
-  const isDescending = boolean('descending', descending)
-  boolean('stable', stable)
-  const { out, dtype, casting } = resultIn(options)
-  const index = indexDtype(dtype)
+  const { given, isDescending, out, dtype, casting } = readSort(axis, opts, OF_ARGSORT)
+  const index = dtypeAmong(dtype, INDICES)
   const from = operandOf(x, 'x')
   const { shape } = from
   const at = inRange(given, shape.length)
@@ -175,7 +160,7 @@ function topK(x, k, axis, opts) {
   const given = integer('axis', named)
   const isLargest = boolean('largest', largest)
   boolean('sorted', sorted)
-  const index = indexDtype(resultIn(options).dtype)
+  const index = dtypeAmong(resultIn(options).dtype, INDICES)
   const from = operandOf(x, 'x')
   const at = inRange(given, from.shape.length)
   if (count < 0 || count > from.shape[at]) {
@@ -185,7 +170,7 @@ function topK(x, k, axis, opts) {
     )
   }
   checkIndices(from.shape[at], index, undefined)
-  const shape = arrayOf(from.shape.length, (d) => (d === at ? count : from.shape[d]))
+  const shape = withExtent(from.shape, at, count)
   const order = lastAxes(shape.length, [at])
   const values = target(undefined, from.dtype, shape)
   const indices = target(undefined, index, shape)
@@ -220,7 +205,7 @@ function searchsorted(x1, x2, opts) {
   oneOf('side', side, SIDES)
   const order = sorter === undefined ? null : lists.read('sorter', sorter)
   const { out, dtype, casting } = resultIn(options)
-  const index = indexDtype(dtype)
+  const index = dtypeAmong(dtype, INDICES)
   return tidy(() => {
     const { x1: keys, x2: from } = lists.operandsOf(pair)
     const by = order === null ? null : operandOf(lists.tensorBeside(order, INT64), 'sorter')
@@ -290,7 +275,7 @@ function isin(x1, x2, opts) {
  */
 function unique(x, opts, find) {
   tensorOf(x, 'x')
-  const index = indexDtype(resultIn(optionsFor(opts, OF_UNIQUE)).dtype)
+  const index = dtypeAmong(resultIn(optionsFor(opts, OF_UNIQUE)).dtype, INDICES)
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   checkIndices(from.size, index, undefined)
   return tidy(() => find(from, index))
@@ -353,9 +338,7 @@ function located(from, index) {
  * @example
  * uniqueAll(tensor([5, 2, 5])).inverseIndices.toArray() // [1, 0, 1]
  */
-function uniqueAll(x, opts) {
-  return unique(x, opts, located)
-}
+const uniqueAll = (x, opts) => unique(x, opts, located)
 
 /**
  * The unique elements of all of x, in ascending order, and how often each occurs; NaN as in uniqueAll.
@@ -370,9 +353,7 @@ function uniqueAll(x, opts) {
  * @example
  * uniqueCounts(tensor([5, 2, 5])).counts.toArray() // [1, 2]
  */
-function uniqueCounts(x, opts) {
-  return unique(x, opts, counted)
-}
+const uniqueCounts = (x, opts) => unique(x, opts, counted)
 
 /**
  * The unique elements of all of x, in ascending order, and which one each element of x is; NaN as in uniqueAll.
@@ -437,7 +418,8 @@ function bincount(x, opts) {
   if (least < 0) throw failure('ERR_BOUNDS', `minlength is ${least}; from 0 on was expected`)
   const weighed = weights === undefined ? null : lists.read('weights', weights)
   const { out, dtype, casting } = resultIn(options)
-  const result = weighed === null ? indexDtype(dtype) : sumDtype(dtype)
+  const result =
+    weighed === null ? dtypeAmong(dtype, INDICES) : dtypeAmong(dtype, SUMS, ' of weights')
   return tidy(() => {
     const from = operandOf(x, 'x')
     const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64), 'weights')
@@ -462,15 +444,6 @@ function bincount(x, opts) {
     else run(rows.bincount_weighted, [to], [from, by], { numbers: [casting] })
     return done()
   })
-}
-
-/** @param {ReturnType<typeof dtypeOf> | undefined} dtype @returns {number} of sums of weights */
-function sumDtype(dtype) {
-  if (dtype === undefined) return FLOAT64
-  if (dtype.index !== FLOAT64 && dtype.index !== FLOAT32) {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; float64 or float32 was expected of weights`)
-  }
-  return dtype.index
 }
 
 module.exports = {

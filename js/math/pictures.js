@@ -8,15 +8,14 @@ const { failure } = require('../base/errors')
 const { boolean, optionsOf, show } = require('../base/validate')
 const { dtypeOfArray, isVideoFrame, lengthOf } = require('../base/buffers')
 const { checkSignal, signalOf } = require('../base/signals')
-const { dtypeOf } = require('../backend/dtypes')
 const { imageOf } = require('../copy/sources')
 const { adoptArray, denseLayout, layoutOver, withBytes } = require('../layout/layouts')
 const { Tensor, wrap } = require('../tensor/tensor')
+const { UINT8 } = require('./constants')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../copy/images').Image} Image */
 
-const UINT8 = dtypeOf('uint8').index
 const OPTIONS = [
   'axes',
   'channels',

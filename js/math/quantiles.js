@@ -6,13 +6,12 @@ const { failure } = require('../base/errors')
 const { boolean, oneOf, show } = require('../base/validate')
 const { NONE } = require('./calls/calls')
 const { reductions, reductionType, lines, MOST_RANKS } = require('./calls/reductions')
-const { dtypeOf } = require('../backend/dtypes')
-const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { allocated } = require('./allocate')
+const { made } = require('./allocate')
 const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
+const { FLOAT64 } = require('./constants')
 const { positive } = require('./functions')
 const { known, optionsAlong } = require('./options')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -28,11 +27,7 @@ const { checkNumbers, operandOf, targetOf } = require('./operands')
 
 const OF_MEDIAN = known(['axis', 'keepdims', 'out'], 'axis')
 const OF_QUANTILE = known(['axis', 'keepdims', 'method', 'out'], 'axis')
-const FLOAT64 = dtypeOf('float64').index
 const METHODS = ['linear', 'lower', 'higher', 'midpoint', 'nearest']
-
-/** @param {number} a @param {number} b */
-const mean = (a, b) => (a + b) / 2
 
 /**
  * As NumPy rounds it, but for infinities, and differences that overflow.
@@ -109,30 +104,15 @@ function partOf(name, value) {
 function selected(from, axes, positions) {
   const { shape } = from
   const kept = reducedShape(shape, axes, false)
-  const count = 2 * positions.length
-  const values = wrap(
-    allocated(
-      denseLayout(
-        FLOAT64,
-        arrayOf(kept.length + 1, (d) => (d < kept.length ? kept[d] : count)),
-      ),
-    ),
-  )
+  const all = positions.flatMap(({ low, high }) => [low, high])
+  const count = all.length
+  const values = made(FLOAT64, [...kept, count])
   const source = permuted(from, lastAxes(shape.length, axes))
   for (let first = 0; first < count; first += MOST_RANKS) {
     const n = Math.min(MOST_RANKS, count - first)
-    const ranks = arrayOf(n, (i) =>
-      i % 2 === 0 ? positions[(first + i) / 2].low : positions[(first + i - 1) / 2].high,
-    )
-    lines(
-      reductions.quantile,
-      Tensor.writableOf(values.narrow(-1, first, n)),
-      source,
-      axes.length,
-      ranks,
-      NONE,
-      0,
-    )
+    const ranks = all.slice(first, first + n)
+    const to = Tensor.writableOf(values.narrow(-1, first, n))
+    lines(reductions.quantile, to, source, axes.length, ranks, NONE, 0)
   }
   return values
 }
@@ -154,20 +134,19 @@ function computed(x, options, count, positionIn, meet) {
   const axes = axesFor(listed, from.shape.length)
   const result = reductionType(reductions.quantile, from.dtype, NONE)
   const rest = reducedShape(from.shape, axes, keepdims)
-  const shape = count < 0 ? rest : arrayOf(rest.length + 1, (d) => (d === 0 ? count : rest[d - 1]))
+  const shape = count < 0 ? rest : [count, ...rest]
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
-  let n = 1
-  for (let i = 0; i < axes.length; i++) n *= from.shape[axes[i]]
+  const n = axes.reduce((product, axis) => product * from.shape[axis], 1)
   const positions = arrayOf(Math.abs(count), (i) =>
     n === 0 ? { low: 0, high: 0, part: 0 } : positionIn(n, i),
   )
   return tidy(() => {
     const values = selected(from, axes, positions)
-    const made = wrap(allocated(denseLayout(FLOAT64, shape)))
-    fill(made.data, values.data, positions, meet)
+    const precise = made(FLOAT64, shape)
+    fill(precise.data, values.data, positions, meet)
     return out === undefined && result === FLOAT64
-      ? made
-      : positive(made, { out: out ?? wrap(allocated(denseLayout(result, shape))) })
+      ? precise
+      : positive(precise, { out: out ?? made(result, shape) })
   })
 }
 
@@ -213,7 +192,7 @@ function median(x, axis, opts) {
     options,
     -1,
     (n) => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }),
-    mean,
+    (a, b) => (a + b) / 2,
   )
 }
 

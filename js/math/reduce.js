@@ -1,34 +1,29 @@
 'use strict'
 // A reduction: reads axes and options, makes the result, calls C.
 
-const { failure } = require('../base/errors')
-const { show, boolean, integer } = require('../base/validate')
+const { boolean, integer } = require('../base/validate')
 const { NONE } = require('./calls/calls')
 const { reductions, reductionType, reduce } = require('./calls/reductions')
 const { tensorOf, resultIn } = require('../tensor/tensor')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
 const { target, wrapping } = require('./cores')
 const { operandOf } = require('./operands')
-const { known, optionsAlong } = require('./options')
+const { known, numberOf, optionsAlong } = require('./options')
 
 const KNOWN = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 const OF_SPREAD = known(['axis', 'correction', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 const UNTYPED = known(['axis', 'keepdims', 'out', 'casting'], 'axis')
 
-/** By reduction. @type {import('./options').Known[]} */
-const knownBy = []
-/** By reduction. @type {string[]} */
-const names = []
-for (const name in reductions) {
-  names[reductions[name]] = name
-  knownBy[reductions[name]] = KNOWN
-}
-knownBy[reductions.var] = knownBy[reductions.std] = OF_SPREAD
-knownBy[reductions.min] =
-  knownBy[reductions.max] =
-  knownBy[reductions.any] =
-  knownBy[reductions.all] =
-    UNTYPED
+/** By reduction. */
+const names = Object.keys(reductions)
+/** By reduction. */
+const knownBy = names.map((name) =>
+  ['var', 'std'].includes(name)
+    ? OF_SPREAD
+    : ['min', 'max', 'any', 'all'].includes(name)
+      ? UNTYPED
+      : KNOWN,
+)
 
 /**
  * @param {number} op
@@ -46,18 +41,15 @@ function reduced(op, x, first, opts, isIndex = false) {
     isIndex && axis !== undefined && axis !== null ? integer('axis', axis) : axis,
   )
   const keepdims = boolean('keepdims', kept)
-  if (typeof given !== 'number' || !Number.isFinite(given)) {
-    throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
-  }
+  numberOf('correction', given, Number.isFinite)
   const { out, dtype, casting } = resultIn(options)
   const from = operandOf(/** @type {import('../tensor/tensor').Tensor} */ (x), 'x')
   const axes = axesFor(listed, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
-  const compute = (/** @type {import('./cores').Layout} */ to) => {
+  const compute = (/** @type {import('./cores').Layout} */ to) =>
     reduce(op, to, from, axes, asked, casting, given)
-  }
   if (op === reductions.sum || op === reductions.prod) {
     return wrapping(names[op], out, result, shape, casting, compute)
   }

@@ -55,9 +55,7 @@ const { reduced } = require('./reduce')
  * @example
  * sum(tensor([[1, 2], [3, 4]]), { axis: 0 }).toArray() // [4, 6]
  */
-function sum(x, axis, opts) {
-  return reduced(reductions.sum, x, axis, opts)
-}
+const sum = (x, axis, opts) => reduced(reductions.sum, x, axis, opts)
 
 /**
  * The product over axes, in the dtypes of sum; 1 of no elements.
@@ -74,9 +72,7 @@ function sum(x, axis, opts) {
  * @example
  * prod(tensor([2, 3, 4])).item() // 24
  */
-function prod(x, axis, opts) {
-  return reduced(reductions.prod, x, axis, opts)
-}
+const prod = (x, axis, opts) => reduced(reductions.prod, x, axis, opts)
 
 /**
  * The mean over axes, by sum's tree; NaN of no elements. Integers and bool give float32, or what dtype says.
@@ -93,9 +89,7 @@ function prod(x, axis, opts) {
  * @example
  * mean(tensor([1, 2, 6])).item() // 3
  */
-function mean(x, axis, opts) {
-  return reduced(reductions.mean, x, axis, opts)
-}
+const mean = (x, axis, opts) => reduced(reductions.mean, x, axis, opts)
 
 /**
  * The variance over axes, in two passes: the mean, then squared differences to it. NaN where the correction leaves no elements.
@@ -112,9 +106,7 @@ function mean(x, axis, opts) {
  * @example
  * variance(tensor([1, 2, 3, 4])).item() // 1.25
  */
-function variance(x, axis, opts) {
-  return reduced(reductions.var, x, axis, opts)
-}
+const variance = (x, axis, opts) => reduced(reductions.var, x, axis, opts)
 
 /**
  * The standard deviation over axes: the square root of the variance.
@@ -131,9 +123,7 @@ function variance(x, axis, opts) {
  * @example
  * std(tensor([1, 1, 3, 3])).item() // 1
  */
-function std(x, axis, opts) {
-  return reduced(reductions.std, x, axis, opts)
-}
+const std = (x, axis, opts) => reduced(reductions.std, x, axis, opts)
 
 /**
  * The least value over axes. NaN wins; -0 is less than 0.
@@ -149,9 +139,7 @@ function std(x, axis, opts) {
  * @example
  * min(tensor([[3, 1], [2, 5]]), { axis: 1 }).toArray() // [1, 2]
  */
-function min(x, axis, opts) {
-  return reduced(reductions.min, x, axis, opts)
-}
+const min = (x, axis, opts) => reduced(reductions.min, x, axis, opts)
 
 /**
  * The greatest value over axes. NaN wins; 0 is greater than -0.
@@ -167,9 +155,7 @@ function min(x, axis, opts) {
  * @example
  * max(tensor([[3, 1], [2, 5]]), { axis: 1 }).toArray() // [3, 5]
  */
-function max(x, axis, opts) {
-  return reduced(reductions.max, x, axis, opts)
-}
+const max = (x, axis, opts) => reduced(reductions.max, x, axis, opts)
 
 /**
  * Is any element true, that is, not 0? NaN is true.
@@ -184,9 +170,7 @@ function max(x, axis, opts) {
  * @example
  * any(tensor([0, 2, 0])).item() // true
  */
-function any(x, axis, opts) {
-  return reduced(reductions.any, x, axis, opts)
-}
+const any = (x, axis, opts) => reduced(reductions.any, x, axis, opts)
 
 /**
  * Are all elements true, that is, not 0?
@@ -201,9 +185,7 @@ function any(x, axis, opts) {
  * @example
  * all(tensor([1, 2, 0])).item() // false
  */
-function all(x, axis, opts) {
-  return reduced(reductions.all, x, axis, opts)
-}
+const all = (x, axis, opts) => reduced(reductions.all, x, axis, opts)
 
 /**
  * How many elements are not 0.
@@ -219,9 +201,7 @@ function all(x, axis, opts) {
  * @example
  * countNonzero(tensor([[1, 0], [2, 3]]), { axis: 1 }).toArray() // [1, 2]
  */
-function countNonzero(x, axis, opts) {
-  return reduced(reductions.count_nonzero, x, axis, opts)
-}
+const countNonzero = (x, axis, opts) => reduced(reductions.count_nonzero, x, axis, opts)
 
 /**
  * The index of the first greatest value along an axis, or of the first NaN.
@@ -237,9 +217,7 @@ function countNonzero(x, axis, opts) {
  * @example
  * argmax(tensor([[1, 5, 2], [7, 0, 7]]), { axis: 1 }).toArray() // [1, 0]
  */
-function argmax(x, axis, opts) {
-  return reduced(reductions.argmax, x, axis, opts, true)
-}
+const argmax = (x, axis, opts) => reduced(reductions.argmax, x, axis, opts, true)
 
 /**
  * The index of the first least value along an axis, or of the first NaN.
@@ -255,9 +233,7 @@ function argmax(x, axis, opts) {
  * @example
  * argmin(tensor([3, 1, 2])).item() // 1
  */
-function argmin(x, axis, opts) {
-  return reduced(reductions.argmin, x, axis, opts, true)
-}
+const argmin = (x, axis, opts) => reduced(reductions.argmin, x, axis, opts, true)
 
 /**
  * The axis of a function along one: it may be left out where there is one alone.
@@ -283,9 +259,7 @@ function fillInTurn(to, value) {
   const plan = planned()
   if (plan === null) ffi.fill(to, value)
   else {
-    plan.add({ ...NOWHERE, isHere: true }, to, [], (target) => {
-      ffi.fill(target, value)
-    })
+    plan.add({ ...NOWHERE, isHere: true }, to, [], (target) => ffi.fill(target, value))
   }
 }
 
@@ -337,9 +311,7 @@ function cumulative(op, x, first, opts) {
  * @example
  * cumulativeSum(tensor([1, 2, 3])).toArray() // [1, 3, 6]
  */
-function cumulativeSum(x, axis, opts) {
-  return cumulative(reductions.sum, x, axis, opts)
-}
+const cumulativeSum = (x, axis, opts) => cumulative(reductions.sum, x, axis, opts)
 
 /**
  * The product of all elements up to each one along an axis, from left to right; dtypes as of prod.
@@ -356,9 +328,7 @@ function cumulativeSum(x, axis, opts) {
  * @example
  * cumulativeProd(tensor([2, 3, 4])).toArray() // [2, 6, 24]
  */
-function cumulativeProd(x, axis, opts) {
-  return cumulative(reductions.prod, x, axis, opts)
-}
+const cumulativeProd = (x, axis, opts) => cumulative(reductions.prod, x, axis, opts)
 
 /**
  * @param {string} name

@@ -12,16 +12,16 @@ const { claim, unclaim } = require('../backend/storage')
 const { denseLayout, written } = require('../layout/layouts')
 const { pairOf } = require('../layout/values')
 const { allocated } = require('./allocate')
+const { INT64, UINT64, FLOAT32 } = require('./constants')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('./calls/calls').Scalar} Scalar */
 
-const FLOAT32 = dtypeOf('float32').index
-const INT64 = dtypeOf('int64').index
-const UINT64 = dtypeOf('uint64').index
-
 /** By dtype: is it of integers? */
 const isWhole = dtypes.map(({ kind }) => kind === 'SIGNED' || kind === 'UNSIGNED')
+
+/** By dtype: are numbers rounded to it, unless they are beyond its largest one? */
+const isRounded = dtypes.map(({ kind }) => kind === 'FLOATING' || kind === 'COMPLEX')
 
 /** By dtype: the largest number that it takes, and below the smallest one. A float takes infinities as well; 64-bit integers take other numbers as bigint. */
 const most = dtypes.map(({ index, kind, itemsize }) => {
@@ -30,22 +30,15 @@ const most = dtypes.map(({ index, kind, itemsize }) => {
   if (kind === 'BOOLEAN') return 1
   return Math.min(2 ** (8 * itemsize - (kind === 'SIGNED' ? 1 : 0)) - 1, Number.MAX_SAFE_INTEGER)
 })
-const least = dtypes.map(({ kind, itemsize }, i) =>
-  kind === 'SIGNED'
-    ? itemsize < 8
-      ? -most[i] - 1
-      : -most[i]
-    : kind === 'FLOATING' || kind === 'COMPLEX'
-      ? -most[i]
-      : 0,
-)
+const least = dtypes.map(({ kind, itemsize }, i) => {
+  if (kind === 'SIGNED') return itemsize < 8 ? -most[i] - 1 : -most[i]
+  return isRounded[i] ? -most[i] : 0
+})
 
 /** By function: what its operands become. @type {string[]} */
 const domains = tables.ops.map((/** @type {any} */ row) => (row === null ? '' : row[2]))
 const compares = domains.map((domain) => domain === 'ORDER' || domain === 'EQUALITY')
 const givesFloats = domains.map((domain) => domain === 'FLOAT' || domain === 'DIVISION')
-/** By dtype: are numbers rounded to it, unless they are beyond its largest one? */
-const isRounded = dtypes.map(({ kind }) => kind === 'FLOATING' || kind === 'COMPLEX')
 const isLogic = domains.map((domain) => domain === 'LOGIC')
 
 /**
@@ -110,16 +103,10 @@ function taken(name, op, dtype, asked, value) {
       ? value[0] !== 0 || value[1] !== 0
       : value !== 0 && value !== false && value !== 0n
   }
-  if (
-    compares[op] &&
-    asked === NONE &&
-    typeof value === 'number' &&
-    isRounded[dtype] &&
-    !fits(dtype, value)
-  ) {
-    throw misfit(name, value, dtype)
-  }
   if (compares[op] && asked === NONE) {
+    if (typeof value === 'number' && isRounded[dtype] && !fits(dtype, value)) {
+      throw misfit(name, value, dtype)
+    }
     return typeof value === 'bigint' && !fits(INT64, value) && !fits(UINT64, value)
       ? Number(value)
       : value
@@ -178,13 +165,8 @@ function better(value, dtype) {
   if (!isWhole[dtype]) return fits(FLOAT32, value) ? 'float32' : 'float64'
   if (dtypes[dtype].itemsize === 8) return 'float64'
   if (typeof value === 'number' && !Number.isInteger(value)) return 'float32'
-  const wider =
-    dtypes[dtype].name === 'uint32'
-      ? 'int64'
-      : fits(dtypeOf('int32').index, value)
-        ? 'int32'
-        : 'int64'
-  return fits(dtypeOf(wider).index, value) ? wider : 'float64'
+  const wider = dtypes[dtype].name === 'uint32' ? ['int64'] : ['int32', 'int64']
+  return wider.find((each) => fits(dtypeOf(each).index, value)) ?? 'float64'
 }
 
 /**

@@ -10,31 +10,25 @@ const { atOnce } = require('./calls/plan')
 const { checkOperandCast, checkOut } = require('../copy/results')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { inRange, lastAxes, permuted } = require('./axes')
-const { checkCore, joined, target } = require('./cores')
+const { inRange, lastAxes, permuted, withExtent } = require('./axes')
+const { FLOAT32, FLOAT64, SAME_KIND, UNSAFE } = require('./constants')
+const { checkCore, target } = require('./cores')
 const { add, divide, log10, maximum, positive, subtract } = require('./functions')
 const lists = require('./lists')
 const { operandOf, targetOf } = require('./operands')
-const { known, optionsFor } = require('./options')
+const { count, number, unlessFalse, floatOf, known, optionsFor } = require('./options')
 const { max, sum } = require('./reductions')
 const {
   COMPLEX,
   REAL,
   HERMITIAN,
   INVERSE,
-  SINGLE,
-  DOUBLE,
-  UNSAFE,
-  count,
-  number,
-  unlessFalse,
-  floatOf,
   isDouble,
   madeFrom,
-  withExtent,
   lengthOf,
   lengthFor,
   narrowed,
+  part,
   temporary,
 } = require('./transforms')
 
@@ -107,7 +101,6 @@ const { opcodes } = ffi
 
 const PADDINGS = /** @type {const} */ (['constant', 'reflect', 'replicate', 'circular'])
 const REFLECT = 1
-const SAME_KIND = 1 // casting
 const LAST_TWO = [-2, -1]
 
 const OF_WINDOW = known(['periodic', 'dtype', 'out', 'casting'])
@@ -162,8 +155,7 @@ const OF_LOG_MEL = known(['sampleRate', 'nFft', 'hopLength', 'nMels', 'filters',
 function windowOf(n, opts, a0, a1) {
   const elements = count('n', n)
   const options = optionsFor(opts, OF_WINDOW)
-  const { periodic } = options
-  const isPeriodic = unlessFalse('periodic', periodic)
+  const isPeriodic = unlessFalse('periodic', options.periodic)
   const { out, dtype, casting } = resultIn(options)
   const { to, result } = target(out, floatOf(dtype), [elements])
   run(rows.window, [to], [], { numbers: [isPeriodic ? 1 : 0, casting], scalars: [a0, a1] })
@@ -183,9 +175,7 @@ function windowOf(n, opts, a0, a1) {
  * @example
  * hann(4).toArray() // [0, 0.5, 1, 0.5]
  */
-function hann(n, opts) {
-  return windowOf(n, opts, 0.5, 0.5)
-}
+const hann = (n, opts) => windowOf(n, opts, 0.5, 0.5)
 
 /**
  * Hamming's window, 0.54 - 0.46 cos(2 pi k / n); not periodic: with n - 1, so that it ends as it begins.
@@ -200,9 +190,7 @@ function hann(n, opts) {
  * @example
  * hamming(4).get(2) // 1
  */
-function hamming(n, opts) {
-  return windowOf(n, opts, 0.54, 0.46)
-}
+const hamming = (n, opts) => windowOf(n, opts, 0.54, 0.46)
 
 // ---- Frames ----
 
@@ -246,7 +234,7 @@ function windowFor(given, length, nFft) {
   }
   let window = given
   if (window === undefined) {
-    window = temporary(DOUBLE, [length])
+    window = temporary(FLOAT64, [length])
     run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [1, 0] })
   }
   return length === nFft ? window : paddedTo(window, nFft, Math.floor((nFft - length) / 2), 0)
@@ -287,14 +275,7 @@ function framesOf(signal, nFft, hop, padding) {
 }
 
 /** @param {Layout} layout @returns {Layout} its last two axes exchanged */
-function exchanged(layout) {
-  const last = layout.shape.length - 1
-  const order = layout.shape.slice()
-  for (let d = 0; d <= last; d++) order[d] = d
-  order[last] = last - 1
-  order[last - 1] = last
-  return permuted(layout, order)
-}
+const exchanged = (layout) => ffi.viewByNumbers(opcodes.transpose, layout, -1, -2)
 
 /** @param {unknown} hop @param {number} nFft */
 const hopOf = (hop, nFft) =>
@@ -349,11 +330,11 @@ function stft(x, opts) {
     const window = windowFor(factor, length, nFft)
     const made = madeFrom(kind, from.dtype, undefined)
     const ndim = frames.shape.length
-    const { to, result } = target(
-      out,
-      made,
-      joined(frames.shape.slice(0, ndim - 2), [lengthOf(kind, nFft), frames.shape[ndim - 2]]),
-    )
+    const { to, result } = target(out, made, [
+      ...frames.shape.slice(0, -2),
+      lengthOf(kind, nFft),
+      frames.shape[ndim - 2],
+    ])
     run(rows.frames_fft, [exchanged(to)], [frames, window], {
       numbers: [kind, made, casting],
       scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1],
@@ -417,10 +398,10 @@ function istft(x, opts) {
     }
     const made = madeFrom(HERMITIAN, from.dtype, undefined)
     const batch = from.shape.slice(0, ndim - 2)
-    const { to, result } = target(out, made, joined(batch, [elements]), casting)
-    const frames = temporary(DOUBLE, joined(batch, [count, nFft])) // sums of them are rounded once
+    const { to, result } = target(out, made, [...batch, elements], casting)
+    const frames = temporary(FLOAT64, [...batch, count, nFft]) // sums of them are rounded once
     run(rows.fft, [frames], [exchanged(from)], {
-      numbers: [HERMITIAN, INVERSE, nFft, DOUBLE, UNSAFE],
+      numbers: [HERMITIAN, INVERSE, nFft, FLOAT64, UNSAFE],
       scalars: [isNormalized ? 1 / Math.sqrt(nFft) : 1 / nFft],
     })
     run(rows.overlap_add, [to], [frames, window], { numbers: [hop, skipped, UNSAFE] })
@@ -514,13 +495,8 @@ function melFilterbank(opts) {
 function logMelSpectrogram(x, opts) {
   tensorOf(x, 'x')
   const options = optionsFor(opts, OF_LOG_MEL)
-  const {
-    sampleRate: rate = 16000,
-    nFft: frame = 400,
-    hopLength = 160,
-    nMels: mels,
-    filters: weights,
-  } = options
+  const { sampleRate: rate = 16000, nFft: frame = 400, hopLength = 160 } = options
+  const { nMels: mels, filters: weights } = options
   const sampleRate = rateOf(rate)
   const nFft = count('nFft', frame)
   const hop = count('hopLength', hopLength)
@@ -534,7 +510,7 @@ function logMelSpectrogram(x, opts) {
     if (given !== undefined && asked !== undefined && asked !== nMels) {
       throw failure('ERR_SHAPE', `filters has ${nMels} rows; nMels is ${asked}`)
     }
-    const made = isDouble(from.dtype) ? DOUBLE : SINGLE
+    const made = isDouble(from.dtype) ? FLOAT64 : FLOAT32
     const frames = framesOf(from, nFft, hop, REFLECT)
     const ndim = frames.shape.length
     const count = frames.shape[ndim - 2] - 1
@@ -544,9 +520,9 @@ function logMelSpectrogram(x, opts) {
         `the signal has ${from.shape[from.shape.length - 1]} elements; ${hop} or more were expected`,
       )
     }
-    const window = temporary(DOUBLE, [nFft])
+    const window = temporary(FLOAT64, [nFft])
     run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
-    const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
+    const filters = given ?? temporary(FLOAT32, [nMels, lengthOf(REAL, nFft)])
     if (given === undefined) {
       writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, {
         isHtk: false,
@@ -554,7 +530,7 @@ function logMelSpectrogram(x, opts) {
         casting: SAME_KIND,
       })
     }
-    const shape = joined(frames.shape.slice(0, ndim - 2), [nMels, count])
+    const shape = [...frames.shape.slice(0, -2), nMels, count]
     const { to, result } = target(undefined, made, shape)
     if (out !== undefined) checkOut(targetOf(out), shape, undefined)
     run(rows.frames_mel, [exchanged(to)], [narrowed(frames, ndim - 2, count), window, filters], {
@@ -611,12 +587,15 @@ function surrounded(line, dtype, before, after) {
   return to
 }
 
+/** @param {Layout} line @param {number} start @param {number} length @returns {Layout} a part of it, as a matrix */
+const columnOf = (line, start, length) =>
+  ffi.viewByNumbers(opcodes.unsqueeze, part(line, start, length), 1)
+
 /**
  * Is the sum of a line's elements finite in a dtype? Then all of them are. The caller runs it in tidy.
  *
  * @param {Tensor<any>} line
  * @param {DtypeName} dtype
- * @returns {boolean}
  */
 function isFinite(line, dtype) {
   const total = /** @type {any} */ (
@@ -693,30 +672,10 @@ function convolve(a, v, opts) {
      * @param {number} m  weights
      */
     const compute = (i, count, j, m) => {
-      const windows = ffi.viewByNumbers(
-        opcodes.unfold,
-        ffi.viewByNumbers(opcodes.narrow, around, 0, i + j, count + m - 1),
-        0,
-        m,
-        1,
-      )
-      const column = ffi.viewByNumbers(
-        opcodes.unsqueeze,
-        ffi.viewByNumbers(opcodes.narrow, weights, 0, j, m),
-        1,
-      )
-      run(
-        rows.matmul,
-        [
-          ffi.viewByNumbers(
-            opcodes.unsqueeze,
-            ffi.viewByNumbers(opcodes.narrow, to, 0, i, count),
-            1,
-          ),
-        ],
-        [windows, column],
-        { numbers: [casting, inexact ? PRECISE : 0, 0, computed] },
-      )
+      const windows = ffi.viewByNumbers(opcodes.unfold, part(around, i + j, count + m - 1), 0, m, 1)
+      run(rows.matmul, [columnOf(to, i, count)], [windows, columnOf(weights, j, m)], {
+        numbers: [casting, inexact ? PRECISE : 0, 0, computed],
+      })
     }
     if (
       before + after === 0 ||

@@ -1,16 +1,22 @@
 'use strict'
 // softmax and its like: functions that need whole lines, which are brought to the last axes.
 
-const { integer, boolean } = require('../base/validate')
+const { boolean } = require('../base/validate')
 const { NONE } = require('./calls/calls')
 const { reductions, reductionType, lines } = require('./calls/reductions')
-const { denseLayout } = require('../layout/layouts')
-const { checkOut } = require('../copy/results')
-const { tensorOf, wrap, resultIn } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
-const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
+const { tensorOf, resultIn } = require('../tensor/tensor')
+const {
+  axesFor,
+  axesGiven,
+  axisGiven,
+  inRange,
+  lastAxes,
+  permuted,
+  reducedShape,
+} = require('./axes')
+const { target } = require('./cores')
 const { known, optionsAlong } = require('./options')
-const { checkNumbers, operandOf, targetOf } = require('./operands')
+const { checkNumbers, operandOf } = require('./operands')
 
 /** @import { AnyTensor, Axes, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
 /** @import { Tensor } from '../tensor/tensor' */
@@ -39,18 +45,15 @@ const OF_SUM = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
 function along(op, x, first, opts) {
   tensorOf(x, 'x')
   const options = optionsAlong(first, opts, KNOWN)
-  const { axis = -1 } = options
-  const given = integer('axis', axis)
+  const given = axisGiven(options)
   const { out, dtype, casting } = resultIn(options)
   const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const { shape } = from
   const order = lastAxes(shape.length, [inRange(given, shape.length)])
   const asked = dtype === undefined ? NONE : dtype.index
-  const result = reductionType(op, from.dtype, asked)
-  if (out !== undefined) checkOut(targetOf(out), shape, undefined)
-  const to = out === undefined ? allocated(denseLayout(result, shape)) : targetOf(out)
+  const { to, result } = target(out, reductionType(op, from.dtype, asked), shape)
   lines(op, permuted(to, order), permuted(from, order), 1, [], asked, casting)
-  return out ?? wrap(to)
+  return result()
 }
 
 /**
@@ -70,9 +73,7 @@ function along(op, x, first, opts) {
  * @example
  * softmax(tensor([[1, 1], [0, 1000]])).toArray() // [[0.5, 0.5], [0, 1]]
  */
-function softmax(x, axis, opts) {
-  return along(reductions.softmax, x, axis, opts)
-}
+const softmax = (x, axis, opts) => along(reductions.softmax, x, axis, opts)
 
 /**
  * The logarithm of softmax, exact also where a probability is too small for a float.
@@ -89,9 +90,7 @@ function softmax(x, axis, opts) {
  * @example
  * logSoftmax(tensor([0, 1000])).toArray() // [-1000, 0]
  */
-function logSoftmax(x, axis, opts) {
-  return along(reductions.log_softmax, x, axis, opts)
-}
+const logSoftmax = (x, axis, opts) => along(reductions.log_softmax, x, axis, opts)
 
 /**
  * The logarithm of the sum of exp(x) over axes, without overflow; -Infinity of no elements.
@@ -121,19 +120,10 @@ function logSumExp(x, axis, opts) {
   const axes = axesFor(given, from.shape.length)
   const shape = reducedShape(from.shape, axes, keepdims)
   const order = lastAxes(from.shape.length, axes)
-  const result = reductionType(op, from.dtype, asked)
-  if (out !== undefined) checkOut(targetOf(out), shape, undefined)
-  const to = out === undefined ? allocated(denseLayout(result, shape)) : targetOf(out)
-  lines(
-    op,
-    keepdims ? permuted(to, order) : to,
-    permuted(from, order),
-    axes.length,
-    [],
-    asked,
-    casting,
-  )
-  return /** @type {any} */ (out ?? wrap(to))
+  const { to, result } = target(out, reductionType(op, from.dtype, asked), shape)
+  const lineByLine = keepdims ? permuted(to, order) : to
+  lines(op, lineByLine, permuted(from, order), axes.length, [], asked, casting)
+  return result()
 }
 
 module.exports = { softmax, logSoftmax, logSumExp }

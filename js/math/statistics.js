@@ -7,11 +7,12 @@ const { boolean, integer, show } = require('../base/validate')
 const { NONE, elementwise, ops } = require('./calls/calls')
 const { atOnce } = require('./calls/plan')
 const { rows, run } = require('./calls/algorithms')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { denseLayout, isSameShape, layoutOver } = require('../layout/layouts')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { dtypes } = require('../backend/dtypes')
+const { isSameShape, layoutOver } = require('../layout/layouts')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { allocated } = require('./allocate')
+const { made } = require('./allocate')
+const { INT32, INT64, FLOAT32, FLOAT64, SAME_KIND, UNSAFE, MOST_INT32 } = require('./constants')
 const { target } = require('./cores')
 const {
   clip,
@@ -27,8 +28,8 @@ const {
 } = require('./functions')
 const lists = require('./lists')
 const { matmul } = require('./matrices')
-const { checkNumbers, operandOf, targetOf } = require('./operands')
-const { known, optionsFor } = require('./options')
+const { checkNumbers, checkReal, operandOf, targetOf } = require('./operands')
+const { dtypeAmong, floatOf, known, numberOf, optionsFor } = require('./options')
 const { any, diff, max, mean, min, sum } = require('./reductions')
 const { temporary } = require('./transforms')
 
@@ -71,13 +72,7 @@ const OF_COV = known([
   'casting',
 ])
 const OF_CORRCOEF = known(['y', 'rowvar', 'dtype', 'out', 'casting'])
-const INT32 = dtypeOf('int32').index
-const INT64 = dtypeOf('int64').index
-const FLOAT32 = dtypeOf('float32').index
-const FLOAT64 = dtypeOf('float64').index
-const UNSAFE = 2
-const SAME_KIND = 1
-const MOST_INT32 = 2 ** 31 - 1
+const INDICES = /** @type {const} */ ([INT32, INT64])
 const MOST_BINS = 2 ** 31 - 2
 const EDGES = 2 ** 15 // that are written at a time
 
@@ -91,9 +86,9 @@ const itemOf = (compute) => atOnce(() => tidy(() => Number(compute().item())))
 /** @param {unknown} range @returns {Range | null} null: none is given */
 function rangeOf(range) {
   if (range === undefined) return null
-  const list = Array.isArray(range) ? /** @type {any[]} */ (range) : null
-  const low = list === null || list.length !== 2 ? undefined : list[0]
-  const high = list === null ? undefined : list[1]
+  const isPair = Array.isArray(range) && range.length === 2
+  const low = isPair ? range[0] : undefined
+  const high = isPair ? range[1] : undefined
   if (typeof low !== 'number' || typeof high !== 'number') {
     throw failure('ERR_ARGUMENT', `range is ${show(range)}; [low, high] was expected`)
   }
@@ -163,6 +158,13 @@ function writeEvenly(to, n, { low, high }) {
   }
 }
 
+/** @param {Layout} layout @param {string} name  of the argument */
+function checkOrdered({ dtype }, name) {
+  if (dtypes[dtype].kind === 'COMPLEX') {
+    throw failure('ERR_DTYPE', `${name} is of ${dtypes[dtype].name}, which has no order`)
+  }
+}
+
 /**
  * How edges are in order.
  *
@@ -171,13 +173,10 @@ function writeEvenly(to, n, { low, high }) {
  * @throws {TypeError} ERR_ARGUMENT neither · {RangeError} ERR_SHAPE
  */
 function directionOf(edges) {
-  const { shape, dtype } = operandOf(edges, 'bins')
-  if (shape.length !== 1) {
-    throw failure('ERR_SHAPE', `bins has ${shape.length} axes; one was expected`)
-  }
-  if (dtypes[dtype].kind === 'COMPLEX') {
-    throw failure('ERR_DTYPE', `bins is of ${edges.dtype}, which has no order`)
-  }
+  const layout = operandOf(edges, 'bins')
+  const { length } = layout.shape
+  if (length !== 1) throw failure('ERR_SHAPE', `bins has ${length} axes; one was expected`)
+  checkOrdered(layout, 'bins')
   const values = /** @type {any[]} */ (atOnce(() => edges.toArray()))
   let i = 1
   while (i < values.length && values[i] === values[0]) i++
@@ -202,12 +201,11 @@ function directionOf(edges) {
  * @returns {ReturnType<typeof target>}
  */
 function edgesFor(x, bins, range) {
-  const { dtype } = operandOf(x, 'x')
+  const layout = operandOf(x, 'x')
+  const { dtype } = layout
   if (typeof bins === 'number') {
-    if (dtypes[dtype].kind === 'COMPLEX') {
-      throw failure('ERR_DTYPE', `x is of ${dtypes[dtype].name}, which has no order`)
-    }
-    if (range === null) checkNumbers('histogram', operandOf(x, 'x'))
+    checkOrdered(layout, 'x')
+    if (range === null) checkNumbers('histogram', layout)
     const limits = range ?? extremesOf(x)
     const made = target(undefined, dtypes[dtype].kind === 'FLOATING' ? dtype : FLOAT64, [bins + 1])
     writeEvenly(made.to, bins, limits)
@@ -231,19 +229,6 @@ function widthsOf(edges) {
   return itemsize < 8
     ? diff(positive(edges, 'float64'))
     : positive(diff(edges).view({ dtype: 'uint64' }), 'float64') // exact before they are rounded
-}
-
-/** @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for @param {boolean} isFloat @returns {number} of counts, or of sums and densities */
-function dtypeOfCounts(dtype, isFloat) {
-  if (dtype === undefined) return isFloat ? FLOAT64 : INT32
-  const { index } = dtype
-  if (isFloat ? index === FLOAT32 || index === FLOAT64 : index === INT32 || index === INT64) {
-    return index
-  }
-  throw failure(
-    'ERR_DTYPE',
-    `dtype is ${dtype.name}; ${isFloat ? 'float64 or float32 was expected of weights and densities' : 'int32 or int64 was expected'}`,
-  )
 }
 
 /**
@@ -273,7 +258,11 @@ function histogram(x, opts) {
   const limits = atOnce(() => rangeOf(range))
   const weighed = weights === undefined ? null : lists.read('weights', weights)
   const isDensity = boolean('density', density)
-  const result = dtypeOfCounts(resultIn(options).dtype, isDensity || weighed !== null)
+  const { dtype } = resultIn(options)
+  const result =
+    isDensity || weighed !== null
+      ? dtypeAmong(dtype, [FLOAT64, FLOAT32], ' of weights and densities')
+      : dtypeAmong(dtype, INDICES)
   return tidy(() => {
     const from = operandOf(x, 'x')
     const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64), 'weights')
@@ -290,13 +279,13 @@ function histogram(x, opts) {
       )
     }
     const { to: edges, result: edgesMade } = edgesFor(x, bins, limits)
-    const { to, result: made } = target(undefined, result, [edges.size - 1])
-    const counts = isDensity ? wrap(allocated(denseLayout(FLOAT64, [edges.size - 1]))) : null
+    const { to, result: hist } = target(undefined, result, [edges.size - 1])
+    const counts = isDensity ? made(FLOAT64, [edges.size - 1]) : null
     const targets = [counts === null ? to : Tensor.layoutOf(counts)]
     lists.count('histogram', weighed, by)
     if (by === null) run(rows.histogram, targets, [from, edges], { numbers: [SAME_KIND] })
     else run(rows.histogram_weighted, targets, [from, edges, by], { numbers: [SAME_KIND] })
-    const found = { hist: made(), edges: edgesMade() }
+    const found = { hist: hist(), edges: edgesMade() }
     if (counts !== null) {
       divide(divide(counts, widthsOf(found.edges), 'float64'), sum(counts), { out: found.hist })
     }
@@ -324,12 +313,10 @@ function digitize(x, bins, opts) {
   const options = optionsFor(opts, OF_DIGITIZE)
   const isRight = boolean('right', options.right)
   const { out, dtype, casting } = resultIn(options)
-  const index = dtypeOfCounts(dtype, false)
+  const index = dtypeAmong(dtype, INDICES)
   return tidy(() => {
     const from = operandOf(x, 'x')
-    if (dtypes[from.dtype].kind === 'COMPLEX') {
-      throw failure('ERR_DTYPE', `x is of ${dtypes[from.dtype].name}, which has no order`)
-    }
+    checkOrdered(from, 'x')
     const tensor = lists.tensorBeside(given, from.dtype, 'x')
     const direction = directionOf(tensor)
     const edges = operandOf(tensor, 'bins')
@@ -389,10 +376,7 @@ function weightsOf(name, given, n) {
       `${name} has ${layout.shape.length} axes and ${layout.size} elements; there are ${n} observations`,
     )
   }
-  const { kind, itemsize, name: dtype } = dtypes[layout.dtype]
-  if (kind === 'COMPLEX') {
-    throw failure('ERR_DTYPE', `${name} is of ${dtype}; real numbers were expected`)
-  }
+  const { kind, itemsize, name: dtype } = dtypes[checkReal(layout, name).dtype]
   if (kind === 'FLOATING' && itemsize === 1) {
     throw failure(
       'ERR_DTYPE',
@@ -442,8 +426,8 @@ function readCorrelation(where, x, { y, rowvar, dtype, out, casting }) {
  * @param {Tensor<any>} x
  * @param {ReturnType<typeof readCorrelation>} given
  * @param {number} correction
- * @param {(n: number) => { frequencies: Tensor<any> | null, reliabilities: Tensor<any> | null }} weighing  of n observations
- * @returns {{ sums: Tensor<any>, factor: number, made: number }} sums: of products, square; factor: that makes covariances of them; made: the result's dtype
+ * @param {(n: number) => (Tensor<any> | null)[]} weighing  of n observations: frequencies and reliabilities
+ * @returns {{ sums: Tensor<any>, factor: number, result: number }} sums: of products, square; factor: that makes covariances of them; result: the dtype of it
  */
 function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
   const first = variablesOf(x, 'x', isTurned && x.ndim !== 1)
@@ -458,11 +442,8 @@ function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
     y === undefined
       ? operandOf(x, 'x').dtype
       : ffi.promoteTypes(operandOf(x, 'x').dtype, operandOf(y, 'y').dtype)
-  if (dtype !== undefined && dtype.kind !== 'FLOATING') {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
-  }
-  const made = dtype !== undefined ? dtype.index : dtypes[met].kind === 'FLOATING' ? met : FLOAT32
-  const { frequencies, reliabilities } = weighing(n)
+  const result = dtype !== undefined || dtypes[met].kind !== 'FLOATING' ? floatOf(dtype) : met
+  const [frequencies, reliabilities] = weighing(n)
   const weights =
     frequencies === null || reliabilities === null
       ? (frequencies ?? reliabilities)
@@ -477,11 +458,9 @@ function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
             sum(multiply(/** @type {Tensor<any>} */ (weights), reliabilities, 'float64')),
           )) /
         total
-  const all = wrap(
-    allocated(denseLayout(FLOAT64, [first.shape[0] + (y === undefined ? 0 : last.shape[0]), n])),
-  )
-  for (let i = 0, at = 0; i < parts.length; i++) {
-    const part = parts[i]
+  const all = made(FLOAT64, [first.shape[0] + (y === undefined ? 0 : last.shape[0]), n])
+  let at = 0
+  for (const part of parts) {
     const rows = part.shape[0]
     const means =
       weights === null
@@ -494,7 +473,7 @@ function productsOf(x, { y, isTurned, dtype }, correction, weighing) {
   return {
     sums: sums.shape[0] === 1 ? sums.reshape([]) : sums,
     factor: 1 / Math.max(total - lost, 0),
-    made,
+    result,
   }
 }
 
@@ -525,32 +504,24 @@ function cov(x, opts) {
     out,
     casting,
   } = optionsFor(opts, OF_COV)
-  if (typeof correction !== 'number' || !Number.isFinite(correction)) {
-    throw failure('ERR_ARGUMENT', `correction is ${show(correction)}; a number was expected`)
-  }
+  numberOf('correction', correction, Number.isFinite)
   const counts = fweights === undefined ? null : lists.read('fweights', fweights)
   const shares = aweights === undefined ? null : lists.read('aweights', aweights)
   const given = readCorrelation('cov', x, { y, rowvar, dtype, out, casting })
   return tidy(() => {
     /** @type {(Tensor<any> | null)[]} */
     let weights = []
-    const { sums, factor, made } = productsOf(x, given, correction, (n) => {
+    const { sums, factor, result } = productsOf(x, given, correction, (n) => {
       weights = [weightsOf('fweights', counts, n), weightsOf('aweights', shares, n)]
-      return { frequencies: weights[0], reliabilities: weights[1] }
+      return weights
     })
-    const { result } = target(given.out, made, sums.shape.slice(), given.casting)
-    if (weights[0] !== null) {
-      lists.count('cov', /** @type {any} */ (counts), operandOf(weights[0], 'fweights'))
+    const to = target(given.out, result, sums.shape.slice(), given.casting)
+    for (const [i, listed] of [counts, shares].entries()) {
+      if (weights[i] !== null) lists.count('cov', listed, Tensor.layoutOf(weights[i]))
     }
-    if (weights[1] !== null) {
-      lists.count('cov', /** @type {any} */ (shares), operandOf(weights[1], 'aweights'))
-    }
-    return multiply(sums, factor, { out: result(), casting: 'unsafe' })
+    return multiply(sums, factor, { out: to.result(), casting: 'unsafe' })
   })
 }
-
-/** @returns {{ frequencies: null, reliabilities: null }} */
-const unweighted = () => ({ frequencies: null, reliabilities: null })
 
 /**
  * Correlation coefficients of variables: covariances divided by both standard deviations, from -1 to 1. NaN of a variable that does not vary.
@@ -570,13 +541,13 @@ function corrcoef(x, opts) {
   tensorOf(x, 'x')
   const given = readCorrelation('corrcoef', x, optionsFor(opts, OF_CORRCOEF))
   return tidy(() => {
-    const { sums, factor, made } = productsOf(x, given, 1, unweighted)
-    const { result } = target(given.out, made, sums.shape.slice(), given.casting)
+    const { sums, factor, result } = productsOf(x, given, 1, () => [null, null])
+    const to = target(given.out, result, sums.shape.slice(), given.casting)
     const all = multiply(sums, factor)
-    if (all.ndim === 0) return divide(all, all, { out: result(), casting: 'unsafe' })
+    if (all.ndim === 0) return divide(all, all, { out: to.result(), casting: 'unsafe' })
     const spread = sqrt(all.diagonal())
     divide(divide(all, spread.unsqueeze(1), { out: all }), spread, { out: all })
-    return clip(all, -1, 1, { out: result(), casting: 'unsafe' })
+    return clip(all, -1, 1, { out: to.result(), casting: 'unsafe' })
   })
 }
 

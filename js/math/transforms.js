@@ -3,52 +3,18 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { boolean, integer, show } = require('../base/validate')
 const { rows, run } = require('./calls/algorithms')
-const { dtypeOf } = require('../backend/dtypes')
-const { denseLayout } = require('../layout/layouts')
-const { wrap } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
+const { Tensor } = require('../tensor/tensor')
+const { made } = require('./allocate')
 const { lastAxes, permuted } = require('./axes')
+const { FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 } = require('./constants')
+const { dtypeAmong } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
 const NORMS = /** @type {const} */ (['backward', 'ortho', 'forward'])
 const BACKWARD = 0
 const ORTHO = 1
-const SINGLE = dtypeOf('float32').index
-const DOUBLE = dtypeOf('float64').index
-const SINGLES = dtypeOf('complex64').index
-const DOUBLES = dtypeOf('complex128').index
-const UNSAFE = 2 // casting
-const MOST = 2 ** 48 // elements of a transform
-
-// ---- Arguments ----
-
-/** @param {string} name @param {unknown} value @returns {number} 1 or more */
-function count(name, value) {
-  const n = integer(name, value)
-  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 to ${MOST} was expected`)
-  return n
-}
-
-/** @param {string} name @param {unknown} value @returns {number} finite */
-function number(name, value) {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a finite number was expected`)
-}
-
-/** @param {string} name @param {unknown} value @returns {boolean} true where it is not given */
-const unlessFalse = (name, value) => value === undefined || boolean(name, value)
-
-/** @param {{ index: number, kind: string, name: string } | undefined} dtype @returns {number} float32 where none is given */
-function floatOf(dtype) {
-  if (dtype === undefined) return SINGLE
-  if (dtype.kind !== 'FLOATING') {
-    throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
-  }
-  return dtype.index
-}
 
 // ---- Kinds of transforms: what src/math/algorithms.h has ----
 
@@ -61,28 +27,19 @@ const CONJUGATE = 2
 /** A transform along an axis. @typedef {{ kind: number, flags: number, isDivided: boolean }} Kind isDivided: by n where norm is 'backward' */
 
 /** @param {number} dtype */
-const isDouble = (dtype) => dtype === DOUBLE || dtype === DOUBLES
+const isDouble = (dtype) => dtype === FLOAT64 || dtype === COMPLEX128
 
 /**
  * The dtype of a transform's result.
  *
  * @param {number} kind
  * @param {number} from  x's dtype
- * @param {{ index: number, name: string } | undefined} asked
+ * @param {import('../backend/dtypes').Dtype | undefined} asked
  */
 function madeFrom(kind, from, asked) {
-  const isReal = kind === HERMITIAN
-  if (asked === undefined) {
-    return isDouble(from) ? (isReal ? DOUBLE : DOUBLES) : isReal ? SINGLE : SINGLES
-  }
-  const { index } = asked
-  if (isReal ? index === SINGLE || index === DOUBLE : index === SINGLES || index === DOUBLES) {
-    return index
-  }
-  throw failure(
-    'ERR_DTYPE',
-    `dtype is ${asked.name}; ${isReal ? 'float32 or float64' : 'complex64 or complex128'} was expected`,
-  )
+  /** @type {[number, number]} */
+  const [single, double] = kind === HERMITIAN ? [FLOAT32, FLOAT64] : [COMPLEX64, COMPLEX128]
+  return asked === undefined && isDouble(from) ? double : dtypeAmong(asked, [single, double])
 }
 
 /** @param {boolean} isDivided @param {number} norm @param {number} n */
@@ -90,9 +47,6 @@ function scaleOf(isDivided, norm, n) {
   if (norm === ORTHO) return 1 / Math.sqrt(n)
   return (norm === BACKWARD) === isDivided ? 1 / n : 1
 }
-
-/** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
-const withExtent = (shape, axis, n) => shape.map((extent, d) => (d === axis ? n : extent))
 
 /** @param {number} kind @param {number} n */
 const lengthOf = (kind, n) => (kind === REAL ? Math.floor(n / 2) + 1 : n)
@@ -133,12 +87,11 @@ function transformAlong({ kind, flags, isDivided }, to, from, axis, n, norm, mad
 const narrowed = (layout, axis, n) =>
   layout.shape[axis] <= n ? layout : ffi.viewByNumbers(ffi.opcodes.narrow, layout, axis, 0, n)
 
+/** @param {Layout} line @param {number} start @param {number} length @returns {Layout} a part of its first axis */
+const part = (line, start, length) => ffi.viewByNumbers(ffi.opcodes.narrow, line, 0, start, length)
+
 /** @param {number} dtype @param {number[]} shape @returns {Layout} of a tensor, which a tidy disposes of */
-function temporary(dtype, shape) {
-  const layout = allocated(denseLayout(dtype, shape))
-  wrap(layout)
-  return layout
-}
+const temporary = (dtype, shape) => Tensor.layoutOf(made(dtype, shape))
 
 module.exports = {
   COMPLEX,
@@ -146,22 +99,13 @@ module.exports = {
   HERMITIAN,
   INVERSE,
   CONJUGATE,
-  SINGLE,
-  DOUBLE,
-  SINGLES,
-  DOUBLES,
-  UNSAFE,
   NORMS,
-  count,
-  number,
-  unlessFalse,
-  floatOf,
   isDouble,
   madeFrom,
-  withExtent,
   lengthOf,
   lengthFor,
   transformAlong,
   narrowed,
+  part,
   temporary,
 }

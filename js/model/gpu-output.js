@@ -175,12 +175,11 @@ class GpuOutput {
     try {
       bytes = await readBuffer(await this.#ort.env.webgpu.device, gpuBuffer, nbytes)
     } catch (cause) {
-      const error = failure(
-        'ERR_DEVICE',
-        `the output could not be read from the GPU: ${/** @type {any} */ (cause)?.message ?? cause}`,
+      const said = /** @type {any} */ (cause)?.message ?? cause
+      throw Object.assign(
+        failure('ERR_DEVICE', `the output could not be read from the GPU: ${said}`),
+        { cause },
       )
-      error.cause = cause
-      throw error
     } finally {
       gpuOutputs.unpin(this)
     }

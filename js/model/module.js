@@ -73,6 +73,12 @@ function isRecord(value) {
 /** what a module's method was called on @type {(it: any) => Module} */
 let own
 
+/** @param {(() => void)[]} list  gets what resolves the promise @returns {Promise<void>} */
+const waitIn = (list) =>
+  new Promise((resolve) => {
+    list.push(resolve)
+  })
+
 /**
  * A model's methods, run by onnxruntime. Inputs are read and given outputs are written in the tensors' own bytes. The only copy is of an output
  * that is an input of the model itself, into the tensor given for it. Calls run in order, each with the inputs and outputs set when it was made.
@@ -321,14 +327,11 @@ class Module {
    * @param {string} [method]
    */
   setInput(nameOrIndex, value, method) {
-    const { failure } = instance()
     const found = Module.#methodOf(this, method)
     const slot = slotOf(found.inputs, nameOrIndex, 'input')
     if (value === undefined) {
-      throw failure(
-        'ERR_ARGUMENT',
-        `${slot.title} is undefined; a value was expected, or null for none`,
-      )
+      const text = `${slot.title} is undefined; a value was expected, or null for none`
+      throw instance().failure('ERR_ARGUMENT', text)
     }
     const given = value === null ? undefined : givenOf(slot, value)
     if (this.#ending !== null) {
@@ -398,13 +401,12 @@ class Module {
     if (results === null) {
       throw failure('ERR_NOT_FOUND', `${slot.title}: no run of '${name}' has ended well yet`)
     }
-    if (results[slot.index] === undefined) {
-      throw failure(
-        'ERR_NOT_FOUND',
-        `${slot.title}: the last run of '${name}' was not asked for it`,
-      )
+    const result = results[slot.index]
+    if (result === undefined) {
+      const text = `${slot.title}: the last run of '${name}' was not asked for it`
+      throw failure('ERR_NOT_FOUND', text)
     }
-    return /** @type {any} */ (results[slot.index])
+    return result
   }
 
   /**
@@ -425,13 +427,7 @@ class Module {
   }
 
   async #end() {
-    if (this.#pending > 0) {
-      await /** @type {Promise<void>} */ (
-        new Promise((resolve) => {
-          this.#idle.push(resolve)
-        })
-      )
-    }
+    if (this.#pending > 0) await waitIn(this.#idle)
     for (const method of this.#methods.values()) {
       for (const given of method.given.splice(0)) forget(given)
       method.targets = []
@@ -469,14 +465,11 @@ class Module {
    * @param {Promise<T>} pending
    */
   static async #withTurn(pending) {
-    const {
-      ffi: { backend },
-      onNextTurn,
-    } = instance()
+    const { ffi, onNextTurn } = instance()
     try {
       return await pending
     } finally {
-      if (backend.isWasm) await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
+      if (ffi.backend.isWasm) await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
     }
   }
 
@@ -505,13 +498,7 @@ class Module {
     run.pin()
     module.#pending++
     try {
-      if (module.#pending > 1) {
-        await /** @type {Promise<void>} */ (
-          new Promise((resolve) => {
-            module.#waiting.push(resolve)
-          })
-        )
-      }
+      if (module.#pending > 1) await waitIn(module.#waiting)
       if (signal !== undefined) instance().checkSignal(signal)
       const results = await Module.#withTurn(run.perform(signal))
       method.results = results
@@ -523,20 +510,14 @@ class Module {
         : wanted.map((i) => results[i])
     } finally {
       run.unpin()
-      module.#next()
+      module.#waiting.shift()?.() // the next call starts
+      if (--module.#pending === 0) for (const resolve of module.#idle.splice(0)) resolve()
     }
   }
 
   /** What `await using` calls: dispose(). */
   async [ASYNC_DISPOSE]() {
     return own(this).dispose()
-  }
-
-  /** Starts the next call after one has settled. */
-  #next() {
-    const next = this.#waiting.shift()
-    if (--this.#pending === 0) for (const resolve of this.#idle.splice(0)) resolve()
-    else if (next !== undefined) next()
   }
 }
 
@@ -593,43 +574,32 @@ function runOptions(inputs, options) {
  * @returns {unknown[]} by index; undefined: use setInput's
  */
 function valuesOf(method, inputs) {
-  const { failure, show } = instance()
+  if (Array.isArray(inputs)) {
+    return listed(inputs, method.inputs, `inputs were given; '${method.name}' takes`)
+  }
   /** @type {unknown[]} */
   const values = []
-  if (!Array.isArray(inputs)) {
-    for (const [key, value] of Object.entries(inputs)) {
-      const { index } = slotOf(method.inputs, key, 'input')
-      if (value !== undefined) values[index] = value
-    }
-    return values
+  for (const [key, value] of Object.entries(inputs)) {
+    const { index } = slotOf(method.inputs, key, 'input')
+    if (value !== undefined) values[index] = value
   }
-  const { length } = inputs
-  if (!(length <= method.inputs.length)) {
-    throw failure(
-      'ERR_SHAPE',
-      `${show(length)} inputs were given; '${method.name}' takes ${method.inputs.length}: ${namesOf(method.inputs)}`,
-    )
-  }
-  for (let i = 0; i < length; i++) if (inputs[i] !== undefined) values[i] = inputs[i]
   return values
 }
 
 /**
- * @param {Method} method
- * @param {any[]} outputs  its length is not trusted
+ * @param {readonly unknown[]} given  its length is not trusted
+ * @param {import('./signature').Slot[]} slots
+ * @param {string} but  for the message
  * @returns {any[]} its entries, each read once
  */
-function listed(method, outputs) {
+function listed(given, slots, but) {
   const { failure, show } = instance()
-  const { length } = outputs
-  if (!(length <= method.outputs.length)) {
-    throw failure(
-      'ERR_SHAPE',
-      `${show(length)} outputs were given; '${method.name}' has ${method.outputs.length}: ${namesOf(method.outputs)}`,
-    )
+  const { length } = given
+  if (!(length <= slots.length)) {
+    throw failure('ERR_SHAPE', `${show(length)} ${but} ${slots.length}: ${namesOf(slots)}`)
   }
   const list = []
-  for (let i = 0; i < length; i++) list.push(outputs[i])
+  for (let i = 0; i < length; i++) list.push(given[i])
   return list
 }
 
@@ -643,24 +613,16 @@ function targetsOf(method, outputs) {
   const targets = method.targets.slice()
   const { all } = method
   if (outputs === undefined) return { targets: method.targets, wanted: all }
-  if (Array.isArray(outputs)) outputs = listed(method, outputs)
-  if (
-    Array.isArray(outputs) &&
-    outputs.length > 0 &&
-    outputs.every((each) => typeof each === 'string')
-  ) {
-    return {
-      targets,
-      wanted: [...new Set(outputs)].map((name) => slotOf(method.outputs, name, 'output').index),
-    }
-  }
+  const indexOf = (/** @type {string} */ name) => slotOf(method.outputs, name, 'output').index
   if (Array.isArray(outputs)) {
-    for (const [i, t] of outputs.entries()) if (t !== undefined) targets[i] = t ?? undefined
+    const list = listed(outputs, method.outputs, `outputs were given; '${method.name}' has`)
+    if (list.length > 0 && list.every((each) => typeof each === 'string')) {
+      return { targets, wanted: [...new Set(list)].map(indexOf) }
+    }
+    for (const [i, t] of list.entries()) if (t !== undefined) targets[i] = t ?? undefined
   } else if (isRecord(outputs)) {
     for (const [key, t] of Object.entries(outputs)) {
-      if (t !== undefined) {
-        targets[slotOf(method.outputs, key, 'output').index] = /** @type {any} */ (t) ?? undefined
-      }
+      if (t !== undefined) targets[indexOf(key)] = /** @type {any} */ (t) ?? undefined
     }
   } else {
     throw failure(

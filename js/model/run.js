@@ -5,7 +5,6 @@ const { rootless } = require('../base/records')
 const { instance } = require('./internals')
 const {
   naming,
-  errorAbout,
   expectedShape,
   namedExtents,
   nestedStrings,
@@ -64,9 +63,8 @@ class LiveFeed {
   #layout
   /** @param {Layout} layout */
   constructor(layout) {
-    const { dtypes } = instance()
     this.#layout = layout
-    this.type = dtypes[layout.dtype].name
+    this.type = instance().dtypes[layout.dtype].name
     this.dims = layout.shape.slice()
     this.location = 'cpu'
   }
@@ -131,37 +129,22 @@ class Run {
       const tensor = targets[slot.index]
       if (tensor !== undefined) this.targets.push(new Target(slot, tensor, targetOf(slot, tensor)))
     }
-    this.#checkOthers()
-  }
-
-  /** Refuses inputs that a pending operation writes, and outputs that overlap inputs or other outputs. */
-  #checkOthers() {
-    const {
-      operands,
-      targets,
-      method: { inputs },
-    } = this
-    for (const [i, { layout }] of operands.entries()) {
-      if (
-        layout === null ||
-        layout.storage.optional === null ||
-        layout.storage.optional.written === 0
-      ) {
-        continue
+    for (const [i, { layout }] of this.operands.entries()) {
+      if ((layout?.storage.optional?.written ?? 0) > 0) {
+        throw failure(
+          'ERR_BUSY',
+          `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`,
+        )
       }
-      throw instance().failure(
-        'ERR_BUSY',
-        `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`,
-      )
     }
-    const others = operands.map(({ layout }, i) => ({ layout, slot: inputs[i] }))
-    for (const { slot, layout } of targets) {
+    const others = this.operands.map(({ layout }, i) => ({ layout, slot: inputs[i] }))
+    for (const { slot, layout } of this.targets) {
       const range = new ByteRange(layout)
       const other = others.find(
         (each) => each.layout !== null && range.overlaps(new ByteRange(each.layout)),
       )
       if (other !== undefined) {
-        throw instance().failure(
+        throw failure(
           'ERR_OVERLAP',
           `${slot.title} would be written over bytes of ${other.slot.title}`,
         )
@@ -198,19 +181,31 @@ class Run {
    * @returns {Promise<any[]>} the wanted results, by output's index
    */
   async perform(signal) {
-    const { method } = this
-    if (this.targets.length > 0 || this.#hasShared()) {
-      this.#chooseCopies((method.abilities ??= await abilitiesOf(method.runtime, method.session)))
+    const { method, operands, targets } = this
+    // Not every onnxruntime reads shared memory, or writes into targets: results are copied into these then.
+    if (targets.length > 0 || operands.some(({ layout }) => layout !== null && isShared(layout))) {
+      method.abilities ??= await abilitiesOf(method.runtime, method.session)
+      const { inPlace, writesShared } = method.abilities
+      for (const target of targets) {
+        target.isCopied ||= !inPlace || (!writesShared && isShared(target.layout))
+      }
     }
     let found
     try {
-      if (this.targets.length > 0) this.#resizeTargets()
+      if (targets.length > 0) this.#resizeTargets()
       found = await this.#runOnce()
     } catch (error) {
       found = await this.#retry(error)
     }
     try {
-      await this.#fetchTargets(found)
+      for (const { slot, isCopied } of targets) {
+        if (!isCopied || !isOnGpu(found[slot.name])) continue
+        try {
+          await found[slot.name].getData(true) // to the CPU, where it is copied
+        } catch (cause) {
+          throw this.#failed(cause)
+        }
+      }
       const values = this.#valuesOf(found)
       this.#checkIntact()
       if (signal !== undefined) instance().checkSignal(signal)
@@ -222,65 +217,32 @@ class Run {
     }
   }
 
-  /** Brings results on the GPU to the CPU that are copied into given tensors. @param {Record<string, any>} found  onnxruntime's tensors by name */
-  async #fetchTargets(found) {
-    for (const { slot, isCopied } of this.targets) {
-      if (!isCopied || !isOnGpu(found[slot.name])) continue
-      try {
-        await found[slot.name].getData(true)
-      } catch (cause) {
-        throw this.#failed(cause)
-      }
-    }
-  }
-
   /** Makes outputs of results that stay on the GPU. @param {Record<string, any>} found @param {any[]} values  by output's index */
   #wrapOnGpu(found, values) {
-    const {
-      wanted,
-      operands,
-      method: { outputs, runtime, hold },
-    } = this
-    for (const k of wanted) {
+    const { outputs, runtime, hold } = this.method
+    for (const k of this.wanted) {
       const { name, index } = outputs[k]
       const theirs = found[name]
       if (values[index] !== theirs || !isOnGpu(theirs)) continue
       const { gpuBuffer } = theirs
-      const source = operands.find(
+      const source = this.operands.find(
         ({ output }) => output !== null && gpuOutputs.pinned(output).gpuBuffer === gpuBuffer,
       )
       values[index] = gpuOutputs.of(theirs, runtime.ort, hold, source?.output ?? null)
     }
   }
 
+  /** Names the input or output in what a check of its storage throws. @param {(storage: Layout['storage']) => void} check */
+  #checkStorages(check) {
+    for (const [i, { layout }] of this.operands.entries()) {
+      if (layout !== null) naming(this.method.inputs[i], () => check(layout.storage))
+    }
+    for (const { slot, layout } of this.targets) naming(slot, () => check(layout.storage))
+  }
+
   /** Checks that mapped files that onnxruntime read or wrote have not got shorter meanwhile. */
   #checkIntact() {
-    const { ffi } = instance()
-    const {
-      operands,
-      targets,
-      method: { inputs },
-    } = this
-    for (const [i, { layout }] of operands.entries()) {
-      if (layout !== null && ffi.isGuarded(layout.storage)) {
-        naming(inputs[i], () => ffi.checkIntact(layout.storage))
-      }
-    }
-    for (const { slot, layout } of targets) {
-      if (ffi.isGuarded(layout.storage)) naming(slot, () => ffi.checkIntact(layout.storage))
-    }
-  }
-
-  /** Is an input in shared memory, which not every onnxruntime reads? */
-  #hasShared() {
-    return this.operands.some(({ layout }) => layout !== null && isShared(layout))
-  }
-
-  /** Has results copied into targets that this onnxruntime cannot write into. @param {import('./sessions').Abilities} abilities */
-  #chooseCopies({ inPlace, writesShared }) {
-    for (const target of this.targets) {
-      target.isCopied ||= !inPlace || (!writesShared && isShared(target.layout))
-    }
+    this.#checkStorages(instance().ffi.checkIntact)
   }
 
   /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
@@ -305,71 +267,44 @@ class Run {
    * @returns {Promise<Record<string, any>>} onnxruntime's results
    */
   #runOnce() {
-    const { method, targets } = this
+    const { method, targets, wanted } = this
     const feeds = this.#feeds()
+    const names = wanted.map((i) => method.outputs[i].name)
     if (targets.every(({ isCopied }) => isCopied)) {
-      return this.#runSession(
-        feeds,
-        this.wanted.length === method.outputs.length ? undefined : this.#names(),
-        undefined,
-      )
+      return names.length === method.outputs.length
+        ? this.#runSession(feeds)
+        : this.#runSession(feeds, names)
     }
     /** @type {Record<string, any>} */
     const fetches = {}
-    if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
-    let k = 0
-    try {
-      for (; k < targets.length; k++) {
-        const { slot, layout, isCopied } = targets[k]
-        fetches[slot.name] = isCopied ? null : fetchOf(layout, method.runtime.ort)
-      }
-    } catch (error) {
-      throw errorAbout(targets[k].slot, error)
+    if (targets.length < names.length) for (const name of names) fetches[name] = null
+    for (const { slot, layout, isCopied } of targets) {
+      fetches[slot.name] = isCopied ? null : naming(slot, () => fetchOf(layout, method.runtime.ort))
     }
-    return this.#runSession(feeds, fetches, this.isOpen ? QUIET : undefined)
+    return this.isOpen ? this.#runSession(feeds, fetches, QUIET) : this.#runSession(feeds, fetches)
   }
 
   /** The inputs as onnxruntime takes them. */
   #feeds() {
-    const {
-      operands,
-      method: { inputs, abilities, runtime },
-    } = this
+    const { inputs, abilities, runtime } = this.method
     const isProxied = instance().isProxied(runtime.ort)
     /** @type {Record<string, any>} */
     const feeds = {}
-    let i = 0
-    try {
-      for (; i < inputs.length; i++) {
-        feeds[inputs[i].name] = feedOf(operands[i], abilities, isProxied)
-      }
-    } catch (error) {
-      throw errorAbout(inputs[i], error)
+    for (const [i, input] of inputs.entries()) {
+      feeds[input.name] = naming(input, () => feedOf(this.operands[i], abilities, isProxied))
     }
     return feeds
   }
 
   /**
-   * @param {Record<string, any>} feeds
-   * @param {string[] | Record<string, any> | undefined} fetches
-   * @param {{} | undefined} options
+   * @param {any[]} args  feeds, and what else onnxruntime's run takes
    * @returns {Promise<Record<string, any>>}
    */
-  #runSession(feeds, fetches, options) {
+  #runSession(...args) {
     const { session, runtime } = this.method
-    const run = () =>
-      fetches === undefined
-        ? session.run(feeds)
-        : options === undefined
-          ? session.run(feeds, fetches)
-          : session.run(feeds, fetches, options)
-    return runInTurn(session, runtime, run).catch((error) => {
+    return runInTurn(session, runtime, () => session.run(...args)).catch((error) => {
       throw new SessionError(error)
     })
-  }
-
-  #names() {
-    return this.wanted.map((i) => this.method.outputs[i].name)
   }
 
   /**
@@ -380,7 +315,7 @@ class Run {
    */
   async #retry(error) {
     if (!(error instanceof SessionError)) throw error
-    this.#checkAttached()
+    this.#checkStorages(instance().ffi.checkAttached) // a buffer may have been transferred while the call waited
     this.#checkIntact()
     try {
       if (this.targets.some(({ isCopied }) => !isCopied) && (await this.#learnShapes())) {
@@ -395,23 +330,8 @@ class Run {
 
   /** @param {unknown} cause  onnxruntime's error */
   #failed(cause) {
-    const reported = instance().failure(
-      'ERR_MODEL',
-      `method '${this.method.name}' failed: ${messageOf(cause)}`,
-    )
-    reported.cause = cause
-    return reported
-  }
-
-  /** Checks that no buffer was transferred while the call waited. */
-  #checkAttached() {
-    const { ffi } = instance()
-    for (const [i, { layout }] of this.operands.entries()) {
-      if (layout !== null) naming(this.method.inputs[i], () => ffi.checkAttached(layout.storage))
-    }
-    for (const { slot, layout } of this.targets) {
-      naming(slot, () => ffi.checkAttached(layout.storage))
-    }
+    const text = `method '${this.method.name}' failed: ${messageOf(cause)}`
+    return Object.assign(instance().failure('ERR_MODEL', text), { cause })
   }
 
   /**
@@ -421,11 +341,8 @@ class Run {
    */
   async #learnShapes() {
     const { targets } = this
-    const found = await this.#runSession(
-      this.#feeds(),
-      targets.map(({ slot }) => slot.name),
-      undefined,
-    )
+    const names = targets.map(({ slot }) => slot.name)
+    const found = await this.#runSession(this.#feeds(), names)
     let changed = false
     for (const target of targets) {
       const { dims } = found[target.slot.name]
@@ -442,17 +359,13 @@ class Run {
    * @returns {any[]} by output's index; of what is on the GPU, onnxruntime's tensors
    */
   #valuesOf(found) {
-    const {
-      targets,
-      wanted,
-      method: { outputs },
-    } = this
+    const { outputs } = this.method
     /** @type {any[]} */
     const values = outputs.map(() => undefined)
-    for (const k of wanted) {
+    for (const k of this.wanted) {
       const slot = outputs[k]
       const theirs = found[slot.name]
-      const target = targets.length === 0 ? undefined : targets.find((each) => each.slot === slot)
+      const target = this.targets.find((each) => each.slot === slot)
       values[slot.index] = target === undefined ? valueOf(slot, theirs) : written(target, theirs)
     }
     return values
@@ -471,41 +384,27 @@ rootless(Run)
 function valueOf(slot, theirs) {
   if (isOnGpu(theirs)) return theirs
   if (theirs.type === 'string') return nestedStrings(theirs.data, theirs.dims)
-  try {
-    return instance().fromOrt(theirs)
-  } catch (error) {
-    throw errorAbout(slot, error)
-  }
+  return naming(slot, () => instance().fromOrt(theirs))
 }
 
 /**
- * The tensor of a target that onnxruntime has written.
+ * The tensor of a target. onnxruntime has written it, unless the target is an input of the model itself, or one that this onnxruntime cannot
+ * write: the result is copied into these.
  *
  * @param {Target} target
  * @param {any} theirs  onnxruntime's own copy of the output
  */
 function written(target, theirs) {
-  if (target.isCopied) return copiedTo(target, theirs)
-  if (!instance().isSameShape(theirs.dims, target.layout.shape)) {
-    throw wrongShape(target, theirs.dims)
-  }
-  discard(theirs, target.layout.storage.buffer)
-  return target.tensor
-}
-
-/**
- * Copies a result into a target: one that is an input of the model itself, or that this onnxruntime cannot write.
- *
- * @param {Target} target
- * @param {any} theirs
- */
-function copiedTo(target, theirs) {
-  const { asBits, countCopy } = instance()
-  const { dims, data } = theirs
-  resizeTarget(target, [...dims])
+  const { asBits, countCopy, isSameShape } = instance()
+  const { dims } = theirs
+  if (target.isCopied) resizeTarget(target, [...dims])
+  else if (!isSameShape(dims, target.layout.shape)) throw wrongShape(target, dims)
   const { slot, layout, tensor } = target
-  if (layout.size > 0) naming(slot, () => typedArrayOf(layout)).set(asBits(data))
-  countCopy('run', data.byteLength)
+  if (target.isCopied) {
+    const { data } = theirs
+    if (layout.size > 0) naming(slot, () => typedArrayOf(layout)).set(asBits(data))
+    countCopy('run', data.byteLength)
+  }
   if (!slot.isInput) discard(theirs, layout.storage.buffer) // an input's bytes may be the caller's
   return tensor
 }
@@ -563,12 +462,8 @@ function wrongShape({ slot, layout, tensor }, shape, cause) {
       : (now.flags & instance().ffi.STATIC) !== 0
         ? 'it is static'
         : `there is room for ${now.capacity} elements`
-  const error = instance().failure(
-    'ERR_SHAPE',
-    `${slot.title} has shape ${shapeText(shape)} in this run; the tensor to write into has ${shapeText(layout.shape)}, and ${room}`,
-  )
-  error.cause = cause
-  return error
+  const text = `${slot.title} has shape ${shapeText(shape)} in this run; the tensor to write into has ${shapeText(layout.shape)}, and ${room}`
+  return Object.assign(instance().failure('ERR_SHAPE', text), { cause })
 }
 
 /** @param {any} theirs  onnxruntime's tensor */
@@ -581,11 +476,8 @@ function disposeOnGpu(found) {
 
 /** @param {Layout} layout */
 function isShared({ storage: { kind, buffer } }) {
-  const {
-    ffi: { backend },
-    isSharedArrayBuffer,
-  } = instance()
-  if (kind === 'wasm') return backend.name === 'wasm-shared'
+  const { ffi, isSharedArrayBuffer } = instance()
+  if (kind === 'wasm') return ffi.backend.name === 'wasm-shared'
   return !(buffer === null || buffer instanceof ArrayBuffer) && isSharedArrayBuffer(buffer) // isSharedArrayBuffer is slow, so other buffers are sorted out first
 }
 
@@ -593,10 +485,8 @@ function isShared({ storage: { kind, buffer } }) {
 class ByteRange {
   /** @param {Layout} layout */
   constructor({ storage, offset, size, dtype }) {
-    const {
-      ffi: { backend },
-      itemsizes,
-    } = instance()
+    const { ffi, itemsizes } = instance()
+    const { backend } = ffi
     const itemsize = itemsizes[dtype]
     const isOutside = backend.isWasm && storage.kind !== 'wasm'
     if (!isOutside && size > 0) backend.promote(storage)
@@ -639,13 +529,9 @@ function feedOf({ layout, strings, output }, abilities, isProxied) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }
   }
-  const {
-    ffi: { backend },
-    countStaged,
-    dtypes,
-  } = instance()
+  const { ffi, countStaged, dtypes } = instance()
   const isCopied = isProxied || (abilities !== null && !abilities.readsShared && isShared(layout)) // of inputs that onnxruntime can't read, or takes away
-  if (backend.isWasm && !isCopied) return new LiveFeed(layout)
+  if (ffi.backend.isWasm && !isCopied) return new LiveFeed(layout)
   const data = isCopied ? typedArrayOf(layout).slice() : typedArrayOf(layout)
   if (isCopied) countStaged(data.byteLength)
   return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data, location: 'cpu' }
@@ -657,13 +543,10 @@ function feedOf({ layout, strings, output }, abilities, isProxied) {
  * @returns {any} onnxruntime's tensor over the layout's bytes, to write into
  */
 function fetchOf(layout, ort) {
-  const {
-    ffi: { backend },
-    dtypes,
-  } = instance()
+  const { ffi, dtypes } = instance()
   const { name } = dtypes[layout.dtype]
   const made = new ort.Tensor(name, typedArrayOf(layout), layout.shape.slice())
-  if (backend.isWasm || name === 'float16') {
+  if (ffi.backend.isWasm || name === 'float16') {
     Object.defineProperty(made, 'data', { get: () => typedArrayOf(layout) })
   }
   return made

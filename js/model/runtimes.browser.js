@@ -13,12 +13,8 @@ async function findOrt() {
   try {
     return await import('onnxruntime-web')
   } catch (cause) {
-    const error = instance().failure(
-      'ERR_UNSUPPORTED',
-      `models need onnxruntime-web, by an import map, a bundler or as the option ort: ${/** @type {Error} */ (cause).message}`,
-    )
-    error.cause = cause
-    throw error
+    const text = `models need onnxruntime-web, by an import map, a bundler or as the option ort: ${/** @type {Error} */ (cause).message}`
+    throw Object.assign(instance().failure('ERR_UNSUPPORTED', text), { cause })
   }
 }
 

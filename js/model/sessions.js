@@ -109,8 +109,7 @@ async function whyNot(title, cause, { ort, options }) {
   } catch {
     error = failure('ERR_UNSUPPORTED', `onnxruntime cannot work as sessionOptions say: ${said}`)
   }
-  error.cause = cause
-  return error
+  return Object.assign(error, { cause })
 }
 
 /**
@@ -136,33 +135,26 @@ function modelOf(title, source) {
     const { storage } = Tensor.layoutOf(source)
     return { title, content: stableBytes(source.bytes), storage }
   }
+  let bytes
   if (dtypeOfArray(source) === 'uint8') {
     const { buffer, byteOffset, byteLength } = partsOfLive(source, title)
-    return {
-      title,
-      content: stableBytes(new Uint8Array(buffer, byteOffset, byteLength)),
-      storage: null,
-    }
-  }
-  if (
+    bytes = new Uint8Array(buffer, byteOffset, byteLength)
+  } else if (
     Object.prototype.toString.call(source) === '[object ArrayBuffer]' ||
     isSharedArrayBuffer(source)
   ) {
-    return { title, content: stableBytes(bytesOfBuffer(title, source)), storage: null }
+    try {
+      bytes = new Uint8Array(source)
+    } catch {
+      throw failure('ERR_DETACHED', `${title} was transferred away`)
+    }
+  } else {
+    throw failure(
+      'ERR_ARGUMENT',
+      `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`,
+    )
   }
-  throw failure(
-    'ERR_ARGUMENT',
-    `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`,
-  )
-}
-
-/** @param {string} title @param {ArrayBuffer} buffer */
-function bytesOfBuffer(title, buffer) {
-  try {
-    return new Uint8Array(buffer)
-  } catch {
-    throw instance().failure('ERR_DETACHED', `${title} was transferred away`)
-  }
+  return { title, content: stableBytes(bytes), storage: null }
 }
 
 /**
@@ -172,17 +164,11 @@ function bytesOfBuffer(title, buffer) {
  * @returns {Uint8Array}
  */
 function stableBytes(bytes) {
-  const {
-    ffi: { backend },
-    countStaged,
-    isSharedArrayBuffer,
-  } = instance()
-  if (
-    !isSharedArrayBuffer(bytes.buffer) &&
-    !(backend.isWasm && bytes.buffer === /** @type {any} */ (backend).memory.buffer)
-  ) {
-    return bytes
-  }
+  const { ffi, countStaged, isSharedArrayBuffer } = instance()
+  const { buffer } = bytes
+  const backend = /** @type {any} */ (ffi.backend)
+  const isOfWasm = backend.isWasm && buffer === backend.memory.buffer
+  if (!isSharedArrayBuffer(buffer) && !isOfWasm) return bytes
   countStaged(bytes.length)
   return bytes.slice()
 }
@@ -246,13 +232,8 @@ function inTurn(kind, { ort, options }, call) {
   const before = turns.get(kind)
   if (before === undefined && !usesGpu(options) && !instance().isProxied(ort)) return call()
   const found = before === undefined ? call() : before.then(call)
-  turns.set(
-    kind,
-    found.then(
-      () => {},
-      () => {},
-    ),
-  )
+  const ignore = () => {}
+  turns.set(kind, found.then(ignore, ignore))
   return found
 }
 
@@ -262,11 +243,8 @@ function inTurn(kind, { ort, options }, call) {
  * @returns {Promise<any>} rejected by onnxruntime
  */
 function newSession(model, runtime) {
-  const {
-    ort,
-    ort: { InferenceSession },
-    options,
-  } = runtime
+  const { ort, options } = runtime
+  const { InferenceSession } = ort
   return inTurn(InferenceSession, runtime, async () => {
     if (instance().isProxied(ort)) structuredClone(options) // fails before onnxruntime fails to post them
     return InferenceSession.create(model, options)
@@ -327,12 +305,8 @@ async function probe(ort, options, kind) {
   try {
     session = await newSession(IDENTITY, { ort, options: { ...options, logSeverityLevel: 4 } })
   } catch (cause) {
-    const error = instance().failure(
-      'ERR_MODEL',
-      `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`,
-    )
-    error.cause = cause
-    throw error
+    const text = `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`
+    throw Object.assign(instance().failure('ERR_MODEL', text), { cause })
   }
   if (backendOf(session, ort) !== kind) {
     await close(session)

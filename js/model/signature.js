@@ -53,11 +53,8 @@ class Slot {
 
   /** @returns {ValueInfo} a copy */
   get info() {
-    return {
-      name: this.name,
-      dtype: this.dtype,
-      shape: this.shape === null ? null : this.shape.slice(),
-    }
+    const { name, dtype, shape } = this
+    return { name, dtype, shape: shape === null ? null : shape.slice() }
   }
 }
 
@@ -78,15 +75,10 @@ function extentOf(extent) {
  * @param {readonly any[] | undefined} declared  metadata; undefined in older versions of onnxruntime
  */
 function slotsOf(kind, names, declared) {
-  return names.map(
-    (name, i) =>
-      new Slot(
-        kind,
-        i,
-        name,
-        declared?.find((one) => one.name === name),
-      ),
-  )
+  return names.map((name, i) => {
+    const metadata = declared?.find((one) => one.name === name)
+    return new Slot(kind, i, name, metadata)
+  })
 }
 
 /**
@@ -137,8 +129,7 @@ const shapeText = (shape) =>
 function errorAbout(slot, error) {
   if (typeof error?.code !== 'string') return error
   const made = instance().failure(error.code, `${slot.title}: ${error.message}`)
-  made.cause = error
-  return made
+  return Object.assign(made, { cause: error })
 }
 
 /**
@@ -240,17 +231,21 @@ function readOf(slot, value) {
  */
 function operandOf(slot, value) {
   const { Tensor, dtypes } = instance()
-  if (gpuOutputs.isOne(value)) return gpuOperandOf(slot, value)
+  if (gpuOutputs.isOne(value)) {
+    const { type, dims } = naming(slot, () => gpuOutputs.living(value))
+    if (slot.dtype !== null && type !== slot.dtype) {
+      throw instance().failure(
+        'ERR_DTYPE',
+        `${slot.title} is of ${slot.dtype}; an output of ${type} was given`,
+      )
+    }
+    checkShape(slot, dims)
+    return { layout: null, strings: null, output: value }
+  }
   if (!Tensor.isTensor(value)) {
     return { layout: null, strings: /** @type {Strings} */ (value), output: null }
   }
-  const t = /** @type {Tensor} */ (value)
-  let layout
-  try {
-    layout = Tensor.attachedOf(t)
-  } catch (error) {
-    throw errorAbout(slot, error)
-  }
+  const layout = naming(slot, () => Tensor.attachedOf(/** @type {Tensor} */ (value)))
   if (slot.dtype === 'string') {
     throw instance().failure(
       'ERR_DTYPE',
@@ -264,23 +259,6 @@ function operandOf(slot, value) {
 }
 
 /**
- * @param {Slot} slot
- * @param {GpuOutput} output
- * @returns {Operand}
- */
-function gpuOperandOf(slot, output) {
-  const { type, dims } = naming(slot, () => gpuOutputs.living(output))
-  if (slot.dtype !== null && type !== slot.dtype) {
-    throw instance().failure(
-      'ERR_DTYPE',
-      `${slot.title} is of ${slot.dtype}; an output of ${type} was given`,
-    )
-  }
-  checkShape(slot, dims)
-  return { layout: null, strings: null, output }
-}
-
-/**
  * The strings of a value; null: it has none.
  *
  * @param {Slot} slot
@@ -288,20 +266,20 @@ function gpuOperandOf(slot, output) {
  * @returns {Strings | null}
  */
 function stringsOf(slot, value) {
+  const { title, dtype, shape } = slot
   const isTheirs = isOrt(value) && value.type === 'string'
   const found = naming(slot, () =>
-    isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'),
+    isTheirs ? theirStrings(value) : flatStrings(value, dtype === 'string'),
   )
   if (found === null) return null
   const { failure, show } = instance()
-  const { title, dtype, shape } = slot
   if (dtype !== null && dtype !== 'string') {
     throw failure(
       'ERR_DTYPE',
       `${title} is of ${dtype}; ${typeof value === 'string' ? show(value) : 'strings'} was given`,
     )
   }
-  found.dims = isTheirs ? found.dims : padded(found.dims, shape)
+  if (!isTheirs) found.dims = padded(found.dims, shape)
   checkShape(slot, found.dims)
   return found
 }
@@ -383,12 +361,8 @@ function isOrt(value) {
 function tensorOfFeed(slot, value) {
   const { failure, show, tensor, fromBits, fromBlob, fromOrt, dtypeOfArray } = instance()
   const { title, dtype, shape } = slot
-  const isValue =
-    typeof value === 'number' ||
-    typeof value === 'bigint' ||
-    typeof value === 'boolean' ||
-    (value !== null && typeof value === 'object')
-  if (!isValue) {
+  const isObject = value !== null && typeof value === 'object'
+  if (!isObject && !['number', 'bigint', 'boolean'].includes(typeof value)) {
     throw failure(
       'ERR_ARGUMENT',
       `${title} is ${show(value)}; a tensor, number, string, boolean or a list of them was expected`,
@@ -402,15 +376,10 @@ function tensorOfFeed(slot, value) {
     const type = dtypeOfArray(value)
     if (type !== undefined) {
       // half floats come as Uint16Array, booleans as Uint8Array
-      const name =
+      const isBits =
         (dtype === 'bool' && type === 'uint8') || (dtype === 'float16' && type === 'uint16')
-          ? dtype
-          : type
-      return fromBlob(
-        fromBits(value, name),
-        padded([value.length], shape),
-        /** @type {any} */ (name),
-      )
+      const name = /** @type {any} */ (isBits ? dtype : type)
+      return fromBlob(fromBits(value, name), padded([value.length], shape), name)
     }
     const made = tensor(value, /** @type {any} */ (dtype === null ? undefined : { dtype }))
     const dims = padded([...made.shape], shape)
@@ -451,12 +420,7 @@ function targetOf(slot, t) {
       `${slot.title}: a tensor to be written into was expected; ${show(t)} was given`,
     )
   }
-  let layout
-  try {
-    layout = Tensor.writableOf(t)
-  } catch (error) {
-    throw errorAbout(slot, error)
-  }
+  const layout = naming(slot, () => Tensor.writableOf(t))
   if (slot.dtype === 'string') {
     throw failure('ERR_DTYPE', `${slot.title} is of strings, which no tensor holds`)
   }
@@ -507,27 +471,20 @@ function expectedShape({ shape }, named) {
 function nestedStrings(strings, dims) {
   const { checkHeap } = instance()
   const lists = dims.reduce(([sum, n], extent) => [sum + n, n * extent], [0, 1])[0]
+  const LIST_BYTES = 192 // of heap, for one list that was filled by push
   checkHeap(
     lists * LIST_BYTES + strings.length * 16,
     () => `${lists} lists of ${strings.length} strings`,
   )
-  return nest(strings, dims, 0, { at: 0 })
-}
-
-const LIST_BYTES = 192 // of heap, for one list that was filled by push
-
-/**
- * @param {readonly string[]} strings
- * @param {readonly number[]} dims
- * @param {number} d
- * @param {{ at: number }} cursor  at: index of the next string
- * @returns {any}
- */
-function nest(strings, dims, d, cursor) {
-  if (d === dims.length) return strings[cursor.at++]
-  const list = []
-  for (let i = 0; i < dims[d]; i++) list.push(nest(strings, dims, d + 1, cursor))
-  return list
+  let next = 0
+  /** @type {(d: number) => any} */
+  const nest = (d) => {
+    if (d === dims.length) return strings[next++]
+    const list = []
+    for (let i = 0; i < dims[d]; i++) list.push(nest(d + 1))
+    return list
+  }
+  return nest(0)
 }
 
 module.exports = {

@@ -350,7 +350,7 @@ function awaited(example, js) {
 function examplesIn(file) {
   const text = fs.readFileSync(file, 'utf8')
   return Object.fromEntries(
-    [...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\nfunction (\w+)/gm)].map(
+    [...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\n(?:function|const) (\w+)/gm)].map(
       ([, example, name]) => [name, example],
     ),
   )
@@ -381,7 +381,7 @@ function laterTypesIn(file) {
     )
   const found = {}
   for (const [, comment, name] of text.matchAll(
-    /^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm,
+    /^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\n(?:function|const) (\w+)/gm,
   )) {
     const templates = [
       ...comment.matchAll(/@template \{([^}]+)\} (?:(\w+)|\[(\w+)=([\w']+)\])$/gm),

@@ -46,9 +46,7 @@ function run(row, to, from, given = {}) {
       NOWHERE,
       to[0],
       from,
-      (first, sources, others) => {
-        run(row, [first, ...others], sources, given)
-      },
+      (first, sources, others) => run(row, [first, ...others], sources, given),
       to.slice(1),
     )
   } else callOn(row, to.length > 0 ? to[0] : null, from, putArguments, given, to.slice(1))

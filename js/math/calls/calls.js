@@ -82,8 +82,16 @@ function callOnThread(run, then) {
     const status = f64[STATUS]
     const finished = f64[RESULTS] !== 0
     if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
-    if (f64[SCRATCH] !== 0 && isForAgain()) anew(run, then)
-    else then(finished, status === 0 ? null : lastError(status))
+    if (f64[SCRATCH] === 0 || !isForAgain()) {
+      then(finished, status === 0 ? null : lastError(status))
+      return
+    }
+    // It was refused memory, and there is enough: it is begun once more, and cannot be stopped.
+    try {
+      callOnThread(run, then)
+    } catch (error) {
+      then(false, /** @type {Error} */ (error))
+    }
   }
   try {
     run()
@@ -92,20 +100,6 @@ function callOnThread(run, then) {
     done = null
   }
   return id
-}
-
-/**
- * Begins a call that was refused memory once more: there is enough. It cannot be stopped.
- *
- * @param {() => void} run
- * @param {(finished: boolean, error: Error | null) => void} then
- */
-function anew(run, then) {
-  try {
-    callOnThread(run, then)
-  } catch (error) {
-    then(false, /** @type {Error} */ (error))
-  }
 }
 
 /** Number of each function that arithmetic has for the call buffer; those of algorithms follow (algorithms.js). @type {Record<string, number>} */
@@ -252,7 +246,8 @@ function invoke(row, to, from, putArguments, given, also) {
   putArguments(from, given)
   call(row)
   held.a = held.b = null
-  finish()
+  check()
+  if (done === null && frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS]) // the result is how many bytes it staged
 }
 
 /**
@@ -277,9 +272,7 @@ function invoke(row, to, from, putArguments, given, also) {
 function elementwise(how, to, from) {
   const plan = planned()
   if (plan !== null) {
-    plan.add(ANYWHERE, to, from, (target, sources) => {
-      elementwise(how, target, sources)
-    })
+    plan.add(ANYWHERE, to, from, (target, sources) => elementwise(how, target, sources))
   } else callOn(rowOf(from.length, how), to, from, putHow, how)
 }
 
@@ -307,12 +300,6 @@ function putHow(from, { op, asked, casting, scalar, position = 0 }) {
     f64[ARGS + 3] = position
     putScalar(ARGS + 4, /** @type {Scalar} */ (scalar))
   }
-}
-
-/** Ends a call whose result is how many bytes it staged. */
-function finish() {
-  check()
-  if (done === null && frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
 }
 
 module.exports = {

@@ -7,9 +7,7 @@ const { rows, callOn } = require('./calls')
 /** @typedef {InstanceType<typeof import('../../backend/layout').Layout>} Layout */
 
 /** @param {unknown} _ @param {readonly number[]} numbers */
-const putNumbers = (_, numbers) => {
-  putList(ARGS, numbers)
-}
+const putNumbers = (_, numbers) => putList(ARGS, numbers)
 
 /** @param {Layout} mask  bool, without gaps @returns {number} how many of its elements are true */
 function countTrue(mask) {

@@ -92,9 +92,9 @@ function keptAxes(to, from, axes) {
 function reduce(op, to, from, axes, asked, casting, correction) {
   const plan = planned()
   if (plan !== null) {
-    plan.add({ ...ANYWHERE, follows: keptAxes(to, from, axes) }, to, [from], (target, x) => {
-      reduce(op, target, x[0], axes, asked, casting, correction)
-    })
+    plan.add({ ...ANYWHERE, follows: keptAxes(to, from, axes) }, to, [from], (target, x) =>
+      reduce(op, target, x[0], axes, asked, casting, correction),
+    )
   } else callWith(rows.reduce, to, from, axes, [op, asked, casting], correction)
 }
 
@@ -112,9 +112,9 @@ function reduce(op, to, from, axes, asked, casting, correction) {
 function cumulate(op, to, from, axis, asked, casting) {
   const plan = planned()
   if (plan !== null) {
-    plan.add({ ...ANYWHERE, whole: [axis] }, to, [from], (target, x) => {
-      cumulate(op, target, x[0], axis, asked, casting)
-    })
+    plan.add({ ...ANYWHERE, whole: [axis] }, to, [from], (target, x) =>
+      cumulate(op, target, x[0], axis, asked, casting),
+    )
   } else callWith(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 
@@ -144,9 +144,9 @@ function cutOfLines(op, to, from, axes) {
 function lines(op, to, from, axes, ranks, asked, casting) {
   const plan = planned()
   if (plan !== null) {
-    plan.add(cutOfLines(op, to, from, axes), to, [from], (target, x) => {
-      lines(op, target, x[0], axes, ranks, asked, casting)
-    })
+    plan.add(cutOfLines(op, to, from, axes), to, [from], (target, x) =>
+      lines(op, target, x[0], axes, ranks, asked, casting),
+    )
   } else callWith(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
 }
 
