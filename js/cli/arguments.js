@@ -29,7 +29,7 @@ class UsageError extends Error {}
  * @property {string[]} [more]  lines about it
  * @property {[string, string][]} examples  command lines, and what they do
  * @property {Record<string, Option>} options
- * @property {[number, number]} count  of operands: at least, at most
+ * @property {[number, number]} [count]  of operands: at least, at most; none unless told
  * @property {boolean} [takesRest]  arguments behind the first operand are another program's, but for options of the command directly behind it
  * @property {() => (given: Given) => Promise<number | void> | number | void} load
  */
@@ -59,16 +59,14 @@ const isSlice = (text) => /^-\d/.test(text)
  */
 function parse(command, args) {
   const { options: own, rest } = separate(command, args)
-  const options = {
-    ...command.options,
-    help: /** @type {Option} */ ({ type: 'boolean', text: '', short: 'h' }),
-  }
+  /** @type {Record<string, Option>} */
+  const options = { ...command.options, help: { type: 'boolean', text: '', short: 'h' } }
   const { values, positionals, tokens } = parseArgs({
     args: own.map((arg) => (isSlice(arg) ? MARK + arg : arg)),
     options: Object.fromEntries(
       Object.entries(options).map(([name, { type, short }]) => [
         name,
-        { type, ...(short && { short }) },
+        short === undefined ? { type } : { type, short },
       ]),
     ),
     allowPositionals: true,
@@ -78,23 +76,19 @@ function parse(command, args) {
   for (const token of tokens) if (token.kind === 'option') checkOption(token, options)
   const operands = [...positionals.map(unmarked), ...rest]
   for (const [name, value] of Object.entries(values)) values[name] = unmarked(value)
-  if (!values.help) {
-    const {
-      operands: names,
-      count: [least, most],
-    } = command
-    if (operands.length < least) {
-      throw new UsageError(
-        operands.length === 0
-          ? `${names} is missing`
-          : `${names} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`,
-      )
-    }
-    if (operands.length > most) {
-      throw new UsageError(
-        `${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : names} was expected`,
-      )
-    }
+  if (values.help) return { values, operands }
+  const [least, most] = command.count ?? [0, 0]
+  if (operands.length < least) {
+    throw new UsageError(
+      operands.length === 0
+        ? `${command.operands} is missing`
+        : `${command.operands} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`,
+    )
+  }
+  if (operands.length > most) {
+    throw new UsageError(
+      `${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : command.operands} was expected`,
+    )
   }
   return { values, operands }
 }

@@ -5,16 +5,20 @@
 /** @typedef {import('./arguments').Command} Command */
 /** @typedef {import('./arguments').Option} Option */
 
-/** @type {Option} */
-const json = { type: 'boolean', text: 'print JSON, for programs' }
+/** An option without a value. @param {string} text @param {string} [short] @returns {Option} */
+const flag = (text, short) => ({ type: 'boolean', text, short })
 
-/** @type {Option} */
-const dtype = {
-  type: 'string',
-  argument: 'DTYPE',
-  text: 'what raw bytes are: those of files of no known format, and of arrays that NumPy wrote as raw bytes',
-  choices: () => require('..').dtypes,
-}
+/** An option with a value. @param {string} argument @param {string} text @param {Option['choices']} [choices] @returns {Option} */
+const value = (argument, text, choices) => ({ type: 'string', argument, text, choices })
+
+const dtypes = () => require('..').dtypes
+
+const json = flag('print JSON, for programs')
+const dtype = value(
+  'DTYPE',
+  'what raw bytes are: those of files of no known format, and of arrays that NumPy wrote as raw bytes',
+  dtypes,
+)
 
 const FILES =
   'FILE is a .npy, .npz, .safetensors or .gguf file, by its content: the extension does not matter. Any other file is raw bytes, and --dtype says what they are.'
@@ -64,11 +68,7 @@ const commands = [
       ['samebytes show samples.raw --dtype int16 -10:', 'the last ten'],
       ['samebytes show frames', 'a shared segment'],
     ],
-    options: {
-      all: { type: 'boolean', text: 'print every tensor of a file, and every line' },
-      dtype,
-      json,
-    },
+    options: { all: flag('print every tensor of a file, and every line'), dtype, json },
     count: [1, Infinity],
     load: () => require('./show').show,
   },
@@ -83,8 +83,7 @@ const commands = [
       ['samebytes ls', 'a table'],
       ['samebytes ls --names', 'only names, one per line'],
     ],
-    options: { names: { type: 'boolean', text: 'print only the names' }, json },
-    count: [0, 0],
+    options: { names: flag('print only the names'), json },
     load: () => require('./segments').ls,
   },
   {
@@ -98,10 +97,7 @@ const commands = [
       ['samebytes rm frames', "removes the segment's name"],
       ['samebytes rm --force frames', 'the same if its owner is alive'],
     ],
-    options: {
-      force: { type: 'boolean', short: 'f', text: 'also if the owner is alive or not known' },
-      json,
-    },
+    options: { force: flag('also if the owner is alive or not known', 'f'), json },
     count: [1, Infinity],
     load: () => require('./segments').rm,
   },
@@ -114,15 +110,7 @@ const commands = [
       ['samebytes sweep', 'removes them, and prints their names'],
       ['samebytes sweep --dry-run', 'only prints their names'],
     ],
-    options: {
-      'dry-run': {
-        type: 'boolean',
-        short: 'n',
-        text: 'remove nothing, print what would be removed',
-      },
-      json,
-    },
-    count: [0, 0],
+    options: { 'dry-run': flag('remove nothing, print what would be removed', 'n'), json },
     load: () => require('./segments').sweep,
   },
   {
@@ -147,17 +135,14 @@ const commands = [
       ],
     ],
     options: {
-      dtype: { ...dtype, text: 'the dtype of every tensor of B' },
-      raw: {
-        ...dtype,
-        text: "what A's raw bytes are, if not --dtype: those of a file of no known format, or of arrays that NumPy wrote as raw bytes",
-      },
-      name: {
-        type: 'string',
-        argument: 'NAME',
-        text: 'the name of the tensor in B, if there is only one',
-      },
-      force: { type: 'boolean', short: 'f', text: 'replace B if it exists' },
+      dtype: value('DTYPE', 'the dtype of every tensor of B', dtypes),
+      raw: value(
+        'DTYPE',
+        "what A's raw bytes are, if not --dtype: those of a file of no known format, or of arrays that NumPy wrote as raw bytes",
+        dtypes,
+      ),
+      name: value('NAME', 'the name of the tensor in B, if there is only one'),
+      force: flag('replace B if it exists', 'f'),
       json,
     },
     count: [2, 2],
@@ -180,17 +165,12 @@ const commands = [
       ],
     ],
     options: {
-      open: { type: 'boolean', text: 'open the page in a browser' },
-      port: {
-        type: 'string',
-        argument: 'PORT',
-        text: 'the port of the page; by default any free one',
-      },
-      snapshot: {
-        type: 'string',
-        argument: 'FILE',
-        text: 'write the map to FILE (.html, .json or .txt) when the program ends, and serve no page',
-      },
+      open: flag('open the page in a browser'),
+      port: value('PORT', 'the port of the page; by default any free one'),
+      snapshot: value(
+        'FILE',
+        'write the map to FILE (.html, .json or .txt) when the program ends, and serve no page',
+      ),
     },
     count: [1, Infinity],
     takesRest: true,
@@ -215,45 +195,20 @@ const commands = [
       ['samebytes nats get vit.safetensors --bucket weights', 'out of another one'],
     ],
     options: {
-      server: {
-        type: 'string',
-        argument: 'URL',
-        text: 'of the server, or some with commas; by default NATS_URL, or 127.0.0.1:4222',
-      },
-      user: {
-        type: 'string',
-        argument: 'NAME',
-        text: "a user's name; by default NATS_USER. The password is in NATS_PASSWORD",
-      },
-      creds: { type: 'string', argument: 'FILE', text: "a user's credentials, with a JWT" },
-      nkey: { type: 'string', argument: 'FILE', text: "a user's seed" },
-      tlsca: {
-        type: 'string',
-        argument: 'FILE',
-        text: "certificate of the CA that signed the server's, for TLS",
-      },
-      tlscert: {
-        type: 'string',
-        argument: 'FILE',
-        text: 'certificate of the user, for servers that ask for one',
-      },
-      tlskey: { type: 'string', argument: 'FILE', text: 'its key' },
-      queue: {
-        type: 'string',
-        argument: 'NAME',
-        text: 'serve: replicas of one queue share the requests',
-      },
-      batch: {
-        type: 'string',
-        argument: 'N',
-        text: 'serve: at most so many requests in one run, along their first axis',
-      },
-      wait: { type: 'string', argument: 'MS', text: 'serve: how long a batch waits for more' },
-      bucket: {
-        type: 'string',
-        argument: 'NAME',
-        text: 'put, get: the bucket; by default "tensors"',
-      },
+      server: value(
+        'URL',
+        'of the server, or some with commas; by default NATS_URL, or 127.0.0.1:4222',
+      ),
+      user: value('NAME', "a user's name; by default NATS_USER. The password is in NATS_PASSWORD"),
+      creds: value('FILE', "a user's credentials, with a JWT"),
+      nkey: value('FILE', "a user's seed"),
+      tlsca: value('FILE', "certificate of the CA that signed the server's, for TLS"),
+      tlscert: value('FILE', 'certificate of the user, for servers that ask for one'),
+      tlskey: value('FILE', 'its key'),
+      queue: value('NAME', 'serve: replicas of one queue share the requests'),
+      batch: value('N', 'serve: at most so many requests in one run, along their first axis'),
+      wait: value('MS', 'serve: how long a batch waits for more'),
+      bucket: value('NAME', 'put, get: the bucket; by default "tensors"'),
     },
     count: [1, 3],
     load: () => require('./nats').nats,
@@ -270,13 +225,9 @@ const commands = [
       ['samebytes doctor --json', 'for a bug report'],
     ],
     options: {
-      'try-native': {
-        type: 'boolean',
-        text: 'load the native addon in a process of its own, and try it',
-      },
+      'try-native': flag('load the native addon in a process of its own, and try it'),
       json,
     },
-    count: [0, 0],
     load: () => require('./doctor').doctor,
   },
 ]

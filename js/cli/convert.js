@@ -36,13 +36,11 @@ const nameOrLabel = (name, label) => plain(name === '' ? label : JSON.stringify(
  */
 function rawDtype(file, label, names, { raw, dtype }) {
   if (file.format === 'raw') return raw ?? dtype
-  const hasRaw = names.some((name) => isRawArray(file.info(name)))
-  if (!hasRaw && raw !== undefined) {
+  if (!names.some((name) => isRawArray(file.info(name)))) {
+    if (raw === undefined) return undefined
     throw new UsageError(`--raw is ${raw}; ${plain(label)} has no raw bytes`)
   }
-  return hasRaw
-    ? (raw ?? (dtype !== undefined && isForeignToNumPy(dtype) ? dtype : undefined))
-    : undefined
+  return raw ?? (dtype !== undefined && isForeignToNumPy(dtype) ? dtype : undefined)
 }
 
 /** @param {string} a  a path; '': it is none @param {string} b @returns {boolean} */
@@ -68,11 +66,11 @@ async function openSource(located, options, how) {
     const names = file.format === 'raw' ? [] : chosenNames(file, tensor, label)
     await file.describe?.(names)
     readAs = rawDtype(file, label, arraysOf(file, names), options)
-    if (readAs === undefined) return file
   } catch (error) {
     file.close()
     throw error
   }
+  if (readAs === undefined) return file
   file.close()
   return openLocated(located, { dtype: readAs, ...how })
 }
@@ -199,6 +197,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   const { label, tensor } = located
   const isMapped = process.platform !== 'win32' || !isSameFile(located.path, to) // Windows replaces no file that is mapped
   const stop = new AbortController()
+  const { signal } = stop
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
@@ -209,7 +208,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   const tensors = [] // disposed of at the end
   try {
     const file = (opened = await about(label, () =>
-      openSource(located, { raw, dtype }, { isMapped, signal: stop.signal, onProgress }),
+      openSource(located, { raw, dtype }, { isMapped, signal, onProgress }),
     ))
     const chosen = about(label, () => chosenNames(file, tensor, label))
     await about(label, async () => file.describe?.(chosen))
@@ -225,33 +224,22 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
     for (const name of names) checkTarget(file.info(name), label, extension, dtype)
     const nameIn = (/** @type {string} */ name) =>
       called ?? (name === '' ? path.basename(to, path.extname(to)) : name) // in B
-    const metadata =
-      extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
-    const options = {
-      signal: stop.signal,
-      onProgress,
-      ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'),
-      ...(metadata && { metadata }),
+    /** @type {import('../files/transfers').SaveOptions} */
+    const options = { signal, onProgress, ifExists: force ? 'replace' : 'error' }
+    if (extension === '.safetensors' && file.format === 'safetensors') {
+      options.metadata = file.metadata
     }
-    if (extension === '.npy') {
-      await about(label, async () => file.fetch?.(names, () => null))
-      tensors.push(about(label, () => tensorIn(file, names[0], label, dtype)))
-      await samebytes.saveNpy(to, tensors[0], options)
-    } else if (file.fetch === undefined && dtype === undefined) {
-      // mapped
+    if (extension === '.npy' || (file.fetch === undefined && dtype === undefined)) {
+      await about(label, async () => file.fetch?.(names, () => null)) // else it is mapped
       about(label, () => names.forEach((name) => tensors.push(tensorIn(file, name, label, dtype))))
-      const named = names.map(
-        (name, i) => /** @type {[string, Tensor]} */ ([nameIn(name), tensors[i]]),
-      )
-      if (extension === '.npz') await samebytes.saveNpz(to, named, options)
-      else await samebytes.saveSafetensors(to, named, options)
+      const named = tensors.map((t, i) => /** @type {[string, Tensor]} */ ([nameIn(names[i]), t]))
+      await samebytes.save(to, extension === '.npy' ? tensors[0] : named, options)
     } else {
       const sources = new Map(names.map((name) => [nameIn(name), name]))
-      const specs = [...sources].map(([name, source]) => ({
-        name,
-        dtype: dtype ?? file.info(source).dtype,
-        shape: file.info(source).shape,
-      }))
+      const specs = [...sources].map(([name, source]) => {
+        const info = file.info(source)
+        return { name, dtype: dtype ?? info.dtype, shape: info.shape }
+      })
       const come = (/** @type {string[]} */ some) =>
         about(label, async () => {
           const wanted = some.map((name) => /** @type {string} */ (sources.get(name)))
@@ -263,19 +251,11 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
             return t
           })
         })
-      await saveLate(
-        to,
-        specs,
-        come,
-        file.fetch === undefined ? options : { ...options, onProgress: undefined },
-      ) // what is fetched is told
+      if (file.fetch !== undefined) options.onProgress = undefined // what is fetched is told
+      await saveLate(to, specs, come, options)
     }
-    return {
-      label,
-      count: names.length,
-      nbytes: fs.statSync(to).size,
-      isRaw: extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype),
-    }
+    const isRaw = extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype)
+    return { label, count: names.length, nbytes: fs.statSync(to).size, isRaw }
   } finally {
     end()
     process.off('SIGINT', interrupt)

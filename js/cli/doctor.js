@@ -23,19 +23,13 @@ const { brief, plain, size, counted, styled, print, printJson } = require('./out
 const LITTLE_SHM = 64 * 2 ** 20 // bytes: containers' default
 const ROOT = path.join(__dirname, '..', '..')
 
-/** @param {string} about @param {string} text @param {string} [advice] @returns {Finding} */
-const ok = (about, text, advice) => ({
-  about,
-  state: 'ok',
-  text,
-  ...(advice !== undefined && { advice }),
-})
-/** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
-const missing = (about, text, advice) => ({ about, state: 'missing', text, advice })
-/** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
-const broken = (about, text, advice) => ({ about, state: 'broken', text, advice })
+/** @param {Finding['state']} state @returns {(about: string, text: string, advice?: string) => Finding} */
+const finding = (state) => (about, text, advice) => ({ about, state, text, advice })
+const ok = finding('ok')
+const missing = finding('missing')
+const broken = finding('broken')
 
-/** @param {string} text @returns {string} the first line, and nothing that is no letter */
+/** The first line, without what nobody sees. @param {string} text */
 const line = (text) => plain(text.split('\n')[0])
 
 /** @returns {string | undefined} the version of the C library that Node.js was linked with; undefined: it is another one */
@@ -54,75 +48,62 @@ function versions() {
   ]
 }
 
-/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+/** @param {typeof import('..')} samebytes @returns {Finding[]} */
 function backEnd(samebytes) {
-  if (samebytes instanceof Error) {
-    return [
-      broken(
-        'back end',
-        line(samebytes.message),
-        process.env.SAMEBYTES_BACKEND
-          ? 'without SAMEBYTES_BACKEND another one is chosen'
-          : 'install the package again',
-      ),
-    ]
-  }
-  const wanted = process.env.SAMEBYTES_BACKEND || null
+  const wanted = process.env.SAMEBYTES_BACKEND
   const name = samebytes.backend()
-  const asked = wanted === null ? '' : `, by SAMEBYTES_BACKEND=${wanted}`
-  const { backend } = require('../backend/calls')
+  const asked = wanted ? `, by SAMEBYTES_BACKEND=${wanted}` : ''
   if (name === 'native') {
+    const { backend } = require('../backend/calls')
     const [level, threads] = /** @type {any} */ (backend).addon.about()
     return [ok('back end', `native${asked}`), instructions(level), threadsOf(threads)]
   }
   const without =
     'files are read, not mapped; shared memory, addresses, addons and CUDA are not there'
-  const rest = [
+  return [
+    wanted ? ok('back end', `${name}${asked}: ${without}`) : whyNotNative(name, without),
     ok('instruction set', 'WebAssembly SIMD'),
     ok('threads', '1, each copy runs on the thread that asked for it'),
   ]
-  if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), ...rest]
+}
+
+/** @param {string} name  of the back end that nobody asked for @param {string} without  what it lacks @returns {Finding} */
+function whyNotNative(name, without) {
   const native = require('../backend/native')
   if (!native.isDefault()) {
-    const advice = native.isExpected()
-      ? 'samebytes doctor --try-native tries the addon, SAMEBYTES_BACKEND=native uses it: its suite has not run on this system itself'
-      : 'there is no addon for this system'
-    return [missing('back end', `${name}: ${without}`, advice), ...rest]
+    return missing(
+      'back end',
+      `${name}: ${without}`,
+      native.isExpected()
+        ? 'samebytes doctor --try-native tries the addon, SAMEBYTES_BACKEND=native uses it: its suite has not run on this system itself'
+        : 'there is no addon for this system',
+    )
   }
   let why = 'it loads now'
   try {
     native.start()
-  } catch (error) {
-    why = line(/** @type {Error} */ (error).message)
+  } catch (/** @type {any} */ error) {
+    why = line(error.message)
   }
   if (process.env.SAMEBYTES_BINARY) {
-    return [
-      broken(
-        'back end',
-        `${name}: ${why}`,
-        "SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package's own is loaded",
-      ),
-      ...rest,
-    ]
+    return broken(
+      'back end',
+      `${name}: ${why}`,
+      "SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package's own is loaded",
+    )
   }
   if (native.isExpected()) {
-    return [
-      broken(
-        'back end',
-        `${name}: the native addon is shipped for this platform, but ${why}`,
-        'install the package again; if that does not help, this text belongs in a bug report',
-      ),
-      ...rest,
-    ]
-  }
-  return [
-    missing(
+    return broken(
       'back end',
-      `${name}: ${without}`,
-      'the addon is not shipped for this platform: npx samebytes-build compiles it',
-    ),
-    ...rest,
-  ]
+      `${name}: the native addon is shipped for this platform, but ${why}`,
+      'install the package again; if that does not help, this text belongs in a bug report',
+    )
+  }
+  return missing(
+    'back end',
+    `${name}: ${without}`,
+    'the addon is not shipped for this platform: npx samebytes-build compiles it',
+  )
 }
 
 /** @param {string} level @returns {Finding} */
@@ -165,26 +146,21 @@ function threadsOf(threads) {
   return ok('threads', `${threads} for a large copy, ${why}`)
 }
 
-/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+/** @param {typeof import('..') | undefined} samebytes @returns {Finding[]} */
 function memory(samebytes) {
   const limit = require('../runtime/host').memoryOfMachine()
   const found = [
     ok('memory', `${size(limit)} for all tensors together, unless setMemoryLimit says otherwise`),
   ]
-  if (samebytes instanceof Error || samebytes.backend() !== 'native') return found
+  if (samebytes?.backend() !== 'native') return found
   found.push(firstTouch())
   try {
     const t = samebytes.empty([64], { shared: true })
     if (t.data.length === 64) found.push(ok('buffers over native memory', 'allowed'))
     t.dispose()
-  } catch (error) {
-    found.push(
-      missing(
-        'buffers over native memory',
-        line(/** @type {Error} */ (error).message),
-        '`data` of native tensors is refused here (Electron, say); clone() copies',
-      ),
-    )
+  } catch (/** @type {any} */ error) {
+    const advice = '`data` of native tensors is refused here (Electron, say); clone() copies'
+    found.push(missing('buffers over native memory', line(error.message), advice))
   }
   return found
 }
@@ -200,103 +176,84 @@ function firstTouch() {
   const took = Number(process.hrtime.bigint() - from) / (bytes.length / PAGE)
   const text = `${(took / 1000).toFixed(2)} µs for a page of 4 KiB that nobody has touched`
   if (took < DEAR) return ok('new memory', text)
-  const hint = 'GLIBC_TUNABLES=glibc.malloc.hugetlb=1 maps 2 MiB at once'
   const isGlibc = glibc() !== undefined && !process.env.GLIBC_TUNABLES?.includes('hugetlb')
-  return missing(
-    'new memory',
-    text,
-    `give tensors back in loops, by tidy, dispose or out${isGlibc ? `; ${hint}` : ''}`,
-  )
+  const hint = isGlibc ? '; GLIBC_TUNABLES=glibc.malloc.hugetlb=1 maps 2 MiB at once' : ''
+  return missing('new memory', text, `give tensors back in loops, by tidy, dispose or out${hint}`)
 }
 
-/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+/** @param {typeof import('..') | undefined} samebytes @returns {Finding | Finding[]} */
 function sharedMemory(samebytes) {
-  const { segments: SHM } =
-    samebytes instanceof Error ? {} : require('../backend/calls').backend.abilities
-  if (SHM === undefined) {
-    return [
-      missing(
-        'shared memory',
-        'SharedTensor and SharedRing need the native addon',
-        'share() works between threads; files do between processes',
-      ),
-    ]
+  const folder = samebytes && require('../backend/calls').backend.abilities.segments
+  if (samebytes === undefined || folder === undefined) {
+    return missing(
+      'shared memory',
+      'SharedTensor and SharedRing need the native addon',
+      'share() works between threads; files do between processes',
+    )
   }
   let space
   try {
-    space = fs.statfsSync(SHM)
-  } catch (error) {
-    if (/** @type {any} */ (error).code === 'ERR_ACCESS_DENIED') {
-      return [
-        missing(
+    space = fs.statfsSync(folder)
+  } catch (/** @type {any} */ error) {
+    return error.code === 'ERR_ACCESS_DENIED'
+      ? missing(
           'shared memory',
-          `the permission model forbids ${SHM}`,
+          `the permission model forbids ${folder}`,
           '--allow-fs-read=* --allow-fs-write=* allow it',
-        ),
-      ]
-    }
-    return [
-      broken(
-        'shared memory',
-        `${SHM}: ${line(/** @type {Error} */ (error).message)}`,
-        `mount a tmpfs there: mount -t tmpfs tmpfs ${SHM}`,
-      ),
-    ]
+        )
+      : broken(
+          'shared memory',
+          `${folder}: ${line(error.message)}`,
+          `mount a tmpfs there: mount -t tmpfs tmpfs ${folder}`,
+        )
   }
-  const [total, free] = [space.blocks * space.bsize, space.bavail * space.bsize]
+  return [spaceIn(folder, space), segments(samebytes, folder), ...limits()]
+}
+
+/** @param {string} folder @param {fs.StatsFs} space @returns {Finding} */
+function spaceIn(folder, { blocks, bavail, bsize }) {
   const about = 'shared memory'
-  const text = `${SHM} has ${size(free)} free of ${size(total)}`
-  let found = ok(about, text)
+  try {
+    fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
+  } catch {
+    return broken(
+      about,
+      `${folder} cannot be written to by user ${os.userInfo().uid}`,
+      `chmod 1777 ${folder}, or run as another user`,
+    )
+  }
+  const [total, free] = [blocks * bsize, bavail * bsize]
+  const text = `${folder} has ${size(free)} free of ${size(total)}`
   if (total <= LITTLE_SHM) {
-    found = missing(
+    return missing(
       about,
       text,
       'that is little: docker run --shm-size=1g, or an emptyDir with medium: Memory in Kubernetes',
     )
-  } else if (free < LITTLE_SHM) {
-    found = missing(
-      about,
-      text,
-      '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left',
-    )
   }
-  try {
-    fs.accessSync(SHM, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
-  } catch {
-    found = broken(
-      about,
-      `${SHM} cannot be written to by user ${os.userInfo().uid}`,
-      `chmod 1777 ${SHM}, or run as another user`,
-    )
-  }
-  return [found, ...segments(samebytes, SHM), ...limits()]
+  return free < LITTLE_SHM
+    ? missing(
+        about,
+        text,
+        '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left',
+      )
+    : ok(about, text)
 }
 
-/** @param {typeof import('..') | Error} samebytes @param {string} folder @returns {Finding[]} */
+/** @param {typeof import('..')} samebytes @param {string} folder @returns {Finding} */
 function segments(samebytes, folder) {
-  if (samebytes instanceof Error) return []
   try {
     const all = samebytes.SharedTensor.list()
     const left = all.filter(({ isAlive, persist }) => !isAlive && !persist)
+    if (left.length === 0) return ok('segments', String(all.length))
     const bytes = left.reduce((sum, { nbytes }) => sum + nbytes, 0)
-    if (left.length > 0) {
-      return [
-        missing(
-          'segments',
-          `${all.length}, of which dead processes left ${left.length} (${size(bytes)})`,
-          '`samebytes sweep` removes them',
-        ),
-      ]
-    }
-    return [ok('segments', String(all.length))]
-  } catch (error) {
-    return [
-      broken(
-        'segments',
-        line(/** @type {Error} */ (error).message),
-        `${folder} has to be readable`,
-      ),
-    ]
+    return missing(
+      'segments',
+      `${all.length}, of which dead processes left ${left.length} (${size(bytes)})`,
+      '`samebytes sweep` removes them',
+    )
+  } catch (/** @type {any} */ error) {
+    return broken('segments', line(error.message), `${folder} has to be readable`)
   }
 }
 
@@ -327,20 +284,16 @@ function readText(file) {
   }
 }
 
-/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
-function cuda(samebytes) {
-  if (samebytes instanceof Error) return []
-  const { cuda } = samebytes
+/** @param {typeof import('..')} samebytes @returns {Finding | Finding[]} */
+function cudaDevices({ cuda }) {
   try {
     const why = cuda.whyNot()
     if (why !== '') {
-      return [
-        missing(
-          'CUDA',
-          line(why.replace(/^CUDA is not available: /, '')),
-          'tensors are on the CPU; an NVIDIA GPU and its driver are what CUDA needs (docs/gpu.md)',
-        ),
-      ]
+      return missing(
+        'CUDA',
+        line(why.replace(/^CUDA is not available: /, '')),
+        'tensors are on the CPU; an NVIDIA GPU and its driver are what CUDA needs (docs/gpu.md)',
+      )
     }
     return Array.from({ length: cuda.deviceCount() }, (_, i) => {
       const { name, major, minor, totalMemory, freeMemory, driverVersion } = cuda.properties(i)
@@ -351,36 +304,27 @@ function cuda(samebytes) {
         `${plain(name)}, ${major}.${minor}, ${memory}, driver of CUDA ${driverVersion}`,
       )
     })
-  } catch (error) {
-    return [
-      broken(
-        'CUDA',
-        line(/** @type {Error} */ (error).message),
-        'nvidia-smi says whether the driver works',
-      ),
-    ]
+  } catch (/** @type {any} */ error) {
+    return broken('CUDA', line(error.message), 'nvidia-smi says whether the driver works')
   }
 }
 
-/** @returns {Finding[]} */
+/** @returns {Finding} */
 function models() {
-  const places = { paths: [process.cwd(), ROOT] }
   for (const name of ['onnxruntime-node', 'onnxruntime-web']) {
     let main
     try {
-      main = require.resolve(name, places)
+      main = require.resolve(name, { paths: [process.cwd(), ROOT] })
     } catch {
       continue
     }
-    return [ok('models', `${name} ${versionOf(main, name)}`)]
+    return ok('models', `${name} ${versionOf(main, name)}`)
   }
-  return [
-    missing(
-      'models',
-      'no onnxruntime is installed here',
-      'npm install onnxruntime-node, for samebytes/module; nothing else needs it',
-    ),
-  ]
+  return missing(
+    'models',
+    'no onnxruntime is installed here',
+    'npm install onnxruntime-node, for samebytes/module; nothing else needs it',
+  )
 }
 
 /** @param {string} main  of a package @param {string} name */
@@ -398,30 +342,26 @@ function versionOf(main, name) {
   return ''
 }
 
-/** @returns {Finding[]} */
+/** @returns {Finding} */
 function webAssembly() {
+  const folder = path.join(ROOT, 'dist')
   const lost = ['samebytes.wasm', 'samebytes-shared.wasm', 'samebytes-parsers.wasm'].filter(
-    (name) => !fs.existsSync(path.join(ROOT, 'dist', name)),
+    (name) => !fs.existsSync(path.join(folder, name)),
   )
   if (lost.length > 0) {
-    return [
-      broken(
-        'WebAssembly',
-        `${lost.join(', ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(path.join(ROOT, 'dist'))}`,
-        'install the package again, or build it: npm run build:wasm',
-      ),
-    ]
+    return broken(
+      'WebAssembly',
+      `${lost.join(', ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(folder)}`,
+      'install the package again, or build it: npm run build:wasm',
+    )
   }
-  if (typeof WebAssembly !== 'object') {
-    return [
-      missing(
+  return typeof WebAssembly === 'object'
+    ? ok('WebAssembly', 'the three modules are there')
+    : missing(
         'WebAssembly',
         'this Node.js has none',
         'it was started with --jitless; only the native addon works',
-      ),
-    ]
-  }
-  return [ok('WebAssembly', 'the three modules are there')]
+      )
 }
 
 /** @returns {Finding} what an addon does in a process of its own */
@@ -457,31 +397,35 @@ const STATES = { ok: ['ok', 'green'], missing: ['--', 'yellow'], broken: ['!!', 
  * @returns {number} exit status
  */
 function doctor({ values: { json, 'try-native': isTried } }) {
-  /** @type {typeof import('..') | Error} */
+  /** @type {typeof import('..') | undefined} */
   let samebytes
+  let cannotLoad = ''
   try {
     samebytes = require('..')
-  } catch (error) {
-    samebytes = /** @type {Error} */ (error)
+  } catch (/** @type {any} */ error) {
+    cannotLoad = line(error.message)
   }
   const findings = [
-    ...versions(),
-    ...backEnd(samebytes),
-    ...(isTried ? [tryNative()] : []),
-    ...webAssembly(),
-    ...memory(samebytes),
-    ...sharedMemory(samebytes),
-    ...cuda(samebytes),
-    ...models(),
-  ]
+    versions(),
+    samebytes === undefined
+      ? broken(
+          'back end',
+          cannotLoad,
+          process.env.SAMEBYTES_BACKEND
+            ? 'without SAMEBYTES_BACKEND another one is chosen'
+            : 'install the package again',
+        )
+      : backEnd(samebytes),
+    isTried ? tryNative() : [],
+    webAssembly(),
+    memory(samebytes),
+    sharedMemory(samebytes),
+    samebytes === undefined ? [] : cudaDevices(samebytes),
+    models(),
+  ].flat()
   if (json) {
-    printJson({
-      version,
-      node: process.version,
-      platform: process.platform,
-      arch: process.arch,
-      findings,
-    })
+    const { version: node, platform, arch } = process
+    printJson({ version, node, platform, arch, findings })
   } else {
     const width = Math.max(...findings.map(({ about }) => about.length))
     for (const { about, state, text, advice } of findings) {

@@ -68,13 +68,8 @@ async function describeFile(operand, dtype, refused) {
           return []
         }
       })
-      return {
-        file: label,
-        format: file.format,
-        nbytes: file.nbytes,
-        metadata: file.metadata,
-        tensors,
-      }
+      const { format, nbytes, metadata } = file
+      return { file: label, format, nbytes, metadata, tensors }
     } finally {
       file.close()
     }

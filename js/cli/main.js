@@ -3,7 +3,7 @@
 
 const { commands } = require('./commands')
 const { UsageError, parse, didYouMean } = require('./arguments')
-const { plain, print, note, styled, endWithReader, widthOf, failed } = require('./output')
+const { plain, print, note, complain, styled, endWithReader, widthOf, failed } = require('./output')
 
 /** @typedef {import('./arguments').Command} Command */
 
@@ -13,18 +13,13 @@ const WIDTH = 100 // of help
 
 /** @returns {string} */
 function help() {
-  const width = Math.max(...commands.map(({ name }) => name.length))
   return [
     'samebytes: tensors whose bytes are shared, not copied',
     '',
     `${styled('bold', 'Usage:')} samebytes COMMAND ...`,
     '',
     styled('bold', 'Commands:'),
-    ...commands.flatMap(({ name, text }) =>
-      wrapped(text, width + 4).map(
-        (line, i) => `  ${(i === 0 ? name : '').padEnd(width)}  ${line}`,
-      ),
-    ),
+    ...twoColumns(commands.map(({ name, text }) => [name, text])),
     '',
     'samebytes COMMAND --help explains a command. samebytes --version prints the version.',
   ].join('\n')
@@ -40,7 +35,6 @@ function helpOf({ name, operands, text, more = [], options, examples }) {
     return [short === undefined ? `    ${long}` : `-${short}, ${long}`, about]
   })
   rows.push(['-h, --help', 'print this help'])
-  const width = Math.max(...rows.map(([option]) => option.length))
   return [
     `${styled('bold', 'Usage:')} samebytes ${[name, '[OPTION...]', operands].filter((part) => part !== '').join(' ')}`,
     '',
@@ -48,11 +42,7 @@ function helpOf({ name, operands, text, more = [], options, examples }) {
     ...more.flatMap((paragraph) => ['', ...wrapped(paragraph, 0)]),
     '',
     styled('bold', 'Options:'),
-    ...rows.flatMap(([option, about]) =>
-      wrapped(about, width + 4).map((line, i) =>
-        i === 0 ? `  ${option.padEnd(width)}  ${line}` : ' '.repeat(width + 4) + line,
-      ),
-    ),
+    ...twoColumns(rows),
     '',
     styled('bold', 'Examples:'),
     ...examples.flatMap(([line, about]) => [
@@ -60,6 +50,14 @@ function helpOf({ name, operands, text, more = [], options, examples }) {
       ...wrapped(about, 6).map((part) => `      ${part}`),
     ]),
   ].join('\n')
+}
+
+/** @param {string[][]} rows  a word and a text @returns {string[]} lines */
+function twoColumns(rows) {
+  const width = Math.max(...rows.map(([word]) => word.length))
+  return rows.flatMap(([word, text]) =>
+    wrapped(text, width + 4).map((line, i) => `  ${(i === 0 ? word : '').padEnd(width)}  ${line}`),
+  )
 }
 
 /**
@@ -81,7 +79,7 @@ function wrapped(text, indent) {
 
 /**
  * @param {string[]} args
- * @returns {Promise<number>} exit status
+ * @returns {Promise<number | void>} exit status; nothing: 0
  */
 async function main(args) {
   endWithReader()
@@ -93,27 +91,24 @@ async function main(args) {
       note(help())
       return MISUSED
     }
-    if (first === '--version' || first === '-v') {
-      return print(require('../base/version').version) ?? 0
-    }
-    if (first === '--help' || first === '-h') return print(help()) ?? 0
+    if (first === '--version' || first === '-v') return print(require('../base/version').version)
+    if (first === '--help' || first === '-h') return print(help())
     if (first === 'help') {
       if (rest.length > 1) throw new UsageError('help takes one command')
-      return print(rest.length === 0 ? help() : helpOf(commandOf(rest[0]))) ?? 0
+      return print(rest.length === 0 ? help() : helpOf(commandOf(rest[0])))
     }
     command = commandOf(first)
     const given = parse(command, rest)
-    if (given.values.help) return print(helpOf(command)) ?? 0
-    return (await command.load()(given)) ?? 0
+    if (given.values.help) return print(helpOf(command))
+    return await command.load()(given)
   } catch (/** @type {any} */ error) {
     const who = command === undefined ? 'samebytes' : `samebytes ${command.name}`
-    const label = styled('red', `${who}:`, process.stderr)
     if (error instanceof UsageError) {
-      note(`${label} ${error.message}\nSee ${who} --help.`)
+      complain(who, `${error.message}\nSee ${who} --help.`)
       return MISUSED
     }
     if (error?.name === 'AbortError') {
-      note(`${label} interrupted`)
+      complain(who, 'interrupted')
       return INTERRUPTED
     }
     return failed(who, error)
@@ -130,11 +125,9 @@ function commandOf(name) {
   if (name.startsWith('-')) {
     throw new UsageError(`there is no option ${plain(name)} before the command`)
   }
+  const names = commands.map((each) => each.name)
   throw new UsageError(
-    `there is no command ${JSON.stringify(plain(name))}${didYouMean(
-      name,
-      commands.map((each) => each.name),
-    )}`,
+    `there is no command ${JSON.stringify(plain(name))}${didYouMean(name, names)}`,
   )
 }
 

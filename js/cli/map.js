@@ -43,12 +43,8 @@ async function map({ values: { port, open, snapshot }, operands: [script, ...arg
   try {
     await run(script, args, { port: Number(port ?? 0), open, snapshot, print: note })
   } catch (/** @type {any} */ error) {
-    if (
-      error?.code === 'ERR_IO' &&
-      String(error.message).startsWith('the map could not be served')
-    ) {
-      throw error
-    }
+    const isOurs = String(error?.message).startsWith('the map could not be served')
+    if (error?.code === 'ERR_IO' && isOurs) throw error
     console.error(error) // the program's own, with its stack
     return 1
   }

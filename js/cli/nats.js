@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
 const { integer } = require('../base/validate')
-const { systemError } = require('../files/system-errors')
+const { withFileName } = require('../files/system-errors')
 const { peer } = require('../nats/peers')
 const { UsageError, didYouMean } = require('./arguments')
 const { note, plain, size, styled, progress } = require('./output')
@@ -69,14 +69,8 @@ function tlsOf({ tlsca, tlscert, tlskey }) {
     : { tls: Object.fromEntries(files.map(([name, file]) => [name, readContent(file).toString()])) }
 }
 
-/** @param {string} file @returns {Buffer} @throws ERR_IO · ERR_NOT_FOUND */
-function readContent(file) {
-  try {
-    return fs.readFileSync(file)
-  } catch (error) {
-    throw systemError(error, file)
-  }
-}
+/** @param {string} file @throws ERR_IO · ERR_NOT_FOUND */
+const readContent = (file) => withFileName(file, () => fs.readFileSync(file))
 
 /** @param {Values} values @param {(connection: any) => Promise<void>} use */
 async function withConnection(values, use) {
@@ -117,26 +111,17 @@ function integerOption(name, text, least) {
 async function serveModel(values, [file, subject]) {
   const { Module } = require('../module')
   const { tensors } = require('../nats')
-  const most = integerOption('batch', values.batch, 1)
-  const patience = integerOption('wait', values.wait, 0)
-  const batch =
-    most === undefined
-      ? undefined
-      : { max: most, ...(patience !== undefined && { wait: patience }) }
+  const max = integerOption('batch', values.batch, 1)
+  const wait = integerOption('wait', values.wait, 0)
+  const batch = max === undefined ? undefined : { max, wait }
   const module = await Module.load(file)
   await withConnection(values, async (connection) => {
-    const service = await tensors(connection).serve(module, subject, {
-      ...(batch && { batch }),
-      ...(values.queue !== undefined && { queue: values.queue }),
-    })
+    const options = { batch, queue: values.queue }
+    const service = await tensors(connection).serve(module, subject, options)
     note(`${plain(path.basename(file))} answers ${plain(subject)}; Ctrl-C ends it`)
     await new Promise((resolve) => {
       // until Ctrl-C, or the connection ends for good
-      for (const signal of ['SIGINT', 'SIGTERM']) {
-        process.once(signal, () => {
-          resolve(undefined)
-        })
-      }
+      for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve)
       connection.closed().then(resolve)
     })
     await service.drain()
@@ -151,13 +136,7 @@ function withStore(values, transfer) {
   return withConnection(values, async (connection) => {
     const store = await tensors(connection).store(values.bucket ?? DEFAULT_BUCKET)
     const { onProgress, end } = progress()
-    let said
-    try {
-      said = await transfer(store, onProgress)
-    } finally {
-      end()
-    }
-    note(said)
+    note(await transfer(store, onProgress).finally(end))
   })
 }
 

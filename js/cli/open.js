@@ -4,7 +4,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
-const { infoOf } = require('../files/entries')
+const { infoOf, rawInfo } = require('../files/entries')
 const { ggufFile } = require('../files/gguf')
 const { readHeader, npyTensor } = require('../files/npy')
 const { openNpz, openSafetensors, openGguf } = require('../files/open')
@@ -12,11 +12,13 @@ const { npzFile } = require('../files/npz')
 const { ReadFile } = require('../files/read-file')
 const { safetensorsFile } = require('../files/safetensors')
 const { backend } = require('../backend/calls')
+const { dtypeOf } = require('../backend/dtypes')
 const { findUrl, openRemote } = require('./remote')
 const samebytes = require('..')
 
 /** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {import('../files/entries').TensorInfo} TensorInfo */
+/** @typedef {import('../files/tensor-file').TensorFile} TensorFile */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
 
 /**
@@ -31,21 +33,12 @@ const samebytes = require('..')
 
 const MOST_HEADER = 100_000_000 // bytes that a .safetensors' header has at most
 
-/** @param {string} file @param {boolean} [isOwn]  false: in a folder that everybody writes to, so links are not followed */
-function isFile(file, isOwn = true) {
+/** What is there, devices of Windows as well, of which existsSync knows nothing. @param {string} file @param {boolean} [isOwn]  false: in a folder that everybody writes to, so links are not followed */
+function statOf(file, isOwn = true) {
   try {
-    return (isOwn ? fs.statSync(file) : fs.lstatSync(file)).isFile()
+    return isOwn ? fs.statSync(file) : fs.lstatSync(file)
   } catch {
-    return false
-  }
-}
-
-/** existsSync says that devices of Windows are not there. @param {string} file */
-function isThere(file) {
-  try {
-    return fs.statSync(file, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return false
+    return undefined
   }
 }
 
@@ -56,7 +49,7 @@ function segmentOf(name) {
   const { segments } = backend.abilities
   if (segments === undefined) return null
   const file = path.join(segments, bare)
-  return isFile(file, false) ? file : null
+  return statOf(file, false)?.isFile() ? file : null
 }
 
 /**
@@ -73,11 +66,11 @@ function locate(given, mayName) {
   for (let end = given.length; end > 0; end = mayName ? given.lastIndexOf(':', end - 1) : 0) {
     const label = given.slice(0, end)
     const tensor = end === given.length ? null : given.slice(end + 1)
-    if (isFile(label)) return { path: label, url: null, label, tensor }
+    if (statOf(label)?.isFile()) return { path: label, url: null, label, tensor }
     const segment = segmentOf(label)
     if (segment !== null) return { path: segment, url: null, label, tensor }
   }
-  if (isThere(given)) throw failure('ERR_IO', `${given} is no regular file`)
+  if (statOf(given) !== undefined) throw failure('ERR_IO', `${given} is no regular file`)
   throw failure(
     'ERR_NOT_FOUND',
     `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`,
@@ -117,6 +110,13 @@ function formatOf(source, name) {
  * @property {() => void} close
  */
 
+/** What parses a file of several tensors, and what maps it. @type {Record<string, [(source: Source, dtype?: any) => TensorFile, (file: string, options: any) => TensorFile]>} */
+const SEVERAL = {
+  npz: [npzFile, openNpz],
+  gguf: [ggufFile, openGguf],
+  safetensors: [safetensorsFile, openSafetensors],
+}
+
 /**
  * @param {Located} located
  * @param {{ dtype?: any, isMapped?: boolean, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} options
@@ -130,20 +130,10 @@ async function openLocated({ path: file, url }, options) {
   try {
     const format = formatOf(source, file)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
-    const several =
-      format === 'npz'
-        ? npzFile(source, dtype)
-        : format === 'gguf'
-          ? ggufFile(source)
-          : safetensorsFile(source)
-    const mapped = isMapped
-      ? whereMapped(() =>
-          ({ npz: openNpz, gguf: openGguf, safetensors: openSafetensors })[format](file, {
-            guard: true,
-            ...(format === 'npz' && { dtype }),
-          }),
-        )
-      : null
+    const [parse, open] = SEVERAL[format]
+    const several = parse(source, dtype)
+    const options = { guard: true, ...(format === 'npz' && { dtype }) }
+    const mapped = isMapped ? whereMapped(() => open(file, options)) : null
     const tensors = mapped ?? several
     return {
       format,
@@ -175,32 +165,19 @@ async function openLocated({ path: file, url }, options) {
  */
 function single(source, format, dtype, isMapped) {
   const { file, size } = source
-  const names = format === 'raw' && dtype === undefined ? [] : ['']
   return {
     format,
     nbytes: size,
     metadata: {},
-    names,
-    info() {
-      if (format === 'npy') return infoOf(readHeader(source, '', dtype).entry)
-      const { itemsize, name } = require('../backend/dtypes').dtypeOf(dtype)
-      const shape = [Math.floor(size / itemsize)]
-      return {
-        name: '',
-        dtype: name,
-        shape,
-        type: name,
-        fileShape: shape,
-        block: { elements: 1, bytes: itemsize },
-        byteOffset: 0,
-        nbytes: shape[0] * itemsize,
-      }
-    },
+    names: format === 'raw' && dtype === undefined ? [] : [''],
+    info: () =>
+      format === 'npy'
+        ? infoOf(readHeader(source, '', dtype).entry)
+        : rawInfo(dtypeOf(dtype), size),
     get() {
-      const open =
-        format === 'npy'
-          ? () => samebytes.openNpy(file, { guard: true, dtype })
-          : () => samebytes.openRaw(file, null, { guard: true, dtype })
+      const options = { guard: true, dtype }
+      const open = () =>
+        format === 'npy' ? samebytes.openNpy(file, options) : samebytes.openRaw(file, null, options)
       const mapped = isMapped ? whereMapped(open) : null
       if (mapped !== null) return mapped
       if (format === 'npy') return npyTensor(source, dtype)

@@ -75,6 +75,11 @@ function note(text) {
   process.stderr.write(`${text}\n`)
 }
 
+/** Says what is wrong. @param {string} who  program and command @param {string} text */
+function complain(who, text) {
+  note(`${styled('red', `${who}:`, process.stderr)} ${text}`)
+}
+
 /**
  * @param {unknown} value  bigint: numbers where they are exact, else text; numbers that JSON lacks: text
  * @throws {RangeError} ERR_MEMORY
@@ -85,11 +90,7 @@ function printJson(value) {
     text = JSON.stringify(
       value,
       (key, x) => {
-        if (typeof x === 'bigint') {
-          return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER
-            ? Number(x)
-            : String(x)
-        }
+        if (typeof x === 'bigint') return Number.isSafeInteger(Number(x)) ? Number(x) : String(x)
         if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
         return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
       },
@@ -104,13 +105,9 @@ function printJson(value) {
     }
     throw error
   }
-  print(
-    text.replace(UNSEEN, (c) =>
-      c === '\n'
-        ? c
-        : [...c].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
-    ),
-  )
+  const escaped = (/** @type {string} */ c) =>
+    [...c].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  print(text.replace(UNSEEN, (c) => (c === '\n' ? c : escaped(c))))
 }
 
 /** A column: its title, whether it is of numbers, how a cell is styled. @typedef {{ title: string, isNumber?: boolean, style?: (cell: string) => Style | null }} Column */
@@ -124,37 +121,22 @@ function printJson(value) {
  */
 function table(columns, rows) {
   const shown = columns
-    .map((column, i) => ({ ...column, i }))
+    .map((column, i) => ({
+      ...column,
+      i,
+      width: rows.reduce((width, row) => Math.max(width, row[i].length), column.title.length),
+    }))
     .filter(({ i }) => rows.some((row) => row[i] !== ''))
-  const widths = shown.map(({ title, i }) =>
-    rows.reduce((width, row) => Math.max(width, row[i].length), title.length),
+  const lines = [columns.map(({ title }) => title), ...rows].map((cells, line) =>
+    shown.map(({ i, width, isNumber, style }, k) => {
+      const look = line === 0 ? 'bold' : style?.(cells[i])
+      const text = look ? styled(look, cells[i]) : cells[i]
+      const space = ' '.repeat(width - cells[i].length)
+      if (isNumber) return space + text
+      return k === shown.length - 1 ? text : text + space
+    }),
   )
-  /** @param {string[]} cells @param {(cell: string, k: number) => string} write */
-  const line = (cells, write) =>
-    cells
-      .map((cell, k) => {
-        const space = ' '.repeat(widths[k] - cell.length)
-        const text = write(cell, k)
-        if (shown[k].isNumber) return space + text
-        return k === cells.length - 1 ? text : text + space
-      })
-      .join('  ')
-  const head = line(
-    shown.map(({ title }) => title),
-    (cell) => styled('bold', cell),
-  )
-  return [
-    head,
-    ...rows.map((row) =>
-      line(
-        shown.map(({ i }) => row[i]),
-        (cell, k) => {
-          const style = shown[k].style?.(cell) ?? null
-          return style === null ? cell : styled(style, cell)
-        },
-      ),
-    ),
-  ].join('\n')
+  return lines.map((cells) => cells.join('  ')).join('\n')
 }
 
 /** A closed pipe ends the program without an error; output that cannot be written is one. */
@@ -163,9 +145,7 @@ function endWithReader() {
     stream.on('error', (error) => {
       if (/** @type {any} */ (error).code === 'EPIPE') process.exit()
       if (stream === process.stdout) {
-        note(
-          `${styled('red', 'samebytes:', process.stderr)} the output could not be written: ${plain(error.message)} (ERR_IO)`,
-        )
+        complain('samebytes', `the output could not be written: ${plain(error.message)} (ERR_IO)`)
       }
       process.exit(1)
     })
@@ -179,9 +159,7 @@ function endWithReader() {
  * @param {{ isTTY?: boolean, columns?: number }} [stream]
  */
 function widthOf(most, { isTTY, columns } = process.stdout) {
-  return isTTY === true && columns !== undefined && columns >= LEAST_WIDTH
-    ? Math.min(most, columns)
-    : most
+  return isTTY && columns !== undefined && columns >= LEAST_WIDTH ? Math.min(most, columns) : most
 }
 
 /**
@@ -221,9 +199,7 @@ function about(label, what) {
  */
 function failed(who, error) {
   const message = plain(String(error?.message ?? error))
-  note(
-    `${styled('red', `${who}:`, process.stderr)} ${message}${typeof error?.code === 'string' ? ` (${plain(error.code)})` : ''}`,
-  )
+  complain(who, typeof error?.code === 'string' ? `${message} (${plain(error.code)})` : message)
   if (/\bsamebytes\b/i.test(process.env.NODE_DEBUG ?? '') && error?.stack !== undefined) {
     note(plain(error.stack).replaceAll('\\n', '\n'))
   }
@@ -272,6 +248,7 @@ module.exports = {
   styled,
   print,
   note,
+  complain,
   printJson,
   table,
   endWithReader,

@@ -44,7 +44,7 @@ async function openRemote(url, formatOf, { dtype, signal, onProgress }) {
   const opening = openingOf({ dtype, signal })
   const loading = { signal: opening.signal, onProgress }
   if (isIndex(url)) {
-    return new RemoteContent('safetensors', null, await indexPlan(url, opening), loading)
+    return remoteContent('safetensors', null, await indexPlan(url, opening), loading)
   }
   return opened(url, opening, false, async (source) => {
     const format = formatOf(source.known, url.pathname)
@@ -54,7 +54,7 @@ async function openRemote(url, formatOf, { dtype, signal, onProgress }) {
       metadata: () => ({}),
       close: () => source.close(),
     })
-    return new RemoteContent(
+    return remoteContent(
       format,
       source.size,
       isUnknown ? none : await plans[format](source, opening),
@@ -63,130 +63,97 @@ async function openRemote(url, formatOf, { dtype, signal, onProgress }) {
   })
 }
 
-/** @implements {Content} */
-class RemoteContent {
+/**
+ * @param {Format} format
+ * @param {number | null} size  bytes; null: of several files
+ * @param {Plan} plan
+ * @param {Pick<Loading, 'signal' | 'onProgress'>} loading
+ * @returns {Content}
+ */
+function remoteContent(format, size, plan, loading) {
   /** what info says, or why it does not @type {Map<string, { info?: TensorInfo, error?: unknown }>} */
-  #infos = new Map()
-  /** @type {Map<string, Tensor>} */
-  #tensors = new Map()
+  const infos = new Map()
+  /** @type {Map<string, any>} */
+  const tensors = new Map()
   /** @type {(() => Loading) | undefined} */
-  #newLoading
+  let newLoading
 
-  /**
-   * @param {Format} format
-   * @param {number | null} size  bytes; null: of several files
-   * @param {Plan} plan
-   * @param {Pick<Loading, 'signal' | 'onProgress'>} loading
-   */
-  constructor(format, size, plan, loading) {
-    this.format = format
-    this.size = size
-    this.plan = plan
-    this.loading = loading
-    this.names = [...plan.entries.keys()]
-  }
-
-  /** Of several files: bytes of their tensors. */
-  get nbytes() {
-    return (
-      this.size ?? [...this.#infos.values()].reduce((sum, { info }) => sum + (info?.nbytes ?? 0), 0)
-    )
-  }
-
-  get metadata() {
-    return this.plan.metadata()
+  /** @param {string} name */
+  const infoOf = (name) => {
+    const { info, error } = /** @type {any} */ (infos.get(name))
+    if (info === undefined) throw error
+    return /** @type {TensorInfo} */ (info)
   }
 
   /** @param {string[]} names  that info will be asked for */
-  async describe(names) {
-    const rest = names.filter((name) => !this.#infos.has(name))
+  const describe = async (names) => {
+    const rest = names.filter((name) => !infos.has(name)).values() // which all workers take from
     const work = async () => {
-      for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
-        this.#infos.set(
-          name,
-          await this.plan.info(name).then(
-            (info) => ({ info }),
-            (error) => ({ error }),
-          ),
-        )
+      for (const name of rest) {
+        try {
+          infos.set(name, { info: await plan.info(name) })
+        } catch (error) {
+          infos.set(name, { error })
+        }
       }
     }
     await Promise.all(Array.from({ length: REQUESTS }, work))
   }
 
-  /**
-   * @param {string[]} names  that get will be asked for
-   * @param {(info: TensorInfo) => Rows | null} rowsOf  what of it is looked at; null: all
-   * @param {string[]} [all]  names of all calls, whose progress is told as one
-   */
-  async fetch(names, rowsOf, all = names) {
-    await this.describe(all)
-    const wantedOf = (/** @type {string} */ name) => {
-      const info = this.info(name)
-      const rows = this.plan.hasRows ? rowsOf(info) : null
-      return { name, info, rows: info.shape.length > 0 && info.nbytes > 0 ? rows : null }
-    }
-    this.#newLoading ??= loadingsOf(
-      this.loading,
-      all.map(wantedOf).reduce((sum, { info, rows }) => sum + fetchedBytes(info, rows), 0),
-    )
-    const newLoading = this.#newLoading
-    const wanted = names.map(wantedOf)
-    await Promise.all(
-      wanted.map(async ({ name, info, rows }) => {
-        this.#tensors.set(
-          name,
-          rows === null
-            ? await this.plan.load(name, newLoading())
-            : await this.someRows(info, rows, newLoading),
-        )
-      }),
-    )
-  }
+  return {
+    format,
+    names: [...plan.entries.keys()],
+    describe,
+    info: infoOf,
+    get: (name) => tensors.get(name),
+    close: () => plan.close(),
 
-  /** A tensor of which nothing but these rows is looked at. @param {TensorInfo} info @param {Rows} rows @param {() => Loading} newLoading */
-  async someRows({ name, dtype, shape }, rows, newLoading) {
-    const t = samebytes.empty(shape, { dtype })
-    await Promise.all(
-      rows.map(async ([from, end]) => {
-        const out = t.slice(`${from}:${end}`)
-        await this.plan.load(name, { ...newLoading(), out, rows: [from, end] })
-        out.dispose()
-      }),
-    )
-    return t
-  }
+    /** Of several files: bytes of their tensors. */
+    get nbytes() {
+      return size ?? [...infos.values()].reduce((sum, { info }) => sum + (info?.nbytes ?? 0), 0)
+    },
 
-  /** @param {string} name */
-  info(name) {
-    const { info, error } = /** @type {{ info?: TensorInfo, error?: unknown }} */ (
-      this.#infos.get(name)
-    )
-    if (info === undefined) throw error
-    return info
-  }
+    get metadata() {
+      return plan.metadata()
+    },
 
-  /** @param {string} name */
-  get(name) {
-    return /** @type {Tensor} */ (this.#tensors.get(name))
-  }
+    async fetch(names, rowsOf, all = names) {
+      await describe(all)
+      const wantedOf = (/** @type {string} */ name) => {
+        const info = infoOf(name)
+        const rows = plan.hasRows ? rowsOf(info) : null
+        return { name, info, rows: info.shape.length > 0 && info.nbytes > 0 ? rows : null }
+      }
+      const bytesOf = (/** @type {string} */ name) => {
+        const { info, rows } = wantedOf(name)
+        if (rows === null) return info.deflated ?? info.nbytes
+        return rows.reduce((n, [from, end]) => n + ((end - from) * info.nbytes) / info.shape[0], 0)
+      }
+      const total = all.reduce((sum, name) => sum + bytesOf(name), 0)
+      const next = (newLoading ??= loadingsOf(loading, total))
+      const wanted = names.map(wantedOf)
+      await Promise.all(
+        wanted.map(async ({ name, info, rows }) => {
+          if (rows === null) return tensors.set(name, await plan.load(name, next()))
+          const t = samebytes.empty(info.shape, { dtype: info.dtype })
+          await Promise.all(
+            rows.map(async ([from, end]) => {
+              const out = t.slice(`${from}:${end}`)
+              await plan.load(name, { ...next(), out, rows: [from, end] })
+              out.dispose()
+            }),
+          )
+          tensors.set(name, t) // nothing but these rows of it is looked at
+        }),
+      )
+    },
 
-  /** @param {string} name @param {Tensor} but */
-  drop(name, but) {
-    const t = this.get(name)
-    this.#tensors.delete(name)
-    if (t !== but) t.dispose()
+    drop(name, but) {
+      const t = tensors.get(name)
+      tensors.delete(name)
+      if (t !== but) t.dispose()
+    },
   }
-
-  close() {
-    this.plan.close()
-  }
-}
-
-/** What comes over the network. @param {TensorInfo} info @param {Rows | null} rows @returns {number} */
-function fetchedBytes({ shape, nbytes, deflated }, rows) {
-  if (rows === null) return deflated ?? nbytes
-  return rows.reduce((sum, [from, end]) => sum + ((end - from) * nbytes) / shape[0], 0)
 }
 
 /**
@@ -200,13 +167,16 @@ function loadingsOf({ signal, onProgress }, total) {
   let sum = 0
   return () => {
     let last = 0
-    /** @param {Progress} progress  of one load */
-    const came = ({ done }) => {
-      sum += done - last
-      last = done
-      onProgress?.({ done: sum, total })
+    return {
+      out: undefined,
+      dtype: undefined,
+      signal,
+      onProgress({ done }) {
+        sum += done - last
+        last = done
+        onProgress?.({ done: sum, total })
+      },
     }
-    return { out: undefined, dtype: undefined, signal, onProgress: came }
   }
 }
 

@@ -5,5 +5,5 @@
 const { main } = require('./main')
 
 main(process.argv.slice(2)).then((status) => {
-  if (status !== 0) process.exitCode = status
+  if (status) process.exitCode = status
 })

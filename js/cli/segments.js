@@ -37,11 +37,8 @@ function segmentsAndRings() {
     .filter(({ name }) => !rings.has(name))
     .map((segment) => {
       const control = all.find(({ name }) => rings.get(name) === segment.name)
-      return {
-        ...segment,
-        nbytes: segment.nbytes + (control?.nbytes ?? 0),
-        isRing: control !== undefined,
-      }
+      const nbytes = segment.nbytes + (control?.nbytes ?? 0)
+      return { ...segment, nbytes, isRing: control !== undefined }
     })
 }
 
@@ -155,9 +152,7 @@ function isRunning(pid) {
 function sweep({ values }) {
   const { json, 'dry-run': isDry } = values
   const names = isDry
-    ? SharedTensor.list()
-        .filter(isLeft)
-        .map(({ name }) => name)
+    ? SharedTensor.list().flatMap((segment) => (isLeft(segment) ? segment.name : []))
     : SharedTensor.sweep()
   if (json) return printJson({ [isDry ? 'found' : 'removed']: names })
   if (names.length === 0) return note('no process that has ended left a segment')

@@ -27,24 +27,19 @@ const {
  * @returns {(number | string | null)[]}
  */
 function slicesOf(texts) {
-  return texts
-    .flatMap((text) =>
-      text
-        .trim()
-        .replace(/^\[(.*)\]$/, '$1')
-        .split(','),
+  const lists = texts.map((text) => text.trim().replace(/^\[(.*)\]$/, '$1'))
+  const parts = lists.flatMap((list) => list.split(','))
+  return parts.map((text) => {
+    const slice = text.trim()
+    if (slice === 'null' || slice === 'None') return null
+    if (slice === '...' || /^(-?\d+)?:(-?\d+)?(:(-?\d+)?)?$/.test(slice.replace(/\s/g, ''))) {
+      return slice
+    }
+    if (/^-?\d+$/.test(slice)) return Number(slice)
+    throw new UsageError(
+      `a slice is ${JSON.stringify(plain(slice))}; an index, '1:5', '::-1', '...' or null was expected; a tensor of a file is FILE:TENSOR`,
     )
-    .map((each) => {
-      const slice = each.trim()
-      if (slice === 'null' || slice === 'None') return null
-      if (slice === '...' || /^(-?\d+)?:(-?\d+)?(:(-?\d+)?)?$/.test(slice.replace(/\s/g, ''))) {
-        return slice
-      }
-      if (/^-?\d+$/.test(slice)) return Number(slice)
-      throw new UsageError(
-        `a slice is ${JSON.stringify(plain(slice))}; an index, '1:5', '::-1', '...' or null was expected; a tensor of a file is FILE:TENSOR`,
-      )
-    })
+  })
 }
 
 const MOST_NAMES = 5 // in a message
@@ -57,14 +52,11 @@ const MOST_NAMES = 5 // in a message
  * @param {string} label
  * @returns {string[]}
  */
-function chosenNames(file, wanted, label) {
+function chosenNames({ names, format }, wanted, label) {
   if (wanted === null) {
-    if (file.names.length === 0 && file.format === 'raw') {
-      throw new UsageError(`${plain(label)} is raw bytes; --dtype says what they are`)
-    }
-    return file.names
+    if (names.length > 0 || format !== 'raw') return names
+    throw new UsageError(`${plain(label)} is raw bytes; --dtype says what they are`)
   }
-  const { names } = file
   if (names.includes(wanted)) return [wanted]
   const some = names.slice(0, MOST_NAMES).map((name) => JSON.stringify(name))
   if (names.length > MOST_NAMES) some.push('...')
@@ -136,9 +128,8 @@ async function show({ values: { json, all, dtype }, operands: [operand, ...texts
     const isLong = () =>
       names.length > MOST_ROWS ||
       names.reduce((n, name) => n + elementsOf(file.info(name)), 0) > MOST_ELEMENTS
-    if (!json && !all && names.length > 1 && about(label, isLong)) {
-      return print(summaryOf(file, label))
-    }
+    const isSummary = !json && !all && names.length > 1 && about(label, isLong)
+    if (isSummary) return print(summaryOf(file, label))
     await about(label, async () =>
       file.fetch?.(names, (info) => {
         checkKnown(info, label)

@@ -4,6 +4,7 @@
 // folder for files, and in that second process the name of a segment.
 
 const { fork } = require('node:child_process')
+const { once } = require('node:events')
 const path = require('node:path')
 const { Worker, isMainThread } = require('node:worker_threads')
 const samebytes = require('..')
@@ -72,9 +73,7 @@ async function main() {
   if (!isMainThread) return
   map(process.argv[2])
   const worker = new Worker(__filename)
-  await new Promise((resolve, reject) => {
-    worker.once('error', reject).once('exit', resolve)
-  })
+  await once(worker, 'exit')
   if (process.versions.deno === undefined) await share(process.argv[2]) // it opens no files by descriptors
 }
 

@@ -19,12 +19,15 @@ const isRestricted = () => /** @type {any} */ (process).permission !== undefined
 /** Temporary files that have a name and are not published yet: process.exit() leaves none behind. @type {Set<string>} */
 const drafts = new Set()
 
+/** Calls fn; that it could not be done is no failure. @param {() => void} fn */
+function attempt(fn) {
+  try {
+    fn()
+  } catch {}
+}
+
 function removeDrafts() {
-  for (const file of drafts) {
-    try {
-      fs.unlinkSync(file)
-    } catch {}
-  }
+  for (const file of drafts) attempt(() => fs.unlinkSync(file))
 }
 
 /** @param {string} file  noted or not */
@@ -63,9 +66,7 @@ function replaceFile(from, to) {
       fs.renameSync(aside, to)
       throw why
     }
-    try {
-      fs.renameSync(aside, aside.replace(/was$/, 'old'))
-    } catch {} // the new file has its name: the old one stays
+    attempt(() => fs.renameSync(aside, aside.replace(/was$/, 'old'))) // else the old one stays: the new file has its name
     if (folders.size === 0) process.on('exit', removeAside)
     folders.add(folder)
   } finally {
@@ -75,7 +76,7 @@ function replaceFile(from, to) {
 
 /** Deletes what was renamed aside and nobody has mapped any more: by this process, and by those that have ended. */
 function removeAside() {
-  folders.forEach((folder) => {
+  for (const folder of folders) {
     let isLeft = false
     for (const name of listed(folder)) {
       const [, pid] = OLD.exec(name) ?? []
@@ -87,7 +88,7 @@ function removeAside() {
       }
     }
     if (!isLeft) folders.delete(folder)
-  })
+  }
   if (folders.size === 0) process.off('exit', removeAside)
 }
 
@@ -166,14 +167,14 @@ class TemporaryFile {
   inherit() {
     if (this.before === null) return
     const { mode, uid, gid } = this.before
-    try {
-      if (isRestricted()) fs.chownSync(this.temporary, uid, gid)
-      else fs.fchownSync(this.fd, uid, gid)
-    } catch {} // only root can give a file to somebody else
-    try {
-      if (isRestricted()) fs.chmodSync(this.temporary, mode & 0o777)
-      else fs.fchmodSync(this.fd, mode & 0o777)
-    } catch {} // some file systems have no permissions
+    // only root can give a file to somebody else, and some file systems have no permissions
+    if (isRestricted()) {
+      attempt(() => fs.chownSync(this.temporary, uid, gid))
+      attempt(() => fs.chmodSync(this.temporary, mode & 0o777))
+    } else {
+      attempt(() => fs.fchownSync(this.fd, uid, gid))
+      attempt(() => fs.fchmodSync(this.fd, mode & 0o777))
+    }
   }
 
   /**
@@ -184,8 +185,7 @@ class TemporaryFile {
    */
   link(file) {
     const errno = fileCalls.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
-    if (errno === 0) return
-    throw callError(errno, 'link', file)
+    if (errno !== 0) throw callError(errno, 'link', file)
   }
 
   /** @param {boolean} replace  the old file; else EEXIST if there is one */
@@ -200,9 +200,8 @@ class TemporaryFile {
       this.closeFolder()
       this.inherit()
     }
-    if (replace) {
-      replaceFile(this.temporary, this.file)
-    } else {
+    if (replace) replaceFile(this.temporary, this.file)
+    else {
       fs.linkSync(this.temporary, this.file)
       fs.unlinkSync(this.temporary)
     }
@@ -211,14 +210,11 @@ class TemporaryFile {
 
   /** Writes the new name to the disk, where the file system can. */
   syncFolder() {
-    try {
+    attempt(() => {
       const fd = fs.openSync(path.dirname(this.file), 'r')
-      try {
-        fs.fsyncSync(fd)
-      } finally {
-        fs.closeSync(fd)
-      }
-    } catch {}
+      attempt(() => fs.fsyncSync(fd))
+      fs.closeSync(fd)
+    })
   }
 
   closeFolder() {
@@ -236,9 +232,7 @@ class TemporaryFile {
     const isNamed = this.folder < 0
     this.close()
     if (!isNamed) return
-    try {
-      fs.unlinkSync(this.temporary)
-    } catch {}
+    attempt(() => fs.unlinkSync(this.temporary))
     forgetDraft(this.temporary)
   }
 }

@@ -129,14 +129,13 @@ function dtypeAndShape({ dtype, shape, blockElements, blockBytes, nbytes }) {
  * @param {boolean} fortran  the first axis is contiguous, not the last
  */
 function layoutWithout(dtype, shape, fortran) {
-  return fortran && shape.length > 1
-    ? ffi.denseOrdered(
-        dtype.index,
-        shape,
-        shape.map((_, d) => shape.length - 1 - d),
-      )
-    : denseLayout(dtype.index, shape)
+  if (!fortran || shape.length < 2) return denseLayout(dtype.index, shape)
+  const order = shape.map((_, d) => shape.length - 1 - d)
+  return ffi.denseOrdered(dtype.index, shape, order)
 }
+
+/** Bytes of a number: a complex element has two. @param {import('../backend/dtypes').Dtype} dtype */
+const widthOf = ({ kind, itemsize }) => (kind === 'COMPLEX' ? itemsize / 2 : itemsize)
 
 /**
  * An entry's tensor: over the file's bytes, or over a copy where they are not aligned or big-endian.
@@ -148,7 +147,7 @@ function layoutWithout(dtype, shape, fortran) {
 function tensorFromEntry(source, entry, { fortran = false, swapped = false } = {}) {
   const { dtype, shape } = dtypeAndShape(entry)
   const bare = layoutWithout(dtype, shape, fortran)
-  const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
+  const width = widthOf(dtype)
   const { name, begin, nbytes } = entry
   let storage =
     (swapped && !source.owned) || nbytes === 0 ? null : source.storageAt(begin, nbytes, width)
@@ -191,24 +190,37 @@ function tensorFromEntry(source, entry, { fortran = false, swapped = false } = {
 /** @param {Entry} entry @returns {TensorInfo} */
 function infoOf(entry) {
   const { dtype, shape } = dtypeAndShape(entry)
-  const {
-    name,
-    type,
-    shape: fileShape,
-    blockElements: elements,
-    blockBytes: bytes,
-    begin: byteOffset,
-    nbytes,
-  } = entry
+  const { name, type, blockElements, blockBytes, begin, nbytes } = entry
   return {
     name,
     dtype: dtype.name,
     shape: shape.slice(),
     type,
-    fileShape: fileShape.slice(),
-    block: { elements, bytes },
-    byteOffset,
+    fileShape: entry.shape.slice(),
+    block: { elements: blockElements, bytes: blockBytes },
+    byteOffset: begin,
     nbytes,
+  }
+}
+
+/**
+ * Of a file that is elements of one dtype and nothing else.
+ *
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number} size  of the file
+ * @returns {TensorInfo}
+ */
+function rawInfo({ name, itemsize }, size) {
+  const shape = [Math.floor(size / itemsize)]
+  return {
+    name: '',
+    dtype: name,
+    shape,
+    type: name,
+    fileShape: shape,
+    block: { elements: 1, bytes: itemsize },
+    byteOffset: 0,
+    nbytes: shape[0] * itemsize,
   }
 }
 
@@ -232,7 +244,9 @@ module.exports = {
   entryOf,
   dtypeAndShape,
   layoutWithout,
+  widthOf,
   tensorFromEntry,
   infoOf,
+  rawInfo,
   setOnce,
 }

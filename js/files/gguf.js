@@ -4,7 +4,7 @@
 const { textOf } = require('../runtime/host')
 const { checkHeap } = require('../runtime/heap')
 const { parseHeader, entryOf, setOnce } = require('./entries')
-const { GGUF, TENSOR, WIDEST, recordsOf } = require('./parsers')
+const { PARSERS, TENSOR, WIDEST, recordsOf } = require('./parsers')
 const { plainFile } = require('./tensor-file')
 
 /** @typedef {import('./byte-source').Source} Source */
@@ -12,18 +12,14 @@ const { plainFile } = require('./tensor-file')
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
 /** What ggml calls its types, by number. */
-const TYPE_NAMES = Object.fromEntries(
-  (
-    '0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,8 Q8_0,9 Q8_1,10 Q2_K,11 Q3_K,12 Q4_K,13 Q5_K,14 Q6_K,15 Q8_K,16 IQ2_XXS,17 IQ2_XS,' +
-    '18 IQ3_XXS,19 IQ1_S,20 IQ4_NL,21 IQ3_S,22 IQ2_S,23 IQ4_XS,24 I8,25 I16,26 I32,27 I64,28 F64,29 IQ1_M,30 BF16,34 TQ1_0,35 TQ2_0,39 MXFP4'
-  )
-    .split(',')
-    .map((each) => each.split(' ')),
-)
+const TYPES =
+  '0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,8 Q8_0,9 Q8_1,10 Q2_K,11 Q3_K,12 Q4_K,13 Q5_K,14 Q6_K,15 Q8_K,16 IQ2_XXS,17 IQ2_XS,' +
+  '18 IQ3_XXS,19 IQ1_S,20 IQ4_NL,21 IQ3_S,22 IQ2_S,23 IQ4_XS,24 I8,25 I16,26 I32,27 I64,28 F64,29 IQ1_M,30 BF16,34 TQ1_0,35 TQ2_0,39 MXFP4'
+const TYPE_NAMES = Object.fromEntries(TYPES.split(',').map((each) => each.split(' ')))
 
 /** @param {Source} source @returns {TensorFile} */
 function ggufFile(source) {
-  const { words, bytes } = parseHeader(GGUF, source)
+  const { words, bytes } = parseHeader(PARSERS.GGUF, source)
   const header = bytes.slice(0, words[0]) // kept, because metadata is read when it is asked for
   /** @type {Map<string, Entry>} */
   const entries = new Map()

@@ -1,5 +1,5 @@
 'use strict'
-// Deflated members of an .npz, inflated: at once (inflateNow), on another thread (inflateAsync), or the beginning only (Beginning).
+// Deflated members of an .npz, inflated: at once (inflateNow), on another thread (Inflation), or the beginning only (Beginning).
 // Whichever it is, the memory limit is asked first, and size and checksum have to be those of the zip's directory.
 
 const { failure } = require('../base/errors')
@@ -16,12 +16,6 @@ const { Inflater } = require('./inflater')
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('./byte-source').Source} Source */
 /** @typedef {import('./npz').Member} Member */
-
-/** The runtime inflates at once. A browser inflates asynchronously only. */
-const canInflateNow = inflate !== null
-
-/** The runtime inflates the beginning of a member alone. */
-const canInflateBeginning = inflateSome !== null
 
 /**
  * @param {Source} source
@@ -44,39 +38,80 @@ function inflateNow(source, member, packed) {
   return checkedBytes(source, member, inflated, crc32(inflated, 0))
 }
 
+/** A member that is inflated on another thread while its bytes come. */
+class Inflation {
+  /**
+   * @param {Source} source
+   * @param {Member} member
+   * @param {Signal} [signal]  ends it after any part
+   * @throws {RangeError} ERR_MEMORY
+   */
+  constructor(source, member, signal) {
+    grant(member.unpacked, backend.inUse)
+    const bytes = newBytes(member.unpacked, `${JSON.stringify(member.name)}, inflated,`) // at most 1032 times what is packed: the parser checked
+    let n = 0
+    let crc = 0
+    /** @type {Promise<Source> | undefined} */
+    this.ended = undefined
+    this.inflater = new Inflater(member.unpacked, (part) => {
+      const from = n
+      n += part.length
+      if (n > bytes.length || signal?.look()) return false
+      bytes.set(part, from)
+      crc = crc32(part, crc)
+      return true
+    })
+    this.finish = async () => {
+      const fault = await this.inflater.end()
+      checkSignal(signal)
+      if (fault !== null) throw badMember(member, fault.message)
+      if (n > bytes.length) throw badMember(member, 'it has more bytes than the zip directory says')
+      return checkedBytes(source, member, bytes.subarray(0, n), crc)
+    }
+  }
+
+  /**
+   * @param {Uint8Array<ArrayBuffer>} piece  of its bytes in the file
+   * @returns {Promise<boolean>} false: no more is wanted
+   * @throws as end, if no more is wanted
+   */
+  async add(piece) {
+    if (this.ended === undefined) await this.inflater.add(piece)
+    if (!this.inflater.isOver) return true
+    await this.end()
+    return false
+  }
+
+  /**
+   * Nothing is added any more.
+   *
+   * @returns {Promise<Source>} of the inflated bytes
+   * @throws ERR_FORMAT · the signal's reason
+   */
+  end() {
+    return (this.ended ??= this.finish())
+  }
+
+  close() {
+    this.inflater.close()
+  }
+}
+
 /**
  * @param {Source} source
  * @param {Member} member
  * @param {Iterable<Uint8Array<ArrayBuffer>> | AsyncIterable<Uint8Array<ArrayBuffer>>} pieces  of its bytes in the file
- * @param {Signal} [signal]  ends it after any part
+ * @param {Signal} [signal]
  * @returns {Promise<Source>} of the inflated bytes
- * @throws ERR_FORMAT · {RangeError} ERR_MEMORY · the signal's reason · what pieces throws
+ * @throws as Inflation · what pieces throws
  */
 async function inflateAsync(source, member, pieces, signal) {
-  grant(member.unpacked, backend.inUse)
-  const bytes = newBytes(member.unpacked, `${JSON.stringify(member.name)}, inflated,`) // at most 1032 times what is packed: the parser checked
-  let n = 0
-  let crc = 0
-  const inflater = new Inflater(member.unpacked, (part) => {
-    const from = n
-    n += part.length
-    if (n > bytes.length || signal?.look()) return false
-    bytes.set(part, from)
-    crc = crc32(part, crc)
-    return true
-  })
+  const inflation = new Inflation(source, member, signal)
   try {
-    for await (const piece of pieces) {
-      await inflater.add(piece)
-      if (inflater.isOver) break
-    }
-    const fault = await inflater.end()
-    checkSignal(signal)
-    if (fault !== null) throw badMember(member, fault.message)
-    if (n > bytes.length) throw badMember(member, 'it has more bytes than the zip directory says')
-    return checkedBytes(source, member, bytes.subarray(0, n), crc)
+    for await (const piece of pieces) if (!(await inflation.add(piece))) break
+    return await inflation.end()
   } finally {
-    inflater.close()
+    inflation.close()
   }
 }
 
@@ -159,4 +194,4 @@ class Beginning {
   close() {}
 }
 
-module.exports = { canInflateNow, canInflateBeginning, inflateNow, inflateAsync, Beginning }
+module.exports = { inflateNow, Inflation, inflateAsync, Beginning }

@@ -11,17 +11,14 @@ class Inflater {
   constructor(nbytes, take) {
     /** @type {Error | null} */
     this.fault = null
-    this.stream = require('node:zlib').createInflateRaw({
-      chunkSize: Math.max(64, Math.min(nbytes + 1, PART)),
-    })
+    const chunkSize = Math.max(64, Math.min(nbytes + 1, PART))
+    this.stream = require('node:zlib').createInflateRaw({ chunkSize })
     this.stream.on('data', (part) => {
       if (!take(part)) this.stream.destroy()
     })
     /** nothing comes out any more @type {Promise<void>} */
     this.over = new Promise((resolve) => {
-      this.stream.on('error', (error) => {
-        this.fault = error
-      })
+      this.stream.on('error', (error) => (this.fault = error))
       for (const event of ['end', 'error', 'close']) this.stream.on(event, () => resolve())
     })
   }
@@ -36,12 +33,8 @@ class Inflater {
    * @returns {Promise<void>} settles once they were inflated
    */
   add(packed) {
-    return Promise.race([
-      this.over,
-      new Promise((resolve) => {
-        this.stream.write(packed, () => resolve(undefined))
-      }),
-    ])
+    const used = new Promise((resolve) => this.stream.write(packed, () => resolve(undefined)))
+    return Promise.race([this.over, used])
   }
 
   /** Nothing is added any more. @returns {Promise<Error | null>} what was wrong with the data, once all of it came out */

@@ -69,9 +69,7 @@ class LoadedFile extends ReadFile {
    * @returns {Promise<number>} bytes, at least one
    */
   async readSome(target, from) {
-    const n = await callback((done) => {
-      fs.read(this.fd, target, 0, target.length, from, done)
-    })
+    const n = await callback((done) => fs.read(this.fd, target, 0, target.length, from, done))
     if (n === 0) throw endOfFile(from)
     return n
   }
@@ -177,11 +175,8 @@ async function load(path, opts) {
   const { dtype } = optionsOf(opts)
   if (dtype !== undefined) dtypeOf(dtype)
   const isNumPy = extension === '.npy' || extension === '.npz'
-  const options = transferOptions(
-    opts,
-    isNumPy ? ['dtype', 'signal', 'onProgress'] : ['signal', 'onProgress'],
-    isNumPy ? 'load' : `load of a ${extension}`,
-  )
+  const names = isNumPy ? ['dtype', 'signal', 'onProgress'] : ['signal', 'onProgress']
+  const options = transferOptions(opts, names, isNumPy ? 'load' : `load of a ${extension}`)
   const { signal } = options
   checkSignal(signal)
   const source = new LoadedFile(file, options)
@@ -211,9 +206,7 @@ async function load(path, opts) {
         }
         if (source.done === done) {
           // nothing but headers was read: the event loop gets a turn
-          await new Promise((resolve) => {
-            onNextTurn(() => resolve(undefined))
-          })
+          await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
           checkSignal(signal)
         }
       }

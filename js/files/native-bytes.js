@@ -30,9 +30,7 @@ function move(layout, at, bytes, writes) {
     address = backend.addressOf(storage) + begin
   }
   if (address === 0) {
-    return readBytes(layout, at, nbytes, (own) => {
-      writes ? own.set(bytes) : bytes.set(own)
-    })
+    return readBytes(layout, at, nbytes, (own) => (writes ? own.set(bytes) : bytes.set(own)))
   }
   const { addon } = /** @type {any} */ (backend)
   if (writes) addon.move(address, addon.address(bytes), nbytes)

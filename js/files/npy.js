@@ -4,7 +4,7 @@
 const { failure } = require('../base/errors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { TYPES, parseHeader, entryOf, tensorFromEntry } = require('./entries')
-const { NPY } = require('./parsers')
+const { PARSERS } = require('./parsers')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
 /** @typedef {import('./byte-source').Source} Source */
@@ -22,7 +22,7 @@ const SWAPPED = 2
  * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }} an entry without a dtype where the array is of raw bytes and none was given
  */
 function readHeader(source, name, dtype, isOnly = true) {
-  const words = parseHeader(NPY, source).words.subarray(1)
+  const words = parseHeader(PARSERS.NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
   const kind = entry.dtype < 0 ? 'V' : TYPES[dtypes[entry.dtype].name].npy[1]

@@ -2,19 +2,13 @@
 // .npz: NumPy's zip of .npy files, whose members are stored or deflated.
 
 const { failure } = require('../base/errors')
-const { exactTextOf } = require('../runtime/host')
+const { exactTextOf, inflate, inflateSome } = require('../runtime/host')
 const { dtypeOf } = require('../backend/dtypes')
 const { Part } = require('./byte-source')
 const { tensorFromEntry, infoOf } = require('./entries')
-const {
-  canInflateNow,
-  canInflateBeginning,
-  inflateNow,
-  inflateAsync,
-  Beginning,
-} = require('./inflate')
+const { inflateNow, inflateAsync, Beginning } = require('./inflate')
 const { readHeader, readArrayHeader } = require('./npy')
-const { ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, parse, recordsOf } = require('./parsers')
+const { PARSERS, parse, recordsOf } = require('./parsers')
 const { KEY, TensorFile } = require('./tensor-file')
 
 /** @typedef {import('./byte-source').Source} Source */
@@ -50,9 +44,10 @@ const PIECE = 2 ** 16 // packed bytes that are inflated at a time
 function membersOf(source) {
   const { size } = source
   const tail = Math.min(size, LONGEST_END)
-  const [begin, nbytes] = parse(ZIP_END, source.read(size - tail, tail), size, size - tail).words
+  const from = size - tail
+  const [begin, nbytes] = parse(PARSERS.ZIP_END, source.read(from, tail), size, from).words
   const directory = source.read(begin, nbytes)
-  const { words } = parse(ZIP_DIRECTORY, directory, nbytes, begin)
+  const { words } = parse(PARSERS.ZIP_DIRECTORY, directory, nbytes, begin)
   /** @type {Map<string, Member>} */
   const members = new Map()
   for (const { nameAt, nameLength, words: found } of recordsOf(words)) {
@@ -112,11 +107,8 @@ function npzFile(source, dtype, members = membersOf(source)) {
     info: (/** @type {Member} */ member) => {
       if (source.faults === undefined) return memberInfo(source, member, dtype)
       member.info ??= memberInfo(source, checkReadable(member), dtype)
-      return {
-        ...member.info,
-        shape: member.info.shape.slice(),
-        fileShape: member.info.fileShape.slice(),
-      }
+      const { shape, fileShape } = member.info
+      return { ...member.info, shape: shape.slice(), fileShape: fileShape.slice() }
     },
   })
 }
@@ -190,7 +182,7 @@ function memberInfo(source, member, dtype) {
   const inflatesLittle =
     member.bytes === null &&
     member.method === DEFLATED &&
-    canInflateBeginning &&
+    inflateSome !== null &&
     source.faults === undefined
   const bytes = inflatesLittle
     ? new Beginning(source, member, packedBytes(source, member), () =>
@@ -213,10 +205,10 @@ function memberInfo(source, member, dtype) {
 function packedBytes(source, { name, header, packed, end, method }) {
   const given = Math.min(source.size - header, LONGEST_HEADER)
   let bytes = source.read(header, Math.min(given, USUAL_HEADER))
-  let found = parse(ZIP_MEMBER, bytes, given, header)
+  let found = parse(PARSERS.ZIP_MEMBER, bytes, given, header)
   if (found.wanted > 0) {
     bytes = source.read(header, given)
-    found = parse(ZIP_MEMBER, bytes, given, header)
+    found = parse(PARSERS.ZIP_MEMBER, bytes, given, header)
   }
   const [begin, nameAt, nameLength, itsMethod] = found.words
   const itsName = exactTextOf(bytes.subarray(nameAt, nameAt + nameLength))
@@ -257,7 +249,7 @@ function memberBytes(source, member) {
  */
 function inflatedBytes(source, member) {
   const packed = packedBytes(source, member)
-  if (!canInflateNow) {
+  if (inflate === null) {
     throw failure(
       'ERR_UNSUPPORTED',
       `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`,

@@ -7,6 +7,7 @@ const { boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('../b
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
+const { widthOf } = require('./entries')
 const { MODES, MappedFile } = require('./mapped-file')
 const { onlyTensor } = require('./npy')
 const { npzFile } = require('./npz')
@@ -43,14 +44,10 @@ function openOptions(opts, names, where) {
     throw failure('ERR_ARGUMENT', `options is "${opts}"; { mode: '${opts}' } was expected`)
   } // as NumPy's load has it
   const { mode, guard, dtype, byteOffset } = optionsOf(opts, names, where)
-  const options = {
-    mode: mode === undefined ? 0 : oneOf('mode', mode, MODES),
-    guard: boolean('guard', guard) ? GUARDS.needed : GUARDS.none,
-    dtype,
-    byteOffset,
-  }
+  const modeIndex = mode === undefined ? 0 : oneOf('mode', mode, MODES)
+  const guards = boolean('guard', guard) ? GUARDS.needed : GUARDS.none
   if (dtype !== undefined) dtypeOf(dtype)
-  return options
+  return { mode: modeIndex, guard: guards, dtype, byteOffset }
 }
 
 /**
@@ -177,7 +174,8 @@ function openRaw(path, shape, opts) {
   if (name === undefined) {
     throw failure('ERR_DTYPE', 'dtype is needed: a file of raw bytes does not tell what they are')
   }
-  const { index, itemsize, kind } = dtypeOf(name)
+  const dtype = dtypeOf(name)
+  const { index, itemsize } = dtype
   const at = integer('byteOffset', byteOffset)
   const extents = shape === undefined || shape === null ? null : shapeOf(shape)
   return openMapped(path, options, 'openRaw', (source) => {
@@ -192,7 +190,7 @@ function openRaw(path, shape, opts) {
         `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`,
       )
     }
-    const alignment = kind === 'COMPLEX' ? itemsize / 2 : itemsize
+    const alignment = widthOf(dtype)
     const storage =
       nbytes === 0 ? backend.allocate(0, ffi.check) : source.storageAt(at, nbytes, alignment)
     if (storage === null) {

@@ -1,19 +1,16 @@
 'use strict'
 // Public: the tensors in bytes that are in memory, in Node and in browsers.
 
-const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { integer, optionsOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
-const { denseLayout } = require('../layout/layouts')
+const { denseLayout, withBytes } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
 const { ofBytes } = require('./byte-source')
 const { onlyTensor } = require('./npy')
 const { npzFile } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
-
-const { backend, Layout } = ffi
 
 /** @import { DtypeName, NameOf, Or } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
@@ -98,21 +95,8 @@ function parseGguf(bytes) {
 function alloc(n) {
   const nbytes = integer('n', n)
   if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; 0 or more was expected`)
-  const { index } = dtypeOf('uint8')
-  const bare = denseLayout(index, [nbytes])
-  return /** @type {any} */ (
-    wrap(
-      new Layout(
-        backend.allocate(nbytes, ffi.check),
-        index,
-        bare.shape,
-        bare.strides,
-        0,
-        bare.size,
-        bare.flags,
-      ),
-    ).data
-  )
+  const bare = denseLayout(dtypeOf('uint8').index, [nbytes])
+  return /** @type {any} */ (wrap(withBytes(bare, 0, false)).data)
 }
 
 module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc }

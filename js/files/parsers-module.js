@@ -64,10 +64,8 @@ class Parsers {
       }
       const [count, wanted] = new Float64Array(this.buffer, this.exports.sb_found(), 2)
       if (count <= capacity) {
-        return {
-          words: allocated(count * 8, () => new Float64Array(this.buffer, from, count).slice()),
-          wanted,
-        }
+        const found = new Float64Array(this.buffer, from, count)
+        return { words: allocated(count * 8, () => found.slice()), wanted }
       }
       capacity = count
       this.growTo(from + capacity * 8)

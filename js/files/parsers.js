@@ -12,13 +12,10 @@ const { allocated } = require('./allocate')
 const { backend } = ffi
 const { parse: parseInModule } = functionsOf(() => require('./parsers-module'))
 
-// As C numbers them: parsers, and the tags of records.
-const NPY = 0
-const SAFETENSORS = 1
-const GGUF = 2
-const ZIP_END = 3
-const ZIP_DIRECTORY = 4
-const ZIP_MEMBER = 5
+/** As C numbers its parsers. */
+const PARSERS = { NPY: 0, SAFETENSORS: 1, GGUF: 2, ZIP_END: 3, ZIP_DIRECTORY: 4, ZIP_MEMBER: 5 }
+const { NPY, SAFETENSORS, GGUF, ZIP_END } = PARSERS
+
 /** How files of the formats begin, from a byte on, and what others are most often taken for them. @type {{ text: string, at: number, name: string, parser: number }[]} */
 const BEGINNINGS = [
   { text: '\x93NUMPY', at: 0, name: 'a .npy file', parser: NPY },
@@ -27,6 +24,7 @@ const BEGINNINGS = [
   { text: 'PK\x03\x04', at: 0, name: "a zip file, as .npz and PyTorch's .pt are", parser: ZIP_END },
   { text: '\x1f\x8b', at: 0, name: 'compressed with gzip', parser: -1 },
 ]
+// Tags of records, as C numbers them.
 const PAIR = 0
 const TENSOR = 1
 
@@ -97,25 +95,9 @@ function* recordsOf(words) {
   }
   checkHeap(WORD * words.length + WIDEST * text, () => 'what the file says of its tensors')
   for (let at = 1; at < words.length; at += words[at]) {
-    yield {
-      tag: words[at + 1],
-      nameAt: words[at + 2],
-      nameLength: words[at + 3],
-      words: words.subarray(at, at + words[at]),
-    }
+    const record = words.subarray(at, at + words[at])
+    yield { tag: record[1], nameAt: record[2], nameLength: record[3], words: record }
   }
 }
 
-module.exports = {
-  NPY,
-  SAFETENSORS,
-  GGUF,
-  ZIP_END,
-  ZIP_DIRECTORY,
-  ZIP_MEMBER,
-  PAIR,
-  TENSOR,
-  WIDEST,
-  parse,
-  recordsOf,
-}
+module.exports = { PARSERS, PAIR, TENSOR, WIDEST, parse, recordsOf }

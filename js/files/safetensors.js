@@ -4,7 +4,7 @@
 const { textOf } = require('../runtime/host')
 const { checkHeap } = require('../runtime/heap')
 const { parseHeader, entryOf, setOnce } = require('./entries')
-const { SAFETENSORS, PAIR, WIDEST, recordsOf } = require('./parsers')
+const { PARSERS, PAIR, WIDEST, recordsOf } = require('./parsers')
 const { plainFile } = require('./tensor-file')
 
 /** @typedef {import('./byte-source').Source} Source */
@@ -19,7 +19,7 @@ function safetensorsFile(source) {
   const entries = new Map()
   /** @type {Map<string, string>} */
   const metadata = new Map()
-  const { words: all, bytes } = parseHeader(SAFETENSORS, source)
+  const { words: all, bytes } = parseHeader(PARSERS.SAFETENSORS, source)
   for (const { tag, nameAt, nameLength, words } of recordsOf(all)) {
     const name = jsonText(bytes, nameAt, nameLength)
     if (tag === PAIR) setOnce(metadata, name, nameAt, jsonText(bytes, words[5], words[6]))

@@ -34,16 +34,10 @@ const AHEAD = 2 ** 25 // bytes of tensors that come together, where no one has m
  * @param {Piece[]} pieces
  * @returns {Uint8Array} as long as the longest such part; empty if there is none
  */
-const copyBuffer = (pieces) =>
-  new Uint8Array(
-    pieces.reduce(
-      (n, piece) =>
-        piece instanceof ChecksummedTensor || mayMove(piece)
-          ? Math.max(n, Math.min(CHUNK, sizeOf(piece)))
-          : n,
-      0,
-    ),
-  )
+function copyBuffer(pieces) {
+  const copied = pieces.filter((piece) => piece instanceof ChecksummedTensor || mayMove(piece))
+  return new Uint8Array(copied.reduce((n, piece) => Math.max(n, Math.min(CHUNK, sizeOf(piece))), 0))
+}
 
 /**
  * A part as it is written.
@@ -69,17 +63,16 @@ function writeSync(file, pieces, replace) {
   try {
     const own = copyBuffer(pieces)
     for (const piece of pieces) {
+      const summed = piece instanceof ChecksummedTensor ? piece : undefined
       for (let at = 0, n = sizeOf(piece); at < n;) {
         at += withPart(piece, at, Math.min(CHUNK, n - at), (part) => {
-          const bytes = stableBytes(part, own, piece instanceof ChecksummedTensor)
+          const bytes = stableBytes(part, own, summed !== undefined)
           const count = fs.writeSync(temporary.fd, bytes)
-          if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
+          summed?.add(bytes.subarray(0, count))
           return count
         })
       }
-      if (piece instanceof ChecksummedTensor) {
-        fs.writeSync(temporary.fd, piece.sum(), 0, 4, piece.at)
-      }
+      if (summed !== undefined) fs.writeSync(temporary.fd, summed.sum(), 0, 4, summed.at)
     }
     if (!isRestricted()) fs.fdatasyncSync(temporary.fd) // else O_DSYNC did it at each write
     temporary.publish(replace)
@@ -109,11 +102,7 @@ async function writeAsync(file, pieces, { signal, onProgress, replace }, come) {
     const temporary = new TemporaryFile(file)
     try {
       await writeInto(temporary.fd, pieces, signal, onProgress, come)
-      if (!isRestricted()) {
-        await callback((done) => {
-          fs.fdatasync(temporary.fd, done)
-        })
-      }
+      if (!isRestricted()) await callback((done) => fs.fdatasync(temporary.fd, done))
       checkSignal(signal)
       temporary.publish(replace)
       temporary.syncFolder()
@@ -161,9 +150,7 @@ async function writeInto(fd, pieces, signal, onProgress, come) {
         const moves = mayMove(piece)
         const bytes = stableBytes(part, own, moves || piece instanceof ChecksummedTensor)
         if (moves) countStaged(part.length)
-        const count = await callback((done) => {
-          fs.write(fd, bytes, 0, bytes.length, null, done)
-        })
+        const count = await callback((done) => fs.write(fd, bytes, 0, bytes.length, null, done))
         if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
         return count
       })
@@ -190,45 +177,31 @@ function mayMove(piece) {
   )
 }
 
-/**
- * By extension: a file's pieces, the options of saving it, and of saving it at once.
- *
- * @type {Record<string, { piecesOf: (given: any, metadata: unknown) => Piece[], names: string[], namesSync: string[] }>}
- */
-const FORMATS = {
-  '.npy': {
-    piecesOf: (t) => writers.npyPieces(writers.tensorGiven(t)),
-    names: OF_SAVING,
-    namesSync: ['ifExists'],
-  },
-  '.npz': {
-    piecesOf: (tensors) => writers.npzPieces(writers.npzEntriesOf(tensors)),
-    names: OF_SAVING,
-    namesSync: ['ifExists'],
-  },
-  '.safetensors': {
-    piecesOf: (tensors, metadata) =>
-      writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata)),
-    names: ['metadata', ...OF_SAVING],
-    namesSync: ['metadata', 'ifExists'],
-  },
+/** A file's pieces, by its extension @type {Record<string, (given: any, metadata: unknown) => Piece[]>} */
+const piecesOf = {
+  '.npy': (t) => writers.npyPieces(writers.tensorGiven(t)),
+  '.npz': (tensors) => writers.npzPieces(writers.npzEntriesOf(tensors)),
+  '.safetensors': (tensors, metadata) =>
+    writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata)),
 }
+
+/** What the options of saving may name. @param {string} extension @param {string[]} names  for all files */
+const optionsFor = (extension, names) =>
+  extension === '.safetensors' ? ['metadata', ...names] : names
 
 /** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
 async function saveAs(extension, where, path, given, opts) {
-  const { piecesOf, names } = FORMATS[extension]
   const file = pathOf(path)
-  const options = transferOptions(opts, names, where)
-  await writeAsync(file, piecesOf(given, options.metadata), options)
+  const options = transferOptions(opts, optionsFor(extension, OF_SAVING), where)
+  await writeAsync(file, piecesOf[extension](given, options.metadata), options)
 }
 
 /** @param {string} extension @param {string} where  the function @param {unknown} path @param {unknown} given  tensors @param {unknown} opts */
 function saveAsSync(extension, where, path, given, opts) {
-  const { piecesOf, namesSync } = FORMATS[extension]
   const file = pathOf(path)
-  const { metadata, ifExists } = optionsOf(opts, namesSync, where)
+  const { metadata, ifExists } = optionsOf(opts, optionsFor(extension, ['ifExists']), where)
   const isReplaced = replaces(ifExists)
-  writeSync(file, piecesOf(given, metadata), isReplaced)
+  writeSync(file, piecesOf[extension](given, metadata), isReplaced)
 }
 
 /**
@@ -335,13 +308,8 @@ function saveSafetensorsSync(path, tensors, opts) {
  */
 async function save(path, tensors, opts) {
   const extension = extensionOf(pathOf(path), ['.npy', '.npz', '.safetensors'])
-  return saveAs(
-    extension,
-    { '.npy': 'saveNpy', '.npz': 'saveNpz' }[extension] ?? 'saveSafetensors',
-    path,
-    tensors,
-    opts,
-  )
+  const where = { '.npy': 'saveNpy', '.npz': 'saveNpz' }[extension] ?? 'saveSafetensors'
+  return saveAs(extension, where, path, tensors, opts)
 }
 
 /**
@@ -355,11 +323,9 @@ async function save(path, tensors, opts) {
  */
 async function saveLate(path, specs, come, opts) {
   const extension = extensionOf(path, ['.npz', '.safetensors'])
-  const options = transferOptions(opts, FORMATS[extension].names, 'save')
-  const entries = specs.map(
-    ({ name, dtype, shape }) =>
-      /** @type {[string, Late]} */ ([name, new LatePiece(name, dtype, shape)]),
-  )
+  const options = transferOptions(opts, optionsFor(extension, OF_SAVING), 'save')
+  /** @type {[string, Late][]} */
+  const entries = specs.map(({ name, dtype, shape }) => [name, new LatePiece(name, dtype, shape)])
   const pieces =
     extension === '.npz'
       ? writers.npzPieces(entries)

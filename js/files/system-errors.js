@@ -21,9 +21,8 @@ function systemError(error, file) {
   if (error?.code === 'ERR_ACCESS_DENIED') {
     // by Node's permission model: the message has the flag that would allow it
     const { permission, resource } = error // of links it says neither, and they need everything
-    const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[
-      /** @type {string} */ (permission)
-    ]
+    const flags = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }
+    const flag = flags[/** @type {keyof typeof flags} */ (permission)]
     let needs =
       flag === undefined ? '--allow-fs-read=* --allow-fs-write=*' : `${flag}=${resource || file}`
     if (flag !== undefined && resource && path.basename(resource) !== path.basename(file)) {
@@ -64,12 +63,8 @@ function systemError(error, file) {
 function callError(number, syscall, file) {
   const errno = errnoOf(number)
   const code = getSystemErrorName(errno)
-  return Object.assign(new Error(`${code}: ${syscall} '${file}'`), {
-    code,
-    errno,
-    syscall,
-    path: file,
-  })
+  const error = new Error(`${code}: ${syscall} '${file}'`)
+  return Object.assign(error, { code, errno, syscall, path: file })
 }
 
 /** What Node's permission model calls what it asks for. @type {Record<string, string>} */
@@ -95,14 +90,9 @@ function isAllowed(scope, file) {
  */
 function checkAllowed(scope, file, all = file) {
   if (isAllowed(scope, all)) return
-  throw systemError(
-    Object.assign(new Error('Access to this API has been restricted'), {
-      code: 'ERR_ACCESS_DENIED',
-      permission: PERMISSIONS[scope],
-      resource: file,
-    }),
-    file,
-  )
+  const error = new Error('Access to this API has been restricted')
+  const details = { code: 'ERR_ACCESS_DENIED', permission: PERMISSIONS[scope], resource: file }
+  throw systemError(Object.assign(error, details), file)
 }
 
 /**

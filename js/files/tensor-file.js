@@ -239,11 +239,8 @@ class TensorFile {
   }
 }
 if (Symbol.dispose !== undefined) {
-  Object.defineProperty(TensorFile.prototype, Symbol.dispose, {
-    value: TensorFile.prototype.close,
-    configurable: true,
-    writable: true,
-  })
+  const dispose = { value: TensorFile.prototype.close, configurable: true, writable: true }
+  Object.defineProperty(TensorFile.prototype, Symbol.dispose, dispose)
 }
 
 /**
@@ -256,17 +253,10 @@ function missingTensor(entries, name) {
   }
   const names = [...entries.keys()]
   const meant = nearest(name, names.slice(0, MOST_COMPARED))
-  if (meant !== null) {
-    return failure(
-      'ERR_NOT_FOUND',
-      `there is no tensor ${show(name)}; did you mean ${show(meant)}?`,
-    )
-  }
-  const first = names.slice(0, 3).map(show).join(', ')
-  return failure(
-    'ERR_NOT_FOUND',
-    `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`,
-  )
+  const first = names.slice(0, 3).map(show).join(', ') || 'none'
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
+  const hint = meant === null ? `tensors are ${first}${more}` : `did you mean ${show(meant)}?`
+  return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; ${hint}`)
 }
 
 /**
@@ -278,15 +268,9 @@ function missingTensor(entries, name) {
  */
 function plainFile(source, entries, metadata) {
   const make = (/** @type {Entry} */ entry) => tensorFromEntry(source, entry)
+  const makeAsync = async (/** @type {Entry} */ entry) => make(entry)
   // @ts-expect-error The constructor is private to everybody else.
-  return new TensorFile(KEY, {
-    source,
-    entries,
-    metadata,
-    make,
-    makeAsync: async (/** @type {Entry} */ entry) => make(entry),
-    info: infoOf,
-  })
+  return new TensorFile(KEY, { source, entries, metadata, make, makeAsync, info: infoOf })
 }
 
 module.exports = { KEY, TensorFile, missingTensor, plainFile }

@@ -34,12 +34,9 @@ function transferOptions(opts, names, where) {
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
   }
-  return {
-    metadata,
-    signal: signalOf(signal),
-    onProgress: onProgress && marked(onProgress),
-    replace: replaces(ifExists),
-  }
+  const given = signalOf(signal)
+  const replace = replaces(ifExists)
+  return { metadata, signal: given, onProgress: onProgress && marked(onProgress), replace }
 }
 
 /** Carries what a caller's function threw back to the caller, unchanged. */
@@ -83,9 +80,7 @@ const replaces = (ifExists) =>
  */
 function callback(start) {
   return new Promise((resolve, reject) => {
-    start((error, result) => {
-      error ? reject(error) : resolve(result)
-    })
+    start((error, result) => (error ? reject(error) : resolve(result)))
   })
 }
 

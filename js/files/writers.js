@@ -107,7 +107,7 @@ class ChecksummedTensor {
 
   /** @returns {Uint8Array} what is written at byte `at` after all bytes were added */
   sum() {
-    this.field.set(numbers([4, this.crc]))
+    this.field.set(packed('4', this.crc))
     return this.field
   }
 }
@@ -116,6 +116,8 @@ rootless(ChecksummedTensor)
 
 const ALIGNMENT = 64
 const ENTRY_BYTES = 2048 // of heap, for the pieces of one tensor
+const MOST_32 = 0xffffffff // of four bytes in a zip; zip64 has more
+const COMMON = '22222444' // widths of the fields that both headers of a member have
 const MOST = 1000000 // tensors, and pairs of metadata: the parsers read no more
 
 /**
@@ -162,11 +164,8 @@ function compact(t) {
 function npyHeader(dtype, shape, fortran) {
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
   let text = `{'descr': '${TYPES[dtype].npy}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
-  // Spaces, so that NumPy can write a longer first axis in place.
-  text = text.padEnd(
-    text.length +
-      Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length),
-  )
+  const first = String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0)
+  text += ' '.repeat(Math.max(0, 21 - first.length)) // so that NumPy can write a longer first axis in place
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
   const header = new Uint8Array(10 + length).fill(32)
   header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
@@ -175,8 +174,9 @@ function npyHeader(dtype, shape, fortran) {
   return header
 }
 
-/** @param {Tensor} t @returns {[Uint8Array, TensorPiece]} */
+/** @param {Tensor | LatePiece} t @returns {[Uint8Array, TensorPiece | LatePiece]} */
 function npyPieces(t) {
+  if (t instanceof LatePiece) return [npyHeader(t.dtype, t.shape, false), t]
   const layout = Tensor.attachedOf(t)
   const { shape } = layout
   const reversed = shape.map((_, d) => shape.length - 1 - d)
@@ -300,9 +300,8 @@ function safetensorsHeader(specs, metadata) {
   const sorted = specs.map((spec) => ({ spec, rank: rank(spec) })).sort((a, b) => b.rank - a.rank)
   const fields = []
   if (metadata.length > 0) {
-    fields.push(
-      `"__metadata__":{${metadata.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`,
-    )
+    const pairs = metadata.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    fields.push(`"__metadata__":{${pairs}}`)
   }
   let at = 0
   const order = sorted.map(({ spec }) => {
@@ -354,14 +353,12 @@ function safetensorsPieces(entries, metadata) {
     return { name, dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
   })
   const { header, order } = safetensorsHeader(specs, metadata)
-  return [
-    header,
-    ...order.map(({ spec: { piece } }) => {
-      if (piece instanceof LatePiece) return piece
-      piece.check()
-      return new TensorPiece(compact(piece.tensor))
-    }),
-  ]
+  const pieces = order.map(({ spec: { piece } }) => {
+    if (piece instanceof LatePiece) return piece
+    piece.check()
+    return new TensorPiece(compact(piece.tensor))
+  })
+  return [header, ...pieces]
 }
 
 /**
@@ -378,10 +375,7 @@ function npzPieces(entries) {
   const all = []
   let at = 0
   for (const [name, t] of entries) {
-    const [header, content] =
-      t instanceof LatePiece
-        ? /** @type {const} */ ([npyHeader(t.dtype, t.shape, false), t])
-        : npyPieces(t)
+    const [header, content] = npyPieces(t)
     const size = header.length + content.nbytes
     const summed = new ChecksummedTensor(content, crc32(header, 0))
     const file = bytesOf(`${name}.npy`)
@@ -391,38 +385,18 @@ function npzPieces(entries) {
         `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`,
       )
     }
-    const wide = zip64([size, size])
+    const wide = zip64(size, size)
     const pad = -(at + 30 + file.length + wide.length + 4) & (ALIGNMENT - 1)
-    const padding = numbers([2, 0xd935], [2, pad], [pad, 0])
-    const head = joined(
-      numbers(
-        [4, 0x04034b50],
-        ...common(size, 0),
-        [2, file.length],
-        [2, wide.length + padding.length],
-      ),
-      file,
-      wide,
-      padding,
-    )
-    const far = zip64([size, size, at])
+    const padding = joined(packed('22', 0xd935, pad), new Uint8Array(pad))
+    // version, flags (names are UTF-8), method, time, date, checksum, sizes
+    const common = [45, 0x800, 0, 0, 0x21, 0, Math.min(size, MOST_32), Math.min(size, MOST_32)]
+    const extra = wide.length + padding.length
+    const start = packed(`4${COMMON}22`, 0x04034b50, ...common, file.length, extra)
+    const head = joined(start, file, wide, padding)
+    const far = zip64(size, size, at)
+    const rest = [file.length, far.length, 0, 0, 0, 0, Math.min(at, MOST_32)]
     directory.push(
-      joined(
-        numbers(
-          [4, 0x02014b50],
-          [2, 45],
-          ...common(size, 0),
-          [2, file.length],
-          [2, far.length],
-          [2, 0],
-          [2, 0],
-          [2, 0],
-          [4, 0],
-          [4, Math.min(at, 0xffffffff)],
-        ),
-        file,
-        far,
-      ),
+      joined(packed(`42${COMMON}2222244`, 0x02014b50, 45, ...common, ...rest), file, far),
     )
     summed.at = at + 14
     all.push(summed)
@@ -432,39 +406,13 @@ function npzPieces(entries) {
   const list = joined(...directory)
   const end = at + list.length
   const n = entries.length
-  const isWide = n >= 0xffff || end >= 0xffffffff
-  const wide = isWide
-    ? numbers(
-        [4, 0x06064b50],
-        [8, 44],
-        [2, 45],
-        [2, 45],
-        [4, 0],
-        [4, 0],
-        [8, n],
-        [8, n],
-        [8, list.length],
-        [8, at],
-        [4, 0x07064b50],
-        [4, 0],
-        [8, end],
-        [4, 1],
-      )
-    : new Uint8Array(0)
+  const isWide = n >= 0xffff || end >= MOST_32
+  const zip64End = [0x06064b50, 44, 45, 45, 0, 0, n, n, list.length, at]
+  const locator = [0x07064b50, 0, end, 1]
+  const wide = isWide ? packed('48224488884484', ...zip64End, ...locator) : new Uint8Array(0)
   const short = Math.min(n, 0xffff)
-  const last = joined(
-    list,
-    wide,
-    numbers(
-      [4, 0x06054b50],
-      [4, 0],
-      [2, short],
-      [2, short],
-      [4, Math.min(list.length, 0xffffffff)],
-      [4, Math.min(at, 0xffffffff)],
-      [2, 0],
-    ),
-  )
+  const where = [Math.min(list.length, MOST_32), Math.min(at, MOST_32)]
+  const last = joined(list, wide, packed('4422442', 0x06054b50, 0, short, short, ...where, 0))
   let from = 16
   directory.forEach((entry, i) => {
     all[i].field = last.subarray(from, from + 4)
@@ -474,55 +422,29 @@ function npzPieces(entries) {
 }
 
 /**
- * Fields that both headers of a member have: version, flags (names are UTF-8), method, time, checksum, sizes.
- *
- * @param {number} size
- * @param {number} crc
- * @returns {[number, number][]}
- */
-function common(size, crc) {
-  const short = Math.min(size, 0xffffffff)
-  return [
-    [2, 45],
-    [2, 0x800],
-    [2, 0],
-    [2, 0],
-    [2, 0x21],
-    [4, crc],
-    [4, short],
-    [4, short],
-  ]
-}
-
-/**
  * The zip64 field: the numbers that need more than 32 bits; empty if none does.
  *
- * @param {number[]} values
+ * @param {...number} values
  */
-function zip64(values) {
-  const large = values.filter((value) => value >= 0xffffffff)
-  if (large.length === 0) return new Uint8Array(0)
-  return numbers(
-    [2, 1],
-    [2, 8 * large.length],
-    ...large.map((value) => /** @type {[number, number]} */ ([8, value])),
-  )
+function zip64(...values) {
+  const large = values.filter((value) => value >= MOST_32)
+  const n = large.length
+  return n === 0 ? new Uint8Array(0) : packed(`22${'8'.repeat(n)}`, 1, 8 * n, ...large)
 }
 
 /**
- * @param {[number, number][]} fields  bytes and value, little-endian
- * @returns {Uint8Array}
+ * @param {string} widths  bytes of each value, a digit each
+ * @param {...number} values
+ * @returns {Uint8Array} little-endian
  */
-function numbers(...fields) {
-  const bytes = new Uint8Array(fields.reduce((n, [width]) => n + width, 0))
-  let at = 0
-  for (const [width, value] of fields) {
-    for (let j = 0, rest = value; j < width && rest > 0; j++, rest = Math.floor(rest / 256)) {
-      bytes[at + j] = rest % 256
+function packed(widths, ...values) {
+  const bytes = []
+  for (const [i, value] of values.entries()) {
+    for (let j = 0, rest = value; j < Number(widths[i]); j++, rest = Math.floor(rest / 256)) {
+      bytes.push(rest % 256)
     }
-    at += width
   }
-  return bytes
+  return Uint8Array.from(bytes)
 }
 
 /**
@@ -589,9 +511,7 @@ function bytesOfPieces(pieces, reason) {
   let at = 0
   for (const piece of pieces) {
     const n = sizeOf(piece)
-    withPart(piece, 0, n, (part) => {
-      bytes.set(part, at)
-    })
+    withPart(piece, 0, n, (part) => bytes.set(part, at))
     if (piece instanceof ChecksummedTensor) {
       piece.add(bytes.subarray(at, at + n))
       bytes.set(piece.sum(), piece.at)

@@ -10,11 +10,8 @@ class Details {
   /** @param {MapPage} page */
   constructor(page) {
     this.page = page
-    this.element = page.el('aside', {
-      class: 'details',
-      'aria-label': 'The chosen tensor',
-      'aria-live': 'polite',
-    })
+    const label = 'The chosen tensor'
+    this.element = page.el('aside.details', { 'aria-label': label, 'aria-live': 'polite' })
     /** what is drawn: it is drawn again only if it changed */
     this.drawn = ''
   }
@@ -24,63 +21,47 @@ class Details {
     const said = JSON.stringify(found)
     if (said === this.drawn) return
     this.drawn = said
-    if (found === null) this.element.replaceChildren()
-    else this.element.replaceChildren(...this.draw(found.region, found.row))
+    this.element.replaceChildren(...(found === null ? [] : this.draw(found.region, found.row)))
   }
 
   /** @param {Region} region @param {MappedTensors} row */
   draw(region, row) {
     const { el, texts, diagram } = this.page
     const { dtype, shape, strides, itemsize } = row
-    const steps = shape.map((n, d) => {
-      if (n < 2) return 'no step'
-      if (strides[d] === 0) return '0 B: the same bytes again'
-      return `${texts.signed(strides[d] * itemsize)} B${strides[d] < 0 ? ': backwards' : ''}`
+    const axes = shape.map((n, d) => {
+      const step = `${texts.signed(strides[d] * itemsize)} B${strides[d] < 0 ? ': backwards' : ''}`
+      const said = n < 2 ? 'no step' : strides[d] === 0 ? '0 B: the same bytes again' : step
+      return el(
+        'li',
+        el('span', `axis ${d}`),
+        el('span', texts.many(n, 'element')),
+        el('span', said),
+      )
     })
     return [
       el(
         'h3',
         { class: texts.hue(dtype) },
-        el('span', { class: 'swatch' }),
+        el('span.swatch'),
         dtype,
         ' ',
-        el('span', { class: 'shape' }, texts.listed(shape)),
+        el('span.shape', texts.listed(shape)),
       ),
       diagram.draw(row),
+      el('ol.axes', { start: '0' }, ...axes),
       el(
-        'ol',
-        { class: 'axes', start: '0' },
-        ...shape.map((n, d) =>
-          el(
-            'li',
-            {},
-            el('span', {}, `axis ${d}`),
-            el('span', {}, texts.many(n, 'element')),
-            el('span', {}, steps[d]),
-          ),
-        ),
-      ),
-      el(
-        'dl',
-        { class: 'facts' },
-        ...this.factsOf(region, row).flatMap(([name, value]) => [
-          el('dt', {}, name),
-          el('dd', {}, value),
-        ]),
+        'dl.facts',
+        ...this.factsOf(region, row).flatMap(([name, value]) => [el('dt', name), el('dd', value)]),
       ),
     ]
   }
 
   /** @param {Region} region @param {MappedTensors} row @returns {[string, string][]} */
-  factsOf(
-    { kind, nbytes, address, owners },
-    { itemsize, size, starts, count, site, isView, thread, isReadOnly, exposed },
-  ) {
+  factsOf({ kind, nbytes, address, owners }, row) {
+    const { itemsize, size, starts, count, site, isView, thread, isReadOnly, exposed } = row
     const { texts } = this.page
-    const from = starts
-      .slice(0, count > 1 ? 4 : 1)
-      .map((start) => texts.grouped(start))
-      .join(', ')
+    const from = starts.slice(0, count > 1 ? 4 : 1).map((start) => texts.grouped(start))
+    const bytes = texts.bytes(size * itemsize)
     const state = [isView ? 'a view' : 'no view']
     if (thread !== null) state.push(`of ${thread}`)
     if (isReadOnly) state.push('read-only')
@@ -90,29 +71,22 @@ class Details {
     /** @type {[string, string][]} */
     const facts = [
       ['elements', texts.grouped(size)],
-      [
-        'bytes',
-        `${texts.bytes(size * itemsize)}${count > 1 ? ` each, ${texts.grouped(count)} of them` : ''}`,
-      ],
+      ['bytes', count > 1 ? `${bytes} each, ${texts.grouped(count)} of them` : bytes],
       [
         'begins at',
         count > 1
-          ? `byte ${from}${count > 4 ? '\u2026' : ''}`
+          ? `byte ${from.join(', ')}${count > 4 ? '\u2026' : ''}`
           : `byte ${from} of ${texts.grouped(nbytes)}`,
       ],
-      ['memory', `${texts.kinds[kind]?.[1] ?? kind}`],
+      ['memory', texts.kinds[kind]?.[1] ?? kind],
     ]
     if (address !== null) {
-      facts.push([
-        'address',
-        `0x${(BigInt(address) + BigInt(Math.max(0, starts[0]))).toString(16)}`,
-      ])
+      const first = BigInt(address) + BigInt(Math.max(0, starts[0]))
+      facts.push(['address', `0x${first.toString(16)}`])
     }
     if (site !== null) {
-      facts.push([
-        'made by',
-        `${site.call === '' ? '' : `${site.call}, `}${site.file}:${site.line}:${site.column}`,
-      ])
+      const call = site.call === '' ? '' : `${site.call}, `
+      facts.push(['made by', `${call}${site.file}:${site.line}:${site.column}`])
     }
     facts.push(['is', state.join(', ')])
     for (const owner of owners) facts.push(['also', texts.owner(owner)])

@@ -74,14 +74,14 @@ class Diagram {
   /** @param {MappedTensors} row */
   draw(row) {
     const { el, texts, parts } = this.page
-    if (row.size === 0) return el('p', { class: 'none' }, 'It has no elements.')
+    if (row.size === 0) return el('p.none', 'It has no elements.')
     const { slots, all } = parts.slotsOf(row, this.mostSlots)
     const grid = this.gridOf(row, slots.length)
     const width = grid.margin + grid.columns * grid.width
     const height = Math.ceil(slots.length / grid.columns) * grid.line - (grid.line - grid.height)
     const orders = slots.flat().sort((a, b) => a - b)
-    const points =
-      orders.length > 1 && orders.length <= this.mostSlots ? this.pathOf(slots, grid) : ''
+    const isDrawn = orders.length > 1 && orders.length <= this.mostSlots
+    const points = isDrawn ? this.pathOf(slots, grid) : ''
     const places =
       all > slots.length
         ? `the first ${slots.length} of ${texts.grouped(all)} places`
@@ -99,9 +99,8 @@ class Diagram {
       'figure',
       { class: texts.hue(row.dtype) },
       el(
-        'svg',
+        'svg.diagram',
         {
-          class: 'diagram',
           viewBox: `0 -4 ${width + 4} ${height + 8}`,
           width: width + 4,
           height: height + 8,
@@ -112,7 +111,7 @@ class Diagram {
         points === '' ? null : el('polyline', { points, class: 'walk' }),
         ...this.wordsOf(row, slots, grid),
       ),
-      el('figcaption', {}, notes.join(' \u00b7 ')),
+      el('figcaption', notes.join(' \u00b7 ')),
     )
   }
 
@@ -121,17 +120,10 @@ class Diagram {
     const steps = strides
       .filter((stride, d) => shape[d] > 1 && Math.abs(stride) >= 4 && Math.abs(stride) <= 16)
       .map(Math.abs)
-    const columns = Math.min(
-      n,
-      steps.length > 0 ? Math.min(...steps) : n <= 16 ? Math.max(4, n) : 16,
-    )
-    return {
-      columns,
-      width: Math.max(20, Math.min(44, 318 / columns)),
-      height: 26,
-      line: 29,
-      margin: 40,
-    }
+    const most = steps.length > 0 ? Math.min(...steps) : n <= 16 ? Math.max(4, n) : 16
+    const columns = Math.min(n, most)
+    const width = Math.max(20, Math.min(44, 318 / columns))
+    return { columns, width, height: 26, line: 29, margin: 40 }
   }
 
   /** Left upper corner of a slot. @param {number} i @param {Grid} grid @returns {[number, number]} */
@@ -147,11 +139,9 @@ class Diagram {
       const [x, y] = this.cornerOf(i, grid)
       const from = starts[0] + reach[0] + i * itemsize
       const indices = elements.slice(0, 6).map((order) => this.indexOf(shape, order))
-      const what =
-        elements.length === 0
-          ? 'no element'
-          : `${indices.join(' ')}${elements.length > 6 ? ' \u2026' : ''}`
-      const title = el('title', {}, `bytes ${from} to ${from + itemsize - 1}: ${what}`)
+      if (elements.length > 6) indices.push('\u2026')
+      const what = indices.join(' ') || 'no element'
+      const title = el('title', `bytes ${from} to ${from + itemsize - 1}: ${what}`)
       const kind = elements.length === 0 ? 'slot gap' : elements.length > 1 ? 'slot shared' : 'slot'
       const cell = el(
         'rect',
@@ -172,20 +162,12 @@ class Diagram {
       const many = elements.length >= 1000 ? '999+' : elements.length
       const text =
         elements.length === 0 ? '' : elements.length > 1 ? `\u00d7${many}` : String(elements[0])
+      const from = i % grid.columns === 0 ? String(starts[0] + reach[0] + i * itemsize) : ''
+      const isShort = text.length * 6.6 <= grid.width
       return [
-        ...(i % grid.columns === 0
-          ? [
-              el(
-                'text',
-                { class: 'at', x: grid.margin - 8, y: y + baseline },
-                String(starts[0] + reach[0] + i * itemsize),
-              ),
-            ]
-          : []),
-        ...(text !== '' && text.length * 6.6 <= grid.width
-          ? [el('text', { x: x + grid.width / 2, y: y + baseline }, text)]
-          : []),
-      ]
+        from === '' ? [] : el('text.at', { x: grid.margin - 8, y: y + baseline }, from),
+        text === '' || !isShort ? [] : el('text', { x: x + grid.width / 2, y: y + baseline }, text),
+      ].flat()
     })
   }
 

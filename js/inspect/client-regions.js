@@ -10,7 +10,7 @@ class RegionList {
   /** @param {MapPage} page */
   constructor(page) {
     this.page = page
-    this.element = page.el('div', { class: 'regions' })
+    this.element = page.el('div.regions')
     this.step = 100 // regions that are drawn at a time
     this.fewRows = 8 // of one region, before the others are asked for
     /** key of ordersOf */
@@ -35,11 +35,8 @@ class RegionList {
 
   draw() {
     const { page, element } = this
-    const {
-      el,
-      texts,
-      map: { regions, more },
-    } = page
+    const { el, texts, map } = page
+    const { regions, more } = map
     const focused = /** @type {any} */ (page.root).activeElement ?? page.document.activeElement
     const key = focused?.dataset?.key
     const found = regions.filter((region) => this.matches(region)).sort(this.orderOf(this.sort))
@@ -48,38 +45,25 @@ class RegionList {
     for (const region of found.slice(0, this.most)) {
       const said = JSON.stringify([region, this.opened.has(region.id), this.scale, largest])
       const last = this.drawn.get(region.id)
-      next.set(
-        region.id,
-        last?.said === said ? last : { said, drawn: this.drawRegion(region, largest) },
-      )
+      const isSame = last?.said === said
+      next.set(region.id, isSame ? last : { said, drawn: this.drawRegion(region, largest) })
     }
     this.drawn = next
     const notes = []
     if (found.length === 0) {
-      notes.push(
-        el(
-          'p',
-          { class: 'none' },
-          regions.length === 0 ? 'No tensors are alive.' : 'Nothing matches the filter.',
-        ),
-      )
+      const isEmpty = regions.length === 0
+      notes.push(el('p.none', isEmpty ? 'No tensors are alive.' : 'Nothing matches the filter.'))
     }
     const left = found.length - next.size
     if (left > 0) {
-      notes.push(
-        this.moreButton(`${texts.many(left, 'more row')} of blocks`, () => {
-          this.most += this.step
-        }),
-      )
+      const showMore = () => (this.most += this.step)
+      notes.push(this.moreButton(`${texts.many(left, 'more row')} of blocks`, showMore))
     }
     if (more.regions > 0) {
-      notes.push(
-        el(
-          'p',
-          { class: 'none' },
-          `${texts.many(more.regions, 'smaller block')} of ${texts.bytes(more.bytes)} with ${texts.many(more.tensors, 'tensor')} ${more.regions === 1 ? 'is' : 'are'} not on the map.`,
-        ),
-      )
+      const blocks = `${texts.many(more.regions, 'smaller block')} of ${texts.bytes(more.bytes)}`
+      const isOne = more.regions === 1
+      const said = `${blocks} with ${texts.many(more.tensors, 'tensor')} ${isOne ? 'is' : 'are'} not on the map.`
+      notes.push(el('p.none', said))
     }
     element.replaceChildren(...[...next.values()].map(({ drawn }) => drawn), ...notes)
     if (key !== undefined) {
@@ -89,20 +73,13 @@ class RegionList {
     page.choose(page.chosen)
   }
 
-  /** @param {string} text @param {() => void} show */
+  /** @param {string} text @param {() => unknown} show */
   moreButton(text, show) {
-    return this.page.el(
-      'button',
-      {
-        type: 'button',
-        class: 'more',
-        onclick: () => {
-          show()
-          this.draw()
-        },
-      },
-      text,
-    )
+    const onclick = () => {
+      show()
+      this.draw()
+    }
+    return this.page.el('button.more', { type: 'button', onclick }, text)
   }
 
   /** @param {string} sort @returns {(a: Region, b: Region) => number} */
@@ -123,12 +100,8 @@ class RegionList {
       kind,
       texts.where(site),
       ...owners.map((owner) => texts.owner(owner)),
-      ...tensors.flatMap((row) => [
-        row.dtype,
-        texts.listed(row.shape),
-        texts.where(row.site),
-        row.site?.call ?? '',
-      ]),
+      ...tensors.flatMap((row) => [row.dtype, texts.listed(row.shape), texts.where(row.site)]),
+      ...tensors.map((row) => row.site?.call ?? ''),
     ]
     return said.some((text) => text.toLowerCase().includes(this.words))
   }
@@ -146,12 +119,9 @@ class RegionList {
       strided,
       () => true,
     ]
-    for (const wanted of wishes) {
-      for (const region of regions) {
-        for (const row of region.tensors) if (wanted(row)) return this.page.keyOf(region, row)
-      }
-    }
-    return ''
+    const rows = regions.flatMap((region) => region.tensors.map((row) => ({ region, row })))
+    const found = wishes.flatMap((wanted) => rows.find(({ row }) => wanted(row)) ?? [])
+    return found.length === 0 ? '' : this.page.keyOf(found[0].region, found[0].row)
   }
 
   /** @param {Region} region @param {number} largest */
@@ -168,33 +138,22 @@ class RegionList {
       { class: `region k-${kind}${count > 1 ? ' several' : ''}`, 'data-region': id },
       el(
         'h2',
-        {},
-        el(
-          'span',
-          { class: 'size' },
-          count > 1 ? el('em', {}, texts.times(count)) : null,
-          texts.bytes(nbytes),
-        ),
-        el('span', { class: 'kind', title: meaning }, name),
-        ...owners.map((owner) =>
-          el(
-            'span',
-            { class: `owner o-${owner.kind}`, title: texts.owner(owner) },
-            owner.kind === 'file' ? `file ${texts.nameOf(owner.name)}` : texts.owner(owner),
-          ),
-        ),
-        site === null ? null : el('span', { class: 'site' }, texts.where(site)),
+        el('span.size', count > 1 ? el('em', texts.times(count)) : null, texts.bytes(nbytes)),
+        el('span.kind', { title: meaning }, name),
+        ...owners.map((owner) => {
+          const text = texts.owner(owner)
+          const shown = owner.kind === 'file' ? `file ${texts.nameOf(owner.name)}` : text
+          return el('span', { class: `owner o-${owner.kind}`, title: text }, shown)
+        }),
+        site === null ? null : el('span.site', texts.where(site)),
       ),
       ...rows.map((row) => this.drawRow(region, row)),
       left > 0
-        ? this.moreButton(`${texts.many(left, 'more kind')} of views`, () => {
-            this.opened.add(id)
-          })
+        ? this.moreButton(`${texts.many(left, 'more kind')} of views`, () => this.opened.add(id))
         : null,
       more > 0 && left === 0
         ? el(
-            'p',
-            { class: 'none' },
+            'p.none',
             `${texts.many(more, 'smaller tensor')} ${more === 1 ? 'is' : 'are'} not on the map.`,
           )
         : null,
@@ -210,6 +169,7 @@ class RegionList {
     const { count, dtype, shape, strides, site, isReadOnly, exposed, thread } = row
     const key = page.keyOf(region, row)
     const stepped = texts.isRowMajor(row) ? '' : texts.listed(strides)
+    const taken = 'JavaScript has a typed array over these bytes'
     const made = site === null ? '' : `, ${site.call} at ${texts.where(site)}`
     return el(
       'button',
@@ -225,34 +185,20 @@ class RegionList {
         },
         onfocus: () => page.choose(key),
       },
-      el('span', { class: 'track' }, el('span', { class: 'room' }, this.stripe(region, row))),
+      el('span.track', el('span.room', this.stripe(region, row))),
       el(
-        'span',
-        { class: 'words' },
-        count > 1 ? el('em', {}, texts.times(count)) : null,
-        el('b', {}, dtype),
+        'span.words',
+        count > 1 ? el('em', texts.times(count)) : null,
+        el('b', dtype),
         ' ',
-        el('span', { class: 'shape' }, texts.listed(shape)),
-        stepped === ''
-          ? null
-          : el('span', { class: 'strides', title: 'strides, in elements' }, stepped),
+        el('span.shape', texts.listed(shape)),
+        stepped === '' ? null : el('span.strides', { title: 'strides, in elements' }, stepped),
         thread === null ? null : el('span', { class: 'tag thread' }, thread),
-        isReadOnly ? el('span', { class: 'tag' }, 'read-only') : null,
-        exposed > 0
-          ? el(
-              'span',
-              { class: 'tag js', title: 'JavaScript has a typed array over these bytes' },
-              'data',
-            )
-          : null,
+        isReadOnly ? el('span.tag', 'read-only') : null,
+        exposed > 0 ? el('span.tag js', { title: taken }, 'data') : null,
         site === null
           ? null
-          : el(
-              'span',
-              { class: 'from' },
-              el('span', { class: 'call' }, site.call),
-              ` ${texts.shortly(site)}`,
-            ),
+          : el('span.from', el('span.call', site.call), ` ${texts.shortly(site)}`),
       ),
     )
   }
@@ -271,13 +217,8 @@ class RegionList {
       if (level > 0) paths[level - 1] += `M${from} 0h${to - from}v1h${from - to}z`
     }
     return el(
-      'svg',
-      {
-        class: 'bytes',
-        viewBox: `0 0 ${cells} 1`,
-        preserveAspectRatio: 'none',
-        'aria-hidden': 'true',
-      },
+      'svg.bytes',
+      { viewBox: `0 0 ${cells} 1`, preserveAspectRatio: 'none', 'aria-hidden': 'true' },
       ...paths.map((d, i) => (d === '' ? null : el('path', { d, class: `level${i + 1}` }))),
     )
   }

@@ -10,12 +10,12 @@ class Summary {
   constructor(page) {
     const { el } = page
     this.page = page
-    this.status = el('span', { class: 'status', role: 'status' })
+    this.status = el('span.status', { role: 'status' })
     this.program = el('code')
-    this.also = el('span', { class: 'also' })
-    this.title = el('p', {}, this.program, this.also, this.status)
-    this.numbers = el('dl', { class: 'numbers' })
-    this.legend = el('ul', { class: 'legend', 'aria-label': 'Colours of dtypes' })
+    this.also = el('span.also')
+    this.title = el('p', this.program, this.also, this.status)
+    this.numbers = el('dl.numbers')
+    this.legend = el('ul.legend', { 'aria-label': 'Colours of dtypes' })
   }
 
   /** @param {string} text @param {boolean} isGood */
@@ -41,7 +41,7 @@ class Summary {
     ]
     this.numbers.replaceChildren(
       ...numbers.map(([value, name, id]) =>
-        el('div', { 'data-number': id }, el('dt', {}, name), el('dd', {}, value)),
+        el('div', { 'data-number': id }, el('dt', name), el('dd', value)),
       ),
     )
 
@@ -49,9 +49,7 @@ class Summary {
     if (pid > 0) also.push(`process ${pid}`)
     if (totals.untraced > 0) also.push(`${texts.many(totals.untraced, 'earlier tensor')} not shown`)
     this.program.textContent = program
-    const said = also.join(' \u00b7 ')
-    this.program.title = said
-    this.also.textContent = said
+    this.program.title = this.also.textContent = also.join(' \u00b7 ')
 
     const counts = new Map()
     for (const { tensors, count } of regions) {
@@ -65,7 +63,7 @@ class Summary {
         el(
           'li',
           { class: texts.hue(dtype), title: texts.many(n, 'tensor') },
-          el('span', { class: 'swatch' }),
+          el('span.swatch'),
           dtype,
         ),
       )

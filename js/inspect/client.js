@@ -8,7 +8,7 @@ const { Details } = require('./client-details')
 const { Diagram, slotsOf } = require('./client-diagram')
 const { RegionList } = require('./client-regions')
 const { Summary } = require('./client-summary')
-const { Texts } = require('./client-texts')
+const { textsOf } = require('./client-texts')
 const { coverage } = require('./coverage')
 
 /** @typedef {import('./map').MemoryMap} MemoryMap */
@@ -23,22 +23,24 @@ const { coverage } = require('./coverage')
 function elementsOf(document) {
   const SVG = ['svg', 'path', 'rect', 'text', 'g', 'title', 'line', 'polyline', 'circle']
   /**
-   * @param {string} name
-   * @param {Record<string, any>} [attributes]  on...: listeners; null, false: none
-   * @param {...(Node | string | null)} children
+   * @param {string} what  a name, or name.class
+   * @param {...any} content  attributes (on...: listeners; null, false: none), where there are some, and children: nodes and texts; null: none
    * @returns {any}
    */
-  function el(name, attributes = {}, ...children) {
+  function el(what, ...content) {
+    const [name, className = ''] = what.split('.')
     const made = SVG.includes(name)
       ? document.createElementNS('http://www.w3.org/2000/svg', name)
       : document.createElement(name)
+    if (className !== '') made.setAttribute('class', className)
+    const attributes = content[0]?.constructor === Object ? content.shift() : {}
     for (const [key, value] of Object.entries(attributes)) {
       if (key.startsWith('on')) made.addEventListener(key.slice(2), value)
       else if (value !== null && value !== false) {
         made.setAttribute(key, value === true ? '' : String(value))
       }
     }
-    for (const child of children) if (child !== null) made.append(child)
+    made.append(...content.filter((child) => child !== null))
     return made
   }
   return el
@@ -59,7 +61,7 @@ class MapPage {
     /** key of the chosen row; '': none */
     this.chosen = ''
     this.el = parts.elementsOf(this.document)
-    this.texts = new parts.Texts()
+    this.texts = parts.textsOf()
     this.summary = new parts.Summary(this)
     this.regions = new parts.RegionList(this)
     this.diagram = new parts.Diagram(this)
@@ -73,58 +75,26 @@ class MapPage {
     })
     const { el, summary, regions, details, copies, filter } = this
     this.frame = el(
-      'div',
-      { class: 'map' },
+      'div.map',
       el(
         'header',
-        {},
-        el(
-          'div',
-          { class: 'name' },
-          el('h1', {}, el('b', {}, 'same', el('i', {}, 'bytes')), ' memory map'),
-          summary.title,
-        ),
+        el('div.name', el('h1', el('b', 'same', el('i', 'bytes')), ' memory map'), summary.title),
         summary.numbers,
       ),
       el(
-        'div',
-        { class: 'tools' },
+        'div.tools',
         filter,
-        this.newSwitch(
-          'Order',
-          [
-            ['size', 'Largest'],
-            ['age', 'Newest'],
-            ['views', 'Most shared'],
-          ],
-          regions.sort,
-          (value) => {
-            regions.sort = value
-          },
-        ),
-        this.newSwitch(
-          'Scale',
-          [
-            ['log', 'Log'],
-            ['linear', 'Linear'],
-          ],
-          regions.scale,
-          (value) => {
-            regions.scale = value
-          },
-        ),
+        this.newSwitch('Order', 'sort', { size: 'Largest', age: 'Newest', views: 'Most shared' }),
+        this.newSwitch('Scale', 'scale', { log: 'Log', linear: 'Linear' }),
         summary.legend,
       ),
       el(
-        'div',
-        { class: 'columns' },
-        el('main', {}, regions.element),
-        el('div', { class: 'side' }, details.element, copies.element),
+        'div.columns',
+        el('main', regions.element),
+        el('div.side', details.element, copies.element),
       ),
     )
-    this.frame.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) =>
-      this.onKey(event),
-    )
+    this.frame.addEventListener('keydown', (/** @type {any} */ event) => this.onKey(event))
     root.append(this.frame)
     summary.say(isLive ? 'live' : 'snapshot', isLive)
     this.update(map)
@@ -132,29 +102,22 @@ class MapPage {
 
   /**
    * @param {string} label
-   * @param {[value: string, name: string][]} choices
-   * @param {string} now
-   * @param {(value: string) => void} set
+   * @param {'sort' | 'scale'} property  of the list of regions
+   * @param {Record<string, string>} choices  what is shown, by value
    */
-  newSwitch(label, choices, now, set) {
-    const buttons = choices.map(([value, name]) =>
-      this.el(
-        'button',
-        {
-          type: 'button',
-          'aria-pressed': String(value === now),
-          onclick: () => {
-            set(value)
-            for (const [i, button] of buttons.entries()) {
-              button.setAttribute('aria-pressed', String(choices[i][0] === value))
-            }
-            this.regions.draw()
-          },
-        },
-        name,
-      ),
-    )
-    return this.el('span', { class: 'switch', role: 'group', 'aria-label': label }, ...buttons)
+  newSwitch(label, property, choices) {
+    const { el, regions } = this
+    /** @type {any[]} */
+    const buttons = Object.entries(choices).map(([value, name], i) => {
+      const onclick = () => {
+        regions[property] = value
+        buttons.forEach((button, k) => button.setAttribute('aria-pressed', String(k === i)))
+        regions.draw()
+      }
+      const isPressed = String(value === regions[property])
+      return el('button', { type: 'button', 'aria-pressed': isPressed, onclick }, name)
+    })
+    return el('span.switch', { role: 'group', 'aria-label': label }, ...buttons)
   }
 
   /** @param {KeyboardEvent} event */
@@ -172,10 +135,8 @@ class MapPage {
     } else if (target.classList.contains('stripe') && Object.hasOwn(steps, event.key)) {
       event.preventDefault()
       const stripes = [...this.frame.querySelectorAll('.stripe')]
-      const to =
-        stripes[
-          Math.max(0, Math.min(stripes.length - 1, stripes.indexOf(target) + steps[event.key]))
-        ]
+      const i = stripes.indexOf(target) + steps[event.key]
+      const to = stripes[Math.max(0, Math.min(stripes.length - 1, i))]
       to.focus()
       to.scrollIntoView({ block: 'nearest' })
       this.choose(to.dataset.key)
@@ -213,12 +174,12 @@ class MapPage {
   }
 }
 
-/** @typedef {{ MapPage: typeof MapPage, Texts: typeof Texts, Summary: typeof Summary, RegionList: typeof RegionList, Diagram: typeof Diagram, Details: typeof Details, Copies: typeof Copies, elementsOf: typeof elementsOf, slotsOf: typeof slotsOf, coverage: typeof coverage }} Parts */
+/** @typedef {{ MapPage: typeof MapPage, textsOf: typeof textsOf, Summary: typeof Summary, RegionList: typeof RegionList, Diagram: typeof Diagram, Details: typeof Details, Copies: typeof Copies, elementsOf: typeof elementsOf, slotsOf: typeof slotsOf, coverage: typeof coverage }} Parts */
 
 /** @type {Parts} */
 const parts = {
   MapPage,
-  Texts,
+  textsOf,
   Summary,
   RegionList,
   Diagram,
@@ -230,9 +191,9 @@ const parts = {
 }
 
 /** All parts, as the text of an object's initializer. */
-const textOfParts = () =>
-  `{\n${Object.entries(parts)
-    .map(([name, part]) => `${name}: ${part}`)
-    .join(',\n')}\n}`
+function textOfParts() {
+  const texts = Object.entries(parts).map(([name, part]) => `${name}: ${part}`)
+  return `{\n${texts.join(',\n')}\n}`
+}
 
 module.exports = { MapPage, parts, textOfParts }

@@ -111,10 +111,7 @@ const fileOf = (storage) => files.get(storage) ?? files.get(rootOf(storage))
  * @returns {{ space: unknown, begin: number, end: number, at: number }} at: the storage's first byte
  */
 function blockOf(storage, device) {
-  const {
-    ffi: { backend },
-    byteLengthOf,
-  } = instance()
+  const { ffi, byteLengthOf } = instance()
   const { kind, buffer, address, nbytes, byteOffset } = storage
   const space = device === 'cpu' ? 'memory' : device // a device's addresses may equal the host's
   const alone = { space: storage, begin: 0, end: nbytes, at: 0 }
@@ -124,18 +121,15 @@ function blockOf(storage, device) {
     return { space, begin: file.begin, end: file.end, at: address }
   }
   if (root !== storage && root.address !== null && address !== null) {
-    return {
-      space,
-      begin: Math.min(root.address, address),
-      end: Math.max(root.address + root.nbytes, address + nbytes),
-      at: address,
-    }
+    const begin = Math.min(root.address, address)
+    const end = Math.max(root.address + root.nbytes, address + nbytes)
+    return { space, begin, end, at: address }
   }
   if ((kind === 'js' || kind === 'sab') && buffer !== null) {
     const length = byteLengthOf(buffer)
     if (length < byteOffset + nbytes || length === 0) return alone // the buffer was transferred, or shrunk, or is empty
-    if (backend.isWasm) return { space: buffer, begin: 0, end: length, at: byteOffset }
-    const at = backend.addressOf(storage)
+    if (ffi.backend.isWasm) return { space: buffer, begin: 0, end: length, at: byteOffset }
+    const at = ffi.backend.addressOf(storage)
     return at === 0 ? alone : { space, begin: at - byteOffset, end: at - byteOffset + length, at }
   }
   return address === null || nbytes === 0
@@ -198,12 +192,10 @@ function ownersOf(members, device) {
     for (let i = 0; i < all.length; i++) if (all[i] === storage) held++
     if (held > 0) add('native', 'native code', held)
     if (optional === null) continue
-    if (optional.records !== null && optional.records.live > 0) {
-      add('record', 'toBlob', optional.records.live)
-    }
-    if (optional.busy > 0) {
-      add('operation', optional.written > 0 ? 'written' : 'read', optional.busy)
-    }
+    const live = optional.records?.live ?? 0
+    if (live > 0) add('record', 'toBlob', live)
+    const use = optional.written > 0 ? 'written' : 'read'
+    if (optional.busy > 0) add('operation', use, optional.busy)
   }
   for (const owner of objects) add('object', nameOfOwner(owner))
   return [...found.values()]
@@ -256,9 +248,9 @@ function regionsOf(list) {
       const { space, ...rest } = blockOf(storage, get(placed.tensor, 'device'))
       block = { ...rest, storages: [storage], tensors: [] }
       blocks.set(storage, block)
-      const others = spaces.get(space)
-      if (others === undefined) spaces.set(space, [block])
-      else others.push(block)
+      const others = spaces.get(space) ?? []
+      others.push(block)
+      spaces.set(space, others)
     }
     placed.at = block.at
     block.tensors.push(placed)
@@ -326,10 +318,9 @@ function rowsOf(list, begin) {
     } else {
       row.count++
       row.exposed += exposed
+      const step = Math.ceil(row.count / MOST_STARTS) // spreads the sample
       if (row.starts.length < MOST_STARTS) row.starts.push(start)
-      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) {
-        row.starts[row.count % MOST_STARTS] = start
-      } // spreads the sample
+      else if (row.count % step === 0) row.starts[row.count % MOST_STARTS] = start
     }
   }
   return [...rows.values()]
@@ -344,14 +335,8 @@ function gathered(regions) {
   /** @type {Map<string, Region>} */
   const known = new Map()
   for (const region of regions) {
-    const key = JSON.stringify([
-      region.kind,
-      region.nbytes,
-      region.device,
-      region.owners,
-      region.site,
-      region.tensors.map((row) => ({ ...row, id: 0 })),
-    ])
+    const tensors = region.tensors.map((row) => ({ ...row, id: 0 }))
+    const key = JSON.stringify({ ...region, id: 0, address: null, tensors })
     const first = known.get(key)
     if (first === undefined) known.set(key, region)
     else Object.assign(first, { count: first.count + 1, address: null })
@@ -434,12 +419,7 @@ function takeMap(limit) {
   const now = memory()
   const alive = aliveNow()
   checkHeap(alive.length * PLACED, () => `a map of ${alive.length} tensors`)
-  const list = alive.map(({ tensor, note }) => ({
-    tensor,
-    note,
-    layout: Tensor.layoutOf(tensor),
-    at: 0,
-  }))
+  const list = alive.map((each) => ({ ...each, layout: Tensor.layoutOf(each.tensor), at: 0 }))
   const regions = regionsOf(list)
     .map(({ begin, end, hasAddress, storages, tensors }) => {
       const notes = storages
@@ -463,6 +443,7 @@ function takeMap(limit) {
     .sort((a, b) => a.id - b.id)
   const rows = gathered(regions).sort((a, b) => totalOf(b) - totalOf(a) || a.id - b.id)
   const rest = rows.splice(limit)
+  const bytes = regions.reduce((sum, { nbytes }) => sum + nbytes, 0)
   shorten(rows, limit)
   return {
     format: 1,
@@ -470,12 +451,7 @@ function takeMap(limit) {
     backend: ffi.backend.name,
     program: programName(),
     pid,
-    totals: {
-      tensors: list.length,
-      regions: regions.length,
-      bytes: regions.reduce((sum, { nbytes }) => sum + nbytes, 0),
-      untraced: untraced(),
-    },
+    totals: { tensors: list.length, regions: regions.length, bytes, untraced: untraced() },
     regions: rows,
     more: {
       regions: rest.reduce((sum, { count }) => sum + count, 0),

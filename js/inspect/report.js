@@ -35,14 +35,9 @@ function report() {
     const site = note.site === null ? null : shownSite(note.site)
     const where = site === null ? '(unknown)' : `${site.file}:${site.line}:${site.column}`
     const what = `${dtypes[dtype].name} [${shape.join(', ')}]${site?.call ? `, ${site.call}` : ''}`
-    const row = rows.get(`${where} ${what}`) ?? {
-      count: 0,
-      bytes: 0,
-      storages: new Set(),
-      what,
-      where,
-    }
-    rows.set(`${where} ${what}`, row)
+    const key = `${where} ${what}`
+    const row = rows.get(key) ?? { count: 0, bytes: 0, storages: new Set(), what, where }
+    rows.set(key, row)
     row.count++
     if (!row.storages.has(storage)) row.bytes += storage.nbytes
     row.storages.add(storage)

@@ -86,13 +86,9 @@ async function serve({ port: wanted, limit }) {
   }
 
   const server = http.createServer((request, response) => {
-    const {
-      headers: { host },
-      method,
-      url = '',
-    } = request
+    const { headers, method, url = '' } = request
     const [, given = '', rest = ''] = /^\/([\w-]+)\/(events)?$/.exec(url) ?? []
-    const isOurs = host === `${HOST}:${port}` // no other name: DNS rebinding makes another site's name lead here
+    const isOurs = headers.host === `${HOST}:${port}` // no other name: DNS rebinding makes another site's name lead here
     const isSecret =
       given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret)) // in constant time
     if (!isOurs || !isSecret) {
@@ -104,42 +100,34 @@ async function serve({ port: wanted, limit }) {
     } else {
       const nonce = newNonce()
       const page = pageOf(take(), { events: 'events', nonce })
-      response
-        .writeHead(200, {
-          ...HEADERS,
-          'Content-Type': 'text/html; charset=utf-8',
-          'Content-Security-Policy': `${policyOf(nonce, true)}; frame-ancestors 'none'`,
-        })
-        .end(page)
+      const policy = `${policyOf(nonce, true)}; frame-ancestors 'none'`
+      const type = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy }
+      response.writeHead(200, { ...HEADERS, ...type }).end(page)
     }
   })
   server.on('connection', (socket) => socket.unref())
   await new Promise((resolve, reject) => {
     server.once('error', (/** @type {any} */ { message, errno }) => {
-      reject(
-        Object.assign(instance().failure('ERR_IO', `the map could not be served: ${message}`), {
-          errno,
-        }),
-      )
+      const error = instance().failure('ERR_IO', `the map could not be served: ${message}`)
+      reject(Object.assign(error, { errno }))
     })
     server.listen(wanted, HOST, () => resolve(undefined))
   })
   server.unref()
   port = /** @type {import('node:net').AddressInfo} */ (server.address()).port
+  /** @returns {Promise<void>} */
   const close = () =>
     new Promise((resolve) => {
       if (timer !== null) clearTimeout(timer)
       timer = null
-      server.close(() => resolve(undefined))
+      server.close(() => resolve())
       server.closeAllConnections()
     })
   return {
     url: `http://${HOST}:${port}/${secret}/`,
     port,
-    close: /** @type {() => Promise<void>} */ (close),
-    hold: () => {
-      server.ref()
-    },
+    close,
+    hold: () => server.ref(),
     end: async (text) => {
       look()
       for (const response of pages) send(response, 'end', JSON.stringify(text))
@@ -173,18 +161,9 @@ function openBrowser(url) {
  * @returns {Promise<void>} before the program begins, in the next turn; what it throws is uncaught, as ever
  * @throws ERR_IO the port
  */
-async function run(
-  script,
-  args,
-  {
-    port = 0,
-    open = false,
-    snapshot,
-    print = (line) => {
-      process.stderr.write(`${line}\n`)
-    },
-  } = {},
-) {
+async function run(script, args, options = {}) {
+  const { port = 0, open = false, snapshot } = options
+  const { print = (line) => process.stderr.write(`${line}\n`) } = options
   const file = path.resolve(script)
   process.argv = [process.argv[0], file, ...args]
   process.env.SAMEBYTES_TRACE ??= `map:${process.pid}` // its workers load this as well
@@ -194,13 +173,9 @@ async function run(
     process.once('exit', () => {
       const map = takeMap(1000)
       const extension = path.extname(target).toLowerCase()
-      if (extension === '.html' || extension === '.htm') writeAnew(target, pageOf(map))
-      else {
-        writeAnew(
-          target,
-          extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : mapText(map),
-        )
-      }
+      const isPage = extension === '.html' || extension === '.htm'
+      const json = () => JSON.stringify(map, null, 2) + '\n'
+      writeAnew(target, isPage ? pageOf(map) : extension === '.json' ? json() : mapText(map))
       print(`The memory map: ${target}`)
     })
   } else {

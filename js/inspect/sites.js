@@ -33,16 +33,11 @@ const plains = new Map()
 
 /** A function's own name. @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load`, in Firefox `async*load` */
 function plain(name) {
-  let found = plains.get(name)
-  if (found === undefined) {
-    plains.set(
-      name,
-      (found = name
-        .replace(/^(?:.*\*|async |new |get |set )+/, '')
-        .replace(/^.*[.#]/, '')
-        .replace(/^\[Symbol\.|\]$/g, '')),
-    )
-  }
+  const known = plains.get(name)
+  if (known !== undefined) return known
+  const bare = name.replace(/^(?:.*\*|async |new |get |set )+/, '').replace(/^.*[.#]/, '')
+  const found = bare.replace(/^\[Symbol\.|\]$/g, '')
+  plains.set(name, found)
   return found
 }
 

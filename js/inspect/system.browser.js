@@ -11,16 +11,12 @@ let learned = 0 // of bundles: each adds itself when it is loaded
 
 /** @param {string} file  of a frame */
 function isOwn(file) {
-  for (; learned < bundles.length; learned++) own.add(fileOfError(bundles[learned]))
+  for (; learned < bundles.length; learned++) {
+    const frames = String(bundles[learned].stack).split('\n').map(frameOf)
+    own.add(frames.find((frame) => frame !== null)?.file)
+  }
   return own.has(file)
 }
-
-/** @param {Error} error */
-const fileOfError = ({ stack }) =>
-  String(stack)
-    .split('\n')
-    .map(frameOf)
-    .find((frame) => frame !== null)?.file
 
 /** @param {import('./sites').Site} site @returns {import('./sites').Site} its path from the page's own server */
 function shownSite({ file, line, column, call }) {

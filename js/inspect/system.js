@@ -125,10 +125,8 @@ function nameOfFile({ path: file, key }) {
   if (isSegment) {
     const isNamed =
       !name.endsWith(' (deleted)') && !name.startsWith('#') && !name.startsWith('.samebytes-')
-    return {
-      kind: 'shm',
-      name: isNamed ? name : (nameIn(path.dirname(file), key) ?? '(without a name)'),
-    }
+    const shown = isNamed ? name : nameIn(path.dirname(file), key)
+    return { kind: 'shm', name: shown ?? '(without a name)' }
   }
   const isTemporary = /^\.samebytes-[\w-]+\.tmp$/.test(name)
   const later = names.get(key) ?? (isTemporary ? nameIn(path.dirname(file), key) : undefined)

@@ -1,14 +1,14 @@
 'use strict'
 // The memory map as lines of text.
 
-const { Texts } = require('./client-texts')
+const { textsOf } = require('./client-texts')
 const { coverage } = require('./coverage')
 
 /** @typedef {import('./map').MemoryMap} MemoryMap */
 /** @typedef {import('./map').Region} Region */
 /** @typedef {import('./map').MappedTensors} MappedTensors */
 
-const texts = new Texts()
+const texts = textsOf()
 
 const CELLS = 40 // of a bar
 const BLOCKS = [' ', '\u2591', '\u2592', '\u2593', '\u2588'] // none, up to a third, up to two, less than all, all
@@ -37,9 +37,8 @@ function tensorsLine(row, nbytes) {
   if (thread !== null) words.push(thread)
   if (isReadOnly) words.push('read-only')
   if (exposed > 0) words.push(exposed === count ? 'data taken' : `data taken of ${exposed}`)
-  if (site !== null) {
-    words.push(safe(`${site.call === '' ? '' : `${site.call} at `}${texts.where(site)}`))
-  }
+  const call = site?.call ? `${site.call} at ` : ''
+  if (site !== null) words.push(safe(`${call}${texts.where(site)}`))
   return `  \u2595${bar.join('')}\u258f ${words.join(' · ')}`
 }
 
@@ -71,9 +70,8 @@ const WAYS = { message: 'in messages', host: 'in shared memory of the host' }
 function copyLines(reason, { count, bytes, sites }) {
   const lines = [`  ${reason}: ${count} ×, ${texts.bytes(bytes)}`]
   for (const { site, count, bytes } of sites.slice(0, 5)) {
-    if (site !== null) {
-      lines.push(`    ${safe(texts.where(site))}: ${count} ×, ${texts.bytes(bytes)}`)
-    }
+    const said = `${count} ×, ${texts.bytes(bytes)}`
+    if (site !== null) lines.push(`    ${safe(texts.where(site))}: ${said}`)
   }
   return lines
 }
@@ -91,10 +89,8 @@ function mapText(map) {
   }
   for (const region of regions) lines.push('', ...regionLines(region))
   if (more.regions > 0) {
-    lines.push(
-      '',
-      `and ${many(more.regions, 'block')} of ${texts.bytes(more.bytes)} more, with ${many(more.tensors, 'tensor')}`,
-    )
+    const blocks = `${many(more.regions, 'block')} of ${texts.bytes(more.bytes)}`
+    lines.push('', `and ${blocks} more, with ${many(more.tensors, 'tensor')}`)
   }
   const reasons = Object.entries(copied)
     .filter(([, { count }]) => count > 0)

@@ -19,23 +19,15 @@ const answers = new Map()
  * @param {(limit: number) => MemoryMap} take
  */
 function open(take) {
-  if (
-    channel !== null ||
-    typeof BroadcastChannel !== 'function' ||
-    typeof BroadcastChannel.prototype.unref !== 'function'
-  ) {
-    return
-  } // other runtimes lack parts of it
+  const isWhole = typeof BroadcastChannel?.prototype?.unref === 'function' // other runtimes lack parts of it
+  if (channel !== null || !isWhole) return
   const mine = (channel = new BroadcastChannel(`samebytes.inspect.${process.pid}`))
   mine.onmessage = (/** @type {any} */ { data }) => {
     if (typeof data?.ask === 'number') mine.postMessage({ from: threadId, map: take(data.ask) })
     else if (data?.gone !== undefined) answers.delete(data.gone)
     else if (data?.map !== undefined) {
-      answers.set(data.from, {
-        map: data.map,
-        name: data.from === 0 ? 'the main thread' : `worker ${data.from}`,
-        age: 0,
-      })
+      const name = data.from === 0 ? 'the main thread' : `worker ${data.from}`
+      answers.set(data.from, { map: data.map, name, age: 0 })
     }
   }
   mine.unref()
@@ -67,35 +59,24 @@ function ask(limit) {
  */
 function withOthers(map) {
   if (answers.size === 0) return map
-  const regions = map.regions.map((region) => ({
-    ...region,
-    owners: [...region.owners],
-    tensors: [...region.tensors],
-  }))
+  const regions = map.regions.map((region) => ({ ...region, tensors: [...region.tensors] }))
   const totals = { ...map.totals }
   for (const [id, { map: other, name }] of [...answers].sort((a, b) => a[0] - b[0])) {
     const first = id * 2 ** 32 // what its ids begin at, so that they differ from other threads'
+    const thread = /** @type {import('./map').Owner} */ ({ kind: 'threads', name, count: 1 })
     totals.tensors += other.totals.tensors
     totals.untraced += other.totals.untraced
     for (const theirs of other.regions) {
       const tensors = theirs.tensors.map((row) => ({ ...row, id: first + row.id, thread: name }))
       const [begin, end] = [Number(theirs.address), Number(theirs.address) + theirs.nbytes]
-      const ours = regions.find(
-        ({ address, nbytes, count, device }) =>
-          theirs.address !== null &&
-          address !== null &&
-          count === 1 &&
-          device === theirs.device &&
-          Number(address) < end &&
-          begin < Number(address) + nbytes,
-      )
+      const ours = regions.find(({ address, nbytes, count, device }) => {
+        if (address === null || theirs.address === null) return false
+        const isNear = Number(address) < end && begin < Number(address) + nbytes
+        return isNear && count === 1 && device === theirs.device
+      })
       if (ours === undefined) {
-        regions.push({
-          ...theirs,
-          id: first + theirs.id,
-          owners: [...theirs.owners, { kind: 'threads', name, count: 1 }],
-          tensors,
-        })
+        const owners = [...theirs.owners, thread]
+        regions.push({ ...theirs, id: first + theirs.id, owners, tensors })
         totals.regions += theirs.count
         totals.bytes += theirs.count * theirs.nbytes
         continue
@@ -105,12 +86,10 @@ function withOthers(map) {
         ...tensors.map((row) => ({ ...row, starts: row.starts.map((start) => start + shift) })),
       )
       ours.more += theirs.more
-      ours.owners = [
-        ...ours.owners.filter(
-          (owner) => owner.kind !== 'threads' || owner.name.startsWith('worker'),
-        ),
-        { kind: 'threads', name, count: 1 },
-      ]
+      const others = ours.owners.filter(
+        (owner) => owner.kind !== 'threads' || owner.name.startsWith('worker'),
+      )
+      ours.owners = [...others, thread]
     }
   }
   regions.sort((a, b) => b.nbytes * b.count - a.nbytes * a.count || a.id - b.id)

@@ -110,8 +110,8 @@ function aliveNow() {
 function noteSite(all, reason, bytes) {
   try {
     const site = siteHere(noteSite)
-    let known = all.get(reason)
-    if (known === undefined) all.set(reason, (known = new Map()))
+    const known = all.get(reason) ?? new Map()
+    all.set(reason, known)
     const row = known.get(site) ?? { count: 0, bytes: 0 }
     row.count++
     row.bytes += bytes
@@ -125,9 +125,8 @@ const listener = {
   copied: (reason, bytes) => noteSite(copies, reason, bytes),
   sent: (way, bytes) => noteSite(sends, way, bytes),
   shared(storage, role) {
-    const known = roles.get(storage)
-    if (known === undefined) roles.set(storage, new Set([role]))
-    else known.add(role)
+    const known = roles.get(storage) ?? new Set()
+    roles.set(storage, known.add(role))
   },
   mapped(storage, fd, writes) {
     const file = fileOf(fd)

@@ -54,9 +54,8 @@ function networkTrouble(shownUrl, cause, hint = '') {
   } catch {
     text = show(cause)
   }
-  const error = Object.assign(failure('ERR_IO', `${shownUrl} could not be read: ${text}${hint}`), {
-    cause,
-  })
+  const message = `${shownUrl} could not be read: ${text}${hint}`
+  const error = Object.assign(failure('ERR_IO', message), { cause })
   return isLasting ? error : new Trouble(error)
 }
 

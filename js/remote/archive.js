@@ -2,11 +2,11 @@
 // The arrays of an .npz at a URL. Stored ones are read to where they belong; deflated ones are inflated as they come.
 
 const ffi = require('../backend/calls')
-const { Stop } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
+const { inflateSome } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
-const { canInflateBeginning, inflateAsync } = require('../files/inflate')
+const { Inflation } = require('../files/inflate')
 const {
   DEFLATED,
   membersOf,
@@ -15,7 +15,7 @@ const {
   memberEntry,
   memberTensor,
 } = require('../files/npz')
-const { wantedOfArray } = require('./remote-source')
+const { receiverOf, wantedOfArray } = require('./remote-source')
 const { SAME_KIND, checkCast, checkOut } = require('./targets')
 
 /** @typedef {import('../base/signals').Signal} Signal */
@@ -40,7 +40,7 @@ async function npzPlan(source, { dtype: given, signal }) {
   const memberOf = (/** @type {string} */ name) => /** @type {Member} */ (members.get(name))
   const info = async (/** @type {string} */ name) => {
     const member = memberOf(name)
-    if (member.method === DEFLATED && member.bytes === null && !canInflateBeginning) {
+    if (member.method === DEFLATED && member.bytes === null && inflateSome === null) {
       member.bytes = await inflated(source, member)
     }
     return using(source, (added) => source.parsed(() => file.info(name), undefined, added))
@@ -61,12 +61,7 @@ async function npzPlan(source, { dtype: given, signal }) {
           const wanted = await source.parsed(
             (known) => {
               const bytes = packedBytes(known, member)
-              const { entry, how = { fortran: false, swapped: false } } = memberEntry(
-                known,
-                bytes,
-                member,
-                given,
-              )
+              const { entry, how } = memberEntry(known, bytes, member, given)
               return wantedOfArray(entry, how, bytes.at)
             },
             loading.signal,
@@ -110,94 +105,16 @@ async function using({ known }, work) {
 /** @param {RemoteSource} source @param {Member} member @param {Signal} [signal] @param {Loading['onProgress']} [onProgress] */
 function inflated(source, member, signal, onProgress) {
   return using(source, async (added) => {
-    const { at, size: total } = await source.parsed(
-      (known) => packedBytes(known, member),
-      signal,
-      added,
-    )
-    const pieces = new Pieces()
-    let done = 0
-    const stop = new Stop()
-    const coming = source.loads.add(
-      at,
-      total,
-      {
-        write: (piece) => pieces.give(piece),
-        came(n) {
-          done += n
-          onProgress?.({ done, total })
-        },
-      },
-      stop,
-    )
-    coming.then(
-      () => pieces.end(null),
-      (error) => pieces.end({ error }),
-    )
-    const leave = signal?.follow(() => stop.abort(signal.reason))
+    const { at, size } = await source.parsed((known) => packedBytes(known, member), signal, added)
+    const inflation = new Inflation(source.known, member, signal)
+    const write = (/** @type {any} */ piece) => inflation.add(piece)
     try {
-      const [bytes] = await Promise.all([
-        inflateAsync(source.known, member, pieces.taken(), signal),
-        coming,
-      ])
-      return bytes
-    } catch (error) {
-      stop.abort(error)
-      throw error
+      await source.loads.add(at, size, receiverOf(write, size, onProgress), signal)
+      return await inflation.end()
     } finally {
-      leave?.()
+      inflation.close()
     }
   })
-}
-
-/** Pieces that come from one side, and are taken by the other. */
-class Pieces {
-  constructor() {
-    /** @type {Uint8Array<ArrayBuffer> | null} */
-    this.piece = null
-    /** @type {{ error: unknown } | null} */
-    this.ended = null
-    /** nothing is taken any more */
-    this.isOver = false
-    this.changed = () => {}
-    this.used = () => {}
-  }
-
-  /** @param {Uint8Array} piece @returns {Promise<void>} settles once it was used */
-  give(piece) {
-    if (this.isOver) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.piece = /** @type {Uint8Array<ArrayBuffer>} */ (piece)
-      this.used = resolve
-      this.changed()
-    })
-  }
-
-  /** @param {{ error: unknown } | null} failed  null: all came */
-  end(failed) {
-    this.ended = failed ?? { error: null }
-    this.changed()
-  }
-
-  async *taken() {
-    try {
-      for (;;) {
-        while (this.piece === null && this.ended === null) {
-          await new Promise((resolve) => {
-            this.changed = () => resolve(undefined)
-          })
-        }
-        if (this.ended !== null && this.ended.error !== null) throw this.ended.error
-        if (this.piece === null) return
-        yield this.piece
-        this.piece = null
-        this.used()
-      }
-    } finally {
-      this.isOver = true
-      this.used()
-    }
-  }
 }
 
 /**

@@ -40,30 +40,21 @@ function asked(shownUrl, ask) {
   }
 }
 
-/** @implements {Answer} */
-class FetchAnswer {
-  /** @param {Pick<Response, 'status' | 'headers' | 'body'>} response @param {string} url @param {string} shownUrl @param {AbortSignal} stop */
-  constructor({ status, headers, body }, url, shownUrl, stop) {
-    this.url = url // not the response's: what a caller's fetch adds is for this host
-    this.shownUrl = shownUrl
-    this.stop = stop
-    this.status = status
-    this.headers = headers
-    this.body = body
-    /** what the stop ends @type {{ cancel: () => unknown } | null} */
-    this.source = this.body
-    /** ends the read that is waited for */
-    this.interrupt = () => {}
-    stop.addEventListener('abort', () => {
-      // a read does not always end by it, and a body that nobody reads does not either
-      cancelled(this.source)
-      this.interrupt()
-    })
-  }
+/** @param {Pick<Response, 'status' | 'headers' | 'body'>} response @param {string} url @param {string} shownUrl @param {AbortSignal} stop @returns {Answer} */
+function fetchAnswer({ status, headers, body }, url, shownUrl, stop) {
+  /** what the stop ends @type {{ cancel: () => unknown } | null} */
+  let source = body
+  /** ends the read that is waited for */
+  let interrupt = () => {}
+  stop.addEventListener('abort', () => {
+    // a read does not always end by it, and a body that nobody reads does not either
+    cancelled(source)
+    interrupt()
+  })
 
   /** @param {string} name */
-  header(name) {
-    const value = asked(this.shownUrl, () => this.headers.get(name))
+  const header = (name) => {
+    const value = asked(shownUrl, () => headers.get(name))
     if (value !== null && typeof value !== 'string') {
       throw failure(
         'ERR_ARGUMENT',
@@ -74,8 +65,7 @@ class FetchAnswer {
   }
 
   /** @param {(piece: Uint8Array) => Promise<void> | void} take */
-  async pump(take) {
-    const { body, shownUrl } = this
+  const pump = async (take) => {
     if (body === null || body === undefined) return
     if (asked(shownUrl, () => typeof body.getReader) !== 'function') {
       throw failure(
@@ -89,15 +79,16 @@ class FetchAnswer {
         'fetch gave a response whose body somebody else reads, or has read',
       )
     }
-    const reader = (this.source = asked(shownUrl, () => readerOf(body)))
+    const reader = asked(shownUrl, () => readerOf(body))
+    source = reader
     try {
       for (;;) {
         let result
         try {
           // gets what the reader gives, or a rejection once the request is stopped
           result = await new Promise((resolve, reject) => {
-            this.interrupt = () => reject(this.stop.reason)
-            if (this.stop.aborted) this.interrupt()
+            interrupt = () => reject(stop.reason)
+            if (stop.aborted) interrupt()
             Promise.resolve(reader.read()).then(resolve, reject)
           })
         } catch (error) {
@@ -128,6 +119,8 @@ class FetchAnswer {
       throw error
     }
   }
+
+  return { status, url, header, pump } // not the response's URL: what a caller's fetch adds is for this host
 }
 
 /** Ends a stream, whatever it says to that. @param {{ cancel?: () => unknown } | null | undefined} stream */
@@ -182,13 +175,9 @@ const fetchTransport = (fetch) => async (url, headers, stop, shownUrl) => {
       }, reject)
     })
   } catch (error) {
-    throw networkTrouble(
-      shownUrl,
-      error,
-      isElsewhere(new URL(url))
-        ? '; a page may read files of other hosts only if they send Access-Control-Allow-Origin'
-        : '',
-    )
+    const hint =
+      '; a page may read files of other hosts only if they send Access-Control-Allow-Origin'
+    throw networkTrouble(shownUrl, error, isElsewhere(new URL(url)) ? hint : '')
   }
   const given = asked(shownUrl, () => {
     const { status, headers, body, type } = response ?? Object(null) // each is asked once
@@ -203,7 +192,7 @@ const fetchTransport = (fetch) => async (url, headers, stop, shownUrl) => {
       `${shownUrl}: fetch gave a response of type '${given.type}', of which a page sees nothing; one by mode 'cors' and redirect 'follow' was expected`,
     )
   }
-  return new FetchAnswer(given, url, shownUrl, stop)
+  return fetchAnswer(given, url, shownUrl, stop)
 }
 
 module.exports = { fetchTransport, isElsewhere }

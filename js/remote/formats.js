@@ -2,7 +2,7 @@
 // Files at URLs, by format.
 
 const { dtypeOf } = require('../backend/dtypes')
-const { infoOf } = require('../files/entries')
+const { infoOf, rawInfo } = require('../files/entries')
 const { readArrayHeader } = require('../files/npy')
 const { safetensorsFile } = require('../files/safetensors')
 const { ggufFile } = require('../files/gguf')
@@ -40,6 +40,27 @@ async function opened(url, opening, fromEnd, use) {
 }
 
 /**
+ * A plan for tensors that lie in the file as they are.
+ *
+ * @param {RemoteSource} source
+ * @param {Iterable<string>} names
+ * @param {() => Record<string, any>} metadata
+ * @param {(name: string) => TensorInfo} info
+ * @param {(name: string) => Wanted} wanted
+ * @param {boolean} [hasRows]
+ * @returns {Plan}
+ */
+const planOf = (source, names, metadata, info, wanted, hasRows = true) => ({
+  entries: new Map(Array.from(names, (name) => [name, null])),
+  hasRows,
+  metadata,
+  info: async (name) => info(name),
+  load: (name, loading) => source.load(rowsOf(wanted(name), loading.rows), loading),
+  forget: () => source.known.forget(0),
+  close: () => source.close(),
+})
+
+/**
  * A file whose header says where all tensors are.
  *
  * @param {(source: Source) => TensorFile} parse
@@ -50,27 +71,21 @@ const plainPlan =
   async (source, { signal }) => {
     const header = await source.parsed(parse, signal)
     source.known.forget(FIRST)
-    return {
-      entries: new Map([...header.keys()].map((name) => [name, null])),
-      hasRows: true,
-      metadata: () => header.metadata,
-      info: async (name) => header.info(name),
-      load: (name, loading) =>
-        source.load(rowsOf(wantedOf(header.info(name)), loading.rows), loading),
-      forget: () => source.known.forget(0),
-      close: () => source.close(),
-    }
+    const info = (/** @type {string} */ name) => header.info(name)
+    const wanted = (/** @type {string} */ name) => wantedOf(info(name))
+    return planOf(source, header.keys(), () => header.metadata, info, wanted)
   }
 
-/** A file with one array, which has no name. @param {RemoteSource} source @param {TensorInfo} info @param {Wanted} wanted @returns {Plan} */
-const arrayPlan = (source, info, wanted) => ({
-  entries: new Map([['', null]]),
-  hasRows: !wanted.fortran,
-  metadata: () => ({}),
-  info: async () => info,
-  load: (name, loading) => source.load(rowsOf(wanted, loading.rows), loading),
-  close: () => source.close(),
-})
+/** A file with one array, which has no name. @param {RemoteSource} source @param {TensorInfo} info @param {Wanted} wanted */
+const arrayPlan = (source, info, wanted) =>
+  planOf(
+    source,
+    [''],
+    () => ({}),
+    () => info,
+    () => wanted,
+    !wanted.fortran,
+  )
 
 /** @type {MakePlan} */
 async function npyPlan(source, { dtype, signal }) {
@@ -80,18 +95,7 @@ async function npyPlan(source, { dtype, signal }) {
 
 /** A file of one dtype and nothing else. @type {MakePlan} */
 async function rawPlan(source, { dtype }) {
-  const { name: type, itemsize } = dtypeOf(dtype)
-  const shape = [Math.floor(source.size / itemsize)]
-  const info = {
-    name: '',
-    dtype: type,
-    shape,
-    type,
-    fileShape: shape,
-    block: { elements: 1, bytes: itemsize },
-    byteOffset: 0,
-    nbytes: shape[0] * itemsize,
-  }
+  const info = rawInfo(dtypeOf(dtype), source.size)
   return arrayPlan(source, info, wantedOf(info))
 }
 

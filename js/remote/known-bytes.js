@@ -48,7 +48,7 @@ class KnownBytes {
    */
   knownFrom(from) {
     const part = this.parts.find(
-      (each) => each.from <= from && from < each.from + each.bytes.length,
+      ({ from: begin, bytes }) => begin <= from && from < begin + bytes.length,
     )
     return part === undefined ? null : part.bytes.subarray(from - part.from)
   }
@@ -58,16 +58,14 @@ class KnownBytes {
     /** @type {Uint8Array[]} */
     const found = []
     for (let at = from; at < from + nbytes;) {
-      const known = this.knownFrom(at)
-      if (known === null) {
+      const known = this.knownFrom(at)?.subarray(0, from + nbytes - at)
+      if (known === undefined) {
         const behind = this.parts.filter((part) => part.from > at).map((part) => part.from)
-        throw new Missing(
-          at,
-          Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...behind),
-        )
+        const end = Math.min(this.size, Math.max(from + nbytes, at + LEAST_READ), ...behind)
+        throw new Missing(at, end)
       }
-      found.push(known.subarray(0, from + nbytes - at))
-      at += found[found.length - 1].length
+      found.push(known)
+      at += known.length
     }
     const bytes = newBytes(nbytes, 'a header')
     let n = 0

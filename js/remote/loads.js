@@ -17,7 +17,7 @@ const MOST = 4 // requests at once
  * Bytes of the file that somebody waits for.
  *
  * @typedef {object} Receiver
- * @property {(bytes: Uint8Array) => Promise<void> | void} write  what comes next
+ * @property {(bytes: Uint8Array) => Promise<unknown> | void} write  what comes next
  * @property {(n: number) => void} [came]  bytes, after write; may throw
  */
 

@@ -83,14 +83,12 @@ const OF_LOADING = ['out', 'dtype', 'signal', 'onProgress']
  */
 function openingOf(opts, names, where) {
   const { fetch, caches, retries, idleTimeout, dtype, signal } = optionsOf(opts, names, where)
-  if (fetch !== undefined && typeof fetch !== 'function') {
-    throw failure('ERR_ARGUMENT', `fetch is ${show(fetch)}; a function was expected`)
-  }
+  const given = functionOf('fetch', fetch)
   const keeps = boolean('caches', caches)
   if (dtype !== undefined) dtypeOf(dtype)
   const ms = idleTimeout === undefined ? 30000 : integerFrom('idleTimeout', idleTimeout, 1)
   return {
-    transport: transportOf(fetch),
+    transport: transportOf(given),
     caches: keeps,
     retries: retries === undefined ? 4 : integerFrom('retries', retries, 0),
     idleTimeout: Math.min(ms, MOST_MS),
@@ -110,28 +108,24 @@ function openingOf(opts, names, where) {
  * @returns {Loading}
  */
 function loadingOf(opts, where) {
-  const { out, dtype, signal, onProgress } = optionsOf(
-    opts,
-    where === undefined ? undefined : OF_LOADING,
-    where,
-  )
+  const names = where === undefined ? undefined : OF_LOADING
+  const { out, dtype, signal, onProgress } = optionsOf(opts, names, where)
   if (out !== undefined && !Tensor.isTensor(out)) {
     throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
   }
-  return {
-    out,
-    dtype: dtype === undefined ? undefined : dtypeOf(dtype),
-    signal: signalOf(signal),
-    onProgress: progressOf(onProgress),
+  const type = dtype === undefined ? undefined : dtypeOf(dtype)
+  return { out, dtype: type, signal: signalOf(signal), onProgress: progressOf(onProgress) }
+}
+
+/** @param {string} name  of the option @param {unknown} value @returns {any} a function or undefined */
+function functionOf(name, value) {
+  if (value !== undefined && typeof value !== 'function') {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a function was expected`)
   }
+  return value
 }
 
 /** @param {unknown} onProgress @returns {((progress: { done: number, total: number }) => void) | undefined} */
-function progressOf(onProgress) {
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  }
-  return /** @type {any} */ (onProgress)
-}
+const progressOf = (onProgress) => functionOf('onProgress', onProgress)
 
 module.exports = { OF_FETCHING, OF_LOADING, urlOf, openingOf, loadingOf, progressOf }

@@ -45,14 +45,9 @@ function keptTransport(transport) {
     const known = kept === null ? null : await kept.read(from, end, url)
     if (known !== null) return known
     const limit = kept === null ? end : kept.gapFrom(from, end)
-    const answer = await transport(
-      url,
-      kept === null || limit === end
-        ? headers
-        : { ...headers, range: `bytes=${from}-${limit - 1}` },
-      stop,
-      shownUrl,
-    )
+    const range = `bytes=${from}-${limit - 1}`
+    const asked = kept === null || limit === end ? headers : { ...headers, range }
+    const answer = await transport(url, asked, stop, shownUrl)
     if (answer.status !== 206) return answer
     const body = bodyOf(answer, shownUrl)
     if (isFirst) {

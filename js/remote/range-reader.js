@@ -109,9 +109,7 @@ class RangeReader {
     const isSuffix = fromEnd && !this.isElsewhere
     let from = 0
     let bytes = new Uint8Array(0)
-    const run = new Run(0, FIRST, (piece, at) => {
-      bytes.set(piece, at - from)
-    })
+    const run = new Run(0, FIRST, (piece, at) => bytes.set(piece, at - from))
     const began = () => {
       run.at = from = isSuffix && this.hasRanges ? Math.max(0, this.size - FIRST) : 0
       run.end = isSuffix || (fromEnd && !this.hasRanges) ? this.size : Math.min(this.size, FIRST)
@@ -138,12 +136,7 @@ class RangeReader {
    */
   async read(from, end, signal) {
     const bytes = newBytes(end - from, 'a header')
-    await this.finish(
-      new Run(from, end, (piece, at) => {
-        bytes.set(piece, at - from)
-      }),
-      signal,
-    )
+    await this.finish(new Run(from, end, (piece, at) => bytes.set(piece, at - from)), signal)
     return bytes
   }
 
@@ -167,12 +160,7 @@ class RangeReader {
         try {
           const isOver = await this.attempt(run, watch, first)
           if (isOver && run.at === from && run.at < run.end) {
-            throw new Trouble(
-              failure(
-                'ERR_IO',
-                `${this.shownUrl}: the answers have none of the bytes that were asked for`,
-              ),
-            )
+            throw this.trouble('the answers have none of the bytes that were asked for')
           }
         } catch (error) {
           if (!(error instanceof Trouble)) throw error
@@ -180,12 +168,8 @@ class RangeReader {
           if (failures++ >= this.retries) throw startAtCaller(error.error)
           this.current = this.url // where it was redirected to may be gone
           watch.end()
-          await run.pause(
-            Math.max(
-              error.wait,
-              Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY) * (0.5 + Math.random() / 2),
-            ),
-          )
+          const delay = Math.min(DELAY * 2 ** (failures - 1), LONGEST_DELAY)
+          await run.pause(Math.max(error.wait, delay * (0.5 + Math.random() / 2)))
           watch = new Watch(this.idleTimeout)
         }
         if (run.at - mark >= PROGRESS) mark = run.at
@@ -248,11 +232,8 @@ class RangeReader {
       )
       isDone = true
       if (body.next < body.end && run.at < run.end) {
-        throw new Trouble(
-          failure(
-            'ERR_IO',
-            `${this.shownUrl}: the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`,
-          ),
+        throw this.trouble(
+          `the answer ended at byte ${body.next} of the file; it said that it would go on to byte ${body.end}`,
         )
       }
     } catch (error) {
@@ -266,11 +247,8 @@ class RangeReader {
         return false
       }
       if (watch.isOver) {
-        throw new Trouble(
-          failure(
-            'ERR_IO',
-            `${this.shownUrl}: less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`,
-          ),
+        throw this.trouble(
+          `less than ${LEAST} bytes came in ${this.idleTimeout} ms; idleTimeout says how long is waited`,
         )
       }
       throw error
@@ -337,11 +315,8 @@ class RangeReader {
     const { shownUrl } = this
     if (this.current !== this.url && answer.status >= 400) {
       this.current = this.url // where it was redirected to may be valid for a while only
-      throw new Trouble(
-        failure(
-          'ERR_IO',
-          `${shownUrl}: the server that it was redirected to answered with status ${answer.status}`,
-        ),
+      throw this.trouble(
+        `the server that it was redirected to answered with status ${answer.status}`,
       )
     }
     const body = bodyOf(answer, shownUrl)
@@ -350,12 +325,13 @@ class RangeReader {
     if (this.version !== null && !isSame(this.version, body.version)) {
       throw failure('ERR_STALE', `${shownUrl} was changed while it was read`)
     }
-    return {
-      ...body,
-      end: Math.min(body.end, this.version?.size ?? Infinity),
-      isTold: body.end < Infinity,
-      next: body.from,
-    }
+    const end = Math.min(body.end, this.version?.size ?? Infinity)
+    return { ...body, end, isTold: body.end < Infinity, next: body.from }
+  }
+
+  /** @param {string} text  what went wrong, so that another attempt may go better */
+  trouble(text) {
+    return new Trouble(failure('ERR_IO', `${this.shownUrl}: ${text}`))
   }
 
   /** Ends all runs, those that come as well. @param {unknown} reason */
@@ -387,8 +363,7 @@ function accept(run, body, piece, shownUrl) {
   const from = Math.max(begin, run.at)
   const wait = from < end ? run.take(piece.subarray(from - begin, end - begin), from) : undefined
   if (from < end) run.at = end
-  const isEnough = run.at >= run.end && body.next < body.end
-  if (!isEnough) return wait
+  if (run.at < run.end || body.next >= body.end) return wait
   if (wait === undefined) throw ENOUGH
   return wait.then(() => {
     throw ENOUGH

@@ -185,10 +185,9 @@ class RemoteFile {
     const outs = out === undefined ? null : new Map(Object.entries(out))
     const names = [...(outs ?? plan.entries).keys()]
     for (const name of names) if (!plan.entries.has(name)) throw missingTensor(plan.entries, name)
-    checkHeap(
-      names.length * (LOAD + (onProgress === undefined ? 0 : SIZE)),
-      () => `${names.length} loads at once; load reads one tensor, { out } some of them`,
-    )
+    const heap = names.length * (LOAD + (onProgress === undefined ? 0 : SIZE))
+    const many = `${names.length} loads at once`
+    checkHeap(heap, () => `${many}; load reads one tensor, { out } some of them`)
     const given = signalOf(signal)
     const tell = progressOf(onProgress)
     const stop = new Stop() // all end when one fails
@@ -206,14 +205,14 @@ class RemoteFile {
       tell?.({ done, total })
     }
     const loads = names.map(async (name) => {
-      const cameOf =
-        tell &&
-        ((/** @type {{ done: number }} */ { done: n }) => {
-          done += n - (came.get(name) ?? 0)
-          came.set(name, n)
-          if (done > 0) tellMore()
-        })
-      const loading = loadingOf({ out: outs?.get(name), dtype, onProgress: cameOf })
+      /** @param {{ done: number }} progress */
+      const cameOf = ({ done: n }) => {
+        done += n - (came.get(name) ?? 0)
+        came.set(name, n)
+        if (done > 0) tellMore()
+      }
+      const out = outs?.get(name)
+      const loading = loadingOf({ out, dtype, onProgress: tell && cameOf })
       return whileBusy(loading.out, () => plan.load(name, { ...loading, signal: stop }))
     })
     try {
@@ -269,11 +268,8 @@ class RemoteFile {
   }
 }
 if (Symbol.dispose !== undefined) {
-  Object.defineProperty(RemoteFile.prototype, Symbol.dispose, {
-    value: RemoteFile.prototype.close,
-    configurable: true,
-    writable: true,
-  })
+  const dispose = { value: RemoteFile.prototype.close, configurable: true, writable: true }
+  Object.defineProperty(RemoteFile.prototype, Symbol.dispose, dispose)
 }
 
 /** @param {Plan} plan @returns {RemoteFile} */

@@ -73,10 +73,8 @@ class RemoteSource {
       } catch (error) {
         if (!(error instanceof Missing)) throw error
         const { from, end } = error
-        const bytes = await unlessAborted(
-          signal,
-          this.headers.run(() => this.reader.read(from, end, signal)),
-        )
+        const coming = this.headers.run(() => this.reader.read(from, end, signal))
+        const bytes = await unlessAborted(signal, coming)
         added.push(this.known.add(from, bytes))
       }
     }
@@ -91,22 +89,11 @@ class RemoteSource {
    */
   async load(wanted, loading) {
     const { signal, onProgress } = loading
-    const { begin, nbytes: total } = wanted
+    const { begin, nbytes } = wanted
     const target = targetFor(wanted, loading)
-    let done = 0
+    const write = (/** @type {Uint8Array} */ bytes) => target.write(bytes)
     try {
-      await this.loads.add(
-        begin,
-        total,
-        {
-          write: (bytes) => target.write(bytes),
-          came(n) {
-            done += n
-            onProgress?.({ done, total })
-          },
-        },
-        signal,
-      )
+      await this.loads.add(begin, nbytes, receiverOf(write, nbytes, onProgress), signal)
       return target.finish()
     } finally {
       target.discard()
@@ -120,41 +107,43 @@ class RemoteSource {
 }
 
 /**
- * @param {TensorInfo} info
- * @returns {Wanted}
+ * Gets a load's bytes, and tells its progress.
+ *
+ * @param {import('./loads').Receiver['write']} write
+ * @param {number} total  bytes
+ * @param {Loading['onProgress']} onProgress
+ * @returns {import('./loads').Receiver}
  */
-function wantedOf({ name, dtype, shape, type, block, byteOffset: begin, nbytes }) {
-  const isForeign = block.elements > 1 || (dtype === 'uint8' && !OURS.includes(type))
+function receiverOf(write, total, onProgress) {
+  let done = 0
   return {
-    name,
-    dtype: dtypeOf(dtype),
-    isForeign,
-    type,
-    shape,
-    fortran: false,
-    swapped: false,
-    begin,
-    nbytes,
+    write,
+    came(n) {
+      done += n
+      onProgress?.({ done, total })
+    },
   }
 }
 
 /**
+ * @param {TensorInfo} info
+ * @returns {Wanted}
+ */
+function wantedOf(info) {
+  const dtype = dtypeOf(info.dtype)
+  const isForeign = info.block.elements > 1 || (info.dtype === 'uint8' && !OURS.includes(info.type))
+  return { ...info, dtype, isForeign, fortran: false, swapped: false, begin: info.byteOffset }
+}
+
+/**
  * @param {import('../files/entries').Entry} entry  of an array, with a dtype
- * @param {{ fortran: boolean, swapped: boolean }} how
+ * @param {{ fortran: boolean, swapped: boolean }} [how]
  * @param {number} [at]  byte of the file where that of the array begins
  * @returns {Wanted}
  */
-function wantedOfArray({ name, dtype, type, shape, begin, nbytes }, how, at = 0) {
-  return {
-    name,
-    dtype: dtypes[dtype],
-    isForeign: false,
-    type,
-    shape,
-    ...how,
-    begin: at + begin,
-    nbytes,
-  }
+function wantedOfArray(entry, how = { fortran: false, swapped: false }, at = 0) {
+  const begin = at + entry.begin
+  return { ...entry, dtype: dtypes[entry.dtype], isForeign: false, ...how, begin }
 }
 
 /**
@@ -167,12 +156,8 @@ function rowsOf(wanted, rows) {
   const [from, end] = rows
   const [n, ...rest] = wanted.shape
   const row = wanted.nbytes / n // bytes
-  return {
-    ...wanted,
-    shape: [end - from, ...rest],
-    begin: wanted.begin + from * row,
-    nbytes: (end - from) * row,
-  }
+  const begin = wanted.begin + from * row
+  return { ...wanted, shape: [end - from, ...rest], begin, nbytes: (end - from) * row }
 }
 
 /** Bytes of storages that loads write, [low, high] each @type {WeakMap<Storage, [number, number][]>} */
@@ -210,4 +195,4 @@ async function whileBusy(out, work) {
   }
 }
 
-module.exports = { RemoteSource, rowsOf, wantedOf, wantedOfArray, whileBusy }
+module.exports = { RemoteSource, receiverOf, rowsOf, wantedOf, wantedOfArray, whileBusy }

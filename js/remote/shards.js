@@ -38,16 +38,13 @@ async function shardsPlan(url, opening, openShard) {
   const shardOf = async (name, signal) => {
     const file = /** @type {string} */ (fileNames.get(name))
     const fileUrl = fileUrlOf(file, url)
-    let shard = shards.get(file)
-    if (shard === undefined) {
-      shard = openShard(fileUrl, each)
+    const shard = shards.get(file) ?? openShard(fileUrl, each)
+    if (!shards.has(file)) {
       shards.set(file, shard)
       shard.then(
         (plan) => onNextTurn(() => plan.forget?.()),
-        () => {
-          shards.delete(file)
-        },
-      ) // the next one tries again
+        () => shards.delete(file), // the next one tries again
+      )
     }
     const plan = await unlessAborted(signal, shard)
     checkSignal(stop)
@@ -91,10 +88,8 @@ async function indexAt(url, opening) {
       throw failure('ERR_FORMAT', `${url.pathname} has ${size} bytes; an index has ${MOST} at most`)
     }
     const bytes = await source.parsed((known) => known.read(0, size), opening.signal)
-    checkHeap(
-      WIDEST * size + VALUE * bytes.reduce((n, byte) => n + STRUCTURE[byte], 0),
-      () => `an index of ${size} bytes; each of its files can be read without it`,
-    )
+    const heap = WIDEST * size + VALUE * bytes.reduce((n, byte) => n + STRUCTURE[byte], 0)
+    checkHeap(heap, () => `an index of ${size} bytes; each of its files can be read without it`)
     text = exactTextOf(bytes)
     if (text === null) throw failure('ERR_FORMAT', `${url.pathname} is no UTF-8`)
   } finally {

@@ -14,7 +14,7 @@ const {
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { isSameShape, subLayout } = require('../layout/layouts')
 const { Tensor, wrap } = require('../tensor/tensor')
-const { layoutWithout } = require('../files/entries')
+const { layoutWithout, widthOf } = require('../files/entries')
 const { copyIn } = require('../files/native-bytes')
 
 const { backend, Layout, READ_ONLY } = ffi
@@ -184,19 +184,14 @@ class ElementsTarget extends BytesTarget {
 
   /** Converts what is in the buffer. */
   convert() {
-    const {
-      dtype: { index, itemsize, kind },
-      buffer: { storage },
-    } = this
-    if (this.swapped) fileCalls.swapBytes(storage, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
-    const n = this.held / itemsize
+    const { dtype, buffer } = this
+    const { storage } = buffer
+    if (this.swapped) fileCalls.swapBytes(storage, widthOf(dtype))
+    const n = this.held / dtype.itemsize
     for (const { start, extents, offset } of boxes(this.layout.shape, this.done, this.done + n)) {
-      const { shape, strides, size } = ffi.dense(index, extents)
-      ffi.copy(
-        subLayout(this.layout, start, extents),
-        new Layout(storage, index, shape, strides, offset, size, 0),
-        SAME_KIND,
-      )
+      const { shape, strides, size } = ffi.dense(dtype.index, extents)
+      const given = new Layout(storage, dtype.index, shape, strides, offset, size, 0)
+      ffi.copy(subLayout(this.layout, start, extents), given, SAME_KIND)
     }
     this.done += n
     this.held = 0
@@ -246,16 +241,13 @@ function* boxes(shape, from, end, offset = 0) {
   for (let at = from; at < end;) {
     const first = Math.floor(at / row)
     const inRow = at - first * row
+    const here = offset + at - from
     const count = inRow === 0 ? Math.floor((end - at) / row) : 0
     const next = count > 0 ? at + count * row : Math.min(end, (first + 1) * row)
     if (count > 0) {
-      yield {
-        start: [first, ...rest.map(() => 0)],
-        extents: [count, ...rest],
-        offset: offset + at - from,
-      }
+      yield { start: [first, ...rest.map(() => 0)], extents: [count, ...rest], offset: here }
     } else {
-      for (const box of boxes(rest, inRow, inRow + next - at, offset + at - from)) {
+      for (const box of boxes(rest, inRow, inRow + next - at, here)) {
         yield { ...box, start: [first, ...box.start], extents: [1, ...box.extents] }
       }
     }

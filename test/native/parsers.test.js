@@ -7,7 +7,7 @@ const { npyOf, safetensors, gguf, placed, floats, u16, u32, u64 } = require('../
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 const { collectUntil, fails, needs } = require('../setup')
 
-const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers
+const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers.PARSERS
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const MUTATIONS = FULL ? 200000 : 2000 // of each format
 const SEED = Number(process.env.FUZZ_SEED ?? (FULL ? 0 : 1)) || randomInt(1, 2 ** 32) // 0: another one each time, as test/c/fuzz.sh has it
