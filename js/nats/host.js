@@ -155,14 +155,9 @@ function exportOf(value, content) {
   const { segment, token } = area
   try {
     content.write({ fd: segment.fd, at: 0, storageAt: segment.storageAt.bind(segment) })
-    const storage = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
-    return {
-      segment,
-      isOurs: true,
-      token,
-      source:
-        storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]),
-    }
+    const bytes = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
+    const source = bytes && tensorOver(bytes, layout?.dtype, layout?.shape ?? [nbytes])
+    return { segment, isOurs: true, token, source }
   } catch (error) {
     // the value's bytes are gone, such as those of a file that was cut
     closeArea(area)
@@ -223,6 +218,8 @@ class Offer {
   #exported
   #isRecord
   #source
+  /** of source @type {Storage | null} */
+  #storage
   /** what headers say of the value */
   #kind
   /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
@@ -240,35 +237,25 @@ class Offer {
   constructor(core, terms, value, exported) {
     this.#core = core
     this.#terms = terms
+    /** where it is sent */
+    this.subject = terms.to
+    /** can bytes be sent instead? */
+    this.fits = terms.fits
+    /** is the payload empty? */
+    this.isEmpty = exported !== null
     this.#exported = exported
     this.#isRecord = !Tensor.isTensor(value)
     this.#kind = messages.kindFields(value)
     /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
     this.#source =
       exported === null ? null : (exported.source ?? /** @type {Tensor} */ (value).view())
-    if (this.#source !== null) beginUse(this.#storage, 0)
-  }
-
-  get #storage() {
-    return Tensor.layoutOf(/** @type {Tensor} */ (this.#source)).storage
+    this.#storage = this.#source && Tensor.layoutOf(this.#source).storage
+    if (this.#storage !== null) beginUse(this.#storage, 0)
   }
 
   /** The exported bytes as a message. */
   outgoing() {
     return messages.outgoing(this.#source, { isBody: this.#isRecord })
-  }
-
-  /** @returns {string} where it is sent */
-  get subject() {
-    return this.#terms.to
-  }
-  /** Can bytes be sent instead? */
-  get fits() {
-    return this.#terms.fits
-  }
-  /** Is the payload empty? */
-  get isEmpty() {
-    return this.#exported !== null
   }
 
   /**
@@ -304,7 +291,7 @@ class Offer {
     if (area !== null) closeArea(area)
     if (answer === REFUSED) return this.#leave()
     if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
-    if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
+    if (headers.get('nats-service-error-code') === '503') return this.fits ? 'bytes' : null // others may have room
     const needed = headerInteger(headers.get(NEEDED.toLowerCase()))
     if (this.#hasGrown || !(needed <= this.#core.maxBytes)) return null
     this.#hasGrown = true
@@ -363,10 +350,9 @@ class Offer {
       // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
       for (const t of out === undefined ? tensorsOf(made) : []) {
         const { storage } = Tensor.layoutOf(t)
-        if (storage.kind === 'native') {
-          const { addon } = /** @type {any} */ (backend)
-          addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
-        }
+        if (storage.kind !== 'native') continue
+        const { addon } = /** @type {any} */ (backend)
+        addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
       }
       remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
       return made
@@ -377,7 +363,7 @@ class Offer {
 
   /** Further attempts send bytes, if they can. */
   close() {
-    this.isOpen = !this.#terms.fits
+    this.isOpen = !this.fits
   }
 
   /**
@@ -386,14 +372,14 @@ class Offer {
    * @param {any} error  of the inbox
    */
   isBarred(error) {
-    if (!this.isOpen || !this.#terms.fits || error?.cause?.subject !== this.#terms.to) return false
+    if (!this.isOpen || !this.fits || error?.cause?.subject !== this.subject) return false
     this.#leave()
     return true
   }
 
   /** The tensor may be written to. Called once, before `end`. */
   release() {
-    if (this.#source !== null) endUse(this.#storage, 0)
+    if (this.#storage !== null) endUse(this.#storage, 0)
   }
 
   /** Ends it. Called once, when no bytes of `source` are sent any more. */
@@ -449,10 +435,8 @@ const headerInteger = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : 
 function accept(headers, { maxBytes }) {
   try {
     const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
-    const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), {
-      writes: false,
-      maxBytes,
-    })
+    const [where, what] = [PAGE, DATA].map((name) => headers.get(name.toLowerCase()))
+    const found = borrow(where, what, { writes: false, maxBytes })
     if (found === null) return null
     try {
       if (kind === null) return messages.decodeExported(found)
@@ -499,11 +483,9 @@ function put(headers, result) {
     found.close()
   }
   countSent('host', nbytes)
-  return {
-    ...messages.kindFields(result),
-    [PAGE]: WRITTEN,
-    ...(!Tensor.isTensor(result) && { [SIZE]: String(nbytes) }),
-  }
+  /** @type {Record<string, string>} */
+  const size = Tensor.isTensor(result) ? {} : { [SIZE]: String(nbytes) }
+  return { ...messages.kindFields(result), [PAGE]: WRITTEN, ...size }
 }
 
 /**

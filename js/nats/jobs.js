@@ -6,6 +6,7 @@ const { Tensor } = require('../tensor/tensor')
 const { axisOf, keyOf, nbytesOfValue, tensorsOf } = require('./batches')
 const { HeaderBlock } = require('./headers')
 const host = require('./host')
+const { copyTo } = require('./host-content')
 const messages = require('./messages')
 const { answer, post, refuse } = require('./replies')
 
@@ -95,10 +96,9 @@ class MessageJob {
       return this.#decoded(out)
     }
     const targets = Tensor.isTensor(out) ? { '': out } : out // of the same kind
-    for (const [name, t] of Object.entries(
-      Tensor.isTensor(exported) ? { '': exported } : exported,
-    )) {
-      host.copyTo(targets[name], t)
+    const sources = Tensor.isTensor(exported) ? { '': exported } : exported
+    for (const [name, t] of Object.entries(sources)) {
+      copyTo(targets[name], t)
       t.dispose()
     }
     return out

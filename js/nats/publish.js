@@ -136,12 +136,8 @@ async function store(
   id = `${headers.get('Tensor-Seq')}:${subject}`,
 ) {
   link.jetstream ??= peer('jetstream').jetstream(connection)
-  const options = {
-    headers,
-    msgID: id,
-    timeout: STREAM_MS,
-    ...(name !== undefined && { expect: { streamName: name } }),
-  }
+  const expected = name === undefined ? {} : { expect: { streamName: name } }
+  const options = { headers, msgID: id, timeout: STREAM_MS, ...expected }
   let isOver = false // the payload is the caller's again
   /** of the last attempt, behind all before it @type {Promise<void> | undefined} */
   let flushed

@@ -65,9 +65,8 @@ function post({ connection }, subject, reply, headers, payload) {
  * @throws ERR_TOO_LARGE · ERR_DISCONNECTED · as messages.encode
  */
 function answer(core, reply, value, replica) {
-  const { headers, payload, storage, release } = messages.outgoing(value, {
-    fields: { 'Tensor-Replica': replica },
-  })
+  const fields = { 'Tensor-Replica': replica }
+  const { headers, payload, storage, release } = messages.outgoing(value, { fields })
   try {
     post(core, reply, undefined, headers, payload)
   } catch (error) {

@@ -304,12 +304,8 @@ class Request {
         const remoteCode = headers.get('tensor-error') ?? code
         const text = headers.get('nats-service-error') ?? remoteCode
         const replica = headers.get('tensor-replica')
-        this.failed(
-          Object.assign(failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`), {
-            remoteCode,
-            replica,
-          }),
-        )
+        const error = failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`)
+        this.failed(Object.assign(error, { remoteCode, replica }))
       }
     } catch (error) {
       this.failed(/** @type {Error} */ (error))

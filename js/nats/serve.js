@@ -128,17 +128,12 @@ class TensorService {
         statsHandler: (/** @type {any} */ endpoint) => service.#report(endpoint),
       })
       service.#framework.stopped.then(() => service.#ended())
-      service.#framework.addEndpoint('run', {
-        subject,
-        queue,
-        handler: (/** @type {any} */ error, /** @type {any} */ message) => {
-          if (!error) service.#take(message)
-        },
-      })
-      service.#subscribe(subjectOfReplica(subject, service.id), (message) => service.#take(message))
+      const handler = service.#take.bind(service)
+      service.#framework.addEndpoint('run', { subject, queue, handler })
+      service.#subscribe(subjectOfReplica(subject, service.id), handler)
       const ofHost = host.subjectOfHost(subject)
-      if (ofHost !== null) service.#subscribe(ofHost, (message) => service.#take(message), queue)
-      service.#subscribe(callOf(subject), (message) => service.#tell(message))
+      if (ofHost !== null) service.#subscribe(ofHost, handler, queue)
+      service.#subscribe(callOf(subject), service.#tell.bind(service))
       await core.link.flush()
       if (service.#framework.isStopped) {
         // the server refused one of its subscriptions
@@ -155,22 +150,16 @@ class TensorService {
     }
   }
 
-  /** @param {string} subject @param {(message: any) => void} handler @param {string} [queue] */
-  #subscribe(subject, handler, queue) {
-    this.#subscriptions.push(
-      this.#core.connection.subscribe(subject, {
-        queue,
-        callback: (/** @type {any} */ error, /** @type {any} */ message) => {
-          if (!error) handler(message)
-        },
-      }),
-    )
+  /** @param {string} subject @param {(error: any, message: any) => void} callback @param {string} [queue] */
+  #subscribe(subject, callback, queue) {
+    this.#subscriptions.push(this.#core.connection.subscribe(subject, { queue, callback }))
   }
 
   // ---- Requests ----
 
-  /** @param {any} message */
-  #take(message) {
+  /** @param {any} refused  the subscription @param {any} message */
+  #take(refused, message) {
+    if (refused) return
     const { reply, data } = message
     if (!takesAnswers(reply ?? '')) return // nobody waits for an answer
     this.#stats.requests++
@@ -199,22 +188,19 @@ class TensorService {
           new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }),
         )
       }
-      this.#runs.add(
-        new MessageJob(
-          this.#core,
-          { headers, data, reply, exported },
-          { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null },
-        ),
-      )
+      const terms = { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }
+      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, exported }, terms))
     } catch (/** @type {any} */ error) {
       this.#stats.failed(1, error.message)
       refuse(this.#core, reply, error, this.id)
     }
   }
 
-  /** Answers who asks which replicas there are. @param {any} message */
-  #tell({ reply }) {
-    if (!takesAnswers(reply ?? '') || this.#runs.isFull || this.#ending !== null) return
+  /** Answers who asks which replicas there are. @param {any} refused  the subscription @param {any} message */
+  #tell(refused, message) {
+    if (refused || this.#runs.isFull || this.#ending !== null) return
+    const { reply } = message
+    if (!takesAnswers(reply ?? '')) return
     try {
       post(this.#core, reply, undefined, new HeaderBlock({ 'Tensor-Replica': this.id }))
     } catch {} // the connection is closed
@@ -251,18 +237,8 @@ class TensorService {
    * const perRun = service => service.stats().rows / service.stats().batches
    */
   stats() {
-    const { requests, errors, busy, expired, batches, rows, runTime, lastError } = own(this).#stats
-    return {
-      requests,
-      errors,
-      busy,
-      expired,
-      batches,
-      rows,
-      queued: this.#runs.queued,
-      runTime,
-      lastError,
-    }
+    const { ran, ...counts } = own(this).#stats
+    return { ...counts, queued: this.#runs.queued }
   }
 
   /** Puts true numbers in place of the framework's, which times the start of a run alone. @param {any} endpoint */

@@ -1,11 +1,13 @@
 'use strict'
 // put: a file's bytes as chunks, in order and each once, a bounded number of them on the way; the message that makes them the object comes last.
 
+const { setImmediate: nextTurn } = require('node:timers/promises')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { beginUse, endUse } = require('../copy/async')
+const { textOf } = require('../runtime/host')
 const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require('../files/writers')
 const { Digest } = require('./digest')
 const { peer } = require('./peers')
@@ -14,6 +16,7 @@ const {
   isPassing,
   storeError,
   readMeta,
+  checkFound,
   publishMeta,
   purgeChunks,
   countChunks,
@@ -44,6 +47,8 @@ const QUIET_MS = 5000 // without an acknowledgement: the chunks are taken as los
 const PAUSE_MS = 100
 const COUNTS = 10 // of chunks, before some are taken as lost
 const SUM_STEP = 2 ** 23 // bytes of a checksum in one turn of the event loop
+/** what is published of an object, before it has bytes */
+const EMPTY = { options: {}, size: 0, mtime: '', chunks: 0, digest: '', deleted: false }
 
 /** @param {Piece[]} pieces @param {number} most  bytes @returns {Chunk[]} */
 function chunksOf(pieces, most) {
@@ -78,9 +83,7 @@ function payloadOf({ parts, nbytes }) {
   const joined = new Uint8Array(nbytes)
   let to = 0
   for (const { piece, at, nbytes } of parts) {
-    withPart(piece, at, nbytes, (bytes) => {
-      joined.set(bytes, to)
-    })
+    withPart(piece, at, nbytes, (bytes) => joined.set(bytes, to))
     to += nbytes
   }
   countStaged(nbytes)
@@ -94,9 +97,7 @@ async function checksum(pieces, waits) {
     const size = sizeOf(piece)
     for (let at = 0; at < size; at += SUM_STEP) {
       withPart(piece, at, Math.min(SUM_STEP, size - at), (bytes) => piece.add(bytes))
-      await new Promise((resolve) => {
-        setImmediate(resolve)
-      })
+      await nextTurn()
       waits.progress()
       waits.check()
     }
@@ -117,24 +118,18 @@ async function checksum(pieces, waits) {
 function storedAs(data) {
   let answer
   try {
-    answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString()) ?? {}
+    answer = JSON.parse(textOf(data)) ?? {}
   } catch (error) {
     throw storeError(error, 'the answer to a chunk')
   }
   const { error, seq } = answer
   if (error) {
-    throw storeError(
-      Object.assign(new Error(error.description), {
-        name: 'JetStreamApiError',
-        code: error.err_code,
-      }),
-      'a chunk was not stored',
-    )
+    const { description, err_code: code } = error
+    const cause = Object.assign(new Error(description), { name: 'JetStreamApiError', code })
+    throw storeError(cause, 'a chunk was not stored')
   }
-  if (!Number.isSafeInteger(seq)) {
-    throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
-  }
-  return seq
+  if (Number.isSafeInteger(seq)) return seq
+  throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
 }
 
 /** Sends chunks; what was sent behind a lost one is deleted, and sent again. */
@@ -172,19 +167,11 @@ class Sending {
   }
 
   async attempt() {
-    const {
-      waits,
-      chunks,
-      store: {
-        core: { connection, link },
-        jsm,
-      },
-    } = this
-    const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
-    const subscription = connection.subscribe(`${inbox}.*`, {
-      callback: (/** @type {any} */ error, /** @type {any} */ message) =>
-        this.receive(error, message),
-    })
+    const { store, waits, chunks } = this
+    const { connection, link } = store.core
+    const inbox = peer('transport-node').createInbox(store.jsm.getOptions().watcherPrefix)
+    const callback = this.receive.bind(this)
+    const subscription = connection.subscribe(`${inbox}.*`, { callback })
     try {
       while (this.done < chunks.length && !this.isBroken) {
         while (
@@ -236,10 +223,8 @@ class Sending {
 
   /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
   async recover() {
-    const {
-      waits,
-      store: { jsm, stream },
-    } = this
+    const { waits } = this
+    const { jsm, stream } = this.store
     try {
       for (;;) {
         const message = await waits.orAborted(
@@ -351,25 +336,13 @@ async function putObject(store, name, pieces, how) {
     await checksum(pieces, waits)
     const size = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
     const nuid = peer('transport-node').nuid.next()
-    const draft = {
-      body: {
-        name,
-        options: { max_chunk_size: how.chunk },
-        bucket: store.bucket,
-        nuid,
-        size,
-        mtime: '',
-        chunks: 0,
-        digest: '',
-        deleted: false,
-      },
-      replace: how.replace,
-      isUncertain: false,
-    }
+    const options = { max_chunk_size: how.chunk }
+    const body = { name, bucket: store.bucket, nuid, ...EMPTY, options, size }
+    const draft = { body, replace: how.replace, isUncertain: false }
     try {
       const { chunks, digest } = await sendChunks(store, waits, nuid, pieces, size, how)
       for (const storage of storages) ffi.checkIntact(storage) // bytes of a mapped file are gone: zeros were sent
-      Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
+      Object.assign(body, { chunks, digest, mtime: new Date().toISOString() })
       return infoOf(await install(store, waits, draft))
     } catch (error) {
       const purged = draft.isUncertain ? undefined : purgeChunks(store, nuid) // else they may be an object's
@@ -413,25 +386,13 @@ async function sendChunks(store, waits, nuid, pieces, total, { chunk, onProgress
  */
 async function deleteObject(store, name) {
   for (;;) {
-    const old = await readMeta(store, name, true)
-    if (old === null || old.deleted) {
-      throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
-    }
-    const body = {
-      name,
-      options: {},
-      bucket: store.bucket,
-      nuid: old.nuid,
-      size: 0,
-      mtime: new Date().toISOString(),
-      chunks: 0,
-      digest: '',
-      deleted: true,
-    }
-    const revision = await publishMeta(store, body, old.revision).catch((error) => {
+    const { nuid, revision } = checkFound(store, name, await readMeta(store, name, true))
+    const mtime = new Date().toISOString()
+    const body = { name, bucket: store.bucket, nuid, ...EMPTY, mtime, deleted: true }
+    const made = await publishMeta(store, body, revision).catch((error) => {
       throw storeError(error, show(name))
     })
-    if (revision !== null) return purgeChunks(store, old.nuid)
+    if (made !== null) return purgeChunks(store, nuid)
   }
 }
 

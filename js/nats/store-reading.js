@@ -49,25 +49,21 @@ class Reading {
     this.isIdle = false
     /** @type {{ error: any } | null} */
     this.failed = null
-    /** consumers that were made */
-    this.attempts = 0
   }
 
   /** Resolves when the server has no more. @throws what take throws · ERR_DISCONNECTED · ERR_NOT_FOUND the store is gone · the signal's reason */
   async run() {
-    while (!this.isEnded) {
+    for (let attempts = 0; !this.isEnded; attempts++) {
       await this.waits.connected()
-      if (this.attempts++ > 1) await this.waits.wait(PAUSE_MS)
+      if (attempts > 1) await this.waits.wait(PAUSE_MS)
       await this.attempt()
     }
   }
 
   /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
   async begin(inbox) {
-    const {
-      waits,
-      store: { jsm, stream },
-    } = this
+    const { waits } = this
+    const { jsm, stream } = this.store
     const { filter, isLastOnly, isHeadersOnly = false } = this.options
     const start = isLastOnly
       ? { deliver_policy: 'last_per_subject' }
@@ -100,18 +96,12 @@ class Reading {
   }
 
   async attempt() {
-    const {
-      core: { connection },
-      jsm,
-      stream,
-    } = this.store
+    const { core, jsm, stream } = this.store
+    const { connection } = core
     this.count = 0
     this.isBroken = false
     const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
-    const subscription = connection.subscribe(inbox, {
-      callback: (/** @type {any} */ error, /** @type {any} */ message) =>
-        this.receive(error, message),
-    })
+    const subscription = connection.subscribe(inbox, { callback: this.receive.bind(this) })
     let name = ''
     try {
       name = await this.begin(inbox)
@@ -141,11 +131,8 @@ class Reading {
   /** The consumer has nothing to send: is there nothing more? @param {string} name */
   async checkIdle(name) {
     this.isIdle = false
-    const {
-      count,
-      waits,
-      store: { jsm, stream },
-    } = this
+    const { count, waits } = this
+    const { jsm, stream } = this.store
     try {
       const { num_pending: pending, delivered } = await waits.orAborted(
         jsm.consumers.info(stream, name),

@@ -12,7 +12,7 @@ const { membersOf } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
 const writers = require('../files/writers')
 const { peer } = require('./peers')
-const { streamOf, objectName, infoOf, storeError, readMeta } = require('./store-meta')
+const { streamOf, objectName, infoOf, storeError, readMeta, checkFound } = require('./store-meta')
 const { mappedBytes } = require('./store-files')
 const { getObject, listObjects } = require('./store-get')
 const { putObject, deleteObject } = require('./store-put')
@@ -159,13 +159,11 @@ class TensorStore {
       onProgress: progressOf(onProgress),
     }
     if (!isFile(value)) {
-      if (extension === '.npy') {
-        return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value')), how)
-      }
-      if (extension === '.npz') {
-        return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value)), how)
-      }
-      return putObject(parts, name, writers.safetensorsPieces(writers.entriesOf(value), []), how)
+      let pieces
+      if (extension === '.npy') pieces = writers.npyPieces(writers.tensorGiven(value, 'value'))
+      else if (extension === '.npz') pieces = writers.npzPieces(writers.npzEntriesOf(value))
+      else pieces = writers.safetensorsPieces(writers.entriesOf(value), [])
+      return putObject(parts, name, pieces, how)
     }
     const file = pathOf(value.file)
     if (extensionOf(file, EXTENSIONS) !== extension) {
@@ -276,11 +274,7 @@ class TensorStore {
    */
   async info(name) {
     const parts = own(this).#parts
-    const meta = await readMeta(parts, objectName(name))
-    if (meta === null || meta.deleted) {
-      throw failure('ERR_NOT_FOUND', `${parts.bucket} has no object ${show(name)}`)
-    }
-    return infoOf(meta)
+    return infoOf(checkFound(parts, name, await readMeta(parts, objectName(name))))
   }
 
   /**

@@ -54,8 +54,8 @@ const { refusal } = require('./publish')
  * @property {Uint8Array} data
  * @property {Error | null} error  why it is no tensor
  * @property {string} publisher  and subject; '' where it is not known
- * @property {number} seq
- * @property {boolean} isCounted  by its publisher
+ * @property {number} seq  in the order that is expected
+ * @property {number | undefined} count  of its publisher, as it says
  * @property {number} overhead  bytes of heap, for its names and headers
  * @property {number} held  bytes in all
  */
@@ -235,39 +235,29 @@ class TensorSubscription {
 
   /** @param {any} message @returns {Item} */
   #itemOf(message) {
-    const { subject, reply, data } = message
-    const item = {
-      subject,
-      reply,
-      fields: new Map(),
-      data,
-      error: null,
-      publisher: '',
-      seq: 0,
-      isCounted: false,
-      overhead: 0,
-      held: 0,
-    }
+    const { subject, reply } = message
+    const { maxBytes, queue } = this.#options
+    let { data } = message
+    let fields = new Map()
+    let error = null
+    const n = data.length
     try {
-      item.fields = readHeaders(message)
-      if (data.length > this.#options.maxBytes) {
-        throw failure(
-          'ERR_TOO_LARGE',
-          `a message has ${data.length} bytes; maxBytes is ${this.#options.maxBytes}`,
-        )
+      fields = readHeaders(message)
+      if (n > maxBytes) {
+        throw failure('ERR_TOO_LARGE', `a message has ${n} bytes; maxBytes is ${maxBytes}`)
       }
-    } catch (/** @type {any} */ error) {
-      item.error = error
-      item.data = NONE
+    } catch (/** @type {any} */ reason) {
+      error = reason
+      data = NONE
     }
-    const [, id, seq] = SEQ.exec(item.fields.get('tensor-seq') ?? '') ?? []
-    item.isCounted = id !== undefined
-    const isFollowed = item.isCounted && this.#options.queue === undefined
-    if (isFollowed) item.publisher = `${id} ${subject}`
-    item.seq = isFollowed ? Number(seq) : this.#expected.count()
-    item.overhead = ITEM_BYTES + 4 * (message.size() - data.length)
-    item.held = heldBy(item)
-    return item
+    const [, id, text] = SEQ.exec(fields.get('tensor-seq') ?? '') ?? []
+    const count = id === undefined ? undefined : Number(text)
+    const isFollowed = count !== undefined && queue === undefined
+    const publisher = isFollowed ? `${id} ${subject}` : ''
+    const seq = isFollowed ? count : this.#expected.count()
+    const overhead = ITEM_BYTES + 4 * (message.size() - n)
+    const held = heldBy({ data, overhead })
+    return { subject, reply, fields, data, error, publisher, seq, count, overhead, held }
   }
 
   /** @param {Item} item @returns {boolean} false: the item is dropped */
@@ -336,9 +326,7 @@ class TensorSubscription {
   async #take() {
     for (;;) {
       if (++this.#taken % ITEMS_PER_TURN === 0) {
-        await new Promise((resolve) => {
-          onNextTurn(() => resolve(undefined))
-        })
+        await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
       }
       const item = this.#queue.shift()
       const value = item === undefined ? undefined : this.#valueOf(item)
@@ -361,7 +349,7 @@ class TensorSubscription {
 
   /** @param {Item} item @returns {Received<T> | undefined} undefined: it is no tensor */
   #valueOf(item) {
-    const { subject, reply, fields, data, publisher, seq, isCounted } = item
+    const { subject, reply, fields, data, publisher, seq, count } = item
     let decoded
     try {
       if (item.error !== null) throw item.error
@@ -381,9 +369,7 @@ class TensorSubscription {
       ...(Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }),
       subject,
       lost,
-      seq: isCounted
-        ? Number(/** @type {string} */ (fields.get('tensor-seq')).split(':')[1])
-        : undefined,
+      seq: count,
       headers: fields,
       ...(reply !== '' && { reply }),
     })
@@ -413,7 +399,7 @@ class TensorSubscription {
   }
 }
 
-/** @param {Item} item */
+/** @param {Pick<Item, 'data' | 'overhead'>} item */
 const heldBy = ({ data, overhead }) => overhead + (data === NONE ? 0 : data.buffer.byteLength)
 
 /**

@@ -201,9 +201,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
       this.socket.on('error', (/** @type {unknown} */ error) => {
         reason = error
       })
-      this.socket.on('close', () => {
-        this.greeted.reject(reason)
-      })
+      this.socket.on('close', () => this.greeted.reject(reason))
       const info = await this.greeted
       this.socket.removeAllListeners()
       if (!info.tls_required && !(info.tls_available && this.options.tls !== null)) return info
@@ -298,16 +296,8 @@ function insides() {
       typeof transport.closedNotification.resolve === 'function' &&
       has(new Connection({}), ['publish', 'flush'])
     const stock = { factory: () => new NodeTransport(), dnsResolveFn: nodeResolveHost }
-    if (isKnown) {
-      known = {
-        Connection,
-        Protocol,
-        NodeTransport,
-        INFO,
-        deferred,
-        useStock: () => setTransportFactory(stock),
-      }
-    }
+    const useStock = () => setTransportFactory(stock)
+    if (isKnown) known = { Connection, Protocol, NodeTransport, INFO, deferred, useStock }
   } catch {} // another version, whose insides are elsewhere
   return known
 }
