@@ -28,10 +28,7 @@ const TYPES = new Set([
 ])
 
 /** What shows complex numbers as pairs, in place. */
-const PAIRS = new Map([
-  ['complex64', 'float32'],
-  ['complex128', 'float64'],
-])
+const PAIRS = new Map(Object.entries({ complex64: 'float32', complex128: 'float64' }))
 
 /**
  * Float16Array to Uint16Array: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes both.

@@ -186,16 +186,8 @@ function collectGarbage() {
 /** @returns {() => void} what --expose-gc gives, without that flag */
 function collector() {
   const { Bun, gc } = /** @type {any} */ (globalThis)
-  if (Bun !== undefined) {
-    return () => {
-      Bun.gc(true)
-    }
-  }
-  if (typeof gc === 'function') {
-    return () => {
-      gc()
-    }
-  }
+  if (Bun !== undefined) return () => Bun.gc(true)
+  if (typeof gc === 'function') return () => gc()
   require('node:v8').setFlagsFromString('--expose-gc')
   return require('node:vm').runInNewContext('gc')
 }
@@ -371,15 +363,12 @@ function onShortage(fn) {
   release = fn
 }
 
-/** @param {number | undefined} errno */
-function isShort(errno) {
+/** @param {any} error */
+function isShortage({ errno, code, message }) {
+  if (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message)) return true
   const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
   return errno !== undefined && [EMFILE, ENFILE, ENOMEM, ENOSPC].map(errnoOf).includes(errno)
 }
-
-/** @param {any} error */
-const isShortage = ({ errno, code, message }) =>
-  isShort(errno) || (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
 
 /**
  * Calls fn. Where there are too many open files or mappings, or too little shared memory, what nobody holds any more is collected, and fn called again.

@@ -38,10 +38,7 @@ function startWait(storage, at, expected, ms, done) {
 }
 
 /** @param {number} id  of a wait, pending or not */
-function endWait(id) {
-  const { addon } = /** @type {any} */ (backend)
-  addon.endWait(id)
-}
+const endWait = (id) => /** @type {any} */ (backend).addon.endWait(id)
 
 /**
  * @param {Storage} storage  with a handle
@@ -153,11 +150,8 @@ class RingWords {
    */
   claim() {
     this.call(opcodes.ring_claim)
-    const { f64 } = frame
-    const count = f64[RESULTS + 2]
-    /** @type {[number, number]} */
-    const mine = [f64[RESULTS + 3], f64[RESULTS + 4]]
-    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count, mine }
+    const [handle, address, count, high, low] = frame.f64.slice(RESULTS, RESULTS + 5)
+    return { role: backend.hold(handle, address, 0), count, mine: [high, low] }
   }
 
   /** Drops what a writer left half-written whose process has ended. */
@@ -202,12 +196,8 @@ class RingWords {
    */
   join(from) {
     this.call(opcodes.ring_join, this.readers, from)
-    const { f64 } = frame
-    const next = f64[RESULTS + 2]
-    const place = f64[RESULTS + 3]
-    /** @type {[number, number]} */
-    const mine = [f64[RESULTS + 4], f64[RESULTS + 5]]
-    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), next, place, mine }
+    const [handle, address, next, place, high, low] = frame.f64.slice(RESULTS, RESULTS + 6)
+    return { role: backend.hold(handle, address, 0), next, place, mine: [high, low] }
   }
 
   /**

@@ -170,8 +170,11 @@ function newSegment(sealed, mode, header, total, label, guard) {
   let file
   try {
     file = fileCalls.newSegment(sealed, mode, total)
-  } catch (error) {
-    throw systemError(noSegment(error, total), label)
+  } catch (/** @type {any} */ error) {
+    const { errno } = error
+    if (![ENOSPC, ENOMEM].map(errnoOf).includes(errno)) throw systemError(error, label)
+    const text = `${total} bytes of shared memory are not free (${getSystemErrorName(errno)})`
+    throw systemError(Object.assign(failure('ERR_MEMORY', text), { errno }), label)
   }
   addon().account(/** @type {any} */ (file.holder.optional).watch, total)
   const segment = new Segment(file, label, { mode: 1, guard })
@@ -227,16 +230,6 @@ function sealedAround(address, nbytes) {
 }
 
 /**
- * @param {any} error
- * @param {number} total
- */
-function noSegment(error, total) {
-  if (![ENOSPC, ENOMEM].map(errnoOf).includes(error.errno)) return error
-  const text = `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`
-  return Object.assign(failure('ERR_MEMORY', text), { errno: error.errno })
-}
-
-/**
  * Opens a segment, or any other file.
  *
  * @param {string} path
@@ -284,11 +277,8 @@ function openOwned(name, how) {
  */
 function segmentOfDescriptor(fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(
-    withFileName(label, () => fileCalls.holdFile(fd)),
-    label,
-    how,
-  )
+  const file = withFileName(label, () => fileCalls.holdFile(fd))
+  return new Segment(file, label, how)
 }
 
 // ---- Names and owners: src/ipc/owners.c ----
@@ -304,9 +294,8 @@ function own(segment, name) {
   const path = pathOf(name)
   const before = addon().segmentOwn(segment.fd, name, isAllowed('fs', path))
   if (before < 0) {
-    throw Object.assign(failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`), {
-      path,
-    })
+    const error = failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`)
+    throw Object.assign(error, { path })
   }
   if (before === 0) return
   segment.recorded = name
@@ -350,10 +339,8 @@ function checkFree(name) {
 
 /** @param {string} name */
 function taken(name) {
-  return Object.assign(failure('ERR_EXISTS', `there is a segment ${show(name)}`), {
-    errno: errnoOf(EEXIST),
-    path: pathOf(name),
-  })
+  const error = failure('ERR_EXISTS', `there is a segment ${show(name)}`)
+  return Object.assign(error, { errno: errnoOf(EEXIST), path: pathOf(name) })
 }
 
 /** A path by which others open a segment without a name, as long as it is open. @param {Segment} segment @returns {string} */
@@ -363,9 +350,10 @@ const pathOfDescriptor = ({ fd, file }) => addon().segmentPath(fd) ?? file
  * Removes a name. Processes that have the segment mapped keep it.
  *
  * @param {string} name
- * @throws ERR_NOT_FOUND · ERR_IO
+ * @throws ERR_NOT_FOUND · ERR_IO · ERR_UNSUPPORTED as checkPlatform
  */
 function unlink(name) {
+  checkPlatform()
   const path = pathOf(name)
   checkAllowed('fs.write', path)
   const errno = addon().segmentUnlink(name)
@@ -406,6 +394,7 @@ function pause(tries) {
  * @returns {string[]} the removed names
  */
 function sweep(only) {
+  checkPlatform()
   const all = pathOf('*')
   checkAllowed('fs.read', all)
   checkAllowed('fs.write', all)
@@ -435,12 +424,10 @@ function listed(found) {
 
 /** @returns {SegmentInfo[]} */
 function list() {
+  checkPlatform()
   checkAllowed('fs.read', FOLDER, pathOf('*'))
-  return listed(addon().segmentList()).map(({ name, ...rest }) => ({
-    name,
-    path: pathOf(name),
-    ...rest,
-  }))
+  const found = listed(addon().segmentList())
+  return found.map(({ name, ...rest }) => ({ name, path: pathOf(name), ...rest }))
 }
 
 module.exports = {

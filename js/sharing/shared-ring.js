@@ -156,9 +156,8 @@ class SharedRing {
       ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'],
       'SharedRing.create',
     )
-    const { nameOf, checkPlatform, pause } = segments()
-    const called = nameOf(name)
-    nameOf(controlOf(called))
+    const { checkPlatform, pause } = segments()
+    const called = ringName(name)
     const slots = integer('slots', given)
     if (slots < 1 || slots > MOST_SLOTS) {
       throw failure('ERR_BOUNDS', `slots is ${slots}; 1 to 2^51 were expected`)
@@ -208,10 +207,8 @@ class SharedRing {
   static open(name, opts) {
     const { dtype } = optionsOf(opts, ['dtype'], 'SharedRing.open')
     const wanted = dtype === undefined ? undefined : dtypeOf(dtype).name
-    const { nameOf, checkPlatform } = segments()
-    const called = nameOf(name)
-    nameOf(controlOf(called))
-    checkPlatform()
+    const called = ringName(name)
+    segments().checkPlatform()
     return openRing(called, wanted, build)
   }
 
@@ -382,9 +379,9 @@ class SharedRing {
    * }
    */
   nextAsync(opts) {
-    return own(this).#awaited(optionsOf(opts, ['timeout', 'signal'], 'nextAsync'), () =>
-      this.next(),
-    )
+    own(this)
+    const { timeout, signal } = optionsOf(opts, ['timeout', 'signal'], 'nextAsync')
+    return this.#acting(waits().timeoutOf(timeout), signalOf(signal), () => this.next())
   }
 
   /**
@@ -406,26 +403,15 @@ class SharedRing {
       ...how
     } = optionsOf(opts, [...COPY_OPTIONS, 'timeout', 'signal', 'tag'], 'writeAsync')
     const tag = tagOf(given)
-    return this.#awaited({ timeout, signal }, () => this.#write(src, how, tag))
-  }
-
-  /**
-   * @template R
-   * @param {Record<string, any>} opts
-   * @param {() => R} act  called in the turn in which there is room
-   * @returns {Promise<R>}
-   */
-  #awaited(opts, act) {
-    const { timeout, signal: given } = opts
-    const ms = waits().timeoutOf(timeout)
-    return this.#acting(ms, signalOf(given), act)
+    const act = () => this.#write(src, how, tag)
+    return this.#acting(waits().timeoutOf(timeout), signalOf(signal), act)
   }
 
   /**
    * @template R
    * @param {number} ms
    * @param {import('../base/signals').Signal | undefined} signal
-   * @param {() => R} act
+   * @param {() => R} act  called in the turn in which there is room
    * @returns {Promise<R>}
    */
   async #acting(ms, signal, act) {
@@ -455,7 +441,12 @@ class SharedRing {
 
   /** Makes this ring the writer, and says who still needs the next frame's slot; null: nobody. */
   #room() {
-    if (this.#role === null) this.#claim()
+    if (this.#role === null) {
+      const { role, count, mine } = this.#words.claim()
+      this.#role = role
+      this.#mine = mine
+      this.#written = count
+    }
     if (this.#isBegun || this.#words.readers === 0) return null
     const room = this.#words.room(this.#written)
     return room.isFree ? null : room
@@ -523,8 +514,13 @@ class SharedRing {
         if (seat !== null) this.#words.advance(seat, at)
         if (at >= count) {
           stretch = 0
-          if (await this.#changed(word[1], signal)) continue
-          return
+          try {
+            await this.#waits.waitFor(this.#words.control, COUNT * 8, word[1], Infinity, signal)
+          } catch (error) {
+            if (!this.#isOpen) return
+            throw words().ofRing(this.#name, error)
+          }
+          continue
         }
         if (stretch % FRAMES_PER_TURN === 0) {
           await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
@@ -550,23 +546,6 @@ class SharedRing {
     } finally {
       if (seat !== null && this.#seats.delete(seat)) backend.release(seat.role)
     }
-  }
-
-  /**
-   * Waits until the count of frames changes.
-   *
-   * @param {number} seen  lower half of the count
-   * @param {import('../base/signals').Signal | undefined} signal
-   * @returns {Promise<boolean>} false: the ring was disposed
-   */
-  async #changed(seen, signal) {
-    try {
-      await this.#waits.waitFor(this.#words.control, COUNT * 8, seen, Infinity, signal)
-    } catch (error) {
-      if (this.#isOpen) throw words().ofRing(this.#name, error)
-      return false
-    }
-    return true
   }
 
   /**
@@ -604,19 +583,6 @@ class SharedRing {
     return SharedRing.#live(ring).tagOf(n) !== null
   }
 
-  #claim() {
-    const { role, count, mine } = this.#words.claim()
-    this.#role = role
-    this.#mine = mine
-    this.#written = count
-  }
-
-  #releaseRole() {
-    if (this.#role !== null) backend.release(this.#role)
-    this.#role = null
-    this.#isBegun = false
-  }
-
   /**
    * Closes the ring in this process: loops over read() end, and another ring may become the writer. Views that were taken stay
    * mapped, and the names stay. A second dispose does nothing.
@@ -643,7 +609,9 @@ class SharedRing {
   close() {
     if (!own(this).#isOpen) return
     this.#isOpen = false
-    this.#releaseRole()
+    if (this.#role !== null) backend.release(this.#role)
+    this.#role = null
+    this.#isBegun = false
     for (const { role } of this.#seats) backend.release(role)
     this.#seats.clear()
     this.#waits.end()
@@ -663,6 +631,14 @@ if (Symbol.dispose !== undefined) {
 function build(name, frames, control, readers) {
   // @ts-expect-error The constructor is private to everybody else.
   return new SharedRing(KEY, name, frames, control, readers)
+}
+
+/** @param {unknown} given @returns {string} checked, as is that of the control words */
+function ringName(given) {
+  const { nameOf } = segments()
+  const name = nameOf(given)
+  nameOf(controlOf(name))
+  return name
 }
 
 /**
@@ -699,11 +675,10 @@ function numberOfHalves([high, low]) {
  */
 function checkMatches(ring, dtype, shape, readers) {
   const there = [ring.slots, ...ring.shape]
-  if (ring.dtype === dtype && String(there) === String(shape) && ring.readers === readers) {
-    return ring
-  }
+  const isLike = ring.dtype === dtype && String(there) === String(shape)
+  if (isLike && ring.readers === readers) return ring
   ring.dispose()
-  if (ring.dtype === dtype && String(there) === String(shape)) {
+  if (isLike) {
     throw failure(
       'ERR_ARGUMENT',
       `the ring that is there has ${ring.readers} readers; ${readers} were expected`,

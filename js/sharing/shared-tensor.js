@@ -263,15 +263,12 @@ class SharedTensor {
   static open(where, opts) {
     const location = locationOf(where)
     const given = optionsOf(opts, PARTS, 'SharedTensor.open')
-    const wanted = wantedOf(
-      Object.fromEntries(
-        PARTS.map((key) => {
-          const value = given[key]
-          return [key, value === undefined ? location.known[key] : value]
-        }),
-      ),
-      location.known.id,
-    )
+    const { known } = location
+    const parts = PARTS.map((key) => {
+      const { [key]: value = known[key] } = given
+      return [key, value]
+    })
+    const wanted = wantedOf(Object.fromEntries(parts), known.id)
     const { checkPlatform, openSegment, pathOfDescriptor, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment =
@@ -297,10 +294,8 @@ class SharedTensor {
    * const gone = () => SharedTensor.unlink('frames')
    */
   static unlink(name) {
-    const { nameOf, checkPlatform, unlink } = segments()
-    const called = nameOf(name)
-    checkPlatform()
-    unlink(called)
+    const { nameOf, unlink } = segments()
+    unlink(nameOf(name))
   }
 
   /**
@@ -312,9 +307,7 @@ class SharedTensor {
    * const bytes = () => SharedTensor.list().reduce((sum, { nbytes }) => sum + nbytes, 0)
    */
   static list() {
-    const { checkPlatform, list } = segments()
-    checkPlatform()
-    return list()
+    return segments().list()
   }
 
   /**
@@ -328,9 +321,7 @@ class SharedTensor {
    * const left = () => SharedTensor.sweep()
    */
   static sweep() {
-    const { checkPlatform, sweep } = segments()
-    checkPlatform()
-    return sweep()
+    return segments().sweep()
   }
 
   /**
@@ -639,15 +630,9 @@ function planned(segment, name, path, wanted) {
     }
     const { dtype, shape, make } =
       wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
-    const descriptor = {
-      path,
-      name,
-      id,
-      format: FORMATS[wanted.format],
-      dtype,
-      shape,
-      offset: wanted.offset ?? 0,
-    }
+    const format = FORMATS[wanted.format]
+    const { offset = 0 } = wanted
+    const descriptor = { path, name, id, format, dtype, shape, offset }
     return { segment, name, path, descriptor, make }
   } catch (error) {
     segment.close()
@@ -671,11 +656,8 @@ function npyPlan(segment, wanted) {
       `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`,
     )
   }
-  return {
-    dtype: dtype.name,
-    shape: shape.slice(),
-    make: () => tensorFromEntry(segment, entry, how),
-  }
+  const make = () => tensorFromEntry(segment, entry, how)
+  return { dtype: dtype.name, shape: shape.slice(), make }
 }
 
 /**

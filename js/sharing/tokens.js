@@ -100,7 +100,8 @@ function share(t, opts) {
     token.kind = 'buffer'
     token.byteOffset = at + storage.byteOffset
     token.buffer = /** @type {SharedArrayBuffer} */ (storage.buffer)
-    token.left = newUseCounter(uses)
+    token.left = new Int32Array(new SharedArrayBuffer(4)) // common to all clones of the token
+    token.left[0] = Math.min(uses, 2 ** 31 - 1)
     return token
   }
   const holder = sharableStorage(storage)
@@ -152,16 +153,6 @@ function newBuffer(nbytes) {
 
 /** ffi.home(), once asked for @type {number | undefined} */
 let processId
-
-/**
- * @param {number} uses
- * @returns {Int32Array} one counter in shared memory, common to all clones of a token
- */
-function newUseCounter(uses) {
-  const left = new Int32Array(new SharedArrayBuffer(4))
-  left[0] = Math.min(uses, 2 ** 31 - 1)
-  return left
-}
 
 /**
  * The storage whose handle is sent: this one or its base.
@@ -253,18 +244,15 @@ function unshare(token) {
  * @param {unknown} token
  */
 function partsOf(token) {
-  if (token === null || typeof token !== 'object') {
-    throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
-  }
-  const { samebytes, kind } = /** @type {Token} */ (token)
+  const fields = /** @type {Token} */ (token !== null && typeof token === 'object' ? token : {})
+  const { samebytes, kind } = fields
   if (
     typeof samebytes !== 'string' ||
     (kind !== 'parcel' && kind !== 'buffer' && kind !== 'copy')
   ) {
     throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
   }
-  const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } =
-    /** @type {Token} */ (token)
+  const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } = fields
   if (samebytes !== version) {
     throw failure(
       'ERR_UNSUPPORTED',
@@ -299,7 +287,7 @@ function partsOf(token) {
 }
 
 /**
- * Is it a counter as newUseCounter makes it? One that is not shared would let every clone be used.
+ * Is it a counter as share makes it? One that is not shared would let every clone be used.
  *
  * @param {unknown} left
  * @param {SharedArrayBuffer} bytes  the tensor's
@@ -347,20 +335,13 @@ function checkOrigin(given) {
 /** @param {{ kind: string, buffer?: ArrayBufferLike, left?: Int32Array }} parts */
 function receivedBuffer({ kind, buffer, left }) {
   const whole = /** @type {ArrayBufferLike} */ (buffer)
-  if (kind === 'buffer') takeOneUse(left)
-  return backend.adopt(whole, 0, byteLengthOf(whole), whole)
-}
-
-/** @param {Int32Array | undefined} left */
-function takeOneUse(left) {
   const uses = /** @type {Int32Array} */ (left)
-  for (let now = Atomics.load(uses, 0); ;) {
-    // takes one use
+  for (let isTaken = kind !== 'buffer'; !isTaken;) {
+    const now = Atomics.load(uses, 0)
     if (now <= 0) throw usedUp()
-    const before = Atomics.compareExchange(uses, 0, now, now - 1)
-    if (before === now) break
-    now = before
+    isTaken = Atomics.compareExchange(uses, 0, now, now - 1) === now
   }
+  return backend.adopt(whole, 0, byteLengthOf(whole), whole)
 }
 
 const usedUp = () => failure('ERR_STALE', 'the token was used up or taken back, or is none')
