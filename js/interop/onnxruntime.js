@@ -163,7 +163,17 @@ function follow(made, own) {
  * fromOrt({ type: 'float32', dims: [2], data: new Float32Array(2), location: 'cpu' }).shape // [2]
  */
 function fromOrt(x) {
-  const { type, dims, location } = ortTensorOf(x)
+  if (Tensor.isTensor(x)) {
+    throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
+  }
+  const isOne =
+    x !== null &&
+    typeof x === 'object' &&
+    typeof x.type === 'string' &&
+    'dims' in x &&
+    'location' in x
+  if (!isOne) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor of onnxruntime was expected`)
+  const { type, dims, location } = x
   if (location !== 'cpu' && location !== 'cpu-pinned') {
     throw failure(
       'ERR_DEVICE',
@@ -188,24 +198,6 @@ function fromOrt(x) {
   const shape = shapeOf(dims, 'x.dims')
   if (held === type) return fromBlob(data, shape)
   return fromBlob(fromBits(data, type), shape, /** @type {any} */ (type))
-}
-
-/**
- * @param {any} x
- * @returns {OrtTensor}
- */
-function ortTensorOf(x) {
-  if (Tensor.isTensor(x)) {
-    throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
-  }
-  const isOne =
-    x !== null &&
-    typeof x === 'object' &&
-    typeof x.type === 'string' &&
-    'dims' in x &&
-    'location' in x
-  if (!isOne) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor of onnxruntime was expected`)
-  return x
 }
 
 module.exports = { TYPES, asBits, fromBits, isProxied, toOrt, fromOrt }

@@ -6,6 +6,7 @@ const { failure } = require('../base/errors')
 const { show, receiver, integerFrom, optionsOf } = require('../base/validate')
 const { linkOf } = require('./link')
 const { publish } = require('./publish')
+const { remember } = require('./remember')
 const { request } = require('./request')
 const { serve } = require('./serve')
 const { openStore } = require('./store')
@@ -70,12 +71,7 @@ class Sequences {
 
   /** Counts a message. @param {string} subject */
   add(subject) {
-    const count = (this.#counts.get(subject) ?? 0) + 1
-    this.#counts.delete(subject)
-    this.#counts.set(subject, count)
-    if (this.#counts.size > MOST_SUBJECTS) {
-      this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
-    }
+    remember(this.#counts, subject, (this.#counts.get(subject) ?? 0) + 1, MOST_SUBJECTS)
   }
 }
 
@@ -126,8 +122,7 @@ class TensorBus {
    * const send = (bus, frame) => bus.publish('cam.1', frame)
    */
   async publish(subject, value, options) {
-    const core = own(this).#core
-    return publish(core, subjectOf(subject), value, options)
+    return publish(own(this).#core, subjectOf(subject), value, options)
   }
 
   /**
@@ -144,8 +139,7 @@ class TensorBus {
    * }
    */
   subscribe(subject, options) {
-    const core = own(this).#core
-    return subscribe(core, patternOf(subject), options)
+    return subscribe(own(this).#core, patternOf(subject), options)
   }
 
   /**

@@ -187,7 +187,12 @@ class Frames {
     const line = end - this.#at
     let bytes
     try {
-      const buffer = this.#newBuffer(line + kept + ALIGNMENT - 1)
+      const nbytes = line + kept + ALIGNMENT - 1
+      const i = this.#free.findIndex(
+        ({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes,
+      )
+      if (i >= 0) this.counts.reused++
+      const buffer = i < 0 ? Buffer.allocUnsafeSlow(nbytes).buffer : this.#free.splice(i, 1)[0]
       const address = backend.isWasm ? 0 : /** @type {any} */ (backend).locate(buffer)
       bytes = new Uint8Array(buffer, -(address + line + headers) & (ALIGNMENT - 1), line + kept) // the payload lies at a multiple of 64
     } catch {
@@ -199,16 +204,6 @@ class Frames {
     this.#start = this.#at += have
     this.#own = { bytes, have, line, rest: size + 2 - (bytes.length - line) }
     this.#complete()
-  }
-
-  /** @param {number} nbytes @returns {ArrayBufferLike} */
-  #newBuffer(nbytes) {
-    const i = this.#free.findIndex(
-      ({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes,
-    )
-    if (i < 0) return Buffer.allocUnsafeSlow(nbytes).buffer
-    this.counts.reused++
-    return this.#free.splice(i, 1)[0]
   }
 }
 
@@ -224,23 +219,20 @@ const newSlab = () => new Uint8Array(Buffer.allocUnsafeSlow(SLAB).buffer)
  * @returns {[size: number, headers: number]} of headers and payload; -1: the line has none
  */
 function sizesOf(bytes, at, end, hasHeaders) {
-  let i = end - 1
-  while (i > at && bytes[i] <= SPACE) i--
-  const [size, before] = numberBefore(bytes, at, i)
+  const [size, before] = numberBefore(bytes, at, end - 1)
   if (!hasHeaders) return [size, 0]
-  i = before
-  while (i > at && bytes[i] <= SPACE) i--
-  const [headers] = numberBefore(bytes, at, i)
+  const [headers] = numberBefore(bytes, at, before)
   return headers < 0 || headers > size ? [-1, 0] : [size, headers]
 }
 
 /**
  * @param {Uint8Array} bytes
  * @param {number} from
- * @param {number} i  its last digit
+ * @param {number} i  its last digit, or the last space behind that
  * @returns {[value: number, before: number]} -1: there is no number
  */
 function numberBefore(bytes, from, i) {
+  while (i > from && bytes[i] <= SPACE) i--
   let value = 0
   const last = i
   for (let unit = 1; i > from && bytes[i] >= 48 && bytes[i] <= 57; unit *= 10) {

@@ -20,6 +20,7 @@ const { hostContent, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
 const { newSealed, page } = require('./host-tokens')
 const messages = require('./messages')
+const { remember } = require('./remember')
 
 const { backend } = ffi
 const segments = lazyFile(() => require('../sharing/segments'))
@@ -84,12 +85,6 @@ function subjectOfHost(subject) {
 /** @param {Core} core @returns {State} */
 const stateOf = (core) => (core.host ??= { away: new Map(), sizes: new Map() })
 
-/** @template V @param {Map<string, V>} map @param {string} key @param {V} value */
-function remember(map, key, value) {
-  if (map.size >= MOST_SUBJECTS) map.clear()
-  map.set(key, value)
-}
-
 // ---- The caller ----
 
 /**
@@ -108,9 +103,8 @@ function offer(core, subject, value, { method, out, attempts = 1 } = {}) {
   let reply = stateOf(core).sizes.get(key) ?? 0
   if (out !== undefined) {
     reply = nbytesOfValue(out)
-    if (!Tensor.isTensor(out) && reply >= messages.SMALL) {
-      reply = hostContent(out).nbytes + RECORD_BYTES
-    }
+    const isLargeRecord = !Tensor.isTensor(out) && reply >= messages.SMALL
+    if (isLargeRecord) reply = hostContent(out).nbytes + RECORD_BYTES
   }
   if (nbytesOfValue(value) < messages.SMALL && reply < messages.SMALL) return null
   const content = hostContent(value)
@@ -129,7 +123,7 @@ function offer(core, subject, value, { method, out, attempts = 1 } = {}) {
   )
 }
 
-/** Bytes that are exported. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, token: Token, source: Tensor | null }} Exported */
+/** Bytes that are exported. source: over a copy in a segment that was made for it. @typedef {{ token: Token, source: Tensor | null, close: () => void }} Exported */
 
 /**
  * In place where a sealed segment of this process has the bytes, else a copy.
@@ -148,19 +142,19 @@ function exportOf(value, content) {
       nbytes,
     )
     const token = there && newToken(there.segment, { writes: false, at: there.at, nbytes })
-    if (there && token) return { segment: there.segment, isOurs: false, token, source: null }
+    if (token) return { token, source: null, close: token.close }
   }
   const area = newArea(nbytes, false)
   if (area === null) return null
   const { segment, token } = area
+  const close = () => closeArea(area)
   try {
     content.write({ fd: segment.fd, at: 0, storageAt: segment.storageAt.bind(segment) })
     const bytes = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
     const source = bytes && tensorOver(bytes, layout?.dtype, layout?.shape ?? [nbytes])
-    return { segment, isOurs: true, token, source }
+    return { token, source, close }
   } catch (error) {
-    // the value's bytes are gone, such as those of a file that was cut
-    closeArea(area)
+    close() // the value's bytes are gone, such as those of a file that was cut
     throw error
   }
 }
@@ -179,21 +173,16 @@ function newArea(nbytes, writes) {
     inUse.bytes += segment.size
     const token = newToken(segment, { writes, at: 0, nbytes })
     if (token !== null) return { segment, token, nbytes }
-    closeSegment(segment)
+    closeArea({ segment, token })
   } catch (error) {
     log('no segment for another process: %s', error)
   }
   return null
 }
 
-/** Somebody who still reads or writes there keeps the memory. @param {Area} area */
+/** Somebody who still reads or writes there keeps the memory. @param {{ segment: Segment, token: Token | null }} area */
 function closeArea({ segment, token }) {
-  token.close()
-  closeSegment(segment)
-}
-
-/** @param {Segment} segment  of an area */
-function closeSegment(segment) {
+  token?.close()
   inUse.count--
   inUse.bytes -= segment.size
   segment.close()
@@ -301,7 +290,7 @@ class Offer {
 
   /** Sends bytes for a while. @returns {Next} */
   #leave() {
-    remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS)
+    remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS, MOST_SUBJECTS)
     return 'bytes'
   }
 
@@ -317,10 +306,10 @@ class Offer {
    */
   result(reply, headers, data, out) {
     const area = this.#sent.get(reply)
+    const { sizes } = stateOf(this.#core)
     if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
-      if (Number(data.length) >= messages.SMALL) {
-        remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
-      }
+      const n = data.length
+      if (n >= messages.SMALL) remember(sizes, this.#terms.key, n, MOST_SUBJECTS)
       return null
     }
     if (area === undefined || area === null) {
@@ -354,7 +343,7 @@ class Offer {
         const { addon } = /** @type {any} */ (backend)
         addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
       }
-      remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
+      remember(sizes, this.#terms.key, nbytes, MOST_SUBJECTS)
       return made
     } finally {
       closeArea(area)
@@ -386,11 +375,8 @@ class Offer {
   end() {
     for (const area of this.#sent.values()) if (area !== null) closeArea(area)
     this.#sent.clear()
-    if (this.#exported === null) return
-    const { segment, isOurs, token } = this.#exported
-    token.close()
+    this.#exported?.close()
     this.#source?.dispose()
-    if (isOurs) closeSegment(segment)
   }
 }
 
@@ -502,15 +488,4 @@ function needed(headers, result) {
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = {
-  subjectOfHost,
-  offer,
-  Offer,
-  accept,
-  isExported,
-  put,
-  needed,
-  pleaseSendBytes,
-  copyTo,
-  stateOf,
-}
+module.exports = { subjectOfHost, offer, accept, isExported, put, needed, pleaseSendBytes, stateOf }

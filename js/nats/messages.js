@@ -402,5 +402,4 @@ module.exports = {
   decodeExported,
   dtypeAndShape,
   checkTarget,
-  readHeaders,
 }

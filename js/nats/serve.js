@@ -7,15 +7,15 @@ const { integer, integerFrom, optionsOf, receiver, show } = require('../base/val
 const { Module } = require('../model/module')
 const { Tensor } = require('../tensor/tensor')
 const host = require('./host')
-const { inboxOf, closed } = require('./inbox')
-const { MessageJob } = require('./jobs')
+const { closed } = require('./inbox')
+const { newJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
 const { refused } = require('./link')
 const { peer } = require('./peers')
 const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
 const { milliseconds } = require('./request')
-const { Runs, Stats } = require('./runs')
+const { Runs } = require('./runs')
 const { patternOf, takesAnswers } = require('./subjects')
 
 /** @typedef {import('./batches').Value} Value */
@@ -47,6 +47,7 @@ const { patternOf, takesAnswers } = require('./subjects')
  * @property {string} lastError
  */
 
+const OPTIONS = ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version']
 const MAX_QUEUED = 64
 const VERSION = '1.0.0'
 const KEY = Symbol('samebytes service')
@@ -70,7 +71,6 @@ class TensorService {
   #subject
   #limits
   #runs
-  #stats = new Stats()
   /** of the client's framework @type {any} */
   #framework
   /** to this replica alone @type {any[]} */
@@ -95,12 +95,8 @@ class TensorService {
     this.#core = core
     this.#subject = subject
     this.#limits = limits
-    this.#runs = new Runs(
-      call,
-      { ...limits, maxBytes: core.maxPending },
-      () => new Promise((resolve) => inboxOf(core).whenSent(resolve)),
-      this.#stats,
-    )
+    const whenSent = () => core.link.flush().catch(() => {})
+    this.#runs = new Runs(call, { ...limits, maxBytes: core.maxPending }, whenSent)
   }
 
   /**
@@ -157,14 +153,14 @@ class TensorService {
 
   // ---- Requests ----
 
-  /** @param {any} refused  the subscription @param {any} message */
-  #take(refused, message) {
-    if (refused) return
+  /** @param {any} error  the subscription is refused @param {any} message */
+  #take(error, message) {
+    if (error) return
     const { reply, data } = message
     if (!takesAnswers(reply ?? '')) return // nobody waits for an answer
-    this.#stats.requests++
+    this.#runs.stats.requests++
     if (this.#runs.isFull) {
-      this.#stats.busy++
+      this.#runs.stats.busy++
       return refuse(
         this.#core,
         reply,
@@ -180,7 +176,7 @@ class TensorService {
       const exported = host.isExported(headers) ? host.accept(headers, this.#core) : null
       if (exported === null && host.isExported(headers)) {
         // the descriptor cannot be used
-        this.#stats.requests-- // it will come again
+        this.#runs.stats.requests-- // it will come again
         return post(
           this.#core,
           reply,
@@ -189,16 +185,16 @@ class TensorService {
         )
       }
       const terms = { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }
-      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, exported }, terms))
-    } catch (/** @type {any} */ error) {
-      this.#stats.failed(1, error.message)
-      refuse(this.#core, reply, error, this.id)
+      this.#runs.add(newJob(this.#core, { headers, data, reply, exported }, terms))
+    } catch (/** @type {any} */ reason) {
+      this.#runs.failed(1, reason.message)
+      refuse(this.#core, reply, reason, this.id)
     }
   }
 
-  /** Answers who asks which replicas there are. @param {any} refused  the subscription @param {any} message */
-  #tell(refused, message) {
-    if (refused || this.#runs.isFull || this.#ending !== null) return
+  /** Answers who asks which replicas there are. @param {any} error  the subscription is refused @param {any} message */
+  #tell(error, message) {
+    if (error || this.#runs.isFull || this.#ending !== null) return
     const { reply } = message
     if (!takesAnswers(reply ?? '')) return
     try {
@@ -237,14 +233,14 @@ class TensorService {
    * const perRun = service => service.stats().rows / service.stats().batches
    */
   stats() {
-    const { ran, ...counts } = own(this).#stats
-    return { ...counts, queued: this.#runs.queued }
+    const { stats, queued } = own(this).#runs
+    return { ...stats, queued }
   }
 
   /** Puts true numbers in place of the framework's, which times the start of a run alone. @param {any} endpoint */
   async #report(endpoint) {
     const stats = this.stats()
-    const { ran } = this.#stats
+    const { answered } = this.#runs
     const processing = Math.round(stats.runTime * 1e6)
     if (endpoint.stats) {
       Object.assign(endpoint.stats, {
@@ -252,7 +248,7 @@ class TensorService {
         num_errors: stats.errors,
         last_error: stats.lastError || undefined,
         processing_time: processing,
-        average_processing_time: ran === 0 ? 0 : Math.round(processing / ran),
+        average_processing_time: answered === 0 ? 0 : Math.round(processing / answered),
       })
     }
     return stats
@@ -321,7 +317,7 @@ function limitsOf(subject, given) {
     timeout,
     name = subject.replace(/[^-\w]+/g, '-'),
     version = VERSION,
-  } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version'], 'bus.serve')
+  } = optionsOf(given, OPTIONS, 'bus.serve')
   const {
     max,
     wait = 0,

@@ -5,7 +5,7 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { readMeta, checkFound, parseMeta, chunkSubject, infoOf } = require('./store-meta')
 const { Waits } = require('./store-waits')
-const { Reading } = require('./store-reading')
+const { readMessages } = require('./store-reading')
 const { BlockTarget, TensorTarget } = require('./store-targets')
 const { FileTarget } = require('./store-files')
 
@@ -61,7 +61,7 @@ async function attempt(store, name, how, waits) {
     }
     if (target.at < size) {
       const filter = chunkSubject(store.bucket, nuid)
-      await new Reading(store, waits, { filter, after: target.seq, take }).run()
+      await readMessages(store, waits, { filter, after: target.seq, take })
     }
     if (target.at < size) {
       const now = await waits.orAborted(readMeta(store, name))
@@ -134,7 +134,7 @@ async function listObjects(store, signal) {
     } catch {} // it is none of ours, such as a link, and left out
   }
   try {
-    await new Reading(store, waits, { filter, isLastOnly: true, take }).run()
+    await readMessages(store, waits, { filter, isLastOnly: true, take })
   } finally {
     waits.close()
   }

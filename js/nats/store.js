@@ -68,6 +68,9 @@ const { cleanStore } = require('./store-clean')
 
 const KEY = Symbol('samebytes store')
 const EXTENSIONS = ['.npy', '.npz', '.safetensors']
+const OF_STORE = ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'] // options
+const OF_PUT = ['chunk', 'ifExists', 'signal', 'onProgress']
+const OF_GET = ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress']
 const CHUNK = 2 ** 19
 const LEAST_CHUNK = 1024
 const MOST_OBJECT = 2 ** 32
@@ -145,11 +148,7 @@ class TensorStore {
     const parts = own(this).#parts
     objectName(name)
     const extension = extensionOf(name, EXTENSIONS)
-    const { chunk, ifExists, signal, onProgress } = optionsOf(
-      options,
-      ['chunk', 'ifExists', 'signal', 'onProgress'],
-      'store.put',
-    )
+    const { chunk, ifExists, signal, onProgress } = optionsOf(options, OF_PUT, 'store.put')
     const how = {
       chunk: sendable(parts.core, integerOr('chunk', chunk, LEAST_CHUNK, parts.chunk)),
       replace:
@@ -215,7 +214,7 @@ class TensorStore {
     objectName(name)
     const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(
       options,
-      ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress'],
+      OF_GET,
       'store.get',
     )
     const file = isFile(out) ? pathOf(out.file) : undefined
@@ -323,7 +322,7 @@ async function openStore(core, name, options) {
   const stream = streamOf(name)
   const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(
     options,
-    ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'],
+    OF_STORE,
     'bus.store',
   )
   const wanted = {

@@ -7,9 +7,11 @@ const { signalOf, checkSignal } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { onNextTurn } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
-const { SMALL, decodeParts, readHeaders } = require('./messages')
+const { readHeaders } = require('./headers')
+const { SMALL, decodeParts } = require('./messages')
 const { disconnected, refused } = require('./link')
 const { refusal } = require('./publish')
+const { remember } = require('./remember')
 
 /** @typedef {import('./bus').Core} Core */
 /** @typedef {import('./batches').Value} Value */
@@ -60,6 +62,7 @@ const { refusal } = require('./publish')
  * @property {number} held  bytes in all
  */
 
+const OPTIONS = ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal']
 const OVERFLOWS = /** @type {const} */ (['drop-oldest', 'drop-newest', 'error'])
 const ITEM_BYTES = 1024 // of heap for a queued message beside its bytes
 const MOST_PUBLISHERS = 4096 // whose counts are remembered
@@ -88,7 +91,8 @@ class Expected {
 
   /** @param {string} publisher @param {number} seq */
   arrived(publisher, seq) {
-    if (!this.#courses.has(publisher)) this.#remember(publisher, { next: seq, missing: [] })
+    if (this.#courses.has(publisher)) return
+    remember(this.#courses, publisher, { next: seq, missing: [] }, MOST_PUBLISHERS)
   }
 
   /** @param {string} publisher @param {number} seq @returns {number} messages that were lost before it; -1: it was counted as lost and comes late */
@@ -109,17 +113,8 @@ class Expected {
     if (seq > next) missing.push([next, seq])
     if (missing.length > MOST_GAPS) missing.shift()
     course.next = seq + 1
-    this.#remember(publisher, course)
+    remember(this.#courses, publisher, course, MOST_PUBLISHERS)
     return seq - next
-  }
-
-  /** @param {string} publisher @param {Course} course */
-  #remember(publisher, course) {
-    this.#courses.delete(publisher)
-    this.#courses.set(publisher, course)
-    if (this.#courses.size > MOST_PUBLISHERS) {
-      this.#courses.delete(/** @type {string} */ (this.#courses.keys().next().value))
-    }
   }
 }
 
@@ -191,12 +186,10 @@ class TensorSubscription {
   constructor(key, core, subject, options) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'subscriptions are made by bus.subscribe()')
     this.#options = options
+    const { queue, signal } = options
+    const callback = this.#arrived.bind(this)
     try {
-      this.#source = core.connection.subscribe(subject, {
-        ...(options.queue !== undefined && { queue: options.queue }),
-        callback: (/** @type {any} */ error, /** @type {any} */ message) =>
-          this.#arrived(error, message),
-      })
+      this.#source = core.connection.subscribe(subject, { queue, callback })
     } catch (error) {
       throw refusal(core.connection, error)
     }
@@ -208,9 +201,7 @@ class TensorSubscription {
         ),
       ),
     )
-    if (options.signal !== undefined) {
-      this.#leave = options.signal.follow(() => this.#abandon(options.signal?.reason))
-    }
+    if (signal !== undefined) this.#leave = signal.follow(() => this.#abandon(signal.reason))
   }
 
   // ---- Messages that arrive: nothing here throws ----
@@ -266,12 +257,9 @@ class TensorSubscription {
     while (this.#queue.length > 0 && this.#queue.bytes + item.held > maxPending) {
       if (overflow === 'drop-newest') return false
       if (overflow === 'error') {
-        this.#stop(
-          failure(
-            'ERR_TOO_LARGE',
-            `the queue of a subscription has no room for another message: ${this.#queue.length} messages hold ${this.#queue.bytes} bytes, maxPending is ${maxPending}`,
-          ),
-        )
+        const { length, bytes } = this.#queue
+        const text = `the queue of a subscription has no room for another message: ${length} messages hold ${bytes} bytes, maxPending is ${maxPending}`
+        this.#stop(failure('ERR_TOO_LARGE', text))
         return false
       }
       this.#queue.shift()
@@ -365,14 +353,9 @@ class TensorSubscription {
       }
     }
     const lost = this.#expected.delivered(publisher, seq)
-    return /** @type {any} */ ({
-      ...(Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }),
-      subject,
-      lost,
-      seq: count,
-      headers: fields,
-      ...(reply !== '' && { reply }),
-    })
+    const got = Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }
+    const answer = reply === '' ? {} : { reply }
+    return /** @type {any} */ ({ ...got, subject, lost, seq: count, headers: fields, ...answer })
   }
 
   /**
@@ -416,28 +399,20 @@ function subscribe(core, subject, options) {
     maxPending = core.maxPending,
     out,
     onError,
-    signal,
-  } = optionsOf(
-    options,
-    ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'],
-    'bus.subscribe',
-  )
+    signal: given,
+  } = optionsOf(options, OPTIONS, 'bus.subscribe')
   if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) {
     throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
   }
   if (onError !== undefined && typeof onError !== 'function') {
     throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
   }
-  const checked = {
-    queue,
-    overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)],
-    maxPending: integerFrom('maxPending', maxPending, 1),
-    maxBytes: core.maxBytes,
-    out,
-    onError,
-    signal: signalOf(signal),
-  }
-  checkSignal(checked.signal)
+  oneOf('overflow', overflow, OVERFLOWS)
+  integerFrom('maxPending', maxPending, 1)
+  const signal = signalOf(given)
+  checkSignal(signal)
+  const { maxBytes } = core
+  const checked = { queue, overflow, maxPending, maxBytes, out, onError, signal }
   return new /** @type {any} */ (TensorSubscription)(KEY, core, subject, checked)
 }
 

@@ -146,8 +146,6 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
     dial(host) {
       if (!this.isInPlace) return super.dial(host)
       const dialled = deferred()
-      /** @type {unknown} */
-      let reason
       const onread = {
         buffer: () => this.frames.target(),
         callback: (/** @type {number} */ n) => this.took(n),
@@ -159,13 +157,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
           dialled.resolve(socket)
         },
       )
-      socket.on('error', (error) => {
-        reason = error
-      })
-      socket.on('close', () => {
-        socket.removeAllListeners()
-        dialled.reject(reason)
-      })
+      rejectWhenClosed(dialled, socket)
       socket.setNoDelay(true)
       return dialled
     }
@@ -196,12 +188,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
     /** What the server says of itself; by TLS it is asked again over a socket of the client's own. */
     async peekInfo() {
       if (!this.isInPlace) return super.peekInfo()
-      /** @type {unknown} */
-      let reason
-      this.socket.on('error', (/** @type {unknown} */ error) => {
-        reason = error
-      })
-      this.socket.on('close', () => this.greeted.reject(reason))
+      rejectWhenClosed(this.greeted, this.socket)
       const info = await this.greeted
       this.socket.removeAllListeners()
       if (!info.tls_required && !(info.tls_available && this.options.tls !== null)) return info
@@ -258,6 +245,16 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
       settled.then(() => this._closed(undefined, false)).catch(() => {})
     }
   }
+}
+
+/** Rejects a promise with the socket's error, unless its listeners are removed before. @param {any} deferred @param {net.Socket} socket */
+function rejectWhenClosed(deferred, socket) {
+  /** @type {unknown} */
+  let reason
+  socket.on('error', (error) => {
+    reason = error
+  })
+  socket.on('close', () => deferred.reject(reason))
 }
 
 /** Errors of the socket are told by its own events. */
@@ -366,10 +363,8 @@ const isInPlace = (connection) => connection?.protocol?.transport?.isInPlace ===
  */
 function statsOf(connection) {
   const version = connection.protocol?.transport?.version
-  return {
-    transport: isInPlace(connection) ? 'in-place' : 'client',
-    clientVersion: typeof version === 'string' ? version : undefined,
-  }
+  const clientVersion = typeof version === 'string' ? version : undefined
+  return { transport: isInPlace(connection) ? 'in-place' : 'client', clientVersion }
 }
 
 /**

@@ -153,9 +153,7 @@ const newName = () => require('node:crypto').randomUUID()
 /**
  * @param {string} text  for the developer; nothing failed
  */
-function warn(text) {
-  process.emitWarning(text, 'SamebytesWarning')
-}
+const warn = (text) => process.emitWarning(text, 'SamebytesWarning')
 
 /** @returns {number} bytes that this process may use: its container's limit, else the machine's memory */
 function memoryOfMachine() {
@@ -291,8 +289,7 @@ function keepAttached(buffer) {
  */
 function isUntransferable(buffer) {
   worker ??= require('node:worker_threads')
-  const { isMarkedAsUntransferable } = worker
-  return isMarkedAsUntransferable !== undefined && isMarkedAsUntransferable(buffer)
+  return worker.isMarkedAsUntransferable?.(buffer) === true
 }
 
 /** @param {(buffer: ArrayBuffer) => void} mark */
@@ -406,10 +403,9 @@ function loaded(load) {
     return retried(load)
   } catch (/** @type {any} */ error) {
     if (!isShortage(error) || error.syscall === undefined) throw error
-    throw Object.assign(
-      failure('ERR_IO', `a part of samebytes could not be loaded: ${error.message}`),
-      { errno: error.errno, path: error.path, cause: error },
-    )
+    const { errno, path, message } = error
+    const own = failure('ERR_IO', `a part of samebytes could not be loaded: ${message}`)
+    throw Object.assign(own, { errno, path, cause: error })
   }
 }
 

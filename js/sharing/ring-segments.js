@@ -7,7 +7,7 @@ const { show } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { Tensor: TensorClass } = require('../tensor/tensor')
-const { PART, SharedTensor, openOwned, unless, codeOf } = require('./shared-tensor')
+const { SharedTensor, newShared, openOwned, unless, codeOf } = require('./shared-tensor')
 
 /** @import { DtypeName } from '../base/types' */
 
@@ -58,7 +58,7 @@ const controlOf = (name) => `${name}.control`
 function makeRing(name, dtype, shape, readers, { ifExists, ...how }, build) {
   const { complete, controlWords, isThere, removeHalf, sweep } = segments()
   const isReplaced = ifExists === 'replace'
-  const opts = { ...how, ifExists: isReplaced ? ifExists : /** @type {const} */ ('error') }
+  const opts = { ...how, ifExists: isReplaced ? ifExists : 'error' }
   if (isReplaced) {
     unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
   } else {
@@ -67,12 +67,11 @@ function makeRing(name, dtype, shape, readers, { ifExists, ...how }, build) {
     removeHalf(name)
   }
   const frameBytes = frameBytesOf(dtype, shape.slice(1))
-  const ofControl = { ...opts, dtype: /** @type {const} */ ('uint64'), [PART]: true }
   const count = controlWords(shape[0], readers)
-  const control = SharedTensor.create(controlOf(name), [count], ofControl)
+  const control = newShared(controlOf(name), [count], { ...opts, dtype: 'uint64' }, true)
   try {
     newWords(name, control, shape[0]).make(frameBytes, readers)
-    const frames = SharedTensor.create(name, shape, { ...opts, dtype })
+    const frames = newShared(name, shape, { ...opts, dtype })
     try {
       complete(control.fd)
       return build(name, frames, control, readers)

@@ -252,7 +252,7 @@ function openSegment(path, how, follow) {
 }
 
 /**
- * Opens a segment by its name, of which this process is an owner from now on.
+ * Opens a segment by its name, of which this process is an owner from now on, beside others: the record of one that has ended is taken over.
  *
  * @param {string} name
  * @param {How} how
@@ -260,9 +260,18 @@ function openSegment(path, how, follow) {
  * @throws ERR_NOT_FOUND also where it is being made or removed
  */
 function openOwned(name, how) {
-  const segment = openSegment(pathOf(name), how, false)
+  const path = pathOf(name)
+  const segment = openSegment(path, how, false)
   try {
-    own(segment, name)
+    const before = addon().segmentOwn(segment.fd, name, isAllowed('fs', path)) // the process whose record is taken over
+    if (before < 0) {
+      const error = failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`)
+      throw Object.assign(error, { path })
+    }
+    if (before > 0) {
+      segment.recorded = name
+      log('took %s over, which process %d left', path, before)
+    }
     return segment
   } catch (error) {
     segment.close()
@@ -284,25 +293,6 @@ function segmentOfDescriptor(fd, how) {
 // ---- Names and owners: src/ipc/owners.c ----
 
 /**
- * Makes this process an owner of a segment, beside others: the record of one that has ended is taken over.
- *
- * @param {Segment} segment
- * @param {string} name
- * @throws ERR_NOT_FOUND the name is another file's by now, or is being made or removed
- */
-function own(segment, name) {
-  const path = pathOf(name)
-  const before = addon().segmentOwn(segment.fd, name, isAllowed('fs', path))
-  if (before < 0) {
-    const error = failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`)
-    throw Object.assign(error, { path })
-  }
-  if (before === 0) return
-  segment.recorded = name
-  log('took %s over, which process %d left', path, before)
-}
-
-/**
  * Gives a segment its name, after recording its owner.
  *
  * @param {Segment} segment
@@ -321,9 +311,7 @@ function publish(segment, name, { replace, persist, isPart = false }) {
 }
 
 /** The other part of what the segment belongs to is there as well. @param {number} fd */
-function complete(fd) {
-  fileCalls.lockFile(fd, LOCKS.shared)
-}
+const complete = (fd) => fileCalls.lockFile(fd, LOCKS.shared)
 
 /** Has anything that name? @param {string} name */
 function isThere(name) {
@@ -383,9 +371,7 @@ const PAUSE_MS = 0.2 // times the tries: a second together after a hundred
 const still = new Int32Array(new SharedArrayBuffer(4))
 
 /** Waits a little while another process makes or removes a segment. @param {number} tries  so far */
-function pause(tries) {
-  Atomics.wait(still, 0, 0, tries * PAUSE_MS)
-}
+const pause = (tries) => Atomics.wait(still, 0, 0, tries * PAUSE_MS)
 
 /**
  * Removes names of this user whose owners have ended, and which nobody holds.

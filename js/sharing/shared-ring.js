@@ -29,6 +29,7 @@ const COUNT = 8
 const MOST_READERS = 1024
 const MOST_SLOTS = 2 ** 51 // so that their words can be counted
 const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
+const OPTIONS = ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'] // of create
 const COPY_OPTIONS = /** @type {const} */ (['casting', 'scale', 'bias', 'axis', 'stream'])
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
@@ -145,49 +146,37 @@ class SharedRing {
    */
   static create(name, shape, opts) {
     const {
-      slots: given,
+      slots,
       dtype: dtypeName = 'float32',
-      readers: most = 0,
+      readers = 0,
       mode: permissions,
-      ifExists,
+      ifExists = 'error',
       persist: stays,
-    } = optionsOf(
-      opts,
-      ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'],
-      'SharedRing.create',
-    )
+    } = optionsOf(opts, OPTIONS, 'SharedRing.create')
     const { checkPlatform, pause } = segments()
     const called = ringName(name)
-    const slots = integer('slots', given)
-    if (slots < 1 || slots > MOST_SLOTS) {
+    if (integer('slots', slots) < 1 || slots > MOST_SLOTS) {
       throw failure('ERR_BOUNDS', `slots is ${slots}; 1 to 2^51 were expected`)
     }
-    const readers = integer('readers', most)
-    if (readers < 0 || readers > MOST_READERS) {
+    if (integer('readers', readers) < 0 || readers > MOST_READERS) {
       throw failure('ERR_BOUNDS', `readers is ${readers}; 0 to ${MOST_READERS} were expected`)
     }
     const dtype = dtypeOf(dtypeName)
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
-    const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
-    const [mode, persist] = [permissionsOf(permissions), boolean('persist', stays)] // before a ring is replaced
+    oneOf('ifExists', ifExists, IF_EXISTS)
+    const isOpened = ifExists === 'open'
+    const how = { mode: permissionsOf(permissions), persist: boolean('persist', stays), ifExists } // checked before a ring is replaced
     checkPlatform()
     for (let tries = 0; ; tries++) {
-      if (which === 1) {
+      if (isOpened) {
         const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name, build, true))
         if (there !== undefined) return checkMatches(there, dtype.name, whole, readers)
       }
       try {
-        return makeRing(
-          called,
-          dtype.name,
-          whole,
-          readers,
-          { mode, persist, ifExists: IF_EXISTS[which] },
-          build,
-        )
+        return makeRing(called, dtype.name, whole, readers, how, build)
       } catch (error) {
-        if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
+        if (!isOpened || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
         pause(tries)
       }
     }
@@ -539,28 +528,16 @@ class SharedRing {
           continue
         }
         hasSeen = true
+        const frames = TensorClass.attachedOf(this.#frames.tensor)
+        const layout = ffi.viewByNumbers(opcodes.select, frames, 0, index % this.#slots)
+        layout.flags |= READ_ONLY
         const passed = lost
         lost = 0
-        yield { tensor: this.#view(index), index, lost: passed, tag }
+        yield { tensor: wrap(layout), index, lost: passed, tag }
       }
     } finally {
       if (seat !== null && this.#seats.delete(seat)) backend.release(seat.role)
     }
-  }
-
-  /**
-   * @param {number} index
-   * @returns {Tensor<D>} read-only
-   */
-  #view(index) {
-    const layout = ffi.viewByNumbers(
-      opcodes.select,
-      TensorClass.attachedOf(this.#frames.tensor),
-      0,
-      index % this.#slots,
-    )
-    layout.flags |= READ_ONLY
-    return wrap(layout)
   }
 
   /**

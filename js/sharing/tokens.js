@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
+const { show, boolean, integer, integers, shapeOf, optionsOf } = require('../base/validate')
 const {
   byteLengthOf,
   dtypeOfArray,
@@ -70,14 +70,11 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  */
 function share(t, opts) {
   tensorOf(t)
-  const { uses: given, copy = false } = optionsOf(opts, ['uses', 'copy'], 'share')
-  const uses = given === undefined ? 1 : integer('uses', given)
-  if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
-  if (typeof copy !== 'boolean') {
-    throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
-  }
+  const { uses = 1, copy } = optionsOf(opts, ['uses', 'copy'], 'share')
+  if (integer('uses', uses) < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
+  const isCopied = boolean('copy', copy)
   const layout = Tensor.attachedOf(t)
-  if (copy) return tokenOfCopy(layout)
+  if (isCopied) return tokenOfCopy(layout)
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend

@@ -55,15 +55,6 @@ function wordAt(layout, index) {
  */
 function bitsOf(layout, expected) {
   const { name, itemsize } = dtypes[layout.dtype]
-  if (
-    typeof expected === 'number' &&
-    (expected >>> 0 === expected || (expected | 0) === expected)
-  ) {
-    // fast path without bigints
-    if (name.startsWith('u') ? expected >= 0 : itemsize === 8 || (expected | 0) === expected) {
-      return expected >>> 0
-    }
-  }
   if (typeof expected !== 'bigint' && !Number.isSafeInteger(expected)) {
     throw failure(
       typeof expected === 'number' ? 'ERR_CAST' : 'ERR_ARGUMENT',
