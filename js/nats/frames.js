@@ -112,10 +112,8 @@ class Frames {
       // it comes without its payload
       this.counts.cut++
       this.#skipped = own.rest
-      const words = Buffer.from(own.bytes.subarray(0, own.line))
-        .toString('latin1')
-        .trim()
-        .split(/[ \t]+/)
+      const line = Buffer.from(own.bytes.subarray(0, own.line)).toString('latin1')
+      const words = line.trim().split(/[ \t]+/)
       const names = words.slice(1, words[0].length === 4 ? -2 : -1)
       const text = Buffer.from(own.bytes.subarray(own.line)).toString('latin1') // headers, or nothing
       const block = `${text.startsWith('NATS/1.0') && text.endsWith('\r\n\r\n') ? text.slice(0, -2) : 'NATS/1.0\r\n'}${CUT}: ${own.rest - 2}\r\n\r\n`
@@ -146,10 +144,8 @@ class Frames {
       this.#handOn()
       const n = Math.min(this.#skipped, this.#end - this.#at)
       this.#skipped -= n
-      if (this.#at + n === this.#end) {
-        this.#end = this.#at
-      } // nobody was given these bytes
-      else this.#start = this.#at += n
+      if (this.#at + n < this.#end) this.#start = this.#at += n
+      else this.#end = this.#at // nobody was given these bytes
       return true
     }
     const end = this.#slab.indexOf(LF, this.#at) + 1

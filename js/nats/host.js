@@ -87,40 +87,190 @@ const stateOf = (core) => (core.host ??= { away: new Map(), sizes: new Map() })
 
 // ---- The caller ----
 
+/** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
+
 /**
- * A request's bytes for processes of this host; null: it is sent as bytes.
+ * A request that is sent by descriptor to processes of this host, until it has settled.
  *
  * @param {Core} core
  * @param {string} subject
  * @param {Value} value
  * @param {{ method?: string | undefined, out?: Value | undefined, attempts?: number }} [options]  of the request
- * @returns {Offer | null}
+ * @returns null: it is sent as bytes
  */
 function offer(core, subject, value, { method, out, attempts = 1 } = {}) {
   const to = subjectOfHost(subject)
   if (to === null) return null
+  const { away, sizes } = stateOf(core)
   const key = `${method ?? ''} ${subject}`
-  let reply = stateOf(core).sizes.get(key) ?? 0
+  let expected = sizes.get(key) ?? 0 // bytes of the reply
   if (out !== undefined) {
-    reply = nbytesOfValue(out)
-    const isLargeRecord = !Tensor.isTensor(out) && reply >= messages.SMALL
-    if (isLargeRecord) reply = hostContent(out).nbytes + RECORD_BYTES
+    expected = nbytesOfValue(out)
+    const isLargeRecord = !Tensor.isTensor(out) && expected >= messages.SMALL
+    if (isLargeRecord) expected = hostContent(out).nbytes + RECORD_BYTES
   }
-  if (nbytesOfValue(value) < messages.SMALL && reply < messages.SMALL) return null
+  if (nbytesOfValue(value) < messages.SMALL && expected < messages.SMALL) return null
   const content = hostContent(value)
   if (!content.isOnCpu) return null
   const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_BYTES
-  if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
-  const isLarge = content.nbytes >= messages.SMALL
+  if (fits && (away.get(subject) ?? 0) > now()) return null
+  const isLarge = content.nbytes >= messages.SMALL // else the bytes are sent
   const exported = isLarge ? exportOf(value, content) : null
   if (exported === null && isLarge) return null
   if (exported !== null) countSent('host', content.nbytes)
-  return new Offer(
-    core,
-    { subject, to, key, fits, waits: !fits && attempts > 1, reply },
-    value,
-    exported,
-  )
+
+  const kind = messages.kindFields(value)
+  /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
+  const source =
+    exported === null ? null : (exported.source ?? /** @type {Tensor} */ (value).view())
+  const storage = source && Tensor.layoutOf(source).storage
+  if (storage !== null) beginUse(storage, 0)
+  /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
+  const sent = new Map()
+  let hasGrown = false
+
+  /** Sends bytes for a while. @returns {Next} */
+  const leave = () => {
+    remember(away, subject, now() + AWAY_MS, MOST_SUBJECTS)
+    return 'bytes'
+  }
+
+  return {
+    /** where it is sent */
+    subject: to,
+    /** can bytes be sent instead? */
+    fits,
+    /** is the payload empty? */
+    isEmpty: exported !== null,
+    /** do attempts still go this way? */
+    isOpen: true,
+
+    /** The exported bytes as a message. */
+    outgoing: () => messages.outgoing(source, { isBody: !Tensor.isTensor(value) }),
+
+    /**
+     * Headers of a message, and memory for its reply.
+     *
+     * @param {string} reply  the message's
+     */
+    headersFor(reply) {
+      const area = expected < messages.SMALL ? null : newArea(expected, true)
+      sent.set(reply, area)
+      const isExported = exported !== null || area !== null
+      return new HeaderBlock(kind, {
+        [PAGE]: isExported ? page.text : undefined,
+        [DATA]: exported?.token.text,
+        [REPLY]: area?.token.text,
+      })
+    },
+
+    /**
+     * Hears of a reply.
+     *
+     * @param {string} reply  its subject
+     * @param {Map<string, string>} headers
+     * @returns {Next}
+     */
+    heard(reply, headers) {
+      const area = sent.get(reply)
+      if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
+      const answer = headers.get(PAGE.toLowerCase())
+      if (answer === WRITTEN) return null // `result` takes it
+      sent.delete(reply)
+      if (area !== null) closeArea(area)
+      if (answer === REFUSED) return leave()
+      if (headers.get(STATUS) === '503') return !fits && attempts > 1 ? null : leave() // a service may still come
+      if (headers.get('nats-service-error-code') === '503') return fits ? 'bytes' : null // others may have room
+      const needed = headerInteger(headers.get(NEEDED.toLowerCase()))
+      if (hasGrown || !(needed <= core.maxBytes)) return null
+      hasGrown = true
+      expected = needed
+      return 'again'
+    },
+
+    /**
+     * The tensor of a reply.
+     *
+     * @param {string} reply  its subject
+     * @param {Map<string, string>} headers
+     * @param {Uint8Array} data
+     * @param {Value | undefined} out
+     * @returns {Value | null} null: it is no reply to a descriptor, or has its bytes in the message
+     * @throws as messages.decode
+     */
+    result(reply, headers, data, out) {
+      const area = sent.get(reply)
+      if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
+        if (data.length >= messages.SMALL) remember(sizes, key, data.length, MOST_SUBJECTS)
+        return null
+      }
+      if (area === undefined || area === null) {
+        throw failure(
+          'ERR_FORMAT',
+          'the reply says that it was written to memory that was not offered',
+        )
+      }
+      sent.delete(reply)
+      const { maxBytes } = core
+      try {
+        const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
+        const nbytes = kind === null ? headerInteger(headers.get(SIZE.toLowerCase())) : kind.nbytes
+        if (nbytes > maxBytes) {
+          throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
+        }
+        if (!(nbytes > 0 && nbytes <= area.nbytes)) {
+          throw failure(
+            'ERR_FORMAT',
+            `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`,
+          )
+        }
+        const made =
+          kind === null
+            ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo)
+            : tensorIn(area.segment, kind, out)
+        // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
+        for (const t of out === undefined ? tensorsOf(made) : []) {
+          const { storage } = Tensor.layoutOf(t)
+          if (storage.kind !== 'native') continue
+          const { addon } = /** @type {any} */ (backend)
+          addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+        }
+        remember(sizes, key, nbytes, MOST_SUBJECTS)
+        return made
+      } finally {
+        closeArea(area)
+      }
+    },
+
+    /** Further attempts send bytes, if they can. */
+    close() {
+      this.isOpen = !fits
+    },
+
+    /**
+     * Does the server take no messages to the subject of the host, but bytes may be sent?
+     *
+     * @param {any} error  of the inbox
+     */
+    isBarred(error) {
+      if (!this.isOpen || !fits || error?.cause?.subject !== to) return false
+      leave()
+      return true
+    },
+
+    /** The tensor may be written to. Called once, before `end`. */
+    release() {
+      if (storage !== null) endUse(storage, 0)
+    },
+
+    /** Ends it. Called once, when no bytes of `source` are sent any more. */
+    end() {
+      for (const area of sent.values()) if (area !== null) closeArea(area)
+      sent.clear()
+      exported?.close()
+      source?.dispose()
+    },
+  }
 }
 
 /** Bytes that are exported. source: over a copy in a segment that was made for it. @typedef {{ token: Token, source: Tensor | null, close: () => void }} Exported */
@@ -195,188 +345,6 @@ function newToken(segment, part) {
   } catch (error) {
     log('no token: %s', error)
     return null
-  }
-}
-
-/** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
-
-/** A request that is sent by descriptor, until it has settled. */
-class Offer {
-  #core
-  #terms
-  #exported
-  #isRecord
-  #source
-  /** of source @type {Storage | null} */
-  #storage
-  /** what headers say of the value */
-  #kind
-  /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
-  #sent = new Map()
-  #hasGrown = false
-  /** do attempts still go this way? */
-  isOpen = true
-
-  /**
-   * @param {Core} core
-   * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: the bytes are no more than the server takes; waits: may a service still come? reply: bytes that the reply is thought to have
-   * @param {Value} value
-   * @param {Exported | null} exported  null: the bytes are few, and sent
-   */
-  constructor(core, terms, value, exported) {
-    this.#core = core
-    this.#terms = terms
-    /** where it is sent */
-    this.subject = terms.to
-    /** can bytes be sent instead? */
-    this.fits = terms.fits
-    /** is the payload empty? */
-    this.isEmpty = exported !== null
-    this.#exported = exported
-    this.#isRecord = !Tensor.isTensor(value)
-    this.#kind = messages.kindFields(value)
-    /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
-    this.#source =
-      exported === null ? null : (exported.source ?? /** @type {Tensor} */ (value).view())
-    this.#storage = this.#source && Tensor.layoutOf(this.#source).storage
-    if (this.#storage !== null) beginUse(this.#storage, 0)
-  }
-
-  /** The exported bytes as a message. */
-  outgoing() {
-    return messages.outgoing(this.#source, { isBody: this.#isRecord })
-  }
-
-  /**
-   * Headers of a message, and memory for its reply.
-   *
-   * @param {string} reply  the message's
-   * @returns {HeaderBlock}
-   */
-  headersFor(reply) {
-    const area = this.#terms.reply < messages.SMALL ? null : newArea(this.#terms.reply, true)
-    this.#sent.set(reply, area)
-    const isExported = this.#exported !== null || area !== null
-    return new HeaderBlock(this.#kind, {
-      [PAGE]: isExported ? page.text : undefined,
-      [DATA]: this.#exported?.token.text,
-      [REPLY]: area?.token.text,
-    })
-  }
-
-  /**
-   * Hears of a reply.
-   *
-   * @param {string} reply  its subject
-   * @param {Map<string, string>} headers
-   * @returns {Next}
-   */
-  heard(reply, headers) {
-    const area = this.#sent.get(reply)
-    if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
-    const answer = headers.get(PAGE.toLowerCase())
-    if (answer === WRITTEN) return null // `result` takes it
-    this.#sent.delete(reply)
-    if (area !== null) closeArea(area)
-    if (answer === REFUSED) return this.#leave()
-    if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
-    if (headers.get('nats-service-error-code') === '503') return this.fits ? 'bytes' : null // others may have room
-    const needed = headerInteger(headers.get(NEEDED.toLowerCase()))
-    if (this.#hasGrown || !(needed <= this.#core.maxBytes)) return null
-    this.#hasGrown = true
-    this.#terms.reply = needed
-    return 'again'
-  }
-
-  /** Sends bytes for a while. @returns {Next} */
-  #leave() {
-    remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS, MOST_SUBJECTS)
-    return 'bytes'
-  }
-
-  /**
-   * The tensor of a reply.
-   *
-   * @param {string} reply  its subject
-   * @param {Map<string, string>} headers
-   * @param {Uint8Array} data
-   * @param {Value | undefined} out
-   * @returns {Value | null} null: it is no reply to a descriptor, or has its bytes in the message
-   * @throws as messages.decode
-   */
-  result(reply, headers, data, out) {
-    const area = this.#sent.get(reply)
-    const { sizes } = stateOf(this.#core)
-    if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
-      const n = data.length
-      if (n >= messages.SMALL) remember(sizes, this.#terms.key, n, MOST_SUBJECTS)
-      return null
-    }
-    if (area === undefined || area === null) {
-      throw failure(
-        'ERR_FORMAT',
-        'the reply says that it was written to memory that was not offered',
-      )
-    }
-    this.#sent.delete(reply)
-    const { maxBytes } = this.#core
-    try {
-      const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
-      const nbytes = kind === null ? headerInteger(headers.get(SIZE.toLowerCase())) : kind.nbytes
-      if (nbytes > maxBytes) {
-        throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
-      }
-      if (!(nbytes > 0 && nbytes <= area.nbytes)) {
-        throw failure(
-          'ERR_FORMAT',
-          `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`,
-        )
-      }
-      const made =
-        kind === null
-          ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo)
-          : tensorIn(area.segment, kind, out)
-      // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
-      for (const t of out === undefined ? tensorsOf(made) : []) {
-        const { storage } = Tensor.layoutOf(t)
-        if (storage.kind !== 'native') continue
-        const { addon } = /** @type {any} */ (backend)
-        addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
-      }
-      remember(sizes, this.#terms.key, nbytes, MOST_SUBJECTS)
-      return made
-    } finally {
-      closeArea(area)
-    }
-  }
-
-  /** Further attempts send bytes, if they can. */
-  close() {
-    this.isOpen = !this.fits
-  }
-
-  /**
-   * Does the server take no messages to the subject of the host, but bytes may be sent?
-   *
-   * @param {any} error  of the inbox
-   */
-  isBarred(error) {
-    if (!this.isOpen || !this.fits || error?.cause?.subject !== this.subject) return false
-    this.#leave()
-    return true
-  }
-
-  /** The tensor may be written to. Called once, before `end`. */
-  release() {
-    if (this.#storage !== null) endUse(this.#storage, 0)
-  }
-
-  /** Ends it. Called once, when no bytes of `source` are sent any more. */
-  end() {
-    for (const area of this.#sent.values()) if (area !== null) closeArea(area)
-    this.#sent.clear()
-    this.#exported?.close()
-    this.#source?.dispose()
   }
 }
 

@@ -130,9 +130,8 @@ class Request {
     })
     if (this.#core.connection.isClosed()) this.#failed(closed())
     const { signal } = this.#options
-    if (signal !== undefined) {
-      this.#unfollow = signal.follow(() => this.#end(() => this.#reject(signal.reason), true))
-    }
+    const abort = () => this.#end(() => this.#reject(signal?.reason), true)
+    if (signal !== undefined) this.#unfollow = signal.follow(abort)
     if (this.#isSettled) this.#unfollow()
     this.#run().catch(this.#failed)
     return promise

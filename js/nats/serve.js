@@ -116,13 +116,10 @@ class TensorService {
     if (connection.isClosed()) throw closed()
     const { Svcm } = peer('services')
     try {
-      service.#framework = await new Svcm(connection).add({
-        name,
-        version,
-        queue,
-        metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {},
-        statsHandler: (/** @type {any} */ endpoint) => service.#report(endpoint),
-      })
+      const metadata = isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}
+      const statsHandler = service.#report.bind(service)
+      const config = { name, version, queue, metadata, statsHandler }
+      service.#framework = await new Svcm(connection).add(config)
       service.#framework.stopped.then(() => service.#ended())
       const handler = service.#take.bind(service)
       service.#framework.addEndpoint('run', { subject, queue, handler })

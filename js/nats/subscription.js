@@ -103,11 +103,9 @@ class Expected {
       const i = missing.findIndex(([from, to]) => seq >= from && seq < to)
       if (i < 0) return 0
       const [from, to] = missing[i]
-      const rest = /** @type {[number, number][]} */ ([
-        [from, seq],
-        [seq + 1, to],
-      ]).filter((range) => range[0] < range[1])
-      missing.splice(i, 1, ...rest)
+      missing.splice(i, 1)
+      if (seq + 1 < to) missing.splice(i, 0, [seq + 1, to])
+      if (from < seq) missing.splice(i, 0, [from, seq])
       return -1
     }
     if (seq > next) missing.push([next, seq])

@@ -146,10 +146,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
     dial(host) {
       if (!this.isInPlace) return super.dial(host)
       const dialled = deferred()
-      const onread = {
-        buffer: () => this.frames.target(),
-        callback: (/** @type {number} */ n) => this.took(n),
-      }
+      const onread = { buffer: () => this.frames.target(), callback: this.took.bind(this) }
       const socket = net.connect(
         /** @type {any} */ ({ port: host.port, host: host.hostname, onread }),
         () => {

@@ -214,17 +214,13 @@ class RingWords {
    * May frame n be begun?
    *
    * @param {number} n
-   * @returns {{ isFree: boolean, moves: number, reader: number, behind: number }} moves: what to sleep on; reader: the slowest one's process
+   * @returns {{ moves: number, reader: number, behind: number } | null} null: yes; moves: what to sleep on; reader: the slowest one's process
    */
   room(n) {
     this.call(opcodes.ring_room, this.readers, n)
     const { f64 } = frame
-    return {
-      isFree: f64[RESULTS] === 1,
-      moves: f64[RESULTS + 1],
-      reader: f64[RESULTS + 2],
-      behind: f64[RESULTS + 3],
-    }
+    if (f64[RESULTS] === 1) return null
+    return { moves: f64[RESULTS + 1], reader: f64[RESULTS + 2], behind: f64[RESULTS + 3] }
   }
 }
 

@@ -118,7 +118,6 @@ class SharedRing {
     if (key !== KEY) {
       throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
     }
-    const { Waits } = waits()
     const [slots, ...shape] = frames.tensor.shape
     this.#name = name
     this.#frames = frames
@@ -127,7 +126,7 @@ class SharedRing {
     this.#shape = Object.freeze(shape)
     this.#words = newWords(name, control, slots, frames)
     this.#words.readers = readers
-    this.#waits = new Waits()
+    this.#waits = new (waits().Waits)()
     this.#words.recover()
   }
 
@@ -437,8 +436,7 @@ class SharedRing {
       this.#written = count
     }
     if (this.#isBegun || this.#words.readers === 0) return null
-    const room = this.#words.room(this.#written)
-    return room.isFree ? null : room
+    return this.#words.room(this.#written)
   }
 
   /** @param {{ reader: number, behind: number }} room */

@@ -490,18 +490,13 @@ function newShared(name, shape, opts, isPart = false) {
       if (there !== undefined) return finished(there, called, label, wanted)
     }
     const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
-    const plan = planned(
-      segment,
-      called,
-      called === null ? pathOfDescriptor(segment) : label,
-      wanted,
-    )
+    const path = called === null ? pathOfDescriptor(segment) : label
+    const made = finished(segment, called, path, wanted)
     try {
       if (called !== null) {
         publish(segment, called, { replace: which === 2, persist: stays, isPart })
       }
-      // @ts-expect-error The constructor is private to everybody else.
-      return new SharedTensor(KEY, plan)
+      return made
     } catch (error) {
       segment.close()
       if (which !== 1 || tries === ATTEMPTS || codeOf(error) !== 'ERR_EXISTS') throw error

@@ -268,8 +268,17 @@ function partsOf(token) {
     flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND),
   }
   if (kind === 'parcel') checkOrigin(home)
-  else if (kind === 'copy') checkCopy(buffer)
-  else if (!isSharedArrayBuffer(buffer)) {
+  else if (kind === 'copy') {
+    if (!isArrayBuffer(buffer)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'the token has no ArrayBuffer with its copy; what share() gave was expected',
+      )
+    }
+    if (isGone(buffer)) {
+      throw failure('ERR_STALE', "the token's copy was transferred to another thread")
+    }
+  } else if (!isSharedArrayBuffer(buffer)) {
     throw failure(
       'ERR_ARGUMENT',
       'the token has no SharedArrayBuffer; what share() gave was expected',
@@ -295,19 +304,6 @@ function isCounter(left, bytes) {
   return (
     length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
   )
-}
-
-/** @param {unknown} buffer */
-function checkCopy(buffer) {
-  if (!isArrayBuffer(buffer)) {
-    throw failure(
-      'ERR_ARGUMENT',
-      'the token has no ArrayBuffer with its copy; what share() gave was expected',
-    )
-  }
-  if (isGone(buffer)) {
-    throw failure('ERR_STALE', "the token's copy was transferred to another thread")
-  }
 }
 
 /** @param {unknown} given */
