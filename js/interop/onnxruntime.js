@@ -110,10 +110,10 @@ function toOrt(t, ort) {
   }
   const data = asBits(t.data)
   const own = t.view(shape) // keeps the bytes after t's dispose
-  let made
   try {
-    made = new Class(dtype, data, shape)
+    const made = new Class(dtype, data, shape)
     follow(made, own)
+    return made
   } catch (error) {
     own.dispose()
     throw failure(
@@ -121,7 +121,6 @@ function toOrt(t, ort) {
       `ort.Tensor refuses ${dtype} of shape [${shape.join(', ')}]: ${error instanceof Error ? error.message : show(error)}`,
     )
   }
-  return made
 }
 
 /**

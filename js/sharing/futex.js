@@ -87,6 +87,7 @@ function ofRing(name, error) {
     : error
 }
 
+/** The writer of a ring, as long as its role is held. count: frames committed; mine: its word. @typedef {{ role: Storage, count: number, mine: [number, number] }} Writer */
 /** A reader's place in a ring; mine: its word. @typedef {{ role: Storage, next: number, place: number, mine: [number, number] }} Seat */
 
 /** The control words of a ring, read and written by C (src/ipc/ring.c). */
@@ -145,7 +146,7 @@ class RingWords {
   /**
    * Becomes the writer.
    *
-   * @returns {{ role: Storage, count: number, mine: [number, number] }} count: frames committed; mine: the writer's word
+   * @returns {Writer}
    * @throws ERR_BUSY there is another
    */
   claim() {

@@ -18,8 +18,8 @@ const { backend, opcodes, READ_ONLY } = ffi
 
 /** @import { DtypeName, NameOf, Or, Shape, Signal } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
-/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./futex').Seat} Seat */
+/** @typedef {import('./futex').Writer} Writer */
 /** Upper and lower 32 bits of a word. @typedef {[number, number]} Halves */
 
 const KEY = Symbol('samebytes shared ring')
@@ -90,12 +90,8 @@ class SharedRing {
   #words
   #waits
   #isOpen = true
-  /** not null: this ring is the writer. Its release gives the role up @type {Storage | null} */
-  #role = null
-  /** the writer's word of this process @type {Halves} */
-  #mine = [0, 0]
-  /** frames committed; the writer's count */
-  #written = 0
+  /** not null: this ring is the writer, until its role is released @type {Writer | null} */
+  #writer = null
   /** next() was called, commit() not yet */
   #isBegun = false
   #isWaiting = false
@@ -288,9 +284,10 @@ class SharedRing {
     const words = SharedRing.#live(this)
     const room = this.#room()
     if (room !== null) throw this.#full(room)
-    words.begin(this.#written, this.#mine)
+    const { count, mine } = /** @type {Writer} */ (this.#writer)
+    words.begin(count, mine)
     this.#isBegun = true
-    return this.#frames.tensor.select(0, this.#written % this.#slots)
+    return this.#frames.tensor.select(0, count % this.#slots)
   }
 
   /**
@@ -318,9 +315,10 @@ class SharedRing {
     if (!this.#isBegun) {
       throw failure('ERR_STALE', 'no frame was begun: next() comes before commit()')
     }
-    words.commit(this.#written, tag)
+    const writer = /** @type {Writer} */ (this.#writer)
+    words.commit(writer.count, tag)
     this.#isBegun = false
-    return this.#written++
+    return writer.count++
   }
 
   /**
@@ -429,21 +427,17 @@ class SharedRing {
 
   /** Makes this ring the writer, and says who still needs the next frame's slot; null: nobody. */
   #room() {
-    if (this.#role === null) {
-      const { role, count, mine } = this.#words.claim()
-      this.#role = role
-      this.#mine = mine
-      this.#written = count
-    }
+    this.#writer ??= this.#words.claim()
     if (this.#isBegun || this.#words.readers === 0) return null
-    return this.#words.room(this.#written)
+    return this.#words.room(this.#writer.count)
   }
 
   /** @param {{ reader: number, behind: number }} room */
   #full({ reader, behind }) {
+    const { count } = /** @type {Writer} */ (this.#writer)
     return failure(
       'ERR_BUSY',
-      `process ${reader} still reads frame ${this.#written - behind}; the ring has no slot for frame ${this.#written} until then`,
+      `process ${reader} still reads frame ${count - behind}; the ring has no slot for frame ${count} until then`,
     )
   }
 
@@ -584,8 +578,8 @@ class SharedRing {
   close() {
     if (!own(this).#isOpen) return
     this.#isOpen = false
-    if (this.#role !== null) backend.release(this.#role)
-    this.#role = null
+    if (this.#writer !== null) backend.release(this.#writer.role)
+    this.#writer = null
     this.#isBegun = false
     for (const { role } of this.#seats) backend.release(role)
     this.#seats.clear()
