@@ -87,11 +87,8 @@ function capsuleFrom(x, copy) {
   if (typeof method !== 'function') return x // a capsule; C refuses anything else
   const { __dlpack_device__: device } = x
   const stream = typeof device === 'function' ? streamFor(device.call(x)) : null
-  return method.call(x, {
-    maxVersion: VERSION.slice(),
-    ...(stream === null ? {} : { stream }),
-    ...(copy === false ? { copy } : {}),
-  })
+  const wanted = { ...(stream !== null && { stream }), ...(copy === false && { copy }) }
+  return method.call(x, { maxVersion: VERSION.slice(), ...wanted })
 }
 
 module.exports = { fromDlpack }

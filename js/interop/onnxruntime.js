@@ -28,10 +28,7 @@ const TYPES = new Set([
 ])
 
 /** What shows complex numbers as pairs, in place. */
-const PAIRS = new Map([
-  ['complex64', 'float32'],
-  ['complex128', 'float64'],
-])
+const PAIRS = new Map(Object.entries({ complex64: 'float32', complex128: 'float64' }))
 
 /**
  * Float16Array to Uint16Array: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes both.
@@ -113,10 +110,10 @@ function toOrt(t, ort) {
   }
   const data = asBits(t.data)
   const own = t.view(shape) // keeps the bytes after t's dispose
-  let made
   try {
-    made = new Class(dtype, data, shape)
+    const made = new Class(dtype, data, shape)
     follow(made, own)
+    return made
   } catch (error) {
     own.dispose()
     throw failure(
@@ -124,7 +121,6 @@ function toOrt(t, ort) {
       `ort.Tensor refuses ${dtype} of shape [${shape.join(', ')}]: ${error instanceof Error ? error.message : show(error)}`,
     )
   }
-  return made
 }
 
 /**
@@ -166,7 +162,17 @@ function follow(made, own) {
  * fromOrt({ type: 'float32', dims: [2], data: new Float32Array(2), location: 'cpu' }).shape // [2]
  */
 function fromOrt(x) {
-  const { type, dims, location } = ortTensorOf(x)
+  if (Tensor.isTensor(x)) {
+    throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
+  }
+  const isOne =
+    x !== null &&
+    typeof x === 'object' &&
+    typeof x.type === 'string' &&
+    'dims' in x &&
+    'location' in x
+  if (!isOne) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor of onnxruntime was expected`)
+  const { type, dims, location } = x
   if (location !== 'cpu' && location !== 'cpu-pinned') {
     throw failure(
       'ERR_DEVICE',
@@ -191,24 +197,6 @@ function fromOrt(x) {
   const shape = shapeOf(dims, 'x.dims')
   if (held === type) return fromBlob(data, shape)
   return fromBlob(fromBits(data, type), shape, /** @type {any} */ (type))
-}
-
-/**
- * @param {any} x
- * @returns {OrtTensor}
- */
-function ortTensorOf(x) {
-  if (Tensor.isTensor(x)) {
-    throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
-  }
-  const isOne =
-    x !== null &&
-    typeof x === 'object' &&
-    typeof x.type === 'string' &&
-    'dims' in x &&
-    'location' in x
-  if (!isOne) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor of onnxruntime was expected`)
-  return x
 }
 
 module.exports = { TYPES, asBits, fromBits, isProxied, toOrt, fromOrt }

@@ -33,7 +33,8 @@ const { statsOf } = require('./transport')
  * @property {import('./link').Link} link
  * @property {number} maxBytes  of a message that is received
  * @property {number} maxPending  bytes that the queue of a subscription holds
- * @property {Sequences} seqs
+ * @property {string} id  of the publisher
+ * @property {Map<string, number>} seqs  counts of what was published, by subject
  * @property {() => boolean} isConnected
  * @property {import('./inbox').Inbox} [inbox]  made when it is first needed, as these are:
  * @property {Map<string, import('./replicas').Steering>} [steerings]  by subject
@@ -43,7 +44,6 @@ const { statsOf } = require('./transport')
 const KEY = Symbol('samebytes bus')
 const MAX_BYTES = 2 ** 23
 const MAX_PENDING = 2 ** 26
-const MOST_SUBJECTS = 2 ** 16 // that are counted; of more, those that were published to longest ago begin again
 const METHODS = /** @type {const} */ ([
   'publish',
   'subscribe',
@@ -52,32 +52,6 @@ const METHODS = /** @type {const} */ ([
   'status',
   'isClosed',
 ])
-
-/** Counts of what was published, by subject. */
-class Sequences {
-  /** @type {Map<string, number>} */
-  #counts = new Map()
-
-  /** @param {string} id  of the publisher */
-  constructor(id) {
-    this.id = id
-  }
-
-  /** The Tensor-Seq of the next message. @param {string} subject */
-  peek(subject) {
-    return `${this.id}:${(this.#counts.get(subject) ?? 0) + 1}`
-  }
-
-  /** Counts a message. @param {string} subject */
-  add(subject) {
-    const count = (this.#counts.get(subject) ?? 0) + 1
-    this.#counts.delete(subject)
-    this.#counts.set(subject, count)
-    if (this.#counts.size > MOST_SUBJECTS) {
-      this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
-    }
-  }
-}
 
 /** buses that were made @type {Set<WeakRef<TensorBus>>} */
 const made = new Set()
@@ -126,8 +100,7 @@ class TensorBus {
    * const send = (bus, frame) => bus.publish('cam.1', frame)
    */
   async publish(subject, value, options) {
-    const core = own(this).#core
-    return publish(core, subjectOf(subject), value, options)
+    return publish(own(this).#core, subjectOf(subject), value, options)
   }
 
   /**
@@ -144,8 +117,7 @@ class TensorBus {
    * }
    */
   subscribe(subject, options) {
-    const core = own(this).#core
-    return subscribe(core, patternOf(subject), options)
+    return subscribe(own(this).#core, patternOf(subject), options)
   }
 
   /**
@@ -253,7 +225,8 @@ function tensors(connection, opts) {
     link,
     maxBytes: integerFrom('maxBytes', maxBytes, 1),
     maxPending: integerFrom('maxPending', maxPending, 1),
-    seqs: new Sequences(randomBytes(9).toString('base64url')),
+    id: randomBytes(9).toString('base64url'),
+    seqs: new Map(),
     isConnected: () => link.isConnected && !connection.isClosed(),
     inbox: undefined, // made when they are asked for, as are those below: own fields, whatever Object.prototype has
     host: undefined,

@@ -2,6 +2,7 @@
 // SHA-256 of bytes that arrive or are sent piece by piece, in the calling thread: a step at a time, so that the event loop goes on.
 
 const { createHash } = require('node:crypto')
+const { setImmediate: nextTurn } = require('node:timers/promises')
 const { readBytes } = require('../layout/data')
 const { Tensor } = require('../tensor/tensor')
 const { copyOut } = require('../files/native-bytes')
@@ -67,9 +68,7 @@ class Digest {
   async end(total) {
     while (this.#done < total && !this.#isDropped) {
       this.reach(total)
-      await new Promise((resolve) => {
-        setImmediate(resolve)
-      })
+      await nextTurn()
     }
     return this.#hash.digest('base64url')
   }

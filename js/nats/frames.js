@@ -112,10 +112,8 @@ class Frames {
       // it comes without its payload
       this.counts.cut++
       this.#skipped = own.rest
-      const words = Buffer.from(own.bytes.subarray(0, own.line))
-        .toString('latin1')
-        .trim()
-        .split(/[ \t]+/)
+      const line = Buffer.from(own.bytes.subarray(0, own.line)).toString('latin1')
+      const words = line.trim().split(/[ \t]+/)
       const names = words.slice(1, words[0].length === 4 ? -2 : -1)
       const text = Buffer.from(own.bytes.subarray(own.line)).toString('latin1') // headers, or nothing
       const block = `${text.startsWith('NATS/1.0') && text.endsWith('\r\n\r\n') ? text.slice(0, -2) : 'NATS/1.0\r\n'}${CUT}: ${own.rest - 2}\r\n\r\n`
@@ -146,10 +144,8 @@ class Frames {
       this.#handOn()
       const n = Math.min(this.#skipped, this.#end - this.#at)
       this.#skipped -= n
-      if (this.#at + n === this.#end) {
-        this.#end = this.#at
-      } // nobody was given these bytes
-      else this.#start = this.#at += n
+      if (this.#at + n < this.#end) this.#start = this.#at += n
+      else this.#end = this.#at // nobody was given these bytes
       return true
     }
     const end = this.#slab.indexOf(LF, this.#at) + 1
@@ -187,7 +183,12 @@ class Frames {
     const line = end - this.#at
     let bytes
     try {
-      const buffer = this.#newBuffer(line + kept + ALIGNMENT - 1)
+      const nbytes = line + kept + ALIGNMENT - 1
+      const i = this.#free.findIndex(
+        ({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes,
+      )
+      if (i >= 0) this.counts.reused++
+      const buffer = i < 0 ? Buffer.allocUnsafeSlow(nbytes).buffer : this.#free.splice(i, 1)[0]
       const address = backend.isWasm ? 0 : /** @type {any} */ (backend).locate(buffer)
       bytes = new Uint8Array(buffer, -(address + line + headers) & (ALIGNMENT - 1), line + kept) // the payload lies at a multiple of 64
     } catch {
@@ -199,16 +200,6 @@ class Frames {
     this.#start = this.#at += have
     this.#own = { bytes, have, line, rest: size + 2 - (bytes.length - line) }
     this.#complete()
-  }
-
-  /** @param {number} nbytes @returns {ArrayBufferLike} */
-  #newBuffer(nbytes) {
-    const i = this.#free.findIndex(
-      ({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes,
-    )
-    if (i < 0) return Buffer.allocUnsafeSlow(nbytes).buffer
-    this.counts.reused++
-    return this.#free.splice(i, 1)[0]
   }
 }
 
@@ -224,23 +215,20 @@ const newSlab = () => new Uint8Array(Buffer.allocUnsafeSlow(SLAB).buffer)
  * @returns {[size: number, headers: number]} of headers and payload; -1: the line has none
  */
 function sizesOf(bytes, at, end, hasHeaders) {
-  let i = end - 1
-  while (i > at && bytes[i] <= SPACE) i--
-  const [size, before] = numberBefore(bytes, at, i)
+  const [size, before] = numberBefore(bytes, at, end - 1)
   if (!hasHeaders) return [size, 0]
-  i = before
-  while (i > at && bytes[i] <= SPACE) i--
-  const [headers] = numberBefore(bytes, at, i)
+  const [headers] = numberBefore(bytes, at, before)
   return headers < 0 || headers > size ? [-1, 0] : [size, headers]
 }
 
 /**
  * @param {Uint8Array} bytes
  * @param {number} from
- * @param {number} i  its last digit
+ * @param {number} i  its last digit, or the last space behind that
  * @returns {[value: number, before: number]} -1: there is no number
  */
 function numberBefore(bytes, from, i) {
+  while (i > from && bytes[i] <= SPACE) i--
   let value = 0
   const last = i
   for (let unit = 1; i > from && bytes[i] >= 48 && bytes[i] <= 57; unit *= 10) {

@@ -94,6 +94,10 @@ class HeaderBlock {
   }
 }
 
+/** @param {number} nbytes */
+const tooLong = (nbytes) =>
+  failure('ERR_TOO_LARGE', `the message's headers have ${nbytes} bytes; ${MOST_BYTES} are read`)
+
 /** @param {string} reason */
 const malformed = (reason) => failure('ERR_FORMAT', `the message's headers ${reason}`)
 
@@ -116,12 +120,7 @@ function blockOf(message) {
   const length =
     inner.size() - Buffer.byteLength(subject) - Buffer.byteLength(reply ?? '') - data.length
   if (length === 0) return new Uint8Array(0)
-  if (length > MOST_BYTES) {
-    throw failure(
-      'ERR_TOO_LARGE',
-      `the message's headers have ${length} bytes; ${MOST_BYTES} are read`,
-    )
-  }
+  if (length > MOST_BYTES) throw tooLong(length)
   if (length < 0 || length > data.byteOffset) {
     throw malformed('are not where they should be: its subject is not UTF-8')
   }
@@ -139,12 +138,7 @@ function parseBlock(block) {
   /** @type {Map<string, string>} */
   const fields = new Map()
   if (block.length === 0) return fields
-  if (block.length > MOST_BYTES) {
-    throw failure(
-      'ERR_TOO_LARGE',
-      `the message's headers have ${block.length} bytes; ${MOST_BYTES} are read`,
-    )
-  }
+  if (block.length > MOST_BYTES) throw tooLong(block.length)
   const text = exactTextOf(block)
   if (text === null) throw malformed('are not UTF-8')
   if (!text.startsWith(FIRST_LINE) || !text.endsWith(LINE + LINE)) {

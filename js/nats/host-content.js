@@ -42,23 +42,12 @@ const uint8 = dtypeOf('uint8').index
  */
 function hostContent(value) {
   if (Tensor.isTensor(value)) {
-    const layout = Tensor.attachedOf(value)
-    return {
-      nbytes: layout.nbytes,
-      isOnCpu: !isOnDevice(layout.storage),
-      write: (memory) => copyInto(memory, 0, value),
-    }
+    const { nbytes, storage } = Tensor.attachedOf(value)
+    return { nbytes, isOnCpu: !isOnDevice(storage), write: (memory) => copyInto(memory, 0, value) }
   }
   const specs = entriesOf(value).map(([name, t]) => {
-    const layout = Tensor.attachedOf(t)
-    return {
-      name,
-      dtype: dtypes[layout.dtype].name,
-      shape: layout.shape,
-      nbytes: layout.nbytes,
-      isOnCpu: !isOnDevice(layout.storage),
-      t,
-    }
+    const { dtype, shape, nbytes, storage } = Tensor.attachedOf(t)
+    return { name, dtype: dtypes[dtype].name, shape, nbytes, isOnCpu: !isOnDevice(storage), t }
   })
   const { header, order, total } = safetensorsHeader(specs, [])
   return {
@@ -68,12 +57,7 @@ function hostContent(value) {
       const head = fromBytes(header, [header.length], { dtype: 'uint8', copy: false })
       copyInto(memory, 0, head)
       head.dispose()
-      for (const {
-        spec: { t, nbytes },
-        begin,
-      } of order) {
-        if (nbytes > 0) copyInto(memory, begin, t)
-      }
+      for (const { spec, begin } of order) if (spec.nbytes > 0) copyInto(memory, begin, spec.t)
     },
   }
 }

@@ -20,6 +20,7 @@ const { hostContent, copyTo, readFrom, tensorOver } = require('./host-content')
 const { borrow } = require('./host-open')
 const { newSealed, page } = require('./host-tokens')
 const messages = require('./messages')
+const { remember } = require('./remember')
 
 const { backend } = ffi
 const segments = lazyFile(() => require('../sharing/segments'))
@@ -84,52 +85,195 @@ function subjectOfHost(subject) {
 /** @param {Core} core @returns {State} */
 const stateOf = (core) => (core.host ??= { away: new Map(), sizes: new Map() })
 
-/** @template V @param {Map<string, V>} map @param {string} key @param {V} value */
-function remember(map, key, value) {
-  if (map.size >= MOST_SUBJECTS) map.clear()
-  map.set(key, value)
-}
-
 // ---- The caller ----
 
+/** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
+
 /**
- * A request's bytes for processes of this host; null: it is sent as bytes.
+ * A request that is sent by descriptor to processes of this host, until it has settled.
  *
  * @param {Core} core
  * @param {string} subject
  * @param {Value} value
  * @param {{ method?: string | undefined, out?: Value | undefined, attempts?: number }} [options]  of the request
- * @returns {Offer | null}
+ * @returns null: it is sent as bytes
  */
 function offer(core, subject, value, { method, out, attempts = 1 } = {}) {
   const to = subjectOfHost(subject)
   if (to === null) return null
+  const { away, sizes } = stateOf(core)
   const key = `${method ?? ''} ${subject}`
-  let reply = stateOf(core).sizes.get(key) ?? 0
+  let expected = sizes.get(key) ?? 0 // bytes of the reply
   if (out !== undefined) {
-    reply = nbytesOfValue(out)
-    if (!Tensor.isTensor(out) && reply >= messages.SMALL) {
-      reply = hostContent(out).nbytes + RECORD_BYTES
-    }
+    expected = nbytesOfValue(out)
+    const isLargeRecord = !Tensor.isTensor(out) && expected >= messages.SMALL
+    if (isLargeRecord) expected = hostContent(out).nbytes + RECORD_BYTES
   }
-  if (nbytesOfValue(value) < messages.SMALL && reply < messages.SMALL) return null
+  if (nbytesOfValue(value) < messages.SMALL && expected < messages.SMALL) return null
   const content = hostContent(value)
   if (!content.isOnCpu) return null
   const fits = content.nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_BYTES
-  if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
-  const isLarge = content.nbytes >= messages.SMALL
+  if (fits && (away.get(subject) ?? 0) > now()) return null
+  const isLarge = content.nbytes >= messages.SMALL // else the bytes are sent
   const exported = isLarge ? exportOf(value, content) : null
   if (exported === null && isLarge) return null
   if (exported !== null) countSent('host', content.nbytes)
-  return new Offer(
-    core,
-    { subject, to, key, fits, waits: !fits && attempts > 1, reply },
-    value,
-    exported,
-  )
+
+  const kind = messages.kindFields(value)
+  /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
+  const source =
+    exported === null ? null : (exported.source ?? /** @type {Tensor} */ (value).view())
+  const storage = source && Tensor.layoutOf(source).storage
+  if (storage !== null) beginUse(storage, 0)
+  /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
+  const sent = new Map()
+  let hasGrown = false
+
+  /** Sends bytes for a while. @returns {Next} */
+  const leave = () => {
+    remember(away, subject, now() + AWAY_MS, MOST_SUBJECTS)
+    return 'bytes'
+  }
+
+  return {
+    /** where it is sent */
+    subject: to,
+    /** can bytes be sent instead? */
+    fits,
+    /** is the payload empty? */
+    isEmpty: exported !== null,
+    /** do attempts still go this way? */
+    isOpen: true,
+
+    /** The exported bytes as a message. */
+    outgoing: () => messages.outgoing(source, { isBody: !Tensor.isTensor(value) }),
+
+    /**
+     * Headers of a message, and memory for its reply.
+     *
+     * @param {string} reply  the message's
+     */
+    headersFor(reply) {
+      const area = expected < messages.SMALL ? null : newArea(expected, true)
+      sent.set(reply, area)
+      const isExported = exported !== null || area !== null
+      return new HeaderBlock(kind, {
+        [PAGE]: isExported ? page.text : undefined,
+        [DATA]: exported?.token.text,
+        [REPLY]: area?.token.text,
+      })
+    },
+
+    /**
+     * Hears of a reply.
+     *
+     * @param {string} reply  its subject
+     * @param {Map<string, string>} headers
+     * @returns {Next}
+     */
+    heard(reply, headers) {
+      const area = sent.get(reply)
+      if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
+      const answer = headers.get(PAGE.toLowerCase())
+      if (answer === WRITTEN) return null // `result` takes it
+      sent.delete(reply)
+      if (area !== null) closeArea(area)
+      if (answer === REFUSED) return leave()
+      if (headers.get(STATUS) === '503') return !fits && attempts > 1 ? null : leave() // a service may still come
+      if (headers.get('nats-service-error-code') === '503') return fits ? 'bytes' : null // others may have room
+      const needed = headerInteger(headers.get(NEEDED.toLowerCase()))
+      if (hasGrown || !(needed <= core.maxBytes)) return null
+      hasGrown = true
+      expected = needed
+      return 'again'
+    },
+
+    /**
+     * The tensor of a reply.
+     *
+     * @param {string} reply  its subject
+     * @param {Map<string, string>} headers
+     * @param {Uint8Array} data
+     * @param {Value | undefined} out
+     * @returns {Value | null} null: it is no reply to a descriptor, or has its bytes in the message
+     * @throws as messages.decode
+     */
+    result(reply, headers, data, out) {
+      const area = sent.get(reply)
+      if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
+        if (data.length >= messages.SMALL) remember(sizes, key, data.length, MOST_SUBJECTS)
+        return null
+      }
+      if (area === undefined || area === null) {
+        throw failure(
+          'ERR_FORMAT',
+          'the reply says that it was written to memory that was not offered',
+        )
+      }
+      sent.delete(reply)
+      const { maxBytes } = core
+      try {
+        const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
+        const nbytes = kind === null ? headerInteger(headers.get(SIZE.toLowerCase())) : kind.nbytes
+        if (nbytes > maxBytes) {
+          throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
+        }
+        if (!(nbytes > 0 && nbytes <= area.nbytes)) {
+          throw failure(
+            'ERR_FORMAT',
+            `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`,
+          )
+        }
+        const made =
+          kind === null
+            ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo)
+            : tensorIn(area.segment, kind, out)
+        // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
+        for (const t of out === undefined ? tensorsOf(made) : []) {
+          const { storage } = Tensor.layoutOf(t)
+          if (storage.kind !== 'native') continue
+          const { addon } = /** @type {any} */ (backend)
+          addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
+        }
+        remember(sizes, key, nbytes, MOST_SUBJECTS)
+        return made
+      } finally {
+        closeArea(area)
+      }
+    },
+
+    /** Further attempts send bytes, if they can. */
+    close() {
+      this.isOpen = !fits
+    },
+
+    /**
+     * Does the server take no messages to the subject of the host, but bytes may be sent?
+     *
+     * @param {any} error  of the inbox
+     */
+    isBarred(error) {
+      if (!this.isOpen || !fits || error?.cause?.subject !== to) return false
+      leave()
+      return true
+    },
+
+    /** The tensor may be written to. Called once, before `end`. */
+    release() {
+      if (storage !== null) endUse(storage, 0)
+    },
+
+    /** Ends it. Called once, when no bytes of `source` are sent any more. */
+    end() {
+      for (const area of sent.values()) if (area !== null) closeArea(area)
+      sent.clear()
+      exported?.close()
+      source?.dispose()
+    },
+  }
 }
 
-/** Bytes that are exported. isOurs: in a segment that was made for them. @typedef {{ segment: Segment, isOurs: boolean, token: Token, source: Tensor | null }} Exported */
+/** Bytes that are exported. source: over a copy in a segment that was made for it. @typedef {{ token: Token, source: Tensor | null, close: () => void }} Exported */
 
 /**
  * In place where a sealed segment of this process has the bytes, else a copy.
@@ -148,24 +292,19 @@ function exportOf(value, content) {
       nbytes,
     )
     const token = there && newToken(there.segment, { writes: false, at: there.at, nbytes })
-    if (there && token) return { segment: there.segment, isOurs: false, token, source: null }
+    if (token) return { token, source: null, close: token.close }
   }
   const area = newArea(nbytes, false)
   if (area === null) return null
   const { segment, token } = area
+  const close = () => closeArea(area)
   try {
     content.write({ fd: segment.fd, at: 0, storageAt: segment.storageAt.bind(segment) })
-    const storage = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
-    return {
-      segment,
-      isOurs: true,
-      token,
-      source:
-        storage === null ? null : tensorOver(storage, layout?.dtype, layout?.shape ?? [nbytes]),
-    }
+    const bytes = isDense ? null : /** @type {Storage} */ (segment.storageAt(0, nbytes, 1))
+    const source = bytes && tensorOver(bytes, layout?.dtype, layout?.shape ?? [nbytes])
+    return { token, source, close }
   } catch (error) {
-    // the value's bytes are gone, such as those of a file that was cut
-    closeArea(area)
+    close() // the value's bytes are gone, such as those of a file that was cut
     throw error
   }
 }
@@ -184,21 +323,16 @@ function newArea(nbytes, writes) {
     inUse.bytes += segment.size
     const token = newToken(segment, { writes, at: 0, nbytes })
     if (token !== null) return { segment, token, nbytes }
-    closeSegment(segment)
+    closeArea({ segment, token })
   } catch (error) {
     log('no segment for another process: %s', error)
   }
   return null
 }
 
-/** Somebody who still reads or writes there keeps the memory. @param {Area} area */
+/** Somebody who still reads or writes there keeps the memory. @param {{ segment: Segment, token: Token | null }} area */
 function closeArea({ segment, token }) {
-  token.close()
-  closeSegment(segment)
-}
-
-/** @param {Segment} segment  of an area */
-function closeSegment(segment) {
+  token?.close()
   inUse.count--
   inUse.bytes -= segment.size
   segment.close()
@@ -211,200 +345,6 @@ function newToken(segment, part) {
   } catch (error) {
     log('no token: %s', error)
     return null
-  }
-}
-
-/** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
-
-/** A request that is sent by descriptor, until it has settled. */
-class Offer {
-  #core
-  #terms
-  #exported
-  #isRecord
-  #source
-  /** what headers say of the value */
-  #kind
-  /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
-  #sent = new Map()
-  #hasGrown = false
-  /** do attempts still go this way? */
-  isOpen = true
-
-  /**
-   * @param {Core} core
-   * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: the bytes are no more than the server takes; waits: may a service still come? reply: bytes that the reply is thought to have
-   * @param {Value} value
-   * @param {Exported | null} exported  null: the bytes are few, and sent
-   */
-  constructor(core, terms, value, exported) {
-    this.#core = core
-    this.#terms = terms
-    this.#exported = exported
-    this.#isRecord = !Tensor.isTensor(value)
-    this.#kind = messages.kindFields(value)
-    /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment; of a record the whole file @type {Tensor | null} */
-    this.#source =
-      exported === null ? null : (exported.source ?? /** @type {Tensor} */ (value).view())
-    if (this.#source !== null) beginUse(this.#storage, 0)
-  }
-
-  get #storage() {
-    return Tensor.layoutOf(/** @type {Tensor} */ (this.#source)).storage
-  }
-
-  /** The exported bytes as a message. */
-  outgoing() {
-    return messages.outgoing(this.#source, { isBody: this.#isRecord })
-  }
-
-  /** @returns {string} where it is sent */
-  get subject() {
-    return this.#terms.to
-  }
-  /** Can bytes be sent instead? */
-  get fits() {
-    return this.#terms.fits
-  }
-  /** Is the payload empty? */
-  get isEmpty() {
-    return this.#exported !== null
-  }
-
-  /**
-   * Headers of a message, and memory for its reply.
-   *
-   * @param {string} reply  the message's
-   * @returns {HeaderBlock}
-   */
-  headersFor(reply) {
-    const area = this.#terms.reply < messages.SMALL ? null : newArea(this.#terms.reply, true)
-    this.#sent.set(reply, area)
-    const isExported = this.#exported !== null || area !== null
-    return new HeaderBlock(this.#kind, {
-      [PAGE]: isExported ? page.text : undefined,
-      [DATA]: this.#exported?.token.text,
-      [REPLY]: area?.token.text,
-    })
-  }
-
-  /**
-   * Hears of a reply.
-   *
-   * @param {string} reply  its subject
-   * @param {Map<string, string>} headers
-   * @returns {Next}
-   */
-  heard(reply, headers) {
-    const area = this.#sent.get(reply)
-    if (area === undefined || headers.get('tensor-error') === 'ERR_TIMEOUT') return null // after the latter the service may still read
-    const answer = headers.get(PAGE.toLowerCase())
-    if (answer === WRITTEN) return null // `result` takes it
-    this.#sent.delete(reply)
-    if (area !== null) closeArea(area)
-    if (answer === REFUSED) return this.#leave()
-    if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
-    if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
-    const needed = headerInteger(headers.get(NEEDED.toLowerCase()))
-    if (this.#hasGrown || !(needed <= this.#core.maxBytes)) return null
-    this.#hasGrown = true
-    this.#terms.reply = needed
-    return 'again'
-  }
-
-  /** Sends bytes for a while. @returns {Next} */
-  #leave() {
-    remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS)
-    return 'bytes'
-  }
-
-  /**
-   * The tensor of a reply.
-   *
-   * @param {string} reply  its subject
-   * @param {Map<string, string>} headers
-   * @param {Uint8Array} data
-   * @param {Value | undefined} out
-   * @returns {Value | null} null: it is no reply to a descriptor, or has its bytes in the message
-   * @throws as messages.decode
-   */
-  result(reply, headers, data, out) {
-    const area = this.#sent.get(reply)
-    if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
-      if (Number(data.length) >= messages.SMALL) {
-        remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
-      }
-      return null
-    }
-    if (area === undefined || area === null) {
-      throw failure(
-        'ERR_FORMAT',
-        'the reply says that it was written to memory that was not offered',
-      )
-    }
-    this.#sent.delete(reply)
-    const { maxBytes } = this.#core
-    try {
-      const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
-      const nbytes = kind === null ? headerInteger(headers.get(SIZE.toLowerCase())) : kind.nbytes
-      if (nbytes > maxBytes) {
-        throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
-      }
-      if (!(nbytes > 0 && nbytes <= area.nbytes)) {
-        throw failure(
-          'ERR_FORMAT',
-          `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`,
-        )
-      }
-      const made =
-        kind === null
-          ? messages.decodeExported(new Part(area.segment, 0, nbytes), out, copyTo)
-          : tensorIn(area.segment, kind, out)
-      // V8 hears how much the reply keeps of a segment that is closed: a program may leave it to be collected.
-      for (const t of out === undefined ? tensorsOf(made) : []) {
-        const { storage } = Tensor.layoutOf(t)
-        if (storage.kind === 'native') {
-          const { addon } = /** @type {any} */ (backend)
-          addon.account(/** @type {any} */ (storage.optional).watch, storage.nbytes)
-        }
-      }
-      remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
-      return made
-    } finally {
-      closeArea(area)
-    }
-  }
-
-  /** Further attempts send bytes, if they can. */
-  close() {
-    this.isOpen = !this.#terms.fits
-  }
-
-  /**
-   * Does the server take no messages to the subject of the host, but bytes may be sent?
-   *
-   * @param {any} error  of the inbox
-   */
-  isBarred(error) {
-    if (!this.isOpen || !this.#terms.fits || error?.cause?.subject !== this.#terms.to) return false
-    this.#leave()
-    return true
-  }
-
-  /** The tensor may be written to. Called once, before `end`. */
-  release() {
-    if (this.#source !== null) endUse(this.#storage, 0)
-  }
-
-  /** Ends it. Called once, when no bytes of `source` are sent any more. */
-  end() {
-    for (const area of this.#sent.values()) if (area !== null) closeArea(area)
-    this.#sent.clear()
-    if (this.#exported === null) return
-    const { segment, isOurs, token } = this.#exported
-    token.close()
-    this.#source?.dispose()
-    if (isOurs) closeSegment(segment)
   }
 }
 
@@ -449,10 +389,8 @@ const headerInteger = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : 
 function accept(headers, { maxBytes }) {
   try {
     const kind = messages.isRecord(headers) ? null : messages.dtypeAndShape(headers)
-    const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), {
-      writes: false,
-      maxBytes,
-    })
+    const [where, what] = [PAGE, DATA].map((name) => headers.get(name.toLowerCase()))
+    const found = borrow(where, what, { writes: false, maxBytes })
     if (found === null) return null
     try {
       if (kind === null) return messages.decodeExported(found)
@@ -499,11 +437,9 @@ function put(headers, result) {
     found.close()
   }
   countSent('host', nbytes)
-  return {
-    ...messages.kindFields(result),
-    [PAGE]: WRITTEN,
-    ...(!Tensor.isTensor(result) && { [SIZE]: String(nbytes) }),
-  }
+  /** @type {Record<string, string>} */
+  const size = Tensor.isTensor(result) ? {} : { [SIZE]: String(nbytes) }
+  return { ...messages.kindFields(result), [PAGE]: WRITTEN, ...size }
 }
 
 /**
@@ -520,15 +456,4 @@ function needed(headers, result) {
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = {
-  subjectOfHost,
-  offer,
-  Offer,
-  accept,
-  isExported,
-  put,
-  needed,
-  pleaseSendBytes,
-  copyTo,
-  stateOf,
-}
+module.exports = { subjectOfHost, offer, accept, isExported, put, needed, pleaseSendBytes, stateOf }

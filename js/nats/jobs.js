@@ -6,6 +6,7 @@ const { Tensor } = require('../tensor/tensor')
 const { axisOf, keyOf, nbytesOfValue, tensorsOf } = require('./batches')
 const { HeaderBlock } = require('./headers')
 const host = require('./host')
+const { copyTo } = require('./host-content')
 const messages = require('./messages')
 const { answer, post, refuse } = require('./replies')
 
@@ -14,139 +15,110 @@ const { answer, post, refuse } = require('./replies')
 /** What a batch needs to know of a tensor. @typedef {{ dtype: string, shape: readonly number[] }} Kind */
 /** @typedef {{ replica: string, axis: number | null }} Terms axis: null, requests run one by one */
 
-/** A request of one message, until it is answered. */
-class MessageJob {
-  #core
-  #data
-  #reply
-  #headers
-  #terms
+/**
+ * A request of one message, until it is answered.
+ *
+ * @param {Core} core
+ * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, exported: Value | null }} message  exported: of the caller's memory, null: the message has the bytes
+ * @param {Terms} terms
+ * @returns {import('./runs').Job}
+ * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
+ */
+function newJob(core, { headers, data, reply, exported }, { replica, axis }) {
+  const method = headers.get('tensor-method') ?? ''
+  const nbytes = exported === null ? data.length : nbytesOfValue(exported)
+  const ms = Number(headers.get('tensor-deadline') ?? NaN)
+  const expiresAt = Number.isNaN(ms) ? Infinity : now() + ms
+  const isRecord = headers.has('tensor-format')
   /** bytes of the result that could not be sent @type {Record<string, string>} */
-  #needed = {}
-  /** over the caller's memory; null: the message has the bytes @type {Value | null} */
-  #exported
-  /** of a record, read when it came @type {Record<string, import('../tensor/tensor').Tensor> | null} */
-  #record = null
-  /** @type {Record<string, Kind>} */
-  kinds = {}
-
-  /**
-   * @param {Core} core
-   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, exported?: Value | null }} message  exported: of the caller's memory
-   * @param {Terms} terms
-   * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
-   */
-  constructor(core, { headers, data, reply, exported = null }, terms) {
-    this.#core = core
-    this.#data = data
-    this.#reply = reply
-    this.#headers = headers
-    this.#terms = terms
-    this.#exported = exported
-    this.method = headers.get('tensor-method') ?? ''
-    this.nbytes = exported === null ? data.length : nbytesOfValue(exported)
-    const ms = Number(headers.get('tensor-deadline') ?? NaN)
-    /** milliseconds of `now` */
-    this.expiresAt = Number.isNaN(ms) ? Infinity : now() + ms
-    /** @type {string | null} */
-    this.key = null
-    this.rows = 0
-    if (terms.axis !== null) this.#sort(terms.axis)
-  }
-
-  /** Finds out which requests it may run with. @param {number} axis */
-  #sort(axis) {
-    const isRecord = this.#headers.has('tensor-format')
-    if (isRecord && this.#exported === null) this.#record = /** @type {any} */ (this.#decoded())
-    const kinds = isRecord
-      ? kindsOfRecord(/** @type {any} */ (this.#exported ?? this.#record))
-      : kindsOfTensor(this.#headers, this.nbytes)
-    if (kinds === null) return
-    const all = Object.entries(kinds)
-    if (isRecord && all.length === 1 && all[0][0] === '') return // in a batch it would be a tensor without a name
-    const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
-    const [rows] = extents
-    if (extents.size !== 1 || rows === undefined) return
-    this.kinds = kinds
-    this.rows = rows
-    this.key = all
-      .map(([name, { dtype, shape }]) =>
-        keyOf(this.method, name, dtype, shape, axisOf(axis, shape.length)),
-      )
-      .sort()
-      .join()
-  }
+  let needed = {}
 
   /** @param {Value} [out] @returns {Value} the message's */
-  #decoded(out) {
-    return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out })
-  }
+  const decoded = (out) => messages.decodeParts(headers, data, { maxBytes: core.maxBytes, out })
 
-  /** @returns {Value} */
-  read() {
-    return this.#record ?? this.#takeExported() ?? this.#decoded()
-  }
-
-  /** @param {Value} out @returns {Value} */
-  readInto(out) {
-    const exported = this.#takeExported()
-    if (exported === null) {
-      for (const t of tensorsOf(this.#record ?? {})) t.dispose()
-      return this.#decoded(out)
-    }
-    const targets = Tensor.isTensor(out) ? { '': out } : out // of the same kind
-    for (const [name, t] of Object.entries(
-      Tensor.isTensor(exported) ? { '': exported } : exported,
-    )) {
-      host.copyTo(targets[name], t)
-      t.dispose()
-    }
-    return out
+  /** of a record that may run with others, read now @type {Value | null} */
+  const record = axis !== null && isRecord && exported === null ? decoded() : null
+  /** @type {Record<string, Kind> | null} */
+  let kinds = null
+  if (axis !== null) {
+    kinds = isRecord ? kindsOf(exported ?? record ?? {}) : kindsOfTensor(headers, nbytes)
   }
 
   /** @returns {Value | null} the reader's to dispose */
-  #takeExported() {
-    const exported = this.#exported
-    this.#exported = null
-    return exported
+  const takeExported = () => {
+    const taken = exported
+    exported = null
+    return taken
   }
 
-  /** @param {Value} result @returns {boolean} */
-  succeed(result) {
-    const written = host.put(this.#headers, result)
-    if (written !== null) {
-      post(
-        this.#core,
-        this.#reply,
-        undefined,
-        new HeaderBlock(written, { 'Tensor-Replica': this.#terms.replica }),
-      )
-      return false
-    }
-    try {
-      return answer(this.#core, this.#reply, result, this.#terms.replica)
-    } catch (/** @type {any} */ error) {
-      if (error?.code === 'ERR_TOO_LARGE') this.#needed = host.needed(this.#headers, result)
-      throw error
-    }
-  }
-
-  /** @param {{ code?: unknown, message: string }} error */
-  fail(error) {
-    this.expire()
-    refuse(this.#core, this.#reply, error, this.#terms.replica, this.#needed)
-  }
-
-  /** Nobody waits for it, or it has failed: releases what was not read. */
-  expire() {
-    for (const t of [...tensorsOf(this.#exported ?? {}), ...tensorsOf(this.#record ?? {})]) {
-      t.dispose()
-    }
+  return {
+    ...groupOf(method, kinds, isRecord, axis),
+    method,
+    nbytes,
+    expiresAt,
+    read: () => record ?? takeExported() ?? decoded(),
+    readInto(out) {
+      const taken = takeExported()
+      if (taken === null) {
+        for (const t of tensorsOf(record ?? {})) t.dispose()
+        return decoded(out)
+      }
+      const targets = Tensor.isTensor(out) ? { '': out } : out // of the same kind
+      const sources = Tensor.isTensor(taken) ? { '': taken } : taken
+      for (const [name, t] of Object.entries(sources)) {
+        copyTo(targets[name], t)
+        t.dispose()
+      }
+      return out
+    },
+    succeed(result) {
+      const written = host.put(headers, result)
+      if (written !== null) {
+        post(core, reply, undefined, new HeaderBlock(written, { 'Tensor-Replica': replica }))
+        return false
+      }
+      try {
+        return answer(core, reply, result, replica)
+      } catch (/** @type {any} */ error) {
+        if (error?.code === 'ERR_TOO_LARGE') needed = host.needed(headers, result)
+        throw error
+      }
+    },
+    fail(error) {
+      this.expire()
+      refuse(core, reply, error, replica, needed)
+    },
+    expire() {
+      for (const t of [...tensorsOf(exported ?? {}), ...tensorsOf(record ?? {})]) t.dispose()
+    },
   }
 }
 
-/** @param {Record<string, import('../tensor/tensor').Tensor>} record @returns {Record<string, Kind>} */
-const kindsOfRecord = (record) =>
+/**
+ * Which requests it may run with.
+ *
+ * @param {string} method
+ * @param {Record<string, Kind> | null} kinds
+ * @param {boolean} isRecord
+ * @param {number | null} axis
+ * @returns {Pick<import('./runs').Job, 'key' | 'rows' | 'kinds'>}
+ */
+function groupOf(method, kinds, isRecord, axis) {
+  const alone = { key: null, rows: 0, kinds: {} }
+  if (axis === null || kinds === null) return alone
+  const all = Object.entries(kinds)
+  if (isRecord && all.length === 1 && all[0][0] === '') return alone // in a batch it would be a tensor without a name
+  const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
+  const [rows] = extents
+  if (extents.size !== 1 || rows === undefined) return alone
+  const keys = all.map(([name, { dtype, shape }]) =>
+    keyOf(method, name, dtype, shape, axisOf(axis, shape.length)),
+  )
+  return { key: keys.sort().join(), rows, kinds }
+}
+
+/** @param {Value} record @returns {Record<string, Kind>} */
+const kindsOf = (record) =>
   Object.fromEntries(
     Object.entries(record).map(([name, { dtype, shape }]) => [name, { dtype, shape }]),
   )
@@ -167,4 +139,4 @@ function kindsOfTensor(headers, nbytes) {
   }
 }
 
-module.exports = { MessageJob }
+module.exports = { newJob }

@@ -22,10 +22,8 @@ const disconnected = (why = 'the connection was lost') =>
 
 /** The server does not allow it. @param {string} what  it does @param {any} cause  of the client */
 function refused(what, cause) {
-  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), {
-    remoteCode: 'PERMISSIONS_VIOLATION',
-    cause,
-  })
+  const error = failure('ERR_REMOTE', `the server ${what}: ${cause.message}`)
+  return Object.assign(error, { remoteCode: 'PERMISSIONS_VIOLATION', cause })
 }
 
 /**
@@ -84,9 +82,7 @@ class Link {
   /** @param {Follower} follower @returns {() => void} ends that */
   follow(follower) {
     this.#followers.add(follower)
-    return () => {
-      this.#followers.delete(follower)
-    }
+    return () => this.#followers.delete(follower)
   }
 
   /** @throws ERR_DISCONNECTED */
@@ -134,22 +130,12 @@ class Link {
    */
   #following(promise, followerFor) {
     return new Promise((resolve, reject) => {
-      const leave = this.follow(
-        followerFor((error) => {
-          leave()
-          reject(error)
-        }),
-      )
-      promise.then(
-        (result) => {
-          leave()
-          resolve(result)
-        },
-        (error) => {
-          leave()
-          reject(error)
-        },
-      )
+      const fail = (/** @type {Error} */ error) => {
+        leave()
+        reject(error)
+      }
+      const leave = this.follow(followerFor(fail))
+      promise.finally(leave).then(resolve, reject)
     })
   }
 
@@ -182,9 +168,7 @@ class Link {
         ? error
         : Object.assign(disconnected(), { cause: error })
     }
-    await new Promise((resolve) => {
-      process.nextTick(resolve)
-    }) // a refusal that came before it has been told then
+    await new Promise((resolve) => process.nextTick(resolve)) // a refusal that came before it has been told then
   }
 }
 

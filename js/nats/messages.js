@@ -124,19 +124,13 @@ function copyOfBytes(t) {
  */
 function outgoing(value, options) {
   const { headers, payload, storage } = encode(value, options)
+  const isLarge = payload.length >= SMALL
   countSent('message', payload.length)
-  if (payload.length >= SMALL) markStable(payload, storage)
+  if (isLarge) markStable(payload, storage)
   if (storage === null) return { headers, payload, storage, release() {} }
-  if (payload.length >= SMALL) {
+  if (isLarge) {
     beginUse(storage, 0)
-    return {
-      headers,
-      payload,
-      storage,
-      release() {
-        endUse(storage, 0)
-      },
-    }
+    return { headers, payload, storage, release: () => endUse(storage, 0) }
   }
   countCopy('nats', payload.length)
   return { headers, payload: payload.slice(), storage: null, release() {} }
@@ -285,13 +279,9 @@ function checkTarget(out, dtype, shape, name = 'out') {
  */
 function fill(out, data) {
   const layout = Tensor.writableOf(out)
-  if (data.length === 0) return
-  if (ffi.isContiguous(layout)) {
-    readBytes(layout, 0, data.length, (bytes) => {
-      bytes.set(data)
-    })
-    return
-  }
+  const n = data.length
+  if (n === 0) return
+  if (ffi.isContiguous(layout)) return readBytes(layout, 0, n, (bytes) => bytes.set(data))
   const source = over(data, dtypes[layout.dtype], layout.shape)
   out.copyFrom(source)
   source.dispose()
@@ -323,15 +313,12 @@ function decodeRecord(data, out) {
  * @throws as decode
  */
 function decodeExported(source, out, copy = () => {}) {
-  return readRecord(
-    () => safetensorsFile(new Exported(source)),
-    out,
-    (target, { name }, file) => {
-      const t = file.get(name)
-      copy(target, t)
-      t.dispose()
-    },
-  )
+  const open = () => safetensorsFile(new Exported(source))
+  return readRecord(open, out, (target, { name }, file) => {
+    const t = file.get(name)
+    copy(target, t)
+    t.dispose()
+  })
 }
 
 /** A file whose beginning may change after it was looked at, and whose tensors are copied where they are not aligned, whoever may write to it. */
@@ -415,5 +402,4 @@ module.exports = {
   decodeExported,
   dtypeAndShape,
   checkTarget,
-  readHeaders,
 }

@@ -15,9 +15,7 @@ const stable = new WeakMap()
  * @param {Uint8Array} payload  the very object that the client is given
  * @param {Storage | null} storage  that it lies in; null: it is a copy, which nobody else has
  */
-const markStable = (payload, storage) => {
-  stable.set(payload, storage)
-}
+const markStable = (payload, storage) => stable.set(payload, storage)
 
 /** @param {Uint8Array} payload */
 const isStable = (payload) => stable.has(payload)

@@ -9,6 +9,7 @@ const { Tensor } = require('../tensor/tensor')
 const { isUnanswered } = require('./link')
 const { outgoing } = require('./messages')
 const { peer } = require('./peers')
+const { remember } = require('./remember')
 
 /** @typedef {import('./bus').Core} Core */
 /** @typedef {ReturnType<typeof outgoing>} Outgoing */
@@ -20,6 +21,7 @@ const { peer } = require('./peers')
  * @property {import('../base/types').Signal} [signal]  rejects the call; what was sent is sent
  */
 
+const MOST_SUBJECTS = 2 ** 16 // that are counted; of more, those that were published to longest ago begin again
 const ATTEMPTS = 3 // at having a stream take a message, which has an id: it is stored once
 /** what the client's errors say of a connection that is gone */
 const GONE = /^(ClosedConnectionError|DrainingConnectionError)|connection (closed|disconnected)/
@@ -54,9 +56,10 @@ async function publish(core, subject, value, options) {
   const message = outgoing(value)
   let sent
   try {
-    message.headers.set('Tensor-Seq', core.seqs.peek(subject)) // now: a record's getters may have published
+    const seq = (core.seqs.get(subject) ?? 0) + 1 // now: a record's getters may have published
+    message.headers.set('Tensor-Seq', `${core.id}:${seq}`)
     checkSize(core, message.payload.length + message.headers.encode().length)
-    core.seqs.add(subject)
+    remember(core.seqs, subject, seq, MOST_SUBJECTS)
     sent = isStored
       ? store(core, subject, message, isName ? stream : undefined, id)
       : send(core, subject, message)
@@ -136,12 +139,8 @@ async function store(
   id = `${headers.get('Tensor-Seq')}:${subject}`,
 ) {
   link.jetstream ??= peer('jetstream').jetstream(connection)
-  const options = {
-    headers,
-    msgID: id,
-    timeout: STREAM_MS,
-    ...(name !== undefined && { expect: { streamName: name } }),
-  }
+  const expected = name === undefined ? {} : { expect: { streamName: name } }
+  const options = { headers, msgID: id, timeout: STREAM_MS, ...expected }
   let isOver = false // the payload is the caller's again
   /** of the last attempt, behind all before it @type {Promise<void> | undefined} */
   let flushed

@@ -3,6 +3,7 @@
 // answered: a queue group goes on giving requests to a replica that is frozen.
 
 const { now } = require('../runtime/host')
+const { remember } = require('./remember')
 
 const STEER_MS = 5000
 const MOST_REPLICAS = 256
@@ -44,13 +45,8 @@ class Steering {
 /** @param {import('./bus').Core} core @param {string} subject @returns {Steering} of the bus, made if there is none */
 function steeringOf(core, subject) {
   const all = (core.steerings ??= new Map())
-  let found = all.get(subject)
-  if (found !== undefined) return found
-  if (all.size >= MOST_SUBJECTS) {
-    for (const [each, { until }] of all) if (until < now()) all.delete(each)
-  }
-  if (all.size >= MOST_SUBJECTS) all.clear()
-  all.set(subject, (found = new Steering()))
+  const found = all.get(subject) ?? new Steering()
+  remember(all, subject, found, MOST_SUBJECTS)
   return found
 }
 

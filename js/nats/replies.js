@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { HeaderBlock } = require('./headers')
-const { inboxOf, closed } = require('./inbox')
+const { closed } = require('./inbox')
 const messages = require('./messages')
 const { isStable } = require('./payloads')
 
@@ -23,14 +23,13 @@ const LONGEST_TEXT = 512 // of an error, characters
 function post({ connection }, subject, reply, headers, payload) {
   const most = connection.info?.max_payload ?? Infinity
   const nbytes = payload?.length ?? 0
-  if (nbytes > most - HEADER_BYTES) {
-    const all = nbytes + (headers?.encode().length ?? 0)
-    if (all > most) {
-      throw failure(
-        'ERR_TOO_LARGE',
-        `the message has ${all} bytes with its headers; the server takes ${most}`,
-      )
-    }
+  const isClose = nbytes > most - HEADER_BYTES // else the headers' length does not matter
+  const all = isClose ? nbytes + (headers?.encode().length ?? 0) : nbytes
+  if (all > most) {
+    throw failure(
+      'ERR_TOO_LARGE',
+      `the message has ${all} bytes with its headers; the server takes ${most}`,
+    )
   }
   // A program may have transferred or shrunk the buffer of a payload that waited for its turn: the client would throw later, and never send again.
   if (payload?.length === 0 && isStable(payload)) {
@@ -65,9 +64,8 @@ function post({ connection }, subject, reply, headers, payload) {
  * @throws ERR_TOO_LARGE · ERR_DISCONNECTED · as messages.encode
  */
 function answer(core, reply, value, replica) {
-  const { headers, payload, storage, release } = messages.outgoing(value, {
-    fields: { 'Tensor-Replica': replica },
-  })
+  const fields = { 'Tensor-Replica': replica }
+  const { headers, payload, storage, release } = messages.outgoing(value, { fields })
   try {
     post(core, reply, undefined, headers, payload)
   } catch (error) {
@@ -75,7 +73,7 @@ function answer(core, reply, value, replica) {
     throw error
   }
   if (storage === null) release()
-  else inboxOf(core).whenSent(release)
+  else core.link.flush().then(release, release)
   return storage !== null
 }
 

@@ -11,6 +11,7 @@ const { isValue, ownValue, tensorsOf } = require('./batches')
 const { STATUS, readHeaders } = require('./headers')
 const host = require('./host')
 const { inboxOf, closed } = require('./inbox')
+const { refused } = require('./link')
 const messages = require('./messages')
 const { steeringOf, callOf, subjectOfReplica } = require('./replicas')
 const { isStable } = require('./payloads')
@@ -20,6 +21,7 @@ const { subjectOf } = require('./subjects')
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
+/** @typedef {NonNullable<ReturnType<typeof host.offer>>} Offer */
 
 /**
  * @template {Value} [R=Value]
@@ -38,6 +40,7 @@ const FIRST_PAUSE_MS = 10 // before another attempt where nobody took the last o
 const LONGEST_PAUSE_MS = 250
 const CALL_MS = 250 // that replicas have to say that they are there
 const NO_BYTES = new Uint8Array(0)
+const OPTIONS = ['deadline', 'attempts', 'out', 'method', 'signal']
 
 /** Why the last attempt brought no reply, as codes of errors. @typedef {'ERR_TIMEOUT' | 'ERR_NO_RESPONDERS' | 'ERR_BUSY_REMOTE' | 'ERR_DISCONNECTED'} Why */
 
@@ -79,6 +82,12 @@ class Request {
   /** @type {(error: unknown) => void} */
   #reject = () => {}
   #unfollow = () => {}
+  #unlink = () => {}
+  /** @param {Error} error */
+  #failed = (error) => {
+    if (this.#offer?.isBarred(error)) this.#wake?.('bytes')
+    else this.#end(() => this.#reject(error), true)
+  }
 
   /**
    * @param {Core} core
@@ -110,13 +119,21 @@ class Request {
       this.#reject = reject
     })
     for (const storage of this.#written) beginUse(storage, 1)
-    this.#inbox.join(this)
+    this.#unlink = this.#core.link.follow({
+      lost: () => this.#wake?.('ERR_DISCONNECTED'),
+      restored: () => this.#wake?.('restored'),
+      refused: (subject, error) => {
+        if (subject !== this.#subject && subject !== this.#offer?.subject) return
+        this.#failed(refused(`does not take ${subject}`, error))
+      },
+      closed: () => this.#failed(closed()),
+    })
+    if (this.#core.connection.isClosed()) this.#failed(closed())
     const { signal } = this.#options
-    if (signal !== undefined) {
-      this.#unfollow = signal.follow(() => this.#end(() => this.#reject(signal.reason), true))
-    }
+    const abort = () => this.#end(() => this.#reject(signal?.reason), true)
+    if (signal !== undefined) this.#unfollow = signal.follow(abort)
     if (this.#isSettled) this.#unfollow()
-    this.#run().catch((error) => this.failed(error))
+    this.#run().catch(this.#failed)
     return promise
   }
 
@@ -212,7 +229,7 @@ class Request {
 
   /** @returns {string} subject of a new attempt's reply */
   #open() {
-    const reply = this.#inbox.open((message) => this.#arrived(message, reply))
+    const reply = this.#inbox.open((message) => this.#arrived(message, reply), this.#failed)
     this.#replies.push(reply)
     return reply
   }
@@ -220,7 +237,7 @@ class Request {
   /**
    * The same by descriptor, to services of this host.
    *
-   * @param {InstanceType<typeof host.Offer>} offer
+   * @param {Offer} offer
    * @param {number} until
    * @returns {Promise<Why | 'bytes'>} 'bytes': nobody takes it
    */
@@ -241,9 +258,7 @@ class Request {
 
   /** What is sent as bytes. */
   #bytes() {
-    return (this.#outgoing ??= /** @type {InstanceType<typeof host.Offer>} */ (
-      this.#offer
-    ).outgoing())
+    return (this.#outgoing ??= /** @type {Offer} */ (this.#offer).outgoing())
   }
 
   /** @param {string} to @param {string} reply @param {{ headers: InstanceType<typeof import('./headers').HeaderBlock>, payload: Uint8Array }} [message] */
@@ -253,7 +268,7 @@ class Request {
     headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
     if (method !== undefined) headers.set('Tensor-Method', method)
     post(this.#core, to, reply, headers, payload)
-    if (isStable(payload)) this.#inbox.whenSent(() => {}) // hands it to the socket before anybody can transfer its buffer
+    if (isStable(payload)) this.#core.link.flush().catch(() => {}) // hands it to the socket before anybody can transfer its buffer
   }
 
   /**
@@ -274,7 +289,7 @@ class Request {
         }
       } catch {} // it says nothing that is understood
       if (isAsking) this.#wake?.('called')
-    })
+    }, this.#failed)
     setTimeout(() => this.#inbox.close(reply), CALL_MS).unref()
     post(this.#core, callOf(this.#subject), reply, undefined)
     await this.#wait(Math.min(CALL_MS, this.#left))
@@ -304,15 +319,11 @@ class Request {
         const remoteCode = headers.get('tensor-error') ?? code
         const text = headers.get('nats-service-error') ?? remoteCode
         const replica = headers.get('tensor-replica')
-        this.failed(
-          Object.assign(failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`), {
-            remoteCode,
-            replica,
-          }),
-        )
+        const error = failure('ERR_REMOTE', `${this.#subject}: the service failed: ${text}`)
+        this.#failed(Object.assign(error, { remoteCode, replica }))
       }
     } catch (error) {
-      this.failed(/** @type {Error} */ (error))
+      this.#failed(/** @type {Error} */ (error))
     }
   }
 
@@ -325,25 +336,6 @@ class Request {
     return returned ?? made
   }
 
-  dropped() {
-    this.#wake?.('ERR_DISCONNECTED')
-  }
-
-  restored() {
-    this.#wake?.('restored')
-  }
-
-  /** @param {string} subject */
-  sendsTo(subject) {
-    return subject === this.#subject || subject === this.#offer?.subject
-  }
-
-  /** @param {Error} error */
-  failed(error) {
-    if (this.#offer?.isBarred(error)) this.#wake?.('bytes')
-    else this.#end(() => this.#reject(error), true)
-  }
-
   /**
    * Ends the request: nothing waits, nothing is subscribed, nothing is written any more.
    *
@@ -354,16 +346,17 @@ class Request {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#unfollow()
-    this.#inbox.leave(this)
+    this.#unlink()
     for (const reply of this.#replies) this.#inbox.close(reply)
     for (const storage of this.#written) endUse(storage, 1)
     const outgoing = this.#outgoing
     const isSending = isUnsure && outgoing !== null && outgoing.storage !== null
     if (isSending) {
-      this.#inbox.whenSent(() => {
+      const end = () => {
         outgoing.release()
         this.#offer?.end()
-      })
+      }
+      this.#core.link.flush().then(end, end)
     } else outgoing?.release()
     this.#offer?.release()
     try {
@@ -401,12 +394,10 @@ function checkOptions(given) {
     out: returned,
     method,
     signal,
-  } = optionsOf(given, ['deadline', 'attempts', 'out', 'method', 'signal'], 'bus.request')
+  } = optionsOf(given, OPTIONS, 'bus.request')
   const out = /** @type {Value | undefined} */ (ownValue(returned))
-  const limits = {
-    deadline: milliseconds('deadline', deadline, 1),
-    attempts: integerFrom('attempts', attempts, 1),
-  }
+  milliseconds('deadline', deadline, 1)
+  integerFrom('attempts', attempts, 1)
   if (out !== undefined && !isValue(out)) {
     throw failure(
       'ERR_ARGUMENT',
@@ -427,7 +418,7 @@ function checkOptions(given) {
       `method is ${show(method)}; a name of ASCII characters was expected`,
     )
   }
-  return { ...limits, out, returned, method, signal: signalOf(signal) }
+  return { deadline, attempts, out, returned, method, signal: signalOf(signal) }
 }
 
 /**

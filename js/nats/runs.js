@@ -41,7 +41,19 @@ class Runs {
   #call
   #limits
   #whenSent
-  #stats
+  /** counts of the service; times are of whole runs, in milliseconds */
+  stats = {
+    requests: 0,
+    errors: 0,
+    busy: 0,
+    expired: 0,
+    batches: 0,
+    rows: 0,
+    runTime: 0,
+    lastError: '',
+  }
+  /** requests that runs have answered */
+  answered = 0
   /** @type {Batches<Job>} */
   #batches
   #bytes = 0
@@ -58,13 +70,11 @@ class Runs {
    * @param {Call} call
    * @param {{ max: number, wait: number, axis: number, maxQueued: number, maxBytes: number, timeout: number }} limits  maxBytes: of requests that wait; timeout: Infinity for none
    * @param {() => Promise<void>} whenSent  resolves when results that were sent in place may change
-   * @param {Stats} stats
    */
-  constructor(call, limits, whenSent, stats) {
+  constructor(call, limits, whenSent) {
     this.#call = call
     this.#limits = limits
     this.#whenSent = whenSent
-    this.#stats = stats
     this.#batches = new Batches(limits)
   }
 
@@ -108,9 +118,8 @@ class Runs {
     const due = this.#batches.due
     if (due === -Infinity || this.#isDraining) return this.#turn()
     const ms = due - now()
-    if (ms > 0) {
-      this.#timer ??= setTimeout(() => this.#turn(), Math.ceil(ms))
-    } else if (!this.#isScheduled) {
+    if (ms > 0) this.#timer ??= setTimeout(() => this.#turn(), Math.ceil(ms))
+    else if (!this.#isScheduled) {
       // what has arrived with it comes along
       this.#isScheduled = true
       onNextTurn(() => {
@@ -142,7 +151,7 @@ class Runs {
       const time = now()
       const live = jobs.filter((job) => job.expiresAt > time)
       const late = jobs.filter((job) => job.expiresAt <= time)
-      this.#stats.expired += late.length
+      this.stats.expired += late.length
       for (const job of late) job.expire()
       if (live.length === 0) continue
       this.#isRunning = true
@@ -163,8 +172,8 @@ class Runs {
     const input = this.#inputOf(jobs)
     if (input === null) return
     const { good, value, rows } = input
-    this.#stats.batches++
-    this.#stats.rows += Math.max(1, rows)
+    this.stats.batches++
+    this.stats.rows += Math.max(1, rows)
     const from = now()
     const held = tensorsOf(value) // the function may change the record
     let isStuck = false
@@ -172,8 +181,8 @@ class Runs {
       const method = good[0].method === '' ? undefined : good[0].method
       const running = (async () => this.#call(value, { method }))()
       const outcome = await within(running, this.#limits.timeout)
-      this.#stats.runTime += now() - from
-      this.#stats.ran += good.length
+      this.stats.runTime += now() - from
+      this.answered += good.length
       if (outcome === LATE) {
         isStuck = true
         this.#stuck++
@@ -270,8 +279,14 @@ class Runs {
   /** @param {Job[]} jobs @param {unknown} error */
   #fail(jobs, error) {
     const told = toldBy(error)
-    this.#stats.failed(jobs.length, told.message)
+    this.failed(jobs.length, told.message)
     for (const job of jobs) job.fail(told)
+  }
+
+  /** Counts requests that failed. @param {number} requests @param {string} text */
+  failed(requests, text) {
+    this.stats.errors += requests
+    this.stats.lastError = text
   }
 }
 
@@ -316,25 +331,4 @@ function toldBy(error) {
   }
 }
 
-/** Counts of a service. Times are of whole runs. */
-class Stats {
-  requests = 0
-  errors = 0
-  busy = 0
-  expired = 0
-  batches = 0
-  rows = 0
-  /** requests that runs have answered */
-  ran = 0
-  /** milliseconds */
-  runTime = 0
-  lastError = ''
-
-  /** @param {number} requests @param {string} text */
-  failed(requests, text) {
-    this.errors += requests
-    this.lastError = text
-  }
-}
-
-module.exports = { Runs, Stats }
+module.exports = { Runs }

@@ -7,15 +7,15 @@ const { integer, integerFrom, optionsOf, receiver, show } = require('../base/val
 const { Module } = require('../model/module')
 const { Tensor } = require('../tensor/tensor')
 const host = require('./host')
-const { inboxOf, closed } = require('./inbox')
-const { MessageJob } = require('./jobs')
+const { closed } = require('./inbox')
+const { newJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
 const { refused } = require('./link')
 const { peer } = require('./peers')
 const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
 const { milliseconds } = require('./request')
-const { Runs, Stats } = require('./runs')
+const { Runs } = require('./runs')
 const { patternOf, takesAnswers } = require('./subjects')
 
 /** @typedef {import('./batches').Value} Value */
@@ -47,6 +47,7 @@ const { patternOf, takesAnswers } = require('./subjects')
  * @property {string} lastError
  */
 
+const OPTIONS = ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version']
 const MAX_QUEUED = 64
 const VERSION = '1.0.0'
 const KEY = Symbol('samebytes service')
@@ -70,7 +71,6 @@ class TensorService {
   #subject
   #limits
   #runs
-  #stats = new Stats()
   /** of the client's framework @type {any} */
   #framework
   /** to this replica alone @type {any[]} */
@@ -95,12 +95,8 @@ class TensorService {
     this.#core = core
     this.#subject = subject
     this.#limits = limits
-    this.#runs = new Runs(
-      call,
-      { ...limits, maxBytes: core.maxPending },
-      () => new Promise((resolve) => inboxOf(core).whenSent(resolve)),
-      this.#stats,
-    )
+    const whenSent = () => core.link.flush().catch(() => {})
+    this.#runs = new Runs(call, { ...limits, maxBytes: core.maxPending }, whenSent)
   }
 
   /**
@@ -120,25 +116,17 @@ class TensorService {
     if (connection.isClosed()) throw closed()
     const { Svcm } = peer('services')
     try {
-      service.#framework = await new Svcm(connection).add({
-        name,
-        version,
-        queue,
-        metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {},
-        statsHandler: (/** @type {any} */ endpoint) => service.#report(endpoint),
-      })
+      const metadata = isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}
+      const statsHandler = service.#report.bind(service)
+      const config = { name, version, queue, metadata, statsHandler }
+      service.#framework = await new Svcm(connection).add(config)
       service.#framework.stopped.then(() => service.#ended())
-      service.#framework.addEndpoint('run', {
-        subject,
-        queue,
-        handler: (/** @type {any} */ error, /** @type {any} */ message) => {
-          if (!error) service.#take(message)
-        },
-      })
-      service.#subscribe(subjectOfReplica(subject, service.id), (message) => service.#take(message))
+      const handler = service.#take.bind(service)
+      service.#framework.addEndpoint('run', { subject, queue, handler })
+      service.#subscribe(subjectOfReplica(subject, service.id), handler)
       const ofHost = host.subjectOfHost(subject)
-      if (ofHost !== null) service.#subscribe(ofHost, (message) => service.#take(message), queue)
-      service.#subscribe(callOf(subject), (message) => service.#tell(message))
+      if (ofHost !== null) service.#subscribe(ofHost, handler, queue)
+      service.#subscribe(callOf(subject), service.#tell.bind(service))
       await core.link.flush()
       if (service.#framework.isStopped) {
         // the server refused one of its subscriptions
@@ -155,27 +143,21 @@ class TensorService {
     }
   }
 
-  /** @param {string} subject @param {(message: any) => void} handler @param {string} [queue] */
-  #subscribe(subject, handler, queue) {
-    this.#subscriptions.push(
-      this.#core.connection.subscribe(subject, {
-        queue,
-        callback: (/** @type {any} */ error, /** @type {any} */ message) => {
-          if (!error) handler(message)
-        },
-      }),
-    )
+  /** @param {string} subject @param {(error: any, message: any) => void} callback @param {string} [queue] */
+  #subscribe(subject, callback, queue) {
+    this.#subscriptions.push(this.#core.connection.subscribe(subject, { queue, callback }))
   }
 
   // ---- Requests ----
 
-  /** @param {any} message */
-  #take(message) {
+  /** @param {any} error  the subscription is refused @param {any} message */
+  #take(error, message) {
+    if (error) return
     const { reply, data } = message
     if (!takesAnswers(reply ?? '')) return // nobody waits for an answer
-    this.#stats.requests++
+    this.#runs.stats.requests++
     if (this.#runs.isFull) {
-      this.#stats.busy++
+      this.#runs.stats.busy++
       return refuse(
         this.#core,
         reply,
@@ -191,7 +173,7 @@ class TensorService {
       const exported = host.isExported(headers) ? host.accept(headers, this.#core) : null
       if (exported === null && host.isExported(headers)) {
         // the descriptor cannot be used
-        this.#stats.requests-- // it will come again
+        this.#runs.stats.requests-- // it will come again
         return post(
           this.#core,
           reply,
@@ -199,22 +181,19 @@ class TensorService {
           new HeaderBlock(host.pleaseSendBytes(), { 'Tensor-Replica': this.id }),
         )
       }
-      this.#runs.add(
-        new MessageJob(
-          this.#core,
-          { headers, data, reply, exported },
-          { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null },
-        ),
-      )
-    } catch (/** @type {any} */ error) {
-      this.#stats.failed(1, error.message)
-      refuse(this.#core, reply, error, this.id)
+      const terms = { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null }
+      this.#runs.add(newJob(this.#core, { headers, data, reply, exported }, terms))
+    } catch (/** @type {any} */ reason) {
+      this.#runs.failed(1, reason.message)
+      refuse(this.#core, reply, reason, this.id)
     }
   }
 
-  /** Answers who asks which replicas there are. @param {any} message */
-  #tell({ reply }) {
-    if (!takesAnswers(reply ?? '') || this.#runs.isFull || this.#ending !== null) return
+  /** Answers who asks which replicas there are. @param {any} error  the subscription is refused @param {any} message */
+  #tell(error, message) {
+    if (error || this.#runs.isFull || this.#ending !== null) return
+    const { reply } = message
+    if (!takesAnswers(reply ?? '')) return
     try {
       post(this.#core, reply, undefined, new HeaderBlock({ 'Tensor-Replica': this.id }))
     } catch {} // the connection is closed
@@ -251,24 +230,14 @@ class TensorService {
    * const perRun = service => service.stats().rows / service.stats().batches
    */
   stats() {
-    const { requests, errors, busy, expired, batches, rows, runTime, lastError } = own(this).#stats
-    return {
-      requests,
-      errors,
-      busy,
-      expired,
-      batches,
-      rows,
-      queued: this.#runs.queued,
-      runTime,
-      lastError,
-    }
+    const { stats, queued } = own(this).#runs
+    return { ...stats, queued }
   }
 
   /** Puts true numbers in place of the framework's, which times the start of a run alone. @param {any} endpoint */
   async #report(endpoint) {
     const stats = this.stats()
-    const { ran } = this.#stats
+    const { answered } = this.#runs
     const processing = Math.round(stats.runTime * 1e6)
     if (endpoint.stats) {
       Object.assign(endpoint.stats, {
@@ -276,7 +245,7 @@ class TensorService {
         num_errors: stats.errors,
         last_error: stats.lastError || undefined,
         processing_time: processing,
-        average_processing_time: ran === 0 ? 0 : Math.round(processing / ran),
+        average_processing_time: answered === 0 ? 0 : Math.round(processing / answered),
       })
     }
     return stats
@@ -345,7 +314,7 @@ function limitsOf(subject, given) {
     timeout,
     name = subject.replace(/[^-\w]+/g, '-'),
     version = VERSION,
-  } = optionsOf(given, ['queue', 'batch', 'maxQueued', 'timeout', 'name', 'version'], 'bus.serve')
+  } = optionsOf(given, OPTIONS, 'bus.serve')
   const {
     max,
     wait = 0,

@@ -5,7 +5,7 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { nuidNamed, purgeAll } = require('./store-meta')
 const { Waits } = require('./store-waits')
-const { Reading } = require('./store-reading')
+const { readMessages } = require('./store-reading')
 
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
@@ -24,34 +24,28 @@ async function cleanStore(store, age, signal) {
     const root = `$O.${store.bucket}.C.`
     /** of the last chunk, by nuid @type {Map<string, number>} */
     const times = new Map()
-    const reading = new Reading(store, waits, {
+    const created = await readMessages(store, waits, {
       filter: `${root}>`,
       isLastOnly: true,
       isHeadersOnly: true,
-      take(data, seq, { subject, time }) {
-        times.set(subject.slice(root.length), time)
-      },
+      take: (data, seq, { subject, time }) => times.set(subject.slice(root.length), time),
     })
-    await reading.run()
     const isOld = (/** @type {[nuid: string, time: number]} */ [nuid, time]) =>
-      !nuid.includes('.') && time <= reading.created - age // by the server's clock
+      !nuid.includes('.') && time <= created - age // by the server's clock
     const found = new Set([...times].filter(isOld).map(([nuid]) => nuid))
-    const named = new Reading(store, waits, {
-      filter: `$O.${store.bucket}.M.>`,
-      isLastOnly: true,
-      take(data, seq, { subject }) {
-        // takes out what objects have
-        const nuid = nuidNamed(data)
-        if (nuid === null) {
-          throw failure(
-            'ERR_FORMAT',
-            `what the store says under ${show(subject)} is not understood: nobody knows which chunks are its`,
-          )
-        }
-        found.delete(nuid)
-      },
-    })
-    if (found.size > 0) await named.run()
+    const filter = `$O.${store.bucket}.M.>`
+    /** Takes out what objects have. @type {import('./store-reading').Take} */
+    const take = (data, seq, { subject }) => {
+      const nuid = nuidNamed(data)
+      if (nuid === null) {
+        throw failure(
+          'ERR_FORMAT',
+          `what the store says under ${show(subject)} is not understood: nobody knows which chunks are its`,
+        )
+      }
+      found.delete(nuid)
+    }
+    if (found.size > 0) await readMessages(store, waits, { filter, isLastOnly: true, take })
     let count = 0
     for (const nuid of found) {
       waits.check()

@@ -32,11 +32,10 @@ const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants
 const { EAGAIN } = os.constants.errno
 
 /** A new file beside the old one. */
-class NewFile {
+class NewFile extends TemporaryFile {
   /** @param {string} file */
   constructor(file) {
-    this.temporary = new TemporaryFile(file, true)
-    this.fd = this.temporary.fd
+    super(file, true)
     /** @type {Progress} */
     this.progress = { at: 0, seq: 0 }
   }
@@ -44,16 +43,17 @@ class NewFile {
   /** @param {number} at @param {number} seq */
   note(at, seq) {}
 
+  /** @override */
   publish() {
-    this.temporary.publish(true)
-    this.temporary.syncFolder()
-    this.temporary.close()
-  }
-
-  discard() {
-    this.temporary.discard()
+    super.publish(true)
+    this.syncFolder()
+    this.close()
   }
 }
+
+/** @param {string} what @param {number} errno  as C has it */
+const ioError = (what, errno) =>
+  Object.assign(failure('ERR_IO', `${what} (errno ${errno})`), { errno: errnoOf(errno) })
 
 /**
  * Opens or makes a file, and locks it: until it is unlocked, or until nobody has this opening of it any more, however the process ends.
@@ -73,11 +73,7 @@ function lockedFile(target, flags = 0) {
     try {
       const errno = fileCalls.lockFile(fd, LOCKS.exclusive)
       if (errno === EAGAIN) break
-      if (errno !== 0) {
-        throw Object.assign(failure('ERR_IO', `${target} could not be locked (errno ${errno})`), {
-          errno: errnoOf(errno),
-        })
-      }
+      if (errno !== 0) throw ioError(`${target} could not be locked`, errno)
       const { dev, ino } = fs.fstatSync(fd, { bigint: true })
       const there = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false })
       isKept = there?.dev === dev && there.ino === ino // else whoever had it gave it another name, or removed it
@@ -202,12 +198,7 @@ class FileTarget extends Arriving {
     )
     try {
       const errno = fileCalls.reserveFile(file.fd, meta.size)
-      if (errno !== 0) {
-        throw Object.assign(
-          failure('ERR_IO', `${meta.size} bytes could not be reserved (errno ${errno})`),
-          { errno: errnoOf(errno) },
-        )
-      }
+      if (errno !== 0) throw ioError(`${meta.size} bytes could not be reserved`, errno)
       super(meta, tensorOver(fileCalls.mapFile(file.fd, meta.size, true, GUARDS.wanted)))
     } catch (error) {
       file.discard(error)
@@ -227,9 +218,7 @@ class FileTarget extends Arriving {
 
   async finish() {
     try {
-      await callback((done) => {
-        fs.fdatasync(this.file.fd, done)
-      })
+      await callback((done) => fs.fdatasync(this.file.fd, done))
       ffi.checkIntact(this.layout.storage)
       this.file.publish()
     } catch (error) {

@@ -3,9 +3,9 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { readMeta, parseMeta, chunkSubject, infoOf } = require('./store-meta')
+const { readMeta, checkFound, parseMeta, chunkSubject, infoOf } = require('./store-meta')
 const { Waits } = require('./store-waits')
-const { Reading } = require('./store-reading')
+const { readMessages } = require('./store-reading')
 const { BlockTarget, TensorTarget } = require('./store-targets')
 const { FileTarget } = require('./store-files')
 
@@ -39,10 +39,7 @@ const ATTEMPTS = 3 // where objects are replaced while they are read
  */
 async function attempt(store, name, how, waits) {
   const { file, out, maxBytes, onProgress } = how
-  const meta = await waits.orAborted(readMeta(store, name))
-  if (meta === null || meta.deleted) {
-    throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
-  }
+  const meta = checkFound(store, name, await waits.orAborted(readMeta(store, name)))
   const { nuid, size } = meta
   if (size > maxBytes) {
     throw failure('ERR_TOO_LARGE', `${show(name)} has ${size} bytes; maxBytes is ${maxBytes}`)
@@ -54,7 +51,8 @@ async function attempt(store, name, how, waits) {
   if (file !== undefined) target = new FileTarget(meta, file, how.resume)
   else target = out === undefined ? new BlockTarget(meta, how) : new TensorTarget(meta, how, out)
   try {
-    const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
+    /** @type {import('./store-reading').Take} */
+    const take = (data, seq) => {
       if (target.at + data.length > size) {
         throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
       }
@@ -62,11 +60,8 @@ async function attempt(store, name, how, waits) {
       onProgress?.({ done: target.at, total: size })
     }
     if (target.at < size) {
-      await new Reading(store, waits, {
-        filter: chunkSubject(store.bucket, nuid),
-        after: target.seq,
-        take,
-      }).run()
+      const filter = chunkSubject(store.bucket, nuid)
+      await readMessages(store, waits, { filter, after: target.seq, take })
     }
     if (target.at < size) {
       const now = await waits.orAborted(readMeta(store, name))
@@ -130,18 +125,16 @@ async function listObjects(store, signal) {
   const waits = new Waits(store.core, store.timeout, signal)
   /** @type {Map<string, Meta>} */
   const found = new Map()
-  const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
+  const filter = `$O.${store.bucket}.M.>`
+  /** @type {import('./store-reading').Take} */
+  const take = (data, seq) => {
     try {
       const meta = parseMeta(data, seq, store.bucket)
       found.set(meta.name, meta)
     } catch {} // it is none of ours, such as a link, and left out
   }
   try {
-    await new Reading(store, waits, {
-      filter: `$O.${store.bucket}.M.>`,
-      isLastOnly: true,
-      take,
-    }).run()
+    await readMessages(store, waits, { filter, isLastOnly: true, take })
   } finally {
     waits.close()
   }

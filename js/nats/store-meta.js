@@ -1,8 +1,10 @@
 'use strict'
 // What the object store keeps of an object (ADR-20 of NATS): a message of JSON, beside the chunks, which have subjects of their own.
 
+const { setTimeout: sleep } = require('node:timers/promises')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
+const { textOf } = require('../runtime/host')
 const { isUnanswered } = require('./link')
 const { peer } = require('./peers')
 
@@ -40,16 +42,16 @@ const NO_MESSAGE = 10037
 const NO_STREAM = 10059
 const WRONG_LAST_SEQUENCE = 10071
 const FULL = new Set([10023, 10047, 10054, 10077]) // no resources, no storage, message or stream too large
+/** an object of which nothing is known */
+const UNKNOWN = { nuid: '', size: 0, chunks: 0, digest: '', deleted: false, mtime: '' }
 
 /** @param {unknown} bucket @returns {string} the stream's name */
 function streamOf(bucket) {
-  if (typeof bucket !== 'string' || !BUCKET.test(bucket)) {
-    throw failure(
-      'ERR_ARGUMENT',
-      `a store's name is ${show(bucket)}; letters, digits, _ and - were expected`,
-    )
-  }
-  return `OBJ_${bucket}`
+  if (typeof bucket === 'string' && BUCKET.test(bucket)) return `OBJ_${bucket}`
+  throw failure(
+    'ERR_ARGUMENT',
+    `a store's name is ${show(bucket)}; letters, digits, _ and - were expected`,
+  )
 }
 
 /** @param {unknown} name @returns {string} */
@@ -75,6 +77,9 @@ const metaSubject = (bucket, name) =>
 /** @param {string} bucket @param {string} nuid */
 const chunkSubject = (bucket, nuid) => `$O.${bucket}.C.${nuid}`
 
+/** @param {string} what */
+const malformed = (what) => failure('ERR_FORMAT', `what the store says of ${what}`)
+
 /**
  * @param {Uint8Array} data  of the message
  * @param {number} revision
@@ -84,20 +89,15 @@ const chunkSubject = (bucket, nuid) => `$O.${bucket}.C.${nuid}`
  */
 function parseMeta(data, revision, bucket) {
   if (data.length > MOST_META) {
-    throw failure(
-      'ERR_FORMAT',
-      `what the store says of an object has ${data.length} bytes; at most ${MOST_META} are read`,
-    )
+    throw malformed(`an object has ${data.length} bytes; at most ${MOST_META} are read`)
   }
   let given
   try {
-    given = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
+    given = JSON.parse(textOf(data))
   } catch (/** @type {any} */ error) {
-    throw failure('ERR_FORMAT', `what the store says of an object is no JSON: ${error.message}`)
+    throw malformed(`an object is no JSON: ${error.message}`)
   }
-  if (given === null || typeof given !== 'object') {
-    throw failure('ERR_FORMAT', `what the store says of an object is ${show(given)}`)
-  }
+  if (given === null || typeof given !== 'object') throw malformed(`an object is ${show(given)}`)
   const {
     name,
     nuid = '',
@@ -110,19 +110,11 @@ function parseMeta(data, revision, bucket) {
   } = given
   const isCount = (/** @type {unknown} */ n) =>
     Number.isSafeInteger(n) && /** @type {number} */ (n) >= 0
-  if (typeof name !== 'string') {
-    throw failure('ERR_FORMAT', `what the store says of an object has the name ${show(name)}`)
-  }
+  if (typeof name !== 'string') throw malformed(`an object has the name ${show(name)}`)
   const base = { name, bucket, revision, mtime: typeof mtime === 'string' ? mtime : '' }
   if (deleted === true) {
-    return {
-      ...base,
-      nuid: typeof nuid === 'string' && NUID.test(nuid) ? nuid : '',
-      size: 0,
-      chunks: 0,
-      digest: '',
-      deleted: true,
-    }
+    const own = typeof nuid === 'string' && NUID.test(nuid) ? nuid : ''
+    return { ...UNKNOWN, ...base, nuid: own, deleted: true }
   }
   if (options?.link !== undefined && options.link !== null) {
     throw failure(
@@ -137,10 +129,7 @@ function parseMeta(data, revision, bucket) {
     !isCount(chunks) ||
     chunks > size
   ) {
-    throw failure(
-      'ERR_FORMAT',
-      `what the store says of ${show(name)} is no object of its: ${size} bytes in ${chunks} chunks`,
-    )
+    throw malformed(`${show(name)} is no object of its: ${size} bytes in ${chunks} chunks`)
   }
   const found = DIGEST.exec(typeof digest === 'string' ? digest : '')
   if (found === null) {
@@ -161,11 +150,7 @@ function parseMeta(data, revision, bucket) {
 function nuidNamed(data) {
   if (data.length > MOST_META) return null
   try {
-    const {
-      name,
-      nuid = '',
-      deleted = false,
-    } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
+    const { name, nuid = '', deleted = false } = JSON.parse(textOf(data))
     if (typeof name !== 'string' || typeof nuid !== 'string') return null
     return deleted === true ? '' : nuid
   } catch {
@@ -239,18 +224,14 @@ async function readMeta(store, name, isAny = false) {
     return parseMeta(message.data, message.seq, bucket)
   } catch (error) {
     if (!isAny) throw error
-    return {
-      name,
-      bucket,
-      nuid: '',
-      size: 0,
-      chunks: 0,
-      digest: '',
-      deleted: false,
-      mtime: '',
-      revision: message.seq,
-    }
+    return { ...UNKNOWN, name, bucket, revision: message.seq }
   }
+}
+
+/** @param {StoreParts} store @param {string} name @param {Meta | null} meta  that readMeta gave @returns {Meta} @throws ERR_NOT_FOUND */
+function checkFound({ bucket }, name, meta) {
+  if (meta !== null && !meta.deleted) return meta
+  throw failure('ERR_NOT_FOUND', `${bucket} has no object ${show(name)}`)
 }
 
 /**
@@ -264,13 +245,10 @@ async function readMeta(store, name, isAny = false) {
 async function publishMeta({ js, bucket, timeout }, body, revision) {
   const headers = peer('transport-node').headers()
   headers.set('Nats-Rollup', 'sub')
+  const expect = { lastSubjectSequence: revision }
+  const how = { headers, timeout: Math.min(timeout, 5000), expect }
   try {
-    const { seq } = await js.publish(metaSubject(bucket, body.name), JSON.stringify(body), {
-      headers,
-      timeout: Math.min(timeout, 5000),
-      expect: { lastSubjectSequence: revision },
-    })
-    return seq
+    return (await js.publish(metaSubject(bucket, body.name), JSON.stringify(body), how)).seq
   } catch (/** @type {any} */ error) {
     if (error?.code === WRONG_LAST_SEQUENCE) return null
     throw error
@@ -333,9 +311,7 @@ async function repeated({ core, timeout }, what, act) {
       }
       if (!isPassing(error) || Date.now() + pause > until) throw storeError(error, what)
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, pause)
-    })
+    await sleep(pause)
   }
 }
 
@@ -349,6 +325,7 @@ module.exports = {
   storeError,
   isPassing,
   readMeta,
+  checkFound,
   publishMeta,
   purgeChunks,
   purgeAll,

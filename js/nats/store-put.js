@@ -1,11 +1,13 @@
 'use strict'
 // put: a file's bytes as chunks, in order and each once, a bounded number of them on the way; the message that makes them the object comes last.
 
+const { setImmediate: nextTurn } = require('node:timers/promises')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { beginUse, endUse } = require('../copy/async')
+const { textOf } = require('../runtime/host')
 const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require('../files/writers')
 const { Digest } = require('./digest')
 const { peer } = require('./peers')
@@ -14,6 +16,7 @@ const {
   isPassing,
   storeError,
   readMeta,
+  checkFound,
   publishMeta,
   purgeChunks,
   countChunks,
@@ -44,6 +47,8 @@ const QUIET_MS = 5000 // without an acknowledgement: the chunks are taken as los
 const PAUSE_MS = 100
 const COUNTS = 10 // of chunks, before some are taken as lost
 const SUM_STEP = 2 ** 23 // bytes of a checksum in one turn of the event loop
+/** what is published of an object, before it has bytes */
+const EMPTY = { options: {}, size: 0, mtime: '', chunks: 0, digest: '', deleted: false }
 
 /** @param {Piece[]} pieces @param {number} most  bytes @returns {Chunk[]} */
 function chunksOf(pieces, most) {
@@ -78,9 +83,7 @@ function payloadOf({ parts, nbytes }) {
   const joined = new Uint8Array(nbytes)
   let to = 0
   for (const { piece, at, nbytes } of parts) {
-    withPart(piece, at, nbytes, (bytes) => {
-      joined.set(bytes, to)
-    })
+    withPart(piece, at, nbytes, (bytes) => joined.set(bytes, to))
     to += nbytes
   }
   countStaged(nbytes)
@@ -94,9 +97,7 @@ async function checksum(pieces, waits) {
     const size = sizeOf(piece)
     for (let at = 0; at < size; at += SUM_STEP) {
       withPart(piece, at, Math.min(SUM_STEP, size - at), (bytes) => piece.add(bytes))
-      await new Promise((resolve) => {
-        setImmediate(resolve)
-      })
+      await nextTurn()
       waits.progress()
       waits.check()
     }
@@ -117,148 +118,18 @@ async function checksum(pieces, waits) {
 function storedAs(data) {
   let answer
   try {
-    answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString()) ?? {}
+    answer = JSON.parse(textOf(data)) ?? {}
   } catch (error) {
     throw storeError(error, 'the answer to a chunk')
   }
   const { error, seq } = answer
   if (error) {
-    throw storeError(
-      Object.assign(new Error(error.description), {
-        name: 'JetStreamApiError',
-        code: error.err_code,
-      }),
-      'a chunk was not stored',
-    )
+    const { description, err_code: code } = error
+    const cause = Object.assign(new Error(description), { name: 'JetStreamApiError', code })
+    throw storeError(cause, 'a chunk was not stored')
   }
-  if (!Number.isSafeInteger(seq)) {
-    throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
-  }
-  return seq
-}
-
-/** Sends chunks; what was sent behind a lost one is deleted, and sent again. */
-class Sending {
-  /**
-   * @param {StoreParts} store
-   * @param {Waits} waits
-   * @param {string} subject
-   * @param {Chunk[]} chunks
-   * @param {(chunks: number) => void} acknowledged  called with each more: so many from the first on
-   */
-  constructor(store, waits, subject, chunks, acknowledged) {
-    this.store = store
-    this.waits = waits
-    this.subject = subject
-    this.chunks = chunks
-    this.acknowledged = acknowledged
-    /** chunks that are stored, from the first on */
-    this.done = 0
-    /** sequence of the last of them */
-    this.seq = 0
-    this.next = 0
-    this.inFlight = 0
-    this.isBroken = false
-    /** @type {{ error: any } | null} */
-    this.failed = null
-  }
-
-  async run() {
-    while (this.done < this.chunks.length) {
-      await this.waits.connected()
-      if (this.isBroken && !(await this.recover())) continue
-      await this.attempt()
-    }
-  }
-
-  async attempt() {
-    const {
-      waits,
-      chunks,
-      store: {
-        core: { connection, link },
-        jsm,
-      },
-    } = this
-    const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
-    const subscription = connection.subscribe(`${inbox}.*`, {
-      callback: (/** @type {any} */ error, /** @type {any} */ message) =>
-        this.receive(error, message),
-    })
-    try {
-      while (this.done < chunks.length && !this.isBroken) {
-        while (
-          !this.isBroken &&
-          this.next < chunks.length &&
-          (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)
-        ) {
-          const payload = payloadOf(chunks[this.next])
-          try {
-            connection.publish(this.subject, payload, { reply: `${inbox}.${this.next}` })
-          } catch (error) {
-            throw storeError(error, 'a chunk was not sent')
-          }
-          this.inFlight += chunks[this.next].nbytes
-          this.next++
-        }
-        link.flush().catch(() => {}) // hands them to the socket before anybody can transfer their buffers
-        const { done } = this
-        const woken = await waits.wait(QUIET_MS)
-        if (this.failed !== null) throw this.failed.error
-        if (waits.isLost || (!woken && this.done === done)) this.isBroken = true
-      }
-    } finally {
-      if (!connection.isClosed()) subscription.unsubscribe()
-    }
-  }
-
-  /** @param {any} error @param {any} message */
-  receive(error, message) {
-    if (this.isBroken || this.failed !== null) return
-    try {
-      if (error !== null && error !== undefined) throw error
-      const { subject, data } = message
-      const isStored = data.length > 0 // else nobody stores it now
-      const seq = isStored ? storedAs(data) : 0
-      if (isStored && Number(subject.slice(subject.lastIndexOf('.') + 1)) === this.done) {
-        this.inFlight -= this.chunks[this.done].nbytes
-        this.done++
-        this.seq = seq
-        this.waits.progress()
-        this.acknowledged(this.done)
-      } else this.isBroken = true // answers come in the order of the chunks
-    } catch (thrown) {
-      if (isPassing(thrown)) this.isBroken = true
-      else this.failed = { error: thrown }
-    }
-    this.waits.wake()
-  }
-
-  /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
-  async recover() {
-    const {
-      waits,
-      store: { jsm, stream },
-    } = this
-    try {
-      for (;;) {
-        const message = await waits.orAborted(
-          jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }),
-        )
-        if (message === null) break
-        await waits.orAborted(jsm.streams.deleteMessage(stream, message.seq, false))
-      }
-    } catch (error) {
-      waits.check()
-      if (!isPassing(error)) throw storeError(error, this.subject)
-      await waits.wait(PAUSE_MS)
-      return false
-    }
-    this.next = this.done
-    this.inFlight = 0
-    this.isBroken = false
-    return true
-  }
+  if (Number.isSafeInteger(seq)) return seq
+  throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
 }
 
 /**
@@ -351,25 +222,13 @@ async function putObject(store, name, pieces, how) {
     await checksum(pieces, waits)
     const size = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
     const nuid = peer('transport-node').nuid.next()
-    const draft = {
-      body: {
-        name,
-        options: { max_chunk_size: how.chunk },
-        bucket: store.bucket,
-        nuid,
-        size,
-        mtime: '',
-        chunks: 0,
-        digest: '',
-        deleted: false,
-      },
-      replace: how.replace,
-      isUncertain: false,
-    }
+    const options = { max_chunk_size: how.chunk }
+    const body = { name, bucket: store.bucket, nuid, ...EMPTY, options, size }
+    const draft = { body, replace: how.replace, isUncertain: false }
     try {
       const { chunks, digest } = await sendChunks(store, waits, nuid, pieces, size, how)
       for (const storage of storages) ffi.checkIntact(storage) // bytes of a mapped file are gone: zeros were sent
-      Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
+      Object.assign(body, { chunks, digest, mtime: new Date().toISOString() })
       return infoOf(await install(store, waits, draft))
     } catch (error) {
       const purged = draft.isUncertain ? undefined : purgeChunks(store, nuid) // else they may be an object's
@@ -382,20 +241,108 @@ async function putObject(store, name, pieces, how) {
   }
 }
 
-/** @param {StoreParts} store @param {Waits} waits @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how */
+/**
+ * Sends a file's chunks, and computes its digest; what was sent behind a lost one is deleted, and sent again.
+ *
+ * @param {StoreParts} store @param {Waits} waits @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how
+ */
 async function sendChunks(store, waits, nuid, pieces, total, { chunk, onProgress }) {
+  const { jsm, stream } = store
+  const { connection, link } = store.core
+  const subject = chunkSubject(store.bucket, nuid)
   const chunks = chunksOf(pieces, chunk)
   const contents = pieces.map(contentOf)
   const digest = new Digest(
     contents.map((content) => (content instanceof TensorPiece ? content.tensor : content)),
   )
-  let sent = 0
+  let done = 0 // chunks that are stored, from the first on
+  let sent = 0 // bytes of these
+  let last = 0 // sequence of the last of these
+  let next = 0
+  let inFlight = 0
+  let isBroken = false
+  /** @type {{ error: any } | null} */
+  let failed = null
+
+  /** @param {any} error @param {any} message */
+  const receive = (error, message) => {
+    if (isBroken || failed !== null) return
+    try {
+      if (error) throw error
+      const isStored = message.data.length > 0 // else nobody stores it now
+      const seq = isStored ? storedAs(message.data) : 0
+      if (isStored && Number(message.subject.split('.').at(-1)) === done) {
+        const { nbytes } = chunks[done++]
+        inFlight -= nbytes
+        sent += nbytes
+        last = seq
+        waits.progress()
+        digest.reach(sent)
+        onProgress?.({ done: sent, total })
+      } else isBroken = true // answers come in the order of the chunks
+    } catch (thrown) {
+      if (isPassing(thrown)) isBroken = true
+      else failed = { error: thrown }
+    }
+    waits.wake()
+  }
+
+  /** Sends until all is stored, or something is lost. */
+  const attempt = async () => {
+    const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
+    const subscription = connection.subscribe(`${inbox}.*`, { callback: receive })
+    try {
+      while (done < chunks.length && !isBroken) {
+        while (
+          next < chunks.length &&
+          (inFlight === 0 || inFlight + chunks[next].nbytes <= IN_FLIGHT)
+        ) {
+          const payload = payloadOf(chunks[next])
+          try {
+            connection.publish(subject, payload, { reply: `${inbox}.${next}` })
+          } catch (error) {
+            throw storeError(error, 'a chunk was not sent')
+          }
+          inFlight += chunks[next++].nbytes
+        }
+        link.flush().catch(() => {}) // hands them to the socket before anybody can transfer their buffers
+        const before = done
+        const woken = await waits.wait(QUIET_MS)
+        if (failed !== null) throw failed.error
+        if (waits.isLost || (!woken && done === before)) isBroken = true
+      }
+    } finally {
+      if (!connection.isClosed()) subscription.unsubscribe()
+    }
+  }
+
+  /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
+  const recover = async () => {
+    try {
+      for (;;) {
+        const behind = { seq: last + 1, next_by_subj: subject }
+        const message = await waits.orAborted(jsm.streams.getMessage(stream, behind))
+        if (message === null) break
+        await waits.orAborted(jsm.streams.deleteMessage(stream, message.seq, false))
+      }
+    } catch (error) {
+      waits.check()
+      if (!isPassing(error)) throw storeError(error, subject)
+      await waits.wait(PAUSE_MS)
+      return false
+    }
+    next = done
+    inFlight = 0
+    isBroken = false
+    return true
+  }
+
   try {
-    await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, (done) => {
-      sent += chunks[done - 1].nbytes
-      digest.reach(sent)
-      onProgress?.({ done: sent, total })
-    }).run()
+    while (done < chunks.length) {
+      await waits.connected()
+      if (isBroken && !(await recover())) continue
+      await attempt()
+    }
     const sum = await waits.orAborted(digest.end(total))
     waits.progress()
     return { chunks: chunks.length, digest: `SHA-256=${sum}=` }
@@ -413,25 +360,13 @@ async function sendChunks(store, waits, nuid, pieces, total, { chunk, onProgress
  */
 async function deleteObject(store, name) {
   for (;;) {
-    const old = await readMeta(store, name, true)
-    if (old === null || old.deleted) {
-      throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
-    }
-    const body = {
-      name,
-      options: {},
-      bucket: store.bucket,
-      nuid: old.nuid,
-      size: 0,
-      mtime: new Date().toISOString(),
-      chunks: 0,
-      digest: '',
-      deleted: true,
-    }
-    const revision = await publishMeta(store, body, old.revision).catch((error) => {
+    const { nuid, revision } = checkFound(store, name, await readMeta(store, name, true))
+    const mtime = new Date().toISOString()
+    const body = { name, bucket: store.bucket, nuid, ...EMPTY, mtime, deleted: true }
+    const made = await publishMeta(store, body, revision).catch((error) => {
       throw storeError(error, show(name))
     })
-    if (revision !== null) return purgeChunks(store, old.nuid)
+    if (made !== null) return purgeChunks(store, nuid)
   }
 }
 

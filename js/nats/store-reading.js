@@ -26,52 +26,31 @@ function deliveryOf(reply) {
   return { seq, count, time: Math.floor(nanos / NANOS), pending }
 }
 
-class Reading {
-  /**
-   * @param {StoreParts} store
-   * @param {Waits} waits
-   * @param {{ filter: string, after?: number, isLastOnly?: boolean, isHeadersOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each
-   * subject; isHeadersOnly: without data
-   */
-  constructor(store, waits, options) {
-    this.store = store
-    this.waits = waits
-    this.options = options
-    /** of the last message in the stream */
-    this.seq = options.after ?? 0
-    /** when the server made the consumer, milliseconds by its clock */
-    this.created = 0
-    /** messages of this consumer */
-    this.count = 0
-    this.isEnded = false
-    /** something is missing: another consumer is needed */
-    this.isBroken = false
-    this.isIdle = false
-    /** @type {{ error: any } | null} */
-    this.failed = null
-    /** consumers that were made */
-    this.attempts = 0
-  }
-
-  /** Resolves when the server has no more. @throws what take throws · ERR_DISCONNECTED · ERR_NOT_FOUND the store is gone · the signal's reason */
-  async run() {
-    while (!this.isEnded) {
-      await this.waits.connected()
-      if (this.attempts++ > 1) await this.waits.wait(PAUSE_MS)
-      await this.attempt()
-    }
-  }
+/**
+ * Resolves when the server has no more.
+ *
+ * @param {StoreParts} store
+ * @param {Waits} waits
+ * @param {{ filter: string, after?: number, isLastOnly?: boolean, isHeadersOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each
+ * subject; isHeadersOnly: without data
+ * @returns {Promise<number>} when the server made the consumer, milliseconds by its clock
+ * @throws what take throws · ERR_DISCONNECTED · ERR_NOT_FOUND the store is gone · the signal's reason
+ */
+async function readMessages(store, waits, options) {
+  const { filter, after = 0, isLastOnly = false, isHeadersOnly = false, take } = options
+  const { core, jsm, stream } = store
+  const { connection } = core
+  let seq = after // of the last message in the stream
+  let created = 0
+  let count = 0 // messages of this consumer
+  /** isBroken: something is missing, another consumer is needed @type {{ isEnded: boolean, isBroken: boolean, isIdle: boolean, failed: { error: any } | null }} */
+  const state = { isEnded: false, isBroken: false, isIdle: false, failed: null }
 
   /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
-  async begin(inbox) {
-    const {
-      waits,
-      store: { jsm, stream },
-    } = this
-    const { filter, isLastOnly, isHeadersOnly = false } = this.options
+  const begin = async (inbox) => {
     const start = isLastOnly
       ? { deliver_policy: 'last_per_subject' }
-      : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
+      : { deliver_policy: 'by_start_sequence', opt_start_seq: seq + 1 }
     const adding = jsm.consumers.add(stream, {
       ...start,
       headers_only: isHeadersOnly,
@@ -86,8 +65,8 @@ class Reading {
     })
     try {
       const made = await waits.orAborted(adding)
-      this.created = Date.parse(made.created)
-      if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
+      created = Date.parse(made.created)
+      if (made.num_pending + made.delivered.consumer_seq === 0) state.isEnded = true
       return made.name
     } catch (error) {
       adding
@@ -99,23 +78,87 @@ class Reading {
     }
   }
 
-  async attempt() {
-    const {
-      core: { connection },
-      jsm,
-      stream,
-    } = this.store
-    this.count = 0
-    this.isBroken = false
+  /** Until all is there, or the consumer is of no use any more. @param {string} name */
+  const follow = async (name) => {
+    let before = -1
+    while (!state.isEnded && !state.isBroken && !waits.isLost) {
+      const woken = await waits.wait(QUIET_MS)
+      if (state.failed !== null) throw state.failed.error
+      if (!woken && count === before) return
+      before = count
+      if (state.isIdle) await checkIdle(name)
+    }
+    if (state.failed !== null) throw state.failed.error
+  }
+
+  /** The consumer has nothing to send: is there nothing more? @param {string} name */
+  const checkIdle = async (name) => {
+    state.isIdle = false
+    const before = count
+    try {
+      const { num_pending: pending, delivered } = await waits.orAborted(
+        jsm.consumers.info(stream, name),
+      )
+      if (count !== before) return
+      if (delivered.consumer_seq !== count) state.isBroken = true
+      else if (pending === 0) state.isEnded = true
+    } catch {
+      waits.check()
+      state.isBroken = true
+    }
+  }
+
+  /** @param {any} error @param {any} message */
+  const receive = (error, message) => {
+    if (state.isEnded || state.isBroken || state.failed !== null) return
+    try {
+      if (error) throw error
+      const delivery = deliveryOf(message.reply ?? '')
+      if (delivery === null) heed(message)
+      else accept(message, delivery)
+    } catch (thrown) {
+      state.failed = { error: thrown }
+    }
+    if (state.isEnded || state.isBroken || state.isIdle || state.failed !== null) waits.wake()
+  }
+
+  /** @param {any} message @param {Delivery} delivery */
+  const accept = ({ subject, data }, delivery) => {
+    state.isBroken = delivery.count !== count + 1
+    if (state.isBroken) return
+    count++
+    state.isIdle = false
+    if (isLastOnly || delivery.seq > seq) {
+      seq = delivery.seq
+      waits.progress()
+      take(data, seq, { subject, time: delivery.time })
+    }
+    giveBack(connection, data)
+    state.isEnded = delivery.pending === 0
+  }
+
+  /** The consumer asks to be told that all before was taken, or says that it has nothing. @param {any} message */
+  const heed = (message) => {
+    if (typeof message.reply === 'string' && message.reply.startsWith('$JS.FC.')) {
+      return connection.publish(message.reply)
+    }
+    if (message.data.length > 0 || message.size() > LONGEST_STATUS) return
+    const stalled = message.headers?.get('Nats-Consumer-Stalled')
+    if (stalled) connection.publish(stalled)
+    else state.isIdle = true
+  }
+
+  for (let attempts = 0; !state.isEnded; attempts++) {
+    await waits.connected()
+    if (attempts > 1) await waits.wait(PAUSE_MS)
+    count = 0
+    state.isBroken = false
     const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
-    const subscription = connection.subscribe(inbox, {
-      callback: (/** @type {any} */ error, /** @type {any} */ message) =>
-        this.receive(error, message),
-    })
+    const subscription = connection.subscribe(inbox, { callback: receive })
     let name = ''
     try {
-      name = await this.begin(inbox)
-      if (name !== '') await this.follow(name)
+      name = await begin(inbox)
+      if (name !== '') await follow(name)
     } finally {
       if (!connection.isClosed()) {
         subscription.unsubscribe()
@@ -123,82 +166,7 @@ class Reading {
       }
     }
   }
-
-  /** Until all is there, or the consumer is of no use any more. @param {string} name */
-  async follow(name) {
-    const { waits } = this
-    let before = -1
-    while (!this.isEnded && !this.isBroken && !waits.isLost) {
-      const woken = await waits.wait(QUIET_MS)
-      if (this.failed !== null) throw this.failed.error
-      if (!woken && this.count === before) return
-      before = this.count
-      if (this.isIdle) await this.checkIdle(name)
-    }
-    if (this.failed !== null) throw this.failed.error
-  }
-
-  /** The consumer has nothing to send: is there nothing more? @param {string} name */
-  async checkIdle(name) {
-    this.isIdle = false
-    const {
-      count,
-      waits,
-      store: { jsm, stream },
-    } = this
-    try {
-      const { num_pending: pending, delivered } = await waits.orAborted(
-        jsm.consumers.info(stream, name),
-      )
-      if (count !== this.count) return
-      if (delivered.consumer_seq !== count) this.isBroken = true
-      else if (pending === 0) this.isEnded = true
-    } catch {
-      waits.check()
-      this.isBroken = true
-    }
-  }
-
-  /** @param {any} error @param {any} message */
-  receive(error, message) {
-    if (this.isEnded || this.isBroken || this.failed !== null) return
-    try {
-      if (error !== null && error !== undefined) throw error
-      const delivery = deliveryOf(message.reply ?? '')
-      if (delivery === null) this.status(message)
-      else this.accept(message, delivery)
-    } catch (thrown) {
-      this.failed = { error: thrown }
-    }
-    if (this.isEnded || this.isBroken || this.isIdle || this.failed !== null) this.waits.wake()
-  }
-
-  /** @param {any} message @param {Delivery} delivery */
-  accept(message, { seq, count, pending, time }) {
-    this.isBroken = count !== this.count + 1
-    if (this.isBroken) return
-    this.count = count
-    this.isIdle = false
-    if (this.options.isLastOnly || seq > this.seq) {
-      this.seq = seq
-      this.waits.progress()
-      this.options.take(message.data, seq, { subject: message.subject, time })
-    }
-    giveBack(this.store.core.connection, message.data)
-    this.isEnded = pending === 0
-  }
-
-  /** The consumer asks to be told that all before was taken, or says that it has nothing. @param {any} message */
-  status(message) {
-    const { connection } = this.store.core
-    if (typeof message.reply === 'string' && message.reply.startsWith('$JS.FC.')) {
-      return connection.publish(message.reply)
-    }
-    if (message.data.length > 0 || message.size() > LONGEST_STATUS) return
-    const stalled = message.headers?.get('Nats-Consumer-Stalled')
-    if (stalled) connection.publish(stalled)
-    else this.isIdle = true
-  }
+  return created
 }
 
-module.exports = { Reading }
+module.exports = { readMessages }

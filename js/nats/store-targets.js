@@ -35,29 +35,8 @@ const { backend } = ffi
  * @property {(error: any) => void} discard  it ended without; after finish it does nothing
  */
 
-/**
- * An object, or its beginning, for the parsers.
- *
- * @param {number} size  of the file
- * @param {number} first
- * @param {Source['read']} read
- * @param {Source['storageAt']} storageAt
- * @returns {Source}
- */
-function newSource(size, first, read, storageAt) {
-  return {
-    size,
-    first,
-    flags: 0,
-    reason: 'store.get',
-    writes: false,
-    owned: true,
-    read,
-    view: read,
-    storageAt,
-    close() {},
-  }
-}
+/** An object, or its beginning, for the parsers: what all of them have. */
+const SOURCE = { flags: 0, reason: 'store.get', writes: false, owned: true, close() {} }
 
 /**
  * @param {Source} source
@@ -134,16 +113,18 @@ class BlockTarget extends Arriving {
 
   async finish() {
     const { layout } = this
-    const read = (/** @type {number} */ from, /** @type {number} */ nbytes) => {
+    /** @type {Source['read']} */
+    const read = (from, nbytes) => {
       const bytes = newBytes(nbytes, 'a header')
       copyOut(layout, from, bytes)
       return bytes
     }
-    const source = newSource(layout.size, 4096, read, (from, nbytes, alignment) =>
+    /** @type {Source['storageAt']} */
+    const storageAt = (from, nbytes, alignment) =>
       backend.isWasm || from % alignment !== 0
         ? null
-        : /** @type {any} */ (backend).partOf(layout.storage, from, nbytes),
-    )
+        : /** @type {any} */ (backend).partOf(layout.storage, from, nbytes)
+    const source = { ...SOURCE, size: layout.size, first: 4096, read, view: read, storageAt }
     const result = await tensorsOf(source, this.kind)
     this.bytes.dispose()
     return result
@@ -175,14 +156,11 @@ class TensorTarget {
     this.block = null
     /** @type {Digest | null} */
     this.hash = null
+    /** @type {Record<string, TensorOf>} */
+    this.tensors = Tensor.isTensor(out) ? { '': out } : out
     /** @type {Storage[]} */
-    this.held = Object.values(this.tensors()).map((t) => Tensor.writableOf(t).storage)
+    this.held = Object.values(this.tensors).map((t) => Tensor.writableOf(t).storage)
     for (const storage of this.held) beginUse(storage, 1)
-  }
-
-  /** @returns {Record<string, TensorOf>} */
-  tensors() {
-    return Tensor.isTensor(this.out) ? { '': this.out } : this.out
   }
 
   /** @param {Uint8Array} bytes @param {number} seq */
@@ -210,16 +188,15 @@ class TensorTarget {
     if (n < this.wanted) return
     const all = this.head.subarray(0, n)
     let wanted = 0 // bytes that the parser asks for and that did not come
-    const source = newSource(
-      this.meta.size,
-      Math.min(n, 4096),
-      (from, nbytes) => {
-        if (from + nbytes <= n) return all.slice(from, from + nbytes)
-        wanted = from + nbytes
-        throw new Error('more of the file is needed')
-      },
-      () => null,
-    )
+    /** @type {Source['read']} */
+    const read = (from, nbytes) => {
+      if (from + nbytes <= n) return all.slice(from, from + nbytes)
+      wanted = from + nbytes
+      throw new Error('more of the file is needed')
+    }
+    const { size } = this.meta
+    const first = Math.min(n, 4096)
+    const source = { ...SOURCE, size, first, read, view: read, storageAt: () => null }
     try {
       this.parts =
         this.kind.extension === '.npy' ? this.npyParts(source) : this.safetensorsParts(source)
@@ -245,11 +222,9 @@ class TensorTarget {
   /** @param {Source} source */
   npyParts(source) {
     const out = /** @type {TensorOf} */ (this.out)
-    const { entry, how } = readArrayHeader(
-      source,
-      '',
-      this.kind.dtype ?? (isRaw(out.dtype) ? out.dtype : undefined),
-    )
+    const isRaw = out.dtype === 'bfloat16' || out.dtype.startsWith('float8') // NumPy has no name for it
+    const dtype = this.kind.dtype ?? (isRaw ? out.dtype : undefined)
+    const { entry, how } = readArrayHeader(source, '', dtype)
     const part = partFor(
       'out',
       out,
@@ -266,7 +241,7 @@ class TensorTarget {
   /** @param {Source} source */
   safetensorsParts(source) {
     const file = safetensorsFile(source)
-    const tensors = this.tensors()
+    const { tensors } = this
     for (const name of Object.keys(tensors)) {
       if (!file.has(name)) {
         throw failure(
@@ -317,7 +292,7 @@ class TensorTarget {
     this.release()
     if (made === undefined) return this.out
     const from = Tensor.isTensor(made) ? { '': made } : made
-    for (const [name, t] of Object.entries(this.tensors())) {
+    for (const [name, t] of Object.entries(this.tensors)) {
       t.copyFrom(from[name])
       from[name].dispose()
     }
@@ -335,9 +310,6 @@ class TensorTarget {
     this.release()
   }
 }
-
-/** NumPy has no name for it. @param {string} dtype */
-const isRaw = (dtype) => dtype === 'bfloat16' || dtype.startsWith('float8')
 
 /**
  * @param {string} title

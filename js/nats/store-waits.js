@@ -19,14 +19,11 @@ class Waits {
     /** @type {(() => void) | null} */
     this.resolve = null
     const wake = () => this.wake()
-    const leaveLink = core.link.follow({
-      lost: () => {
-        this.isLost = true
-        this.wake()
-      },
-      restored: wake,
-      closed: wake,
-    })
+    const lost = () => {
+      this.isLost = true
+      this.wake()
+    }
+    const leaveLink = core.link.follow({ lost, restored: wake, closed: wake })
     const leaveSignal = signal?.follow(wake)
     this.close = () => {
       leaveLink()

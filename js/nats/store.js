@@ -12,7 +12,7 @@ const { membersOf } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
 const writers = require('../files/writers')
 const { peer } = require('./peers')
-const { streamOf, objectName, infoOf, storeError, readMeta } = require('./store-meta')
+const { streamOf, objectName, infoOf, storeError, readMeta, checkFound } = require('./store-meta')
 const { mappedBytes } = require('./store-files')
 const { getObject, listObjects } = require('./store-get')
 const { putObject, deleteObject } = require('./store-put')
@@ -68,6 +68,9 @@ const { cleanStore } = require('./store-clean')
 
 const KEY = Symbol('samebytes store')
 const EXTENSIONS = ['.npy', '.npz', '.safetensors']
+const OF_STORE = ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'] // options
+const OF_PUT = ['chunk', 'ifExists', 'signal', 'onProgress']
+const OF_GET = ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress']
 const CHUNK = 2 ** 19
 const LEAST_CHUNK = 1024
 const MOST_OBJECT = 2 ** 32
@@ -145,11 +148,7 @@ class TensorStore {
     const parts = own(this).#parts
     objectName(name)
     const extension = extensionOf(name, EXTENSIONS)
-    const { chunk, ifExists, signal, onProgress } = optionsOf(
-      options,
-      ['chunk', 'ifExists', 'signal', 'onProgress'],
-      'store.put',
-    )
+    const { chunk, ifExists, signal, onProgress } = optionsOf(options, OF_PUT, 'store.put')
     const how = {
       chunk: sendable(parts.core, integerOr('chunk', chunk, LEAST_CHUNK, parts.chunk)),
       replace:
@@ -159,13 +158,11 @@ class TensorStore {
       onProgress: progressOf(onProgress),
     }
     if (!isFile(value)) {
-      if (extension === '.npy') {
-        return putObject(parts, name, writers.npyPieces(writers.tensorGiven(value, 'value')), how)
-      }
-      if (extension === '.npz') {
-        return putObject(parts, name, writers.npzPieces(writers.npzEntriesOf(value)), how)
-      }
-      return putObject(parts, name, writers.safetensorsPieces(writers.entriesOf(value), []), how)
+      let pieces
+      if (extension === '.npy') pieces = writers.npyPieces(writers.tensorGiven(value, 'value'))
+      else if (extension === '.npz') pieces = writers.npzPieces(writers.npzEntriesOf(value))
+      else pieces = writers.safetensorsPieces(writers.entriesOf(value), [])
+      return putObject(parts, name, pieces, how)
     }
     const file = pathOf(value.file)
     if (extensionOf(file, EXTENSIONS) !== extension) {
@@ -217,7 +214,7 @@ class TensorStore {
     objectName(name)
     const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(
       options,
-      ['out', 'resume', 'dtype', 'maxBytes', 'signal', 'onProgress'],
+      OF_GET,
       'store.get',
     )
     const file = isFile(out) ? pathOf(out.file) : undefined
@@ -276,11 +273,7 @@ class TensorStore {
    */
   async info(name) {
     const parts = own(this).#parts
-    const meta = await readMeta(parts, objectName(name))
-    if (meta === null || meta.deleted) {
-      throw failure('ERR_NOT_FOUND', `${parts.bucket} has no object ${show(name)}`)
-    }
-    return infoOf(meta)
+    return infoOf(checkFound(parts, name, await readMeta(parts, objectName(name))))
   }
 
   /**
@@ -329,7 +322,7 @@ async function openStore(core, name, options) {
   const stream = streamOf(name)
   const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(
     options,
-    ['create', 'storage', 'replicas', 'chunk', 'maxBytes', 'timeout'],
+    OF_STORE,
     'bus.store',
   )
   const wanted = {

@@ -7,9 +7,11 @@ const { signalOf, checkSignal } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { onNextTurn } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
-const { SMALL, decodeParts, readHeaders } = require('./messages')
+const { readHeaders } = require('./headers')
+const { SMALL, decodeParts } = require('./messages')
 const { disconnected, refused } = require('./link')
 const { refusal } = require('./publish')
+const { remember } = require('./remember')
 
 /** @typedef {import('./bus').Core} Core */
 /** @typedef {import('./batches').Value} Value */
@@ -54,12 +56,13 @@ const { refusal } = require('./publish')
  * @property {Uint8Array} data
  * @property {Error | null} error  why it is no tensor
  * @property {string} publisher  and subject; '' where it is not known
- * @property {number} seq
- * @property {boolean} isCounted  by its publisher
+ * @property {number} seq  in the order that is expected
+ * @property {number | undefined} count  of its publisher, as it says
  * @property {number} overhead  bytes of heap, for its names and headers
  * @property {number} held  bytes in all
  */
 
+const OPTIONS = ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal']
 const OVERFLOWS = /** @type {const} */ (['drop-oldest', 'drop-newest', 'error'])
 const ITEM_BYTES = 1024 // of heap for a queued message beside its bytes
 const MOST_PUBLISHERS = 4096 // whose counts are remembered
@@ -88,7 +91,8 @@ class Expected {
 
   /** @param {string} publisher @param {number} seq */
   arrived(publisher, seq) {
-    if (!this.#courses.has(publisher)) this.#remember(publisher, { next: seq, missing: [] })
+    if (this.#courses.has(publisher)) return
+    remember(this.#courses, publisher, { next: seq, missing: [] }, MOST_PUBLISHERS)
   }
 
   /** @param {string} publisher @param {number} seq @returns {number} messages that were lost before it; -1: it was counted as lost and comes late */
@@ -99,27 +103,16 @@ class Expected {
       const i = missing.findIndex(([from, to]) => seq >= from && seq < to)
       if (i < 0) return 0
       const [from, to] = missing[i]
-      const rest = /** @type {[number, number][]} */ ([
-        [from, seq],
-        [seq + 1, to],
-      ]).filter((range) => range[0] < range[1])
-      missing.splice(i, 1, ...rest)
+      missing.splice(i, 1)
+      if (seq + 1 < to) missing.splice(i, 0, [seq + 1, to])
+      if (from < seq) missing.splice(i, 0, [from, seq])
       return -1
     }
     if (seq > next) missing.push([next, seq])
     if (missing.length > MOST_GAPS) missing.shift()
     course.next = seq + 1
-    this.#remember(publisher, course)
+    remember(this.#courses, publisher, course, MOST_PUBLISHERS)
     return seq - next
-  }
-
-  /** @param {string} publisher @param {Course} course */
-  #remember(publisher, course) {
-    this.#courses.delete(publisher)
-    this.#courses.set(publisher, course)
-    if (this.#courses.size > MOST_PUBLISHERS) {
-      this.#courses.delete(/** @type {string} */ (this.#courses.keys().next().value))
-    }
   }
 }
 
@@ -191,12 +184,10 @@ class TensorSubscription {
   constructor(key, core, subject, options) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'subscriptions are made by bus.subscribe()')
     this.#options = options
+    const { queue, signal } = options
+    const callback = this.#arrived.bind(this)
     try {
-      this.#source = core.connection.subscribe(subject, {
-        ...(options.queue !== undefined && { queue: options.queue }),
-        callback: (/** @type {any} */ error, /** @type {any} */ message) =>
-          this.#arrived(error, message),
-      })
+      this.#source = core.connection.subscribe(subject, { queue, callback })
     } catch (error) {
       throw refusal(core.connection, error)
     }
@@ -208,9 +199,7 @@ class TensorSubscription {
         ),
       ),
     )
-    if (options.signal !== undefined) {
-      this.#leave = options.signal.follow(() => this.#abandon(options.signal?.reason))
-    }
+    if (signal !== undefined) this.#leave = signal.follow(() => this.#abandon(signal.reason))
   }
 
   // ---- Messages that arrive: nothing here throws ----
@@ -235,39 +224,29 @@ class TensorSubscription {
 
   /** @param {any} message @returns {Item} */
   #itemOf(message) {
-    const { subject, reply, data } = message
-    const item = {
-      subject,
-      reply,
-      fields: new Map(),
-      data,
-      error: null,
-      publisher: '',
-      seq: 0,
-      isCounted: false,
-      overhead: 0,
-      held: 0,
-    }
+    const { subject, reply } = message
+    const { maxBytes, queue } = this.#options
+    let { data } = message
+    let fields = new Map()
+    let error = null
+    const n = data.length
     try {
-      item.fields = readHeaders(message)
-      if (data.length > this.#options.maxBytes) {
-        throw failure(
-          'ERR_TOO_LARGE',
-          `a message has ${data.length} bytes; maxBytes is ${this.#options.maxBytes}`,
-        )
+      fields = readHeaders(message)
+      if (n > maxBytes) {
+        throw failure('ERR_TOO_LARGE', `a message has ${n} bytes; maxBytes is ${maxBytes}`)
       }
-    } catch (/** @type {any} */ error) {
-      item.error = error
-      item.data = NONE
+    } catch (/** @type {any} */ reason) {
+      error = reason
+      data = NONE
     }
-    const [, id, seq] = SEQ.exec(item.fields.get('tensor-seq') ?? '') ?? []
-    item.isCounted = id !== undefined
-    const isFollowed = item.isCounted && this.#options.queue === undefined
-    if (isFollowed) item.publisher = `${id} ${subject}`
-    item.seq = isFollowed ? Number(seq) : this.#expected.count()
-    item.overhead = ITEM_BYTES + 4 * (message.size() - data.length)
-    item.held = heldBy(item)
-    return item
+    const [, id, text] = SEQ.exec(fields.get('tensor-seq') ?? '') ?? []
+    const count = id === undefined ? undefined : Number(text)
+    const isFollowed = count !== undefined && queue === undefined
+    const publisher = isFollowed ? `${id} ${subject}` : ''
+    const seq = isFollowed ? count : this.#expected.count()
+    const overhead = ITEM_BYTES + 4 * (message.size() - n)
+    const held = heldBy({ data, overhead })
+    return { subject, reply, fields, data, error, publisher, seq, count, overhead, held }
   }
 
   /** @param {Item} item @returns {boolean} false: the item is dropped */
@@ -276,12 +255,9 @@ class TensorSubscription {
     while (this.#queue.length > 0 && this.#queue.bytes + item.held > maxPending) {
       if (overflow === 'drop-newest') return false
       if (overflow === 'error') {
-        this.#stop(
-          failure(
-            'ERR_TOO_LARGE',
-            `the queue of a subscription has no room for another message: ${this.#queue.length} messages hold ${this.#queue.bytes} bytes, maxPending is ${maxPending}`,
-          ),
-        )
+        const { length, bytes } = this.#queue
+        const text = `the queue of a subscription has no room for another message: ${length} messages hold ${bytes} bytes, maxPending is ${maxPending}`
+        this.#stop(failure('ERR_TOO_LARGE', text))
         return false
       }
       this.#queue.shift()
@@ -336,9 +312,7 @@ class TensorSubscription {
   async #take() {
     for (;;) {
       if (++this.#taken % ITEMS_PER_TURN === 0) {
-        await new Promise((resolve) => {
-          onNextTurn(() => resolve(undefined))
-        })
+        await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
       }
       const item = this.#queue.shift()
       const value = item === undefined ? undefined : this.#valueOf(item)
@@ -361,7 +335,7 @@ class TensorSubscription {
 
   /** @param {Item} item @returns {Received<T> | undefined} undefined: it is no tensor */
   #valueOf(item) {
-    const { subject, reply, fields, data, publisher, seq, isCounted } = item
+    const { subject, reply, fields, data, publisher, seq, count } = item
     let decoded
     try {
       if (item.error !== null) throw item.error
@@ -377,16 +351,9 @@ class TensorSubscription {
       }
     }
     const lost = this.#expected.delivered(publisher, seq)
-    return /** @type {any} */ ({
-      ...(Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }),
-      subject,
-      lost,
-      seq: isCounted
-        ? Number(/** @type {string} */ (fields.get('tensor-seq')).split(':')[1])
-        : undefined,
-      headers: fields,
-      ...(reply !== '' && { reply }),
-    })
+    const got = Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }
+    const answer = reply === '' ? {} : { reply }
+    return /** @type {any} */ ({ ...got, subject, lost, seq: count, headers: fields, ...answer })
   }
 
   /**
@@ -413,7 +380,7 @@ class TensorSubscription {
   }
 }
 
-/** @param {Item} item */
+/** @param {Pick<Item, 'data' | 'overhead'>} item */
 const heldBy = ({ data, overhead }) => overhead + (data === NONE ? 0 : data.buffer.byteLength)
 
 /**
@@ -430,28 +397,20 @@ function subscribe(core, subject, options) {
     maxPending = core.maxPending,
     out,
     onError,
-    signal,
-  } = optionsOf(
-    options,
-    ['queue', 'overflow', 'maxPending', 'out', 'onError', 'signal'],
-    'bus.subscribe',
-  )
+    signal: given,
+  } = optionsOf(options, OPTIONS, 'bus.subscribe')
   if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) {
     throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
   }
   if (onError !== undefined && typeof onError !== 'function') {
     throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
   }
-  const checked = {
-    queue,
-    overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)],
-    maxPending: integerFrom('maxPending', maxPending, 1),
-    maxBytes: core.maxBytes,
-    out,
-    onError,
-    signal: signalOf(signal),
-  }
-  checkSignal(checked.signal)
+  oneOf('overflow', overflow, OVERFLOWS)
+  integerFrom('maxPending', maxPending, 1)
+  const signal = signalOf(given)
+  checkSignal(signal)
+  const { maxBytes } = core
+  const checked = { queue, overflow, maxPending, maxBytes, out, onError, signal }
   return new /** @type {any} */ (TensorSubscription)(KEY, core, subject, checked)
 }
 

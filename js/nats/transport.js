@@ -146,12 +146,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
     dial(host) {
       if (!this.isInPlace) return super.dial(host)
       const dialled = deferred()
-      /** @type {unknown} */
-      let reason
-      const onread = {
-        buffer: () => this.frames.target(),
-        callback: (/** @type {number} */ n) => this.took(n),
-      }
+      const onread = { buffer: () => this.frames.target(), callback: this.took.bind(this) }
       const socket = net.connect(
         /** @type {any} */ ({ port: host.port, host: host.hostname, onread }),
         () => {
@@ -159,13 +154,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
           dialled.resolve(socket)
         },
       )
-      socket.on('error', (error) => {
-        reason = error
-      })
-      socket.on('close', () => {
-        socket.removeAllListeners()
-        dialled.reject(reason)
-      })
+      rejectWhenClosed(dialled, socket)
       socket.setNoDelay(true)
       return dialled
     }
@@ -196,14 +185,7 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
     /** What the server says of itself; by TLS it is asked again over a socket of the client's own. */
     async peekInfo() {
       if (!this.isInPlace) return super.peekInfo()
-      /** @type {unknown} */
-      let reason
-      this.socket.on('error', (/** @type {unknown} */ error) => {
-        reason = error
-      })
-      this.socket.on('close', () => {
-        this.greeted.reject(reason)
-      })
+      rejectWhenClosed(this.greeted, this.socket)
       const info = await this.greeted
       this.socket.removeAllListeners()
       if (!info.tls_required && !(info.tls_available && this.options.tls !== null)) return info
@@ -262,6 +244,16 @@ function makeTransport({ NodeTransport, INFO, deferred }) {
   }
 }
 
+/** Rejects a promise with the socket's error, unless its listeners are removed before. @param {any} deferred @param {net.Socket} socket */
+function rejectWhenClosed(deferred, socket) {
+  /** @type {unknown} */
+  let reason
+  socket.on('error', (error) => {
+    reason = error
+  })
+  socket.on('close', () => deferred.reject(reason))
+}
+
 /** Errors of the socket are told by its own events. */
 const ignore = () => {}
 
@@ -298,16 +290,8 @@ function insides() {
       typeof transport.closedNotification.resolve === 'function' &&
       has(new Connection({}), ['publish', 'flush'])
     const stock = { factory: () => new NodeTransport(), dnsResolveFn: nodeResolveHost }
-    if (isKnown) {
-      known = {
-        Connection,
-        Protocol,
-        NodeTransport,
-        INFO,
-        deferred,
-        useStock: () => setTransportFactory(stock),
-      }
-    }
+    const useStock = () => setTransportFactory(stock)
+    if (isKnown) known = { Connection, Protocol, NodeTransport, INFO, deferred, useStock }
   } catch {} // another version, whose insides are elsewhere
   return known
 }
@@ -376,10 +360,8 @@ const isInPlace = (connection) => connection?.protocol?.transport?.isInPlace ===
  */
 function statsOf(connection) {
   const version = connection.protocol?.transport?.version
-  return {
-    transport: isInPlace(connection) ? 'in-place' : 'client',
-    clientVersion: typeof version === 'string' ? version : undefined,
-  }
+  const clientVersion = typeof version === 'string' ? version : undefined
+  return { transport: isInPlace(connection) ? 'in-place' : 'client', clientVersion }
 }
 
 /**

@@ -85,9 +85,7 @@ const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 /**
  * @param {string} text  for the developer; nothing failed
  */
-function warn(text) {
-  console.warn(`samebytes: ${text}`)
-}
+const warn = (text) => console.warn(`samebytes: ${text}`)
 
 /** @returns {number} browsers do not tell */
 const memoryOfMachine = () => Infinity

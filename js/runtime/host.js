@@ -153,9 +153,7 @@ const newName = () => require('node:crypto').randomUUID()
 /**
  * @param {string} text  for the developer; nothing failed
  */
-function warn(text) {
-  process.emitWarning(text, 'SamebytesWarning')
-}
+const warn = (text) => process.emitWarning(text, 'SamebytesWarning')
 
 /** @returns {number} bytes that this process may use: its container's limit, else the machine's memory */
 function memoryOfMachine() {
@@ -186,16 +184,8 @@ function collectGarbage() {
 /** @returns {() => void} what --expose-gc gives, without that flag */
 function collector() {
   const { Bun, gc } = /** @type {any} */ (globalThis)
-  if (Bun !== undefined) {
-    return () => {
-      Bun.gc(true)
-    }
-  }
-  if (typeof gc === 'function') {
-    return () => {
-      gc()
-    }
-  }
+  if (Bun !== undefined) return () => Bun.gc(true)
+  if (typeof gc === 'function') return () => gc()
   require('node:v8').setFlagsFromString('--expose-gc')
   return require('node:vm').runInNewContext('gc')
 }
@@ -299,8 +289,7 @@ function keepAttached(buffer) {
  */
 function isUntransferable(buffer) {
   worker ??= require('node:worker_threads')
-  const { isMarkedAsUntransferable } = worker
-  return isMarkedAsUntransferable !== undefined && isMarkedAsUntransferable(buffer)
+  return worker.isMarkedAsUntransferable?.(buffer) === true
 }
 
 /** @param {(buffer: ArrayBuffer) => void} mark */
@@ -371,15 +360,12 @@ function onShortage(fn) {
   release = fn
 }
 
-/** @param {number | undefined} errno */
-function isShort(errno) {
+/** @param {any} error */
+function isShortage({ errno, code, message }) {
+  if (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message)) return true
   const { EMFILE, ENFILE, ENOMEM, ENOSPC } = os.constants.errno
   return errno !== undefined && [EMFILE, ENFILE, ENOMEM, ENOSPC].map(errnoOf).includes(errno)
 }
-
-/** @param {any} error */
-const isShortage = ({ errno, code, message }) =>
-  isShort(errno) || (code === 'ERR_DLOPEN_FAILED' && /too many open files/i.test(message))
 
 /**
  * Calls fn. Where there are too many open files or mappings, or too little shared memory, what nobody holds any more is collected, and fn called again.
@@ -417,10 +403,9 @@ function loaded(load) {
     return retried(load)
   } catch (/** @type {any} */ error) {
     if (!isShortage(error) || error.syscall === undefined) throw error
-    throw Object.assign(
-      failure('ERR_IO', `a part of samebytes could not be loaded: ${error.message}`),
-      { errno: error.errno, path: error.path, cause: error },
-    )
+    const { errno, path, message } = error
+    const own = failure('ERR_IO', `a part of samebytes could not be loaded: ${message}`)
+    throw Object.assign(own, { errno, path, cause: error })
   }
 }
 

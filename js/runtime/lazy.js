@@ -1,8 +1,7 @@
 'use strict'
 // Files that are read when they are first needed.
 
-const { loaded } = require('./host')
-const { isEager } = require('./host')
+const { isEager, loaded } = require('./host')
 
 /** Files that readAll reads; null: it need not. @type {(() => unknown)[] | null} */
 let waiting = isEager ? [] : null

@@ -18,6 +18,7 @@ const { addon } = /** @type {any} */ (backend) // undefined on WASM
 /** @typedef {InstanceType<typeof Storage>} Stored */
 
 const VERSION = 1
+const HEX = /^[0-9a-f]{32}$/
 
 function checkNative() {
   if (backend.isWasm) {
@@ -71,9 +72,8 @@ function checkNative() {
 async function share(t, opts) {
   checkNative()
   tensorOf(t)
-  const { uses: given } = optionsOf(opts, ['uses'], 'cuda.share')
-  const uses = given === undefined ? 1 : integer('uses', given)
-  if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
+  const { uses = 1 } = optionsOf(opts, ['uses'], 'cuda.share')
+  if (integer('uses', uses) < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
   const layout = Tensor.attachedOf(t)
   const { storage, shape, strides, offset, flags, dtype, size } = layout
   const { optional } = storage
@@ -141,7 +141,10 @@ async function open(d) {
     addon.vramOpen(given.socket, given.token, given.uuid, given.generation, first, nbytes, () => {
       try {
         ffi.check()
-        resolve(openedStorage())
+        const [handle, address, size, readOnly] = [0, 1, 2, 4].map(ffi.result)
+        const storage = /** @type {any} */ (backend).hold(handle, address, size)
+        storage.optional.stays = true
+        resolve({ storage, flags: readOnly !== 0 ? READ_ONLY : 0 })
       } catch (error) {
         reject(error)
       }
@@ -149,14 +152,6 @@ async function open(d) {
     ffi.check()
   })
   return wrap(layoutWithin(storage, given, -below, flags))
-}
-
-/** The storage that C left in the frame for an opened descriptor. */
-function openedStorage() {
-  const [handle, address, nbytes, readOnly] = [0, 1, 2, 4].map(ffi.result)
-  const storage = /** @type {any} */ (backend).hold(handle, address, nbytes)
-  storage.optional.stays = true
-  return { storage, flags: readOnly !== 0 ? READ_ONLY : 0 }
 }
 
 /**
@@ -204,13 +199,7 @@ function partsOf(d) {
     )
   }
   const digits = typeof uuid === 'string' ? uuid.replaceAll('-', '') : ''
-  if (
-    typeof socket !== 'string' ||
-    !/^@[ -~]{1,60}$/.test(socket) ||
-    typeof token !== 'string' ||
-    !/^[0-9a-f]{32}$/.test(token) ||
-    !/^[0-9a-f]{32}$/.test(digits)
-  ) {
+  if (!isLike(socket, /^@[ -~]{1,60}$/) || !isLike(token, HEX) || !HEX.test(digits)) {
     throw failure(
       'ERR_ARGUMENT',
       'the descriptor has no socket, no token, or no uuid; what cuda.share() gave was expected',
@@ -235,6 +224,9 @@ function partsOf(d) {
   }
   return parts
 }
+
+/** @param {unknown} value @param {RegExp} pattern */
+const isLike = (value, pattern) => typeof value === 'string' && pattern.test(value)
 
 /** @param {string} text */
 function parsed(text) {

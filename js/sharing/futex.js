@@ -38,10 +38,7 @@ function startWait(storage, at, expected, ms, done) {
 }
 
 /** @param {number} id  of a wait, pending or not */
-function endWait(id) {
-  const { addon } = /** @type {any} */ (backend)
-  addon.endWait(id)
-}
+const endWait = (id) => /** @type {any} */ (backend).addon.endWait(id)
 
 /**
  * @param {Storage} storage  with a handle
@@ -90,6 +87,7 @@ function ofRing(name, error) {
     : error
 }
 
+/** The writer of a ring, as long as its role is held. count: frames committed; mine: its word. @typedef {{ role: Storage, count: number, mine: [number, number] }} Writer */
 /** A reader's place in a ring; mine: its word. @typedef {{ role: Storage, next: number, place: number, mine: [number, number] }} Seat */
 
 /** The control words of a ring, read and written by C (src/ipc/ring.c). */
@@ -148,16 +146,13 @@ class RingWords {
   /**
    * Becomes the writer.
    *
-   * @returns {{ role: Storage, count: number, mine: [number, number] }} count: frames committed; mine: the writer's word
+   * @returns {Writer}
    * @throws ERR_BUSY there is another
    */
   claim() {
     this.call(opcodes.ring_claim)
-    const { f64 } = frame
-    const count = f64[RESULTS + 2]
-    /** @type {[number, number]} */
-    const mine = [f64[RESULTS + 3], f64[RESULTS + 4]]
-    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count, mine }
+    const [handle, address, count, high, low] = frame.f64.slice(RESULTS, RESULTS + 5)
+    return { role: backend.hold(handle, address, 0), count, mine: [high, low] }
   }
 
   /** Drops what a writer left half-written whose process has ended. */
@@ -202,12 +197,8 @@ class RingWords {
    */
   join(from) {
     this.call(opcodes.ring_join, this.readers, from)
-    const { f64 } = frame
-    const next = f64[RESULTS + 2]
-    const place = f64[RESULTS + 3]
-    /** @type {[number, number]} */
-    const mine = [f64[RESULTS + 4], f64[RESULTS + 5]]
-    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), next, place, mine }
+    const [handle, address, next, place, high, low] = frame.f64.slice(RESULTS, RESULTS + 6)
+    return { role: backend.hold(handle, address, 0), next, place, mine: [high, low] }
   }
 
   /**
@@ -224,17 +215,13 @@ class RingWords {
    * May frame n be begun?
    *
    * @param {number} n
-   * @returns {{ isFree: boolean, moves: number, reader: number, behind: number }} moves: what to sleep on; reader: the slowest one's process
+   * @returns {{ moves: number, reader: number, behind: number } | null} null: yes; moves: what to sleep on; reader: the slowest one's process
    */
   room(n) {
     this.call(opcodes.ring_room, this.readers, n)
     const { f64 } = frame
-    return {
-      isFree: f64[RESULTS] === 1,
-      moves: f64[RESULTS + 1],
-      reader: f64[RESULTS + 2],
-      behind: f64[RESULTS + 3],
-    }
+    if (f64[RESULTS] === 1) return null
+    return { moves: f64[RESULTS + 1], reader: f64[RESULTS + 2], behind: f64[RESULTS + 3] }
   }
 }
 

@@ -4,10 +4,10 @@
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show } = require('../base/validate')
-const { dtypeOf, itemsizes } = require('../backend/dtypes')
+const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { Tensor: TensorClass } = require('../tensor/tensor')
-const { PART, SharedTensor, openOwned, unless, codeOf } = require('./shared-tensor')
+const { SharedTensor, newShared, openOwned, unless, codeOf } = require('./shared-tensor')
 
 /** @import { DtypeName } from '../base/types' */
 
@@ -29,6 +29,10 @@ function newWords(name, control, slots, frames) {
 
 /** @param {SharedTensor<any>} shared */
 const storageOf = ({ tensor }) => TensorClass.attachedOf(tensor).storage
+
+/** @param {DtypeName} dtype @param {number[]} shape  of a frame */
+const frameBytesOf = (dtype, shape) =>
+  denseLayout(dtypeOf(dtype).index, shape).size * dtypeOf(dtype).itemsize
 
 /** @param {string} name */
 const controlOf = (name) => `${name}.control`
@@ -53,27 +57,21 @@ const controlOf = (name) => `${name}.control`
  */
 function makeRing(name, dtype, shape, readers, { ifExists, ...how }, build) {
   const { complete, controlWords, isThere, removeHalf, sweep } = segments()
-  const opts = {
-    ...how,
-    ifExists: ifExists === 'replace' ? ifExists : /** @type {const} */ ('error'),
-  }
-  if (ifExists === 'replace') {
+  const isReplaced = ifExists === 'replace'
+  const opts = { ...how, ifExists: isReplaced ? ifExists : 'error' }
+  if (isReplaced) {
     unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
   } else {
     if (ifExists === 'open' && isThere(name) && !isThere(controlOf(name))) sweep(name)
     if (isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
     removeHalf(name)
   }
-  const frameBytes =
-    denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
-  const control = SharedTensor.create(controlOf(name), [controlWords(shape[0], readers)], {
-    ...opts,
-    dtype: 'uint64',
-    ...{ [PART]: true },
-  })
+  const frameBytes = frameBytesOf(dtype, shape.slice(1))
+  const count = controlWords(shape[0], readers)
+  const control = newShared(controlOf(name), [count], { ...opts, dtype: 'uint64' }, true)
   try {
     newWords(name, control, shape[0]).make(frameBytes, readers)
-    const frames = SharedTensor.create(name, shape, { ...opts, dtype })
+    const frames = newShared(name, shape, { ...opts, dtype })
     try {
       complete(control.fd)
       return build(name, frames, control, readers)
@@ -178,9 +176,7 @@ function validated(name, frames, control, build) {
     words.shape.length === 1 &&
     words.shape[0] >= controlWords(0, 0)
   const judged = newWords(name, control, slots)
-  if (isRing) {
-    judged.judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
-  }
+  if (isRing) judged.judge(frameBytesOf(dtype, rest))
   const { readers } = judged
   const expected = controlWords(slots, readers)
   if (!isRing || words.shape[0] !== expected) {

@@ -170,8 +170,11 @@ function newSegment(sealed, mode, header, total, label, guard) {
   let file
   try {
     file = fileCalls.newSegment(sealed, mode, total)
-  } catch (error) {
-    throw systemError(noSegment(error, total), label)
+  } catch (/** @type {any} */ error) {
+    const { errno } = error
+    if (![ENOSPC, ENOMEM].map(errnoOf).includes(errno)) throw systemError(error, label)
+    const text = `${total} bytes of shared memory are not free (${getSystemErrorName(errno)})`
+    throw systemError(Object.assign(failure('ERR_MEMORY', text), { errno }), label)
   }
   addon().account(/** @type {any} */ (file.holder.optional).watch, total)
   const segment = new Segment(file, label, { mode: 1, guard })
@@ -227,16 +230,6 @@ function sealedAround(address, nbytes) {
 }
 
 /**
- * @param {any} error
- * @param {number} total
- */
-function noSegment(error, total) {
-  if (![ENOSPC, ENOMEM].map(errnoOf).includes(error.errno)) return error
-  const text = `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`
-  return Object.assign(failure('ERR_MEMORY', text), { errno: error.errno })
-}
-
-/**
  * Opens a segment, or any other file.
  *
  * @param {string} path
@@ -259,7 +252,7 @@ function openSegment(path, how, follow) {
 }
 
 /**
- * Opens a segment by its name, of which this process is an owner from now on.
+ * Opens a segment by its name, of which this process is an owner from now on, beside others: the record of one that has ended is taken over.
  *
  * @param {string} name
  * @param {How} how
@@ -267,9 +260,18 @@ function openSegment(path, how, follow) {
  * @throws ERR_NOT_FOUND also where it is being made or removed
  */
 function openOwned(name, how) {
-  const segment = openSegment(pathOf(name), how, false)
+  const path = pathOf(name)
+  const segment = openSegment(path, how, false)
   try {
-    own(segment, name)
+    const before = addon().segmentOwn(segment.fd, name, isAllowed('fs', path)) // the process whose record is taken over
+    if (before < 0) {
+      const error = failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`)
+      throw Object.assign(error, { path })
+    }
+    if (before > 0) {
+      segment.recorded = name
+      log('took %s over, which process %d left', path, before)
+    }
     return segment
   } catch (error) {
     segment.close()
@@ -284,34 +286,11 @@ function openOwned(name, how) {
  */
 function segmentOfDescriptor(fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(
-    withFileName(label, () => fileCalls.holdFile(fd)),
-    label,
-    how,
-  )
+  const file = withFileName(label, () => fileCalls.holdFile(fd))
+  return new Segment(file, label, how)
 }
 
 // ---- Names and owners: src/ipc/owners.c ----
-
-/**
- * Makes this process an owner of a segment, beside others: the record of one that has ended is taken over.
- *
- * @param {Segment} segment
- * @param {string} name
- * @throws ERR_NOT_FOUND the name is another file's by now, or is being made or removed
- */
-function own(segment, name) {
-  const path = pathOf(name)
-  const before = addon().segmentOwn(segment.fd, name, isAllowed('fs', path))
-  if (before < 0) {
-    throw Object.assign(failure('ERR_NOT_FOUND', `${show(name)} is being made or removed`), {
-      path,
-    })
-  }
-  if (before === 0) return
-  segment.recorded = name
-  log('took %s over, which process %d left', path, before)
-}
 
 /**
  * Gives a segment its name, after recording its owner.
@@ -332,9 +311,7 @@ function publish(segment, name, { replace, persist, isPart = false }) {
 }
 
 /** The other part of what the segment belongs to is there as well. @param {number} fd */
-function complete(fd) {
-  fileCalls.lockFile(fd, LOCKS.shared)
-}
+const complete = (fd) => fileCalls.lockFile(fd, LOCKS.shared)
 
 /** Has anything that name? @param {string} name */
 function isThere(name) {
@@ -350,10 +327,8 @@ function checkFree(name) {
 
 /** @param {string} name */
 function taken(name) {
-  return Object.assign(failure('ERR_EXISTS', `there is a segment ${show(name)}`), {
-    errno: errnoOf(EEXIST),
-    path: pathOf(name),
-  })
+  const error = failure('ERR_EXISTS', `there is a segment ${show(name)}`)
+  return Object.assign(error, { errno: errnoOf(EEXIST), path: pathOf(name) })
 }
 
 /** A path by which others open a segment without a name, as long as it is open. @param {Segment} segment @returns {string} */
@@ -363,9 +338,10 @@ const pathOfDescriptor = ({ fd, file }) => addon().segmentPath(fd) ?? file
  * Removes a name. Processes that have the segment mapped keep it.
  *
  * @param {string} name
- * @throws ERR_NOT_FOUND · ERR_IO
+ * @throws ERR_NOT_FOUND · ERR_IO · ERR_UNSUPPORTED as checkPlatform
  */
 function unlink(name) {
+  checkPlatform()
   const path = pathOf(name)
   checkAllowed('fs.write', path)
   const errno = addon().segmentUnlink(name)
@@ -395,9 +371,7 @@ const PAUSE_MS = 0.2 // times the tries: a second together after a hundred
 const still = new Int32Array(new SharedArrayBuffer(4))
 
 /** Waits a little while another process makes or removes a segment. @param {number} tries  so far */
-function pause(tries) {
-  Atomics.wait(still, 0, 0, tries * PAUSE_MS)
-}
+const pause = (tries) => Atomics.wait(still, 0, 0, tries * PAUSE_MS)
 
 /**
  * Removes names of this user whose owners have ended, and which nobody holds.
@@ -406,6 +380,7 @@ function pause(tries) {
  * @returns {string[]} the removed names
  */
 function sweep(only) {
+  checkPlatform()
   const all = pathOf('*')
   checkAllowed('fs.read', all)
   checkAllowed('fs.write', all)
@@ -435,12 +410,10 @@ function listed(found) {
 
 /** @returns {SegmentInfo[]} */
 function list() {
+  checkPlatform()
   checkAllowed('fs.read', FOLDER, pathOf('*'))
-  return listed(addon().segmentList()).map(({ name, ...rest }) => ({
-    name,
-    path: pathOf(name),
-    ...rest,
-  }))
+  const found = listed(addon().segmentList())
+  return found.map(({ name, ...rest }) => ({ name, path: pathOf(name), ...rest }))
 }
 
 module.exports = {

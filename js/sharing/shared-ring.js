@@ -18,8 +18,8 @@ const { backend, opcodes, READ_ONLY } = ffi
 
 /** @import { DtypeName, NameOf, Or, Shape, Signal } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
-/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./futex').Seat} Seat */
+/** @typedef {import('./futex').Writer} Writer */
 /** Upper and lower 32 bits of a word. @typedef {[number, number]} Halves */
 
 const KEY = Symbol('samebytes shared ring')
@@ -29,6 +29,7 @@ const COUNT = 8
 const MOST_READERS = 1024
 const MOST_SLOTS = 2 ** 51 // so that their words can be counted
 const LOOK_MS = 100 // between looks whether a reader has ended, which wakes nobody
+const OPTIONS = ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'] // of create
 const COPY_OPTIONS = /** @type {const} */ (['casting', 'scale', 'bias', 'axis', 'stream'])
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
@@ -89,12 +90,8 @@ class SharedRing {
   #words
   #waits
   #isOpen = true
-  /** not null: this ring is the writer. Its release gives the role up @type {Storage | null} */
-  #role = null
-  /** the writer's word of this process @type {Halves} */
-  #mine = [0, 0]
-  /** frames committed; the writer's count */
-  #written = 0
+  /** not null: this ring is the writer, until its role is released @type {Writer | null} */
+  #writer = null
   /** next() was called, commit() not yet */
   #isBegun = false
   #isWaiting = false
@@ -117,7 +114,6 @@ class SharedRing {
     if (key !== KEY) {
       throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
     }
-    const { Waits } = waits()
     const [slots, ...shape] = frames.tensor.shape
     this.#name = name
     this.#frames = frames
@@ -126,7 +122,7 @@ class SharedRing {
     this.#shape = Object.freeze(shape)
     this.#words = newWords(name, control, slots, frames)
     this.#words.readers = readers
-    this.#waits = new Waits()
+    this.#waits = new (waits().Waits)()
     this.#words.recover()
   }
 
@@ -145,50 +141,37 @@ class SharedRing {
    */
   static create(name, shape, opts) {
     const {
-      slots: given,
+      slots,
       dtype: dtypeName = 'float32',
-      readers: most = 0,
+      readers = 0,
       mode: permissions,
-      ifExists,
+      ifExists = 'error',
       persist: stays,
-    } = optionsOf(
-      opts,
-      ['slots', 'dtype', 'readers', 'mode', 'ifExists', 'persist'],
-      'SharedRing.create',
-    )
-    const { nameOf, checkPlatform, pause } = segments()
-    const called = nameOf(name)
-    nameOf(controlOf(called))
-    const slots = integer('slots', given)
-    if (slots < 1 || slots > MOST_SLOTS) {
+    } = optionsOf(opts, OPTIONS, 'SharedRing.create')
+    const { checkPlatform, pause } = segments()
+    const called = ringName(name)
+    if (integer('slots', slots) < 1 || slots > MOST_SLOTS) {
       throw failure('ERR_BOUNDS', `slots is ${slots}; 1 to 2^51 were expected`)
     }
-    const readers = integer('readers', most)
-    if (readers < 0 || readers > MOST_READERS) {
+    if (integer('readers', readers) < 0 || readers > MOST_READERS) {
       throw failure('ERR_BOUNDS', `readers is ${readers}; 0 to ${MOST_READERS} were expected`)
     }
     const dtype = dtypeOf(dtypeName)
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
-    const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
-    const [mode, persist] = [permissionsOf(permissions), boolean('persist', stays)] // before a ring is replaced
+    oneOf('ifExists', ifExists, IF_EXISTS)
+    const isOpened = ifExists === 'open'
+    const how = { mode: permissionsOf(permissions), persist: boolean('persist', stays), ifExists } // checked before a ring is replaced
     checkPlatform()
     for (let tries = 0; ; tries++) {
-      if (which === 1) {
+      if (isOpened) {
         const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name, build, true))
         if (there !== undefined) return checkMatches(there, dtype.name, whole, readers)
       }
       try {
-        return makeRing(
-          called,
-          dtype.name,
-          whole,
-          readers,
-          { mode, persist, ifExists: IF_EXISTS[which] },
-          build,
-        )
+        return makeRing(called, dtype.name, whole, readers, how, build)
       } catch (error) {
-        if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
+        if (!isOpened || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
         pause(tries)
       }
     }
@@ -208,10 +191,8 @@ class SharedRing {
   static open(name, opts) {
     const { dtype } = optionsOf(opts, ['dtype'], 'SharedRing.open')
     const wanted = dtype === undefined ? undefined : dtypeOf(dtype).name
-    const { nameOf, checkPlatform } = segments()
-    const called = nameOf(name)
-    nameOf(controlOf(called))
-    checkPlatform()
+    const called = ringName(name)
+    segments().checkPlatform()
     return openRing(called, wanted, build)
   }
 
@@ -303,9 +284,10 @@ class SharedRing {
     const words = SharedRing.#live(this)
     const room = this.#room()
     if (room !== null) throw this.#full(room)
-    words.begin(this.#written, this.#mine)
+    const { count, mine } = /** @type {Writer} */ (this.#writer)
+    words.begin(count, mine)
     this.#isBegun = true
-    return this.#frames.tensor.select(0, this.#written % this.#slots)
+    return this.#frames.tensor.select(0, count % this.#slots)
   }
 
   /**
@@ -333,9 +315,10 @@ class SharedRing {
     if (!this.#isBegun) {
       throw failure('ERR_STALE', 'no frame was begun: next() comes before commit()')
     }
-    words.commit(this.#written, tag)
+    const writer = /** @type {Writer} */ (this.#writer)
+    words.commit(writer.count, tag)
     this.#isBegun = false
-    return this.#written++
+    return writer.count++
   }
 
   /**
@@ -382,9 +365,9 @@ class SharedRing {
    * }
    */
   nextAsync(opts) {
-    return own(this).#awaited(optionsOf(opts, ['timeout', 'signal'], 'nextAsync'), () =>
-      this.next(),
-    )
+    own(this)
+    const { timeout, signal } = optionsOf(opts, ['timeout', 'signal'], 'nextAsync')
+    return this.#acting(waits().timeoutOf(timeout), signalOf(signal), () => this.next())
   }
 
   /**
@@ -406,26 +389,15 @@ class SharedRing {
       ...how
     } = optionsOf(opts, [...COPY_OPTIONS, 'timeout', 'signal', 'tag'], 'writeAsync')
     const tag = tagOf(given)
-    return this.#awaited({ timeout, signal }, () => this.#write(src, how, tag))
-  }
-
-  /**
-   * @template R
-   * @param {Record<string, any>} opts
-   * @param {() => R} act  called in the turn in which there is room
-   * @returns {Promise<R>}
-   */
-  #awaited(opts, act) {
-    const { timeout, signal: given } = opts
-    const ms = waits().timeoutOf(timeout)
-    return this.#acting(ms, signalOf(given), act)
+    const act = () => this.#write(src, how, tag)
+    return this.#acting(waits().timeoutOf(timeout), signalOf(signal), act)
   }
 
   /**
    * @template R
    * @param {number} ms
    * @param {import('../base/signals').Signal | undefined} signal
-   * @param {() => R} act
+   * @param {() => R} act  called in the turn in which there is room
    * @returns {Promise<R>}
    */
   async #acting(ms, signal, act) {
@@ -455,17 +427,17 @@ class SharedRing {
 
   /** Makes this ring the writer, and says who still needs the next frame's slot; null: nobody. */
   #room() {
-    if (this.#role === null) this.#claim()
+    this.#writer ??= this.#words.claim()
     if (this.#isBegun || this.#words.readers === 0) return null
-    const room = this.#words.room(this.#written)
-    return room.isFree ? null : room
+    return this.#words.room(this.#writer.count)
   }
 
   /** @param {{ reader: number, behind: number }} room */
   #full({ reader, behind }) {
+    const { count } = /** @type {Writer} */ (this.#writer)
     return failure(
       'ERR_BUSY',
-      `process ${reader} still reads frame ${this.#written - behind}; the ring has no slot for frame ${this.#written} until then`,
+      `process ${reader} still reads frame ${count - behind}; the ring has no slot for frame ${count} until then`,
     )
   }
 
@@ -523,8 +495,13 @@ class SharedRing {
         if (seat !== null) this.#words.advance(seat, at)
         if (at >= count) {
           stretch = 0
-          if (await this.#changed(word[1], signal)) continue
-          return
+          try {
+            await this.#waits.waitFor(this.#words.control, COUNT * 8, word[1], Infinity, signal)
+          } catch (error) {
+            if (!this.#isOpen) return
+            throw words().ofRing(this.#name, error)
+          }
+          continue
         }
         if (stretch % FRAMES_PER_TURN === 0) {
           await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
@@ -543,45 +520,16 @@ class SharedRing {
           continue
         }
         hasSeen = true
+        const frames = TensorClass.attachedOf(this.#frames.tensor)
+        const layout = ffi.viewByNumbers(opcodes.select, frames, 0, index % this.#slots)
+        layout.flags |= READ_ONLY
         const passed = lost
         lost = 0
-        yield { tensor: this.#view(index), index, lost: passed, tag }
+        yield { tensor: wrap(layout), index, lost: passed, tag }
       }
     } finally {
       if (seat !== null && this.#seats.delete(seat)) backend.release(seat.role)
     }
-  }
-
-  /**
-   * Waits until the count of frames changes.
-   *
-   * @param {number} seen  lower half of the count
-   * @param {import('../base/signals').Signal | undefined} signal
-   * @returns {Promise<boolean>} false: the ring was disposed
-   */
-  async #changed(seen, signal) {
-    try {
-      await this.#waits.waitFor(this.#words.control, COUNT * 8, seen, Infinity, signal)
-    } catch (error) {
-      if (this.#isOpen) throw words().ofRing(this.#name, error)
-      return false
-    }
-    return true
-  }
-
-  /**
-   * @param {number} index
-   * @returns {Tensor<D>} read-only
-   */
-  #view(index) {
-    const layout = ffi.viewByNumbers(
-      opcodes.select,
-      TensorClass.attachedOf(this.#frames.tensor),
-      0,
-      index % this.#slots,
-    )
-    layout.flags |= READ_ONLY
-    return wrap(layout)
   }
 
   /**
@@ -602,19 +550,6 @@ class SharedRing {
     const n = integer('index', index)
     if (n < 0) throw failure('ERR_BOUNDS', `index is ${n}; frames count from 0`)
     return SharedRing.#live(ring).tagOf(n) !== null
-  }
-
-  #claim() {
-    const { role, count, mine } = this.#words.claim()
-    this.#role = role
-    this.#mine = mine
-    this.#written = count
-  }
-
-  #releaseRole() {
-    if (this.#role !== null) backend.release(this.#role)
-    this.#role = null
-    this.#isBegun = false
   }
 
   /**
@@ -643,7 +578,9 @@ class SharedRing {
   close() {
     if (!own(this).#isOpen) return
     this.#isOpen = false
-    this.#releaseRole()
+    if (this.#writer !== null) backend.release(this.#writer.role)
+    this.#writer = null
+    this.#isBegun = false
     for (const { role } of this.#seats) backend.release(role)
     this.#seats.clear()
     this.#waits.end()
@@ -663,6 +600,14 @@ if (Symbol.dispose !== undefined) {
 function build(name, frames, control, readers) {
   // @ts-expect-error The constructor is private to everybody else.
   return new SharedRing(KEY, name, frames, control, readers)
+}
+
+/** @param {unknown} given @returns {string} checked, as is that of the control words */
+function ringName(given) {
+  const { nameOf } = segments()
+  const name = nameOf(given)
+  nameOf(controlOf(name))
+  return name
 }
 
 /**
@@ -699,11 +644,10 @@ function numberOfHalves([high, low]) {
  */
 function checkMatches(ring, dtype, shape, readers) {
   const there = [ring.slots, ...ring.shape]
-  if (ring.dtype === dtype && String(there) === String(shape) && ring.readers === readers) {
-    return ring
-  }
+  const isLike = ring.dtype === dtype && String(there) === String(shape)
+  if (isLike && ring.readers === readers) return ring
   ring.dispose()
-  if (ring.dtype === dtype && String(there) === String(shape)) {
+  if (isLike) {
     throw failure(
       'ERR_ARGUMENT',
       `the ring that is there has ${ring.readers} readers; ${readers} were expected`,

@@ -20,12 +20,12 @@ const { backend, Layout, GUARDS } = ffi
 /** @typedef {InstanceType<typeof import('./segments').Segment>} Segment */
 
 const KEY = Symbol('samebytes shared tensor')
-const PART = Symbol('samebytes part of a ring') // an option of create: others become owners once segments.complete() was called
 const FORMATS = /** @type {const} */ (['npy', 'raw'])
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 
 const ATTEMPTS = 16 // to open what is there or make it
+const OF_CREATE = ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'] // options
 const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
 
 const segments = lazyFile(() => require('./segments'))
@@ -168,80 +168,7 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create(name, shape, opts) {
-    const {
-      dtype: type = 'float32',
-      format,
-      sealed,
-      mode,
-      ifExists,
-      persist,
-      guard,
-      [/** @type {any} */ (PART)]: isPart,
-    } = optionsOf(
-      opts,
-      ['dtype', 'format', 'sealed', 'mode', 'ifExists', 'persist', 'guard'],
-      'SharedTensor.create',
-    )
-    const dtype = dtypeOf(type)
-    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
-    const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
-    const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
-    const permissions = permissionsOf(mode)
-    const stays = boolean('persist', persist)
-    const {
-      FOLDER,
-      nameOf,
-      pathOf,
-      pathOfDescriptor,
-      pause,
-      checkPlatform,
-      checkFree,
-      newSegment,
-      publish,
-      openOwned,
-    } = segments()
-    const called = name === null ? null : nameOf(name)
-    if (isSealed !== (called === null)) {
-      throw failure(
-        'ERR_ARGUMENT',
-        isSealed
-          ? 'a sealed segment has no name: name is null'
-          : 'a segment without a name is sealed',
-      )
-    }
-    const bare = denseLayout(dtype.index, wanted.shape ?? [])
-    const header = wanted.format === 0 ? writers().npyHeader(dtype.name, bare.shape, false) : null
-    const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
-    if (total === 0) {
-      throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
-    }
-    checkPlatform()
-    const label = called === null ? FOLDER : pathOf(called)
-    if (which === 0 && called !== null) checkFree(called) // before memory is reserved
-    for (let tries = 0; ; tries++) {
-      // other processes may make and remove it meanwhile
-      if (which === 1 && called !== null) {
-        const there = unless('ERR_NOT_FOUND', () => openOwned(called, wanted))
-        if (there !== undefined) return finished(there, called, label, wanted)
-      }
-      const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
-      const plan = planned(
-        segment,
-        called,
-        called === null ? pathOfDescriptor(segment) : label,
-        wanted,
-      )
-      try {
-        if (called !== null) {
-          publish(segment, called, { replace: which === 2, persist: stays, isPart })
-        }
-        return new SharedTensor(KEY, plan)
-      } catch (error) {
-        segment.close()
-        if (which !== 1 || tries === ATTEMPTS || codeOf(error) !== 'ERR_EXISTS') throw error
-        pause(tries)
-      }
-    }
+    return newShared(name, shape, opts)
   }
 
   /**
@@ -263,15 +190,12 @@ class SharedTensor {
   static open(where, opts) {
     const location = locationOf(where)
     const given = optionsOf(opts, PARTS, 'SharedTensor.open')
-    const wanted = wantedOf(
-      Object.fromEntries(
-        PARTS.map((key) => {
-          const value = given[key]
-          return [key, value === undefined ? location.known[key] : value]
-        }),
-      ),
-      location.known.id,
-    )
+    const { known } = location
+    const parts = PARTS.map((key) => {
+      const { [key]: value = known[key] } = given
+      return [key, value]
+    })
+    const wanted = wantedOf(Object.fromEntries(parts), known.id)
     const { checkPlatform, openSegment, pathOfDescriptor, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment =
@@ -297,10 +221,8 @@ class SharedTensor {
    * const gone = () => SharedTensor.unlink('frames')
    */
   static unlink(name) {
-    const { nameOf, checkPlatform, unlink } = segments()
-    const called = nameOf(name)
-    checkPlatform()
-    unlink(called)
+    const { nameOf, unlink } = segments()
+    unlink(nameOf(name))
   }
 
   /**
@@ -312,9 +234,7 @@ class SharedTensor {
    * const bytes = () => SharedTensor.list().reduce((sum, { nbytes }) => sum + nbytes, 0)
    */
   static list() {
-    const { checkPlatform, list } = segments()
-    checkPlatform()
-    return list()
+    return segments().list()
   }
 
   /**
@@ -328,9 +248,7 @@ class SharedTensor {
    * const left = () => SharedTensor.sweep()
    */
   static sweep() {
-    const { checkPlatform, sweep } = segments()
-    checkPlatform()
-    return sweep()
+    return segments().sweep()
   }
 
   /**
@@ -511,6 +429,83 @@ if (Symbol.dispose !== undefined) {
 }
 
 /**
+ * Creates a segment, as SharedTensor.create.
+ *
+ * @param {string | null} name
+ * @param {Shape} shape
+ * @param {unknown} [opts]  CreateOptions
+ * @param {boolean} [isPart]  of a ring: others become owners once segments.complete() was called
+ * @returns {SharedTensor<any>}
+ */
+function newShared(name, shape, opts, isPart = false) {
+  const {
+    dtype: type = 'float32',
+    format,
+    sealed,
+    mode,
+    ifExists,
+    persist,
+    guard,
+  } = optionsOf(opts, OF_CREATE, 'SharedTensor.create')
+  const dtype = dtypeOf(type)
+  const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
+  const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
+  const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
+  const permissions = permissionsOf(mode)
+  const stays = boolean('persist', persist)
+  const {
+    FOLDER,
+    nameOf,
+    pathOf,
+    pathOfDescriptor,
+    pause,
+    checkPlatform,
+    checkFree,
+    newSegment,
+    publish,
+    openOwned,
+  } = segments()
+  const called = name === null ? null : nameOf(name)
+  if (isSealed !== (called === null)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      isSealed
+        ? 'a sealed segment has no name: name is null'
+        : 'a segment without a name is sealed',
+    )
+  }
+  const bare = denseLayout(dtype.index, wanted.shape ?? [])
+  const header = wanted.format === 0 ? writers().npyHeader(dtype.name, bare.shape, false) : null
+  const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
+  if (total === 0) {
+    throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
+  }
+  checkPlatform()
+  const label = called === null ? FOLDER : pathOf(called)
+  if (which === 0 && called !== null) checkFree(called) // before memory is reserved
+  for (let tries = 0; ; tries++) {
+    // other processes may make and remove it meanwhile
+    if (which === 1 && called !== null) {
+      const there = unless('ERR_NOT_FOUND', () => openOwned(called, wanted))
+      if (there !== undefined) return finished(there, called, label, wanted)
+    }
+    const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
+    const path = called === null ? pathOfDescriptor(segment) : label
+    const made = finished(segment, called, path, wanted)
+    try {
+      if (called !== null) {
+        publish(segment, called, { replace: which === 2, persist: stays, isPart })
+      }
+      return made
+    } catch (error) {
+      segment.close()
+      if (which !== 1 || tries === ATTEMPTS || codeOf(error) !== 'ERR_EXISTS') throw error
+      pause(tries)
+    }
+  }
+}
+
+/**
  * Opens a segment as `ifExists: 'open'` does, of any shape.
  *
  * @param {string} name
@@ -639,15 +634,9 @@ function planned(segment, name, path, wanted) {
     }
     const { dtype, shape, make } =
       wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
-    const descriptor = {
-      path,
-      name,
-      id,
-      format: FORMATS[wanted.format],
-      dtype,
-      shape,
-      offset: wanted.offset ?? 0,
-    }
+    const format = FORMATS[wanted.format]
+    const { offset = 0 } = wanted
+    const descriptor = { path, name, id, format, dtype, shape, offset }
     return { segment, name, path, descriptor, make }
   } catch (error) {
     segment.close()
@@ -671,11 +660,8 @@ function npyPlan(segment, wanted) {
       `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`,
     )
   }
-  return {
-    dtype: dtype.name,
-    shape: shape.slice(),
-    make: () => tensorFromEntry(segment, entry, how),
-  }
+  const make = () => tensorFromEntry(segment, entry, how)
+  return { dtype: dtype.name, shape: shape.slice(), make }
 }
 
 /**
@@ -735,4 +721,4 @@ function permissionsOf(mode) {
   return permissions
 }
 
-module.exports = { PART, SharedTensor, openOwned, permissionsOf, unless, codeOf }
+module.exports = { SharedTensor, newShared, openOwned, permissionsOf, unless, codeOf }

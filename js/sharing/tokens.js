@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
+const { show, boolean, integer, integers, shapeOf, optionsOf } = require('../base/validate')
 const {
   byteLengthOf,
   dtypeOfArray,
@@ -70,14 +70,11 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  */
 function share(t, opts) {
   tensorOf(t)
-  const { uses: given, copy = false } = optionsOf(opts, ['uses', 'copy'], 'share')
-  const uses = given === undefined ? 1 : integer('uses', given)
-  if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
-  if (typeof copy !== 'boolean') {
-    throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
-  }
+  const { uses = 1, copy } = optionsOf(opts, ['uses', 'copy'], 'share')
+  if (integer('uses', uses) < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
+  const isCopied = boolean('copy', copy)
   const layout = Tensor.attachedOf(t)
-  if (copy) return tokenOfCopy(layout)
+  if (isCopied) return tokenOfCopy(layout)
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend
@@ -100,7 +97,8 @@ function share(t, opts) {
     token.kind = 'buffer'
     token.byteOffset = at + storage.byteOffset
     token.buffer = /** @type {SharedArrayBuffer} */ (storage.buffer)
-    token.left = newUseCounter(uses)
+    token.left = new Int32Array(new SharedArrayBuffer(4)) // common to all clones of the token
+    token.left[0] = Math.min(uses, 2 ** 31 - 1)
     return token
   }
   const holder = sharableStorage(storage)
@@ -152,16 +150,6 @@ function newBuffer(nbytes) {
 
 /** ffi.home(), once asked for @type {number | undefined} */
 let processId
-
-/**
- * @param {number} uses
- * @returns {Int32Array} one counter in shared memory, common to all clones of a token
- */
-function newUseCounter(uses) {
-  const left = new Int32Array(new SharedArrayBuffer(4))
-  left[0] = Math.min(uses, 2 ** 31 - 1)
-  return left
-}
 
 /**
  * The storage whose handle is sent: this one or its base.
@@ -253,18 +241,15 @@ function unshare(token) {
  * @param {unknown} token
  */
 function partsOf(token) {
-  if (token === null || typeof token !== 'object') {
-    throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
-  }
-  const { samebytes, kind } = /** @type {Token} */ (token)
+  const fields = /** @type {Token} */ (token !== null && typeof token === 'object' ? token : {})
+  const { samebytes, kind } = fields
   if (
     typeof samebytes !== 'string' ||
     (kind !== 'parcel' && kind !== 'buffer' && kind !== 'copy')
   ) {
     throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
   }
-  const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } =
-    /** @type {Token} */ (token)
+  const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } = fields
   if (samebytes !== version) {
     throw failure(
       'ERR_UNSUPPORTED',
@@ -283,8 +268,17 @@ function partsOf(token) {
     flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND),
   }
   if (kind === 'parcel') checkOrigin(home)
-  else if (kind === 'copy') checkCopy(buffer)
-  else if (!isSharedArrayBuffer(buffer)) {
+  else if (kind === 'copy') {
+    if (!isArrayBuffer(buffer)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'the token has no ArrayBuffer with its copy; what share() gave was expected',
+      )
+    }
+    if (isGone(buffer)) {
+      throw failure('ERR_STALE', "the token's copy was transferred to another thread")
+    }
+  } else if (!isSharedArrayBuffer(buffer)) {
     throw failure(
       'ERR_ARGUMENT',
       'the token has no SharedArrayBuffer; what share() gave was expected',
@@ -299,7 +293,7 @@ function partsOf(token) {
 }
 
 /**
- * Is it a counter as newUseCounter makes it? One that is not shared would let every clone be used.
+ * Is it a counter as share makes it? One that is not shared would let every clone be used.
  *
  * @param {unknown} left
  * @param {SharedArrayBuffer} bytes  the tensor's
@@ -310,19 +304,6 @@ function isCounter(left, bytes) {
   return (
     length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
   )
-}
-
-/** @param {unknown} buffer */
-function checkCopy(buffer) {
-  if (!isArrayBuffer(buffer)) {
-    throw failure(
-      'ERR_ARGUMENT',
-      'the token has no ArrayBuffer with its copy; what share() gave was expected',
-    )
-  }
-  if (isGone(buffer)) {
-    throw failure('ERR_STALE', "the token's copy was transferred to another thread")
-  }
 }
 
 /** @param {unknown} given */
@@ -347,20 +328,13 @@ function checkOrigin(given) {
 /** @param {{ kind: string, buffer?: ArrayBufferLike, left?: Int32Array }} parts */
 function receivedBuffer({ kind, buffer, left }) {
   const whole = /** @type {ArrayBufferLike} */ (buffer)
-  if (kind === 'buffer') takeOneUse(left)
-  return backend.adopt(whole, 0, byteLengthOf(whole), whole)
-}
-
-/** @param {Int32Array | undefined} left */
-function takeOneUse(left) {
   const uses = /** @type {Int32Array} */ (left)
-  for (let now = Atomics.load(uses, 0); ;) {
-    // takes one use
+  for (let isTaken = kind !== 'buffer'; !isTaken;) {
+    const now = Atomics.load(uses, 0)
     if (now <= 0) throw usedUp()
-    const before = Atomics.compareExchange(uses, 0, now, now - 1)
-    if (before === now) break
-    now = before
+    isTaken = Atomics.compareExchange(uses, 0, now, now - 1) === now
   }
+  return backend.adopt(whole, 0, byteLengthOf(whole), whole)
 }
 
 const usedUp = () => failure('ERR_STALE', 'the token was used up or taken back, or is none')

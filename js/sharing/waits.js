@@ -55,15 +55,6 @@ function wordAt(layout, index) {
  */
 function bitsOf(layout, expected) {
   const { name, itemsize } = dtypes[layout.dtype]
-  if (
-    typeof expected === 'number' &&
-    (expected >>> 0 === expected || (expected | 0) === expected)
-  ) {
-    // fast path without bigints
-    if (name.startsWith('u') ? expected >= 0 : itemsize === 8 || (expected | 0) === expected) {
-      return expected >>> 0
-    }
-  }
   if (typeof expected !== 'bigint' && !Number.isSafeInteger(expected)) {
     throw failure(
       typeof expected === 'number' ? 'ERR_CAST' : 'ERR_ARGUMENT',
@@ -105,11 +96,7 @@ class Waits {
   add(stop, look) {
     this.pending.set(stop, look)
     if (this.timer !== null) return
-    this.timer = setInterval(() => {
-      this.pending.forEach((each) => {
-        each()
-      })
-    }, CHECK_INTERVAL)
+    this.timer = setInterval(() => this.pending.forEach((each) => each()), CHECK_INTERVAL)
     this.timer.unref?.() // the wait itself keeps the process alive
   }
 
@@ -165,9 +152,7 @@ class Waits {
         else if (how !== PENDING) resolve(OUTCOMES[how])
         else reject(this.ended ? gone() : (lost ?? signal?.reason))
       })
-      const stop = () => {
-        futex.endWait(id)
-      }
+      const stop = () => futex.endWait(id)
       const look = () => {
         try {
           futex.checkWord(storage, at)
@@ -176,10 +161,7 @@ class Waits {
           stop()
         }
       }
-      if (first !== PENDING) {
-        resolve(OUTCOMES[first])
-        return
-      }
+      if (first !== PENDING) return resolve(OUTCOMES[first])
       claim(storage)
       this.add(stop, look)
       if (signal !== undefined) leave = signal.follow(stop)
@@ -189,9 +171,7 @@ class Waits {
   /** Rejects pending and later waits with ERR_DISPOSED. */
   end() {
     this.ended = true
-    this.pending.forEach((_, stop) => {
-      stop()
-    })
+    for (const stop of this.pending.keys()) stop()
   }
 }
 

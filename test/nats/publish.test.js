@@ -368,7 +368,8 @@ describe('NATS: publishing', () => {
           const { data } = await manager.streams.getMessage('S', { seq: 2 })
           assert.equal(data.length, 2 ** 17 * arange(1).itemsize)
           const consumer = await jetstream(connection).consumers.get('S')
-          const { readHeaders, decode } = require('../../js/nats/messages')
+          const { readHeaders } = require('../../js/nats/headers')
+          const { decode } = require('../../js/nats/messages')
           for (const [subject, values] of [
             ['s.1', [1, 2]],
             ['s.2', arange(2 ** 17).toArray()],
