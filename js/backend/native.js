@@ -101,8 +101,7 @@ function load() {
       `no native addon for ${platformName()} could be loaded: ${bundled}`,
     )
   }
-  const compiles = !isForbidden && process.platform === 'linux' // which samebytes-build does nowhere else
-  const advice = compiles ? ', npx samebytes-build compiles one' : ''
+  const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
   throw failure(
     'ERR_UNSUPPORTED',
     `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`,

@@ -195,7 +195,7 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
   }
   const located = locate(from, true)
   const { label, tensor } = located
-  const isMapped = process.platform !== 'win32' || !isSameFile(located.path, to) // Windows replaces no file that is mapped
+  const isMapped = !isSameFile(located.path, to) // Windows replaces no file that is mapped
   const stop = new AbortController()
   const { signal } = stop
   const interrupt = () => stop.abort()

@@ -2,6 +2,7 @@
 // samebytes ls, rm, sweep: shared segments.
 
 const { failure } = require('../base/errors')
+const { backend } = require('../backend/calls')
 const { SharedRing, SharedTensor } = require('..')
 const { brief, plain, size, shapeText, styled, print, note, printJson, table } = require('./output')
 
@@ -112,7 +113,7 @@ function rm({ values: { json, force }, operands }) {
 }
 
 /** Names that are one name have one key. @param {string} name */
-const keyOf = (name) => (process.platform === 'win32' ? name.toLowerCase() : name)
+const keyOf = (name) => (backend.abilities.namesIgnoreCase ? name.toLowerCase() : name)
 
 /**
  * @param {string} given

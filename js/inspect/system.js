@@ -8,7 +8,6 @@ const { fileURLToPath } = require('node:url')
 const { threadId, isMainThread } = require('node:worker_threads')
 const { instance } = require('../model/internals')
 
-const isWindows = process.platform === 'win32'
 const OWN = path.join(__dirname, '..') + path.sep
 
 /** Whether the package has its own files. Else a bundler put it into the program's file, and the two cannot be told apart. */
@@ -67,10 +66,9 @@ function shownPath(file) {
 function fileOf(fd) {
   try {
     const { dev, ino } = fs.fstatSync(fd, { bigint: true })
-    const file = isWindows
-      ? /** @type {any} */ (instance().ffi.backend).addon.segmentPath(fd)
-      : fs.readlinkSync(`/proc/self/fd/${fd}`)
-    return file === null ? null : { path: file, key: `${dev}-${ino}` }
+    const given = /** @type {any} */ (instance().ffi.backend).addon.segmentPath(fd)
+    const file = fs.lstatSync(given).isSymbolicLink() ? fs.readlinkSync(given) : given
+    return { path: file, key: `${dev}-${ino}` }
   } catch {
     return null // this system does not say it
   }
@@ -104,7 +102,7 @@ function isInSegments(folder) {
   const { segments } = instance().ffi.backend.abilities
   if (segments === undefined || folder === segments) return folder === segments
   try {
-    return isWindows && folder === fs.realpathSync.native(segments) // which may have been given as DOCUME~1
+    return folder === fs.realpathSync.native(segments) // on Windows it may have been given as DOCUME~1
   } catch {
     return false
   }
