@@ -20,35 +20,9 @@ const {
   putStorages,
   invoke,
 } = require('./call-buffer')
-const {
-  extent,
-  dense,
-  isContiguous,
-  viewByList,
-  viewByNumbers,
-  asStrided,
-  denseOrdered,
-  denseLike,
-  strided,
-  reshape,
-  resize,
-  rebind,
-  dimOrder,
-  isContiguousIn,
-  cut,
-} = require('./layout-calls')
+const layoutCalls = require('./layout-calls')
 const { checkAttached, GUARDS, isGuarded, checkIntact, allocate } = require('./staging')
-const {
-  canCast,
-  bytesWithin,
-  copy,
-  copyScaled,
-  copyValues,
-  fill,
-  checkCopy,
-  startCopy,
-  putCopy,
-} = require('./copies')
+const copies = require('./copies')
 const { Storage } = require('./storage')
 
 // Files of functions that begin a call: one that reads what is in the call buffer already may not be here, since reading a file may run code of the program's.
@@ -80,6 +54,8 @@ const {
 /** @typedef {import('./copies').Scaling} Scaling */
 
 module.exports = {
+  ...layoutCalls,
+  ...copies,
   backend,
   opcodes,
   tables,
@@ -99,37 +75,14 @@ module.exports = {
   received,
   argument,
   result,
-  bytesWithin,
   allocate,
-  viewByList,
-  viewByNumbers,
-  asStrided,
-  denseOrdered,
-  denseLike,
-  strided,
-  extent,
-  dense,
-  reshape,
-  resize,
-  rebind,
-  dimOrder,
-  isContiguous,
-  isContiguousIn,
-  canCast,
   promoteTypes,
   finfo,
   hash,
   sharesMemory,
-  fill,
-  copy,
-  copyScaled,
-  copyValues,
   take,
   arrayEqual,
   allClose,
-  checkCopy,
-  startCopy,
-  cut,
   generate,
   checkArange,
   totals,
@@ -146,7 +99,6 @@ module.exports = {
   checkIntact,
   putStorage,
   putStorages,
-  putCopy,
   run,
   wrapStream,
   invoke,
