@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { isResizable } = require('../base/buffers')
-const { OptionalFields, isOnDevice } = require('../backend/storage')
+const { OptionalFields, isOnDevice, outOfSight } = require('../backend/storage')
 
 const { backend } = ffi
 
@@ -27,12 +27,7 @@ function dataOf(layout) {
   }
   const { Type, kind, itemsize } = dtypes[layout.dtype]
   ffi.checkAttached(storage)
-  if (isOnDevice(storage)) {
-    throw failure(
-      'ERR_DEVICE',
-      `the bytes are on cuda:${storage.optional?.device}, where JavaScript does not see them; cpu() copies them`,
-    )
-  }
+  if (isOnDevice(storage)) throw outOfSight(storage)
   if (layout.size === 0) return new Type(0)
   ffi.checkIntact(storage)
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)
