@@ -15,8 +15,7 @@ const {
   lastError,
   callBounded,
   isForAgain,
-  invoke,
-  invokeOn,
+  invokeWith,
   put,
   putScalar,
   putStorage,
@@ -30,7 +29,7 @@ const {
   ALIGNMENT,
 } = require('./call-buffer')
 const { isContiguous } = require('./layout-calls')
-const { checkAttached, stage, unstage } = require('./staging')
+const { checkAttached, stage, unstage, invokeStaged } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -41,37 +40,7 @@ const { checkAttached, stage, unstage } = require('./staging')
  * @returns {boolean} whether a copy may change the one dtype into the other
  */
 function canCast(from, to, casting) {
-  frame.f64[ARGS] = from
-  frame.f64[ARGS + 1] = to
-  frame.f64[ARGS + 2] = casting
-  invoke(opcodes.can_cast)
-  return frame.f64[RESULTS] !== 0
-}
-
-/**
- * Stages operands and calls C, which writes the target and reads the sources.
- *
- * @param {number} opcode
- * @param {Layout} target
- * @param {Layout[]} sources
- * @param {number} a
- * @param {number} b
- */
-function invokeStaged(opcode, target, sources, a, b) {
-  const to = stage(target)
-  /** @type {Layout[]} */
-  const from = sources.slice()
-  let staged = 0
-  try {
-    for (; staged < sources.length; staged++) from[staged] = stage(sources[staged])
-    invokeOn(opcode, to, from, a, b)
-    unstage(to, target, true)
-  } catch (error) {
-    unstage(to, target, false)
-    throw error
-  } finally {
-    for (let i = 0; i < staged; i++) unstage(from[i], sources[i], false)
-  }
+  return invokeWith(opcodes.can_cast, from, to, casting) !== 0
 }
 
 const FEW_BYTES = 2 ** 16 // with more, non-temporal stores and threads pay, which C's `copy` has and `copy_bytes` has not
@@ -286,10 +255,6 @@ function fill(layout, value) {
   putScalar(ARGS, value)
   callBounded(backend.call, opcodes.fill)
   held.a = null
-  if (target === layout) {
-    if (frame.f64[STATUS] !== 0) check()
-    return
-  }
   try {
     // before unstage, which calls C
     check()
@@ -346,10 +311,8 @@ function putCopy({ dst, src, scaling, casting }) {
  * @returns {boolean} whether the target overlaps the source, so that it cannot be done in pieces
  */
 function checkCopy(copy) {
-  const {
-    dst: { storage: to },
-    src: { storage: from },
-  } = copy
+  const to = copy.dst.storage
+  const from = copy.src.storage
   putCopy(copy)
   backend.call(copy.scaling === null ? opcodes.copy_check : opcodes.copy_scaled_check)
   held.a = null

@@ -10,7 +10,7 @@ const {
   check,
   callBounded,
   invoke,
-  invokeOn,
+  invokeWith,
   put,
   putScalar,
   RESULTS,
@@ -21,7 +21,7 @@ const {
   ALIGNMENT,
 } = require('./call-buffer')
 const { dense } = require('./layout-calls')
-const { checkAttached, allocate, stage, unstage } = require('./staging')
+const { checkAttached, allocate, stage, unstage, invokeStaged } = require('./staging')
 const { copy } = require('./copies')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
@@ -59,10 +59,7 @@ function stageOnCpu(layout, read) {
  */
 function unstageFromCpu(staged, layout, written) {
   if (staged === layout) return
-  if (!isOnDevice(layout.storage)) {
-    unstage(staged, layout, written)
-    return
-  }
+  if (!isOnDevice(layout.storage)) return unstage(staged, layout, written)
   try {
     if (written) copy(layout, staged, 0)
   } finally {
@@ -76,10 +73,7 @@ function unstageFromCpu(staged, layout, written) {
  * @returns {number} the dtype in which both meet
  */
 function promoteTypes(a, b) {
-  frame.f64[ARGS] = a
-  frame.f64[ARGS + 1] = b
-  invoke(opcodes.promote_types)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.promote_types, a, b)
 }
 
 /**
@@ -87,10 +81,9 @@ function promoteTypes(a, b) {
  * @returns {{ eps: number, max: number, smallestNormal: number }}
  */
 function finfo(dtype) {
-  frame.f64[ARGS] = dtype
-  invoke(opcodes.finfo)
+  const eps = invokeWith(opcodes.finfo, dtype)
   const { f64 } = frame
-  return { eps: f64[RESULTS], max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
+  return { eps, max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
 }
 
 /** @param {number} x  of 32 bits */
@@ -156,20 +149,7 @@ function sharesMemory(a, b) {
  * @param {number} axis
  */
 function take(dst, src, indices, axis) {
-  const to = stageOnCpu(dst, false)
-  const from = [src, indices]
-  const sources = [src, indices]
-  let staged = 0
-  try {
-    for (; staged < sources.length; staged++) from[staged] = stageOnCpu(sources[staged], true)
-    invokeOn(opcodes.take, to, from, axis, 0)
-    unstageFromCpu(to, dst, true)
-  } catch (error) {
-    unstageFromCpu(to, dst, false)
-    throw error
-  } finally {
-    for (let i = 0; i < staged; i++) unstageFromCpu(from[i], sources[i], false)
-  }
+  invokeStaged(opcodes.take, dst, [src, indices], axis, 0, stageOnCpu, unstageFromCpu)
 }
 
 /**

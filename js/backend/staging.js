@@ -7,7 +7,16 @@ const { byteLengthOf } = require('../base/buffers')
 const { countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { Layout } = require('./layout')
-const { backend, opcodes, frame, check, invoke, putStorage, OPERANDS } = require('./call-buffer')
+const {
+  backend,
+  opcodes,
+  frame,
+  check,
+  invoke,
+  invokeOn,
+  putStorage,
+  OPERANDS,
+} = require('./call-buffer')
 const { extent } = require('./layout-calls')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -24,7 +33,10 @@ function checkAttached(storage) {
   const length = byteLengthOf(storage.buffer)
   if (length >= storage.byteOffset + storage.nbytes) return
   if (storage.kind === 'native') return // its memory stays, and gets another buffer
-  throw detached(storage, length)
+  throw failure(
+    'ERR_DETACHED',
+    `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`,
+  )
 }
 
 /** Guards against files that others make shorter: none, one, one unless the file is sealed. */
@@ -47,17 +59,6 @@ function checkIntact(storage) {
   if (!isGuarded(storage) || (faults !== null && Atomics.load(faults, 0) === 0)) return
   putStorage(frame.f64, OPERANDS, storage)
   invoke(opcodes.storage_intact)
-}
-
-/**
- * @param {Storage} storage
- * @param {number} length
- */
-function detached(storage, length) {
-  return failure(
-    'ERR_DETACHED',
-    `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`,
-  )
 }
 
 /**
@@ -161,4 +162,40 @@ function writeBack(target, source, shape, strides, at, itemsize, d) {
   }
 }
 
-module.exports = { checkAttached, GUARDS, isGuarded, checkIntact, allocate, stage, unstage }
+/**
+ * Stages operands and calls C, which writes the target and reads the sources.
+ *
+ * @param {number} opcode
+ * @param {Layout} target
+ * @param {Layout[]} sources
+ * @param {number} a
+ * @param {number} b
+ * @param {(layout: Layout, read: boolean) => Layout} [begin]  as stage; read: C reads it
+ * @param {typeof unstage} [end]  what ends that
+ */
+function invokeStaged(opcode, target, sources, a, b, begin = stage, end = unstage) {
+  const to = begin(target, false)
+  const from = sources.slice()
+  let staged = 0
+  try {
+    for (; staged < sources.length; staged++) from[staged] = begin(sources[staged], true)
+    invokeOn(opcode, to, from, a, b)
+    end(to, target, true)
+  } catch (error) {
+    end(to, target, false)
+    throw error
+  } finally {
+    for (let i = 0; i < staged; i++) end(from[i], sources[i], false)
+  }
+}
+
+module.exports = {
+  checkAttached,
+  GUARDS,
+  isGuarded,
+  checkIntact,
+  allocate,
+  stage,
+  unstage,
+  invokeStaged,
+}

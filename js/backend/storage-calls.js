@@ -9,6 +9,7 @@ const {
   held,
   check,
   invoke,
+  invokeWith,
   putStorage,
   putScalar,
   RESULTS,
@@ -97,9 +98,7 @@ function wrapStream(device, number) {
  */
 function sendStorage(storage, uses) {
   putStorage(frame.f64, OPERANDS, storage)
-  frame.f64[ARGS] = uses
-  invoke(opcodes.parcel_new)
-  const key = frame.f64[RESULTS]
+  const key = invokeWith(opcodes.parcel_new, uses)
   if (events.listener !== null) events.listener.shared(storage, 'sent')
   return key
 }
@@ -111,8 +110,7 @@ function sendStorage(storage, uses) {
  */
 function receiveStorage(key, asSab) {
   const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
-  frame.f64[ARGS] = key
-  invoke(opcodes.parcel_take)
+  invokeWith(opcodes.parcel_take, key)
   const { f64 } = frame
   const storage = staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (buffer !== null) storage.buffer = buffer
@@ -125,21 +123,17 @@ function receiveStorage(key, asSab) {
  * @returns {number} bytes of the storage; no use is taken
  */
 function sentBytes(key) {
-  frame.f64[ARGS] = key
-  invoke(opcodes.parcel_nbytes)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.parcel_nbytes, key)
 }
 
 /** Takes back all uses that nobody has taken. @param {number} key */
 function takeBackStorage(key) {
-  frame.f64[ARGS] = key
-  invoke(opcodes.parcel_drop)
+  invokeWith(opcodes.parcel_drop, key)
 }
 
 /** @returns {number} a number that no other process has */
 function home() {
-  invoke(opcodes.parcels_home)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.parcels_home)
 }
 
 module.exports = {
