@@ -6,28 +6,10 @@ const { failure } = require('../base/errors')
 const { isOnDevice, countStaged, bytesLeft } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
-const {
-  backend,
-  opcodes,
-  frame,
-  held,
-  check,
-  lastError,
-  callBounded,
-  isForAgain,
-  invokeWith,
-  put,
-  putScalar,
-  putStorage,
-  STATUS,
-  RESULTS,
-  OPERANDS,
-  ARGS,
-  ADDRESS,
-  SIZE_OF_OPERAND,
-  SCRATCH,
-  ALIGNMENT,
-} = require('./call-buffer')
+const buffer = require('./call-buffer')
+const { backend, opcodes, frame, held, put, putScalar, putStorage } = buffer
+const { invokeWith, callBounded, isForAgain, check, lastError } = buffer
+const { STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT } = buffer
 const { isContiguous } = require('./layout-calls')
 const { checkAttached, stage, unstage, invokeStaged } = require('./staging')
 

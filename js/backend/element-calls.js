@@ -2,24 +2,10 @@
 // Calls that read and write elements, copies and fills apart, and questions about dtypes.
 
 const { isOnDevice, countStaged } = require('./storage')
-const {
-  backend,
-  opcodes,
-  frame,
-  held,
-  check,
-  callBounded,
-  invoke,
-  invokeWith,
-  put,
-  putScalar,
-  RESULTS,
-  OPERANDS,
-  ARGS,
-  ADDRESS,
-  SIZE_OF_OPERAND,
-  ALIGNMENT,
-} = require('./call-buffer')
+const buffer = require('./call-buffer')
+const { backend, opcodes, frame, held, put, putScalar, invoke, invokeWith, callBounded, check } =
+  buffer
+const { RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = buffer
 const { dense } = require('./layout-calls')
 const { checkAttached, allocate, stage, unstage, invokeStaged } = require('./staging')
 const { copy } = require('./copies')

@@ -26,22 +26,9 @@ const {
   lengthOf,
 } = require('../base/buffers')
 const { requireAddon, platformName, isShipped } = require('../runtime/platform')
-const {
-  events,
-  Storage,
-  Group,
-  OptionalFields,
-  passing,
-  unclaim,
-  opcodesOf,
-  budget,
-  newSharedStorage,
-  grant,
-  countedBytes,
-  counts,
-  outOfSight,
-  reporting,
-} = require('./storage')
+const { Storage, Group, OptionalFields, passing, unclaim, newSharedStorage } = require('./storage')
+const { events, opcodesOf, budget, grant, counts, countedBytes } = require('./storage')
+const { outOfSight, reporting } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
 const BIG = 65536 // bytes from which a storage is counted by itself

@@ -2,21 +2,9 @@
 // Calls about storages: what is alive, what is page-locked, what goes to other threads.
 
 const { events, isOnDevice, staying } = require('./storage')
-const {
-  backend,
-  opcodes,
-  frame,
-  held,
-  check,
-  invoke,
-  invokeWith,
-  putStorage,
-  putScalar,
-  RESULTS,
-  OPERANDS,
-  ARGS,
-  SIZE_OF_OPERAND,
-} = require('./call-buffer')
+const buffer = require('./call-buffer')
+const { backend, opcodes, frame, held, putStorage, putScalar, invoke, invokeWith, check } = buffer
+const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = buffer
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 

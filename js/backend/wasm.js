@@ -11,16 +11,10 @@ const {
   Group,
   OptionalFields,
   passing,
-  opcodesOf,
   newSharedStorage,
-  budget,
-  grant,
-  watchGrowth,
-  countedBytes,
-  counts,
-  stats,
   reporting,
 } = require('./storage')
+const { opcodesOf, budget, grant, watchGrowth, counts, countedBytes, stats } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536

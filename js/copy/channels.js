@@ -61,11 +61,11 @@ function checkAudio(arrays, count, length, shape) {
       `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`,
     )
   }
-  for (let i = 0; i < arrays.length; i++) {
-    if (partsOfArray(arrays[i]).length !== length) {
+  arrays.forEach((array, i) => {
+    if (partsOfArray(array).length !== length) {
       throw failure('ERR_DETACHED', `channel ${i} of the AudioBuffer was transferred away`)
     }
-  }
+  })
 }
 
 /**
@@ -93,10 +93,7 @@ function areRows(arrays, { dtype, shape }) {
 function copyRows(copy, channels) {
   const copies = copiesOfRows(copy, channels)
   if (copies === null) return false
-  for (let i = 0; i < copies.length; i++) {
-    const { dst, src, scaling, casting } = copies[i]
-    copyElements(dst, src, scaling, casting)
-  }
+  for (const { dst, src, scaling, casting } of copies) copyElements(dst, src, scaling, casting)
   return true
 }
 

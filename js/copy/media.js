@@ -179,6 +179,4 @@ async function readFrame(frame, pixels) {
   return true
 }
 
-// ---- AudioBuffer ----
-
 module.exports = { copyMedia }

@@ -33,7 +33,7 @@ function copyElements(dst, src, scaling, casting) {
 
 /**
  * @param {InstanceType<typeof Layout>} layout
- * @param {Dtype | undefined} dtype  undefined: its own
+ * @param {Dtype} [dtype]  its own where none is given
  * @returns {InstanceType<typeof Layout>} contiguous, without bytes; its axes in the same order in memory as the layout's
  */
 function likeOf(layout, dtype) {
@@ -57,19 +57,8 @@ function copied(reason, target, source, casting, placement = placementLike(sourc
   written(made, ({ storage, dtype, size }) => {
     if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
     else {
-      ffi.copy(
-        new Layout(
-          storage,
-          dtype,
-          source.shape,
-          ffi.dense(dtype, source.shape).strides,
-          0,
-          size,
-          0,
-        ),
-        source,
-        casting,
-      )
+      const { strides } = ffi.dense(dtype, source.shape)
+      ffi.copy(new Layout(storage, dtype, source.shape, strides, 0, size, 0), source, casting)
     }
   })
   countCopy(reason, made.nbytes)
@@ -105,8 +94,7 @@ function produced(reason, recipe, out, dtype, casting) {
   if (out !== null) checkOut(out, recipe.shape, dtype)
   const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
   const { storage } = recipe.sources[0]
-  for (let i = 0; i < recipe.sources.length; i++) {
-    const source = recipe.sources[i]
+  for (const source of recipe.sources) {
     checkSameDevice(storage, source.storage)
     checkCast(source.dtype, to, casting)
   }

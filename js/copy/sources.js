@@ -155,33 +155,19 @@ function listOfRows(n, get) {
 function sourceOf(src, image, { shape, size, dtype }) {
   if (image !== null) return layoutOfImage(image, shape)
   const found = dtypeOfArray(src)
-  if (found === undefined) return listed(src, shape, size, dtypes[dtype])
+  if (found === undefined) {
+    const { kind } = dtypes[dtype]
+    const { values, shape: given } = flatten('src', src, kind === 'COMPLEX' && !isFlat(src, size))
+    const packed = allocated(ffi.dense(dtype, given))
+    written(packed, () => writeValues(packed, values))
+    // A flat list of equal count fills row-major.
+    return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
+  }
   const { length } = partsOfLive(src, 'src')
   if (length !== size) {
     throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
   }
   return layoutOver(src, dtypeOf(found).index, shape)
-}
-
-/**
- * Copies values and nested lists into a temporary.
- *
- * @param {unknown} src
- * @param {number[]} shape
- * @param {number} size
- * @param {import('../backend/dtypes').Dtype} dtype
- * @returns {Layout}
- */
-function listed(src, shape, size, dtype) {
-  const { values, shape: given } = flatten(
-    'src',
-    src,
-    dtype.kind === 'COMPLEX' && !isFlat(src, size),
-  )
-  const packed = allocated(ffi.dense(dtype.index, given))
-  written(packed, (layout) => writeValues(layout, values))
-  // A flat list of equal count fills row-major.
-  return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
 }
 
 /**

@@ -8,7 +8,7 @@ const { show, boolean, integers } = require('../base/validate')
 const { dtypes } = require('../backend/dtypes')
 const { countCopy, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { SHARED, placementLike } = require('../layout/placement')
-const { withBytes } = require('../layout/layouts')
+const { withTemporary } = require('../layout/layouts')
 const { likeOf } = require('../copy/results')
 const { addressOf } = require('../layout/data')
 const pins = require('../backend/pins')
@@ -62,7 +62,7 @@ function askedOf({ maxVersion, copy, dlDevice, stream }) {
     )
   }
   const device = pairOfIntegers('dlDevice', dlDevice)
-  const number = stream === undefined ? null : stream
+  const number = stream ?? null
   if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) {
     throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
   }
@@ -190,23 +190,16 @@ function capsuleOnDevice(layout, readOnly, stream, isVersioned, copied) {
  * @param {number | bigint | null} stream
  */
 function capsuleOfCopy(layout, isVersioned, stream) {
-  const made = withBytes(
-    likeOf(layout, undefined),
-    0,
-    false,
-    placementLike(layout.storage) ?? SHARED,
-  )
-  try {
+  const fill = (/** @type {Layout} */ made) => {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.nbytes)
     if (deviceOfStorage(made.storage) !== CPU) {
       return capsuleOnDevice(made, false, stream, isVersioned, true)
     }
     ffi.putOperand(made, false)
-    return capsuleOfOperand(-1, isVersioned, true)
-  } finally {
-    backend.release(made.storage) // the capsule has a reference of its own
+    return capsuleOfOperand(-1, isVersioned, true) // which has a reference of its own to the bytes
   }
+  return withTemporary(likeOf(layout), fill, placementLike(layout.storage) ?? SHARED)
 }
 
 /**
