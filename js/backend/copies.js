@@ -8,10 +8,10 @@ const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
 const buffer = require('./call-buffer')
 const { backend, opcodes, frame, held, put, putScalar, putStorage } = buffer
-const { invokeWith, callBounded, isForAgain, check, lastError } = buffer
+const { invokeWith, invokeOn, callBounded, isForAgain, check, lastError } = buffer
 const { STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT } = buffer
 const { isContiguous } = require('./layout-calls')
-const { checkAttached, stage, unstage, invokeStaged } = require('./staging')
+const { checkAttached, stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -23,6 +23,33 @@ const { checkAttached, stage, unstage, invokeStaged } = require('./staging')
  */
 function canCast(from, to, casting) {
   return invokeWith(opcodes.can_cast, from, to, casting) !== 0
+}
+
+/**
+ * Stages operands and calls C, which writes the target and reads the sources.
+ *
+ * @param {number} opcode
+ * @param {Layout} target
+ * @param {Layout[]} sources
+ * @param {number} a
+ * @param {number} b
+ * @param {(layout: Layout, read: boolean) => Layout} [begin]  as stage; read: C reads it
+ * @param {(staged: Layout, layout: Layout, written: boolean) => void} [end]  what ends that
+ */
+function invokeStaged(opcode, target, sources, a, b, begin = stage, end = unstage) {
+  const to = begin(target, false)
+  const from = sources.slice()
+  let staged = 0
+  try {
+    for (; staged < sources.length; staged++) from[staged] = begin(sources[staged], true)
+    invokeOn(opcode, to, from, a, b)
+    end(to, target, true)
+  } catch (error) {
+    end(to, target, false)
+    throw error
+  } finally {
+    for (let i = 0; i < staged; i++) end(from[i], sources[i], false)
+  }
 }
 
 const FEW_BYTES = 2 ** 16 // with more, non-temporal stores and threads pay, which C's `copy` has and `copy_bytes` has not
@@ -329,6 +356,7 @@ function startCopy(copy, done) {
 
 module.exports = {
   canCast,
+  invokeStaged,
   bytesWithin,
   copy,
   copyScaled,

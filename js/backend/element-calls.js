@@ -7,8 +7,8 @@ const { backend, opcodes, frame, held, put, putScalar, invoke, invokeWith, callB
   buffer
 const { RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = buffer
 const { dense } = require('./layout-calls')
-const { checkAttached, allocate, stage, unstage, invokeStaged } = require('./staging')
-const { copy } = require('./copies')
+const { checkAttached, allocate, stage, unstage } = require('./staging')
+const { copy, invokeStaged } = require('./copies')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -72,9 +72,6 @@ function finfo(dtype) {
   return { eps, max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
 }
 
-/** @param {number} x  of 32 bits */
-const hexOf = (x) => x.toString(16).padStart(8, '0')
-
 /**
  * @param {Layout} layout
  * @returns {string} 16 hexadecimal digits; equal elements give equal ones
@@ -87,9 +84,8 @@ function hash(layout) {
   held.a = null
   try {
     check()
-    const low = frame.f64[RESULTS] // both are read before toString and padStart run, which programs can replace
-    const high = frame.f64[RESULTS + 1]
-    return hexOf(low) + hexOf(high)
+    const [low, high] = frame.f64.slice(RESULTS, RESULTS + 2) // of 32 bits each
+    return low.toString(16).padStart(8, '0') + high.toString(16).padStart(8, '0')
   } finally {
     unstageFromCpu(source, layout, false)
   }

@@ -7,16 +7,7 @@ const { byteLengthOf } = require('../base/buffers')
 const { countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { Layout } = require('./layout')
-const {
-  backend,
-  opcodes,
-  frame,
-  check,
-  invoke,
-  invokeOn,
-  putStorage,
-  OPERANDS,
-} = require('./call-buffer')
+const { backend, opcodes, frame, check, invoke, putStorage, OPERANDS } = require('./call-buffer')
 const { extent } = require('./layout-calls')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -162,40 +153,4 @@ function writeBack(target, source, shape, strides, at, itemsize, d) {
   }
 }
 
-/**
- * Stages operands and calls C, which writes the target and reads the sources.
- *
- * @param {number} opcode
- * @param {Layout} target
- * @param {Layout[]} sources
- * @param {number} a
- * @param {number} b
- * @param {(layout: Layout, read: boolean) => Layout} [begin]  as stage; read: C reads it
- * @param {typeof unstage} [end]  what ends that
- */
-function invokeStaged(opcode, target, sources, a, b, begin = stage, end = unstage) {
-  const to = begin(target, false)
-  const from = sources.slice()
-  let staged = 0
-  try {
-    for (; staged < sources.length; staged++) from[staged] = begin(sources[staged], true)
-    invokeOn(opcode, to, from, a, b)
-    end(to, target, true)
-  } catch (error) {
-    end(to, target, false)
-    throw error
-  } finally {
-    for (let i = 0; i < staged; i++) end(from[i], sources[i], false)
-  }
-}
-
-module.exports = {
-  checkAttached,
-  GUARDS,
-  isGuarded,
-  checkIntact,
-  allocate,
-  stage,
-  unstage,
-  invokeStaged,
-}
+module.exports = { checkAttached, GUARDS, isGuarded, checkIntact, allocate, stage, unstage }

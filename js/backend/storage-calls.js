@@ -11,16 +11,9 @@ const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = buffer
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
 function totals() {
   invoke(opcodes.totals)
-  const { f64 } = frame
-  return {
-    storages: f64[RESULTS],
-    heap: f64[RESULTS + 1],
-    foreign: f64[RESULTS + 2],
-    inFlight: f64[RESULTS + 3],
-    mapped: f64[RESULTS + 4],
-    pinned: f64[RESULTS + 5],
-    cuda: f64[RESULTS + 6],
-  }
+  const results = frame.f64.subarray(RESULTS, RESULTS + 7)
+  const [storages, heap, foreign, inFlight, mapped, pinned, cuda] = results
+  return { storages, heap, foreign, inFlight, mapped, pinned, cuda }
 }
 
 /** @returns {number} file descriptors of device memory that nobody has used, and memory that is kept for importers */

@@ -43,9 +43,8 @@ class SlotTable {
     this.held = []
     /** values that are there */
     this.size = 0
-    /** numbers that `put` uses again, the last one first; it never gets shorter @type {number[]} */
+    /** numbers that `put` uses again, the last one first @type {number[]} */
     this.free = []
-    this.freeCount = 0
   }
 
   /** @param {number} id @param {T} value */
@@ -63,7 +62,7 @@ class SlotTable {
 
   /** @param {T} value @returns {number} its number */
   put(value) {
-    const id = this.freeCount > 0 ? this.free[--this.freeCount] : this.held.length
+    const id = this.free.pop() ?? this.held.length
     this.set(id, value)
     return id
   }
@@ -71,7 +70,7 @@ class SlotTable {
   /** @param {number} id  that `put` gave; it is used again */
   drop(id) {
     this.delete(id)
-    this.free[this.freeCount++] = id
+    this.free.push(id)
   }
 
   /** @param {(value: T) => void} fn */

@@ -37,20 +37,13 @@ const DEVICE_PIECE_BYTES = 2 ** 23 // of a piece to or from a device
 
 // ---- Turns ----
 
-/** resolvers of nextTurn's promises, in order @type {(() => void)[]} */
-const waiting = []
+/** @type {Promise<void>} */
+let lastTurn = Promise.resolve()
 
 /** Resolves in a turn of the event loop in which no other piece is copied. */
 function nextTurn() {
-  return new Promise((resolve) => {
-    if (waiting.push(() => resolve(undefined)) === 1) onNextTurn(wakeNext)
-  })
-}
-
-function wakeNext() {
-  const next = /** @type {() => void} */ (waiting.shift())
-  next()
-  if (waiting.length > 0) onNextTurn(wakeNext)
+  lastTurn = lastTurn.then(() => new Promise((resolve) => onNextTurn(() => resolve())))
+  return lastTurn
 }
 
 // ---- Storages in use ----

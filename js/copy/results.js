@@ -12,8 +12,6 @@ const { denseLayout, isSameShape, withBytes, written } = require('../layout/layo
 
 const { Layout, STATIC, UNBOUND } = ffi
 
-const SAME_KIND = 1 // casting
-
 const rearrange = lazyFile(() => require('./recipes'))
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
@@ -132,12 +130,13 @@ function checkOut(out, shape, dtype) {
  * @param {number} from
  * @param {number} to
  * @param {number} casting
+ * @param {string} [instead]
  */
-function checkCast(from, to, casting) {
+function checkCast(from, to, casting, instead = "'unsafe' allows it") {
   if (ffi.canCast(from, to, casting)) return
   throw failure(
     'ERR_CAST',
-    `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`,
+    `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; ${instead}`,
   )
 }
 
@@ -147,14 +146,8 @@ function checkCast(from, to, casting) {
  * @param {number} from
  * @param {number} to
  */
-function checkOperandCast(from, to) {
-  if (!ffi.canCast(from, to, SAME_KIND)) {
-    throw failure(
-      'ERR_CAST',
-      `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting 'same_kind'; astype converts operands`,
-    )
-  }
-}
+const checkOperandCast = (from, to) =>
+  checkCast(from, to, CASTINGS.indexOf('same_kind'), 'astype converts operands')
 
 module.exports = {
   copyElements,

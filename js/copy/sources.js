@@ -37,9 +37,23 @@ function imageOf(value) {
     return null
   }
   const { data, width, height, getContext } = value
-  return typeof getContext === 'function'
-    ? drawnOn(value, width, height)
-    : pictureOf(data, width, height)
+  if (typeof getContext !== 'function') return pictureOf(data, width, height)
+  if (width === 0 || height === 0) {
+    throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
+  }
+  let image
+  try {
+    image = value.getContext('2d')?.getImageData?.(0, 0, width, height)
+  } catch (error) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`,
+    )
+  }
+  if (image === undefined || image === null) {
+    throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
+  }
+  return pictureOf(image.data, image.width, image.height)
 }
 
 /**
@@ -71,32 +85,6 @@ function pictureOf(data, width, height) {
     )
   }
   return { data, width, height, dtype: dtypeOf(name) }
-}
-
-/**
- * @param {any} canvas
- * @param {unknown} width
- * @param {unknown} height
- * @returns {import('./images').Image | null}
- */
-function drawnOn(canvas, width, height) {
-  if (width === 0 || height === 0) {
-    throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
-  }
-  let context, image
-  try {
-    context = canvas.getContext('2d')
-    image = context?.getImageData?.(0, 0, width, height)
-  } catch (error) {
-    throw failure(
-      'ERR_UNSUPPORTED',
-      `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`,
-    )
-  }
-  if (image === undefined || image === null) {
-    throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
-  }
-  return pictureOf(image.data, image.width, image.height)
 }
 
 /**

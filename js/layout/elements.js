@@ -396,7 +396,17 @@ function factorOf(name, value, missing, checkCount) {
   if (value === undefined) return missing
   if (typeof value === 'number') return value
   const given = tensors.layoutOf(value)
-  if (given !== null) return factorOfTensor(name, given, checkCount)
+  if (given !== null) {
+    const { shape, size } = given
+    if (shape.length > 1) {
+      throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
+    }
+    if (shape.length === 1) checkCount(name, size)
+    const copy = doublesFor(name, size)
+    ffi.copy(layoutOver(copy, FLOAT64.index, shape), given, 1) // as 'same_kind' casts
+    countStaged(8 * size)
+    return shape.length === 0 ? copy[0] : copy
+  }
   const list = listOf(name, value)
   if (list === null) {
     throw failure(
@@ -415,24 +425,6 @@ function factorOf(name, value, missing, checkCount) {
     numbers[i] = x
   }
   return numbers
-}
-
-/**
- * @param {string} name
- * @param {InstanceType<typeof Layout>} given  of a tensor
- * @param {(name: string, n: number) => void} checkCount  as of factorOf
- * @returns {number | Float64Array} as factorOf
- */
-function factorOfTensor(name, given, checkCount) {
-  const { shape, size } = given
-  if (shape.length > 1) {
-    throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
-  }
-  if (shape.length === 1) checkCount(name, size)
-  const numbers = doublesFor(name, size)
-  ffi.copy(layoutOver(numbers, FLOAT64.index, shape), given, 1) // as 'same_kind' casts
-  countStaged(8 * size)
-  return shape.length === 0 ? numbers[0] : numbers
 }
 
 /**

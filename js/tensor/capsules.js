@@ -245,28 +245,24 @@ function layoutOfCapsule(capsule) {
  *
  * @param {unknown} device  what the producer's __dlpack_device__ returned
  * @returns {number | null} null: the bytes are on the CPU
+ * @throws ERR_DEVICE no such device
  */
 function streamFor(device) {
   const list = pairOfIntegers('the device of x', device)
   if (list !== null && HOST.includes(list[0])) return null
   if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
-    checkDevice(list[1])
+    try {
+      ffi.run(ffi.opcodes.cuda_open, [], [Math.min(list[1], 2 ** 31)])
+    } catch (error) {
+      const { code, message } = /** @type {any} */ (error)
+      throw failure(code, `x is on the device cuda:${list[1]}: ${message}`)
+    }
     return DEFAULT_STREAM
   }
   throw failure(
     'ERR_DEVICE',
     `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`,
   )
-}
-
-/** @param {number} index @throws ERR_DEVICE no such device */
-function checkDevice(index) {
-  try {
-    ffi.run(ffi.opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
-  } catch (error) {
-    const { code, message } = /** @type {any} */ (error)
-    throw failure(code, `x is on the device cuda:${index}: ${message}`)
-  }
 }
 
 /** typestr of NumPy's array interface @type {Record<string, string>} */

@@ -653,9 +653,8 @@ class Tensor {
    * a.get(1, 0) // 3
    */
   accessor(opts) {
-    const given = optionsOf(opts, ['dtype', 'ndim'], 'accessor')
-    const wanted = { dtype: given.dtype, ndim: given.ndim } // getters run here
-    return accessorOf(this, attached(this), layoutNow, wanted)
+    const { dtype, ndim } = optionsOf(opts, ['dtype', 'ndim'], 'accessor') // getters run here
+    return accessorOf(this, attached(this), layoutNow, { dtype, ndim })
   }
 
   /**
