@@ -14,30 +14,11 @@ const { backend, wasmMemory, memory, setMemoryLimit, flush } = functionsOf(() =>
   require('./backend/memory'),
 )
 const { Tensor } = require('./tensor/tensor')
-const {
-  tensor,
-  empty,
-  zeros,
-  ones,
-  full,
-  scalarTensor,
-  fromBytes,
-  clone,
-  emptyLike,
-  zerosLike,
-  onesLike,
-  fullLike,
-  randLike,
-  randnLike,
-  randintLike,
-  emptyStrided,
-  zerosStrided,
-  onesStrided,
-  fullStrided,
-  randStrided,
-  randnStrided,
-  randintStrided,
-} = require('./tensor/creation')
+const creation = require('./tensor/creation')
+const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone } = creation
+const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = creation
+const { emptyStrided, zerosStrided, onesStrided, fullStrided } = creation
+const { randStrided, randnStrided, randintStrided } = creation
 const { fromBlob, forBlob } = require('./tensor/blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./tensor/random')
 const { dtypes: dtypeList } = require('./backend/dtypes')
@@ -85,23 +66,11 @@ const { toNpyBytes, toNpzBytes, toSafetensorsBytes } = functionsOf(() => require
 const { fetchNpy, fetchNpz, fetchSafetensors, fetchGguf } = functionsOf(() =>
   require('./remote/fetch'),
 )
-const {
-  openNpy,
-  openNpz,
-  openSafetensors,
-  openGguf,
-  openRaw,
-  createNpy,
-  createSafetensors,
-  saveNpy,
-  saveNpz,
-  saveSafetensors,
-  saveNpySync,
-  saveNpzSync,
-  saveSafetensorsSync,
-  save,
-  load,
-} = functionsOf(() => require('./files/files'))
+const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors } =
+  functionsOf(() => require('./files/files'))
+const { saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync } =
+  functionsOf(() => require('./files/files'))
+const { save, load } = functionsOf(() => require('./files/files'))
 
 /**
  * The folder of the Python package `samebytes`, for `pip install` and for PYTHONPATH. null in browsers.
@@ -124,21 +93,9 @@ const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
  * @type {Readonly<Cuda>}
  */
 const cuda = /** @type {any} */ ({})
+const ofCuda = ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats']
 for (const [file, names] of /** @type {[() => any, string[]][]} */ ([
-  [
-    cudaFile,
-    [
-      'isAvailable',
-      'whyNot',
-      'deviceCount',
-      'properties',
-      'synchronize',
-      'memoryStats',
-      'emptyCache',
-      'Stream',
-      'Event',
-    ],
-  ],
+  [cudaFile, [...ofCuda, 'emptyCache', 'Stream', 'Event']],
   [cudaIpcFile, ['share', 'open', 'unshare']],
 ])) {
   for (const name of names) {

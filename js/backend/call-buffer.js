@@ -96,6 +96,19 @@ function invoke(opcode) {
 }
 
 /**
+ * Calls C with numbers alone.
+ *
+ * @param {number} opcode
+ * @param {...number} numbers
+ * @returns {number} the first result
+ */
+function invokeWith(opcode, ...numbers) {
+  for (let i = 0; i < numbers.length; i++) frame.f64[ARGS + i] = numbers[i]
+  invoke(opcode)
+  return frame.f64[RESULTS]
+}
+
+/**
  * Writes an operand's storage: handle, address, size.
  *
  * @param {Float64Array} f64  the call buffer
@@ -444,6 +457,7 @@ module.exports = {
   callBounded,
   isForAgain,
   invoke,
+  invokeWith,
   invokeOn,
   putStorage,
   putStorages,

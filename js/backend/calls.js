@@ -3,52 +3,17 @@
 
 const { functionsOf } = require('../runtime/lazy')
 const { Layout, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, nothing } = require('./layout')
-const {
-  backend,
-  opcodes,
-  tables,
-  frame,
-  check,
-  putOperand,
-  leave,
-  errorOf,
-  received,
-  takeCapsule,
-  argument,
-  result,
-  putStorage,
-  putStorages,
-  invoke,
-} = require('./call-buffer')
-const {
-  extent,
-  dense,
-  isContiguous,
-  viewByList,
-  viewByNumbers,
-  asStrided,
-  denseOrdered,
-  denseLike,
-  strided,
-  reshape,
-  resize,
-  rebind,
-  dimOrder,
-  isContiguousIn,
-  cut,
-} = require('./layout-calls')
+const buffer = require('./call-buffer')
+const { backend, opcodes, tables, frame, invoke, check, leave, errorOf, argument, result } = buffer
+const { putOperand, putStorage, putStorages, received, takeCapsule } = buffer
+const layoutCalls = require('./layout-calls')
+const { viewByList, viewByNumbers, asStrided, dense, denseOrdered, denseLike } = layoutCalls
+const { strided, reshape, resize, rebind, cut } = layoutCalls
+const { extent, dimOrder, isContiguous, isContiguousIn } = layoutCalls
 const { checkAttached, GUARDS, isGuarded, checkIntact, allocate } = require('./staging')
-const {
-  canCast,
-  bytesWithin,
-  copy,
-  copyScaled,
-  copyValues,
-  fill,
-  checkCopy,
-  startCopy,
-  putCopy,
-} = require('./copies')
+const copies = require('./copies')
+const { canCast, copy, copyScaled, copyValues, fill } = copies
+const { bytesWithin, checkCopy, startCopy, putCopy } = copies
 const { Storage } = require('./storage')
 
 // Files of functions that begin a call: one that reads what is in the call buffer already may not be here, since reading a file may run code of the program's.
@@ -80,6 +45,30 @@ const {
 /** @typedef {import('./copies').Scaling} Scaling */
 
 module.exports = {
+  viewByList,
+  viewByNumbers,
+  asStrided,
+  dense,
+  denseOrdered,
+  denseLike,
+  strided,
+  reshape,
+  resize,
+  rebind,
+  cut,
+  extent,
+  dimOrder,
+  isContiguous,
+  isContiguousIn,
+  canCast,
+  copy,
+  copyScaled,
+  copyValues,
+  fill,
+  bytesWithin,
+  checkCopy,
+  startCopy,
+  putCopy,
   backend,
   opcodes,
   tables,
@@ -99,37 +88,14 @@ module.exports = {
   received,
   argument,
   result,
-  bytesWithin,
   allocate,
-  viewByList,
-  viewByNumbers,
-  asStrided,
-  denseOrdered,
-  denseLike,
-  strided,
-  extent,
-  dense,
-  reshape,
-  resize,
-  rebind,
-  dimOrder,
-  isContiguous,
-  isContiguousIn,
-  canCast,
   promoteTypes,
   finfo,
   hash,
   sharesMemory,
-  fill,
-  copy,
-  copyScaled,
-  copyValues,
   take,
   arrayEqual,
   allClose,
-  checkCopy,
-  startCopy,
-  cut,
   generate,
   checkArange,
   totals,
@@ -146,7 +112,6 @@ module.exports = {
   checkIntact,
   putStorage,
   putStorages,
-  putCopy,
   run,
   wrapStream,
   invoke,

@@ -6,29 +6,10 @@ const { failure } = require('../base/errors')
 const { isOnDevice, countStaged, bytesLeft } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
-const {
-  backend,
-  opcodes,
-  frame,
-  held,
-  check,
-  lastError,
-  callBounded,
-  isForAgain,
-  invoke,
-  invokeOn,
-  put,
-  putScalar,
-  putStorage,
-  STATUS,
-  RESULTS,
-  OPERANDS,
-  ARGS,
-  ADDRESS,
-  SIZE_OF_OPERAND,
-  SCRATCH,
-  ALIGNMENT,
-} = require('./call-buffer')
+const buffer = require('./call-buffer')
+const { backend, opcodes, frame, held, put, putScalar, putStorage } = buffer
+const { invokeWith, invokeOn, callBounded, isForAgain, check, lastError } = buffer
+const { STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, SCRATCH, ALIGNMENT } = buffer
 const { isContiguous } = require('./layout-calls')
 const { checkAttached, stage, unstage } = require('./staging')
 
@@ -41,11 +22,7 @@ const { checkAttached, stage, unstage } = require('./staging')
  * @returns {boolean} whether a copy may change the one dtype into the other
  */
 function canCast(from, to, casting) {
-  frame.f64[ARGS] = from
-  frame.f64[ARGS + 1] = to
-  frame.f64[ARGS + 2] = casting
-  invoke(opcodes.can_cast)
-  return frame.f64[RESULTS] !== 0
+  return invokeWith(opcodes.can_cast, from, to, casting) !== 0
 }
 
 /**
@@ -56,21 +33,22 @@ function canCast(from, to, casting) {
  * @param {Layout[]} sources
  * @param {number} a
  * @param {number} b
+ * @param {(layout: Layout, read: boolean) => Layout} [begin]  as stage; read: C reads it
+ * @param {(staged: Layout, layout: Layout, written: boolean) => void} [end]  what ends that
  */
-function invokeStaged(opcode, target, sources, a, b) {
-  const to = stage(target)
-  /** @type {Layout[]} */
+function invokeStaged(opcode, target, sources, a, b, begin = stage, end = unstage) {
+  const to = begin(target, false)
   const from = sources.slice()
   let staged = 0
   try {
-    for (; staged < sources.length; staged++) from[staged] = stage(sources[staged])
+    for (; staged < sources.length; staged++) from[staged] = begin(sources[staged], true)
     invokeOn(opcode, to, from, a, b)
-    unstage(to, target, true)
+    end(to, target, true)
   } catch (error) {
-    unstage(to, target, false)
+    end(to, target, false)
     throw error
   } finally {
-    for (let i = 0; i < staged; i++) unstage(from[i], sources[i], false)
+    for (let i = 0; i < staged; i++) end(from[i], sources[i], false)
   }
 }
 
@@ -286,10 +264,6 @@ function fill(layout, value) {
   putScalar(ARGS, value)
   callBounded(backend.call, opcodes.fill)
   held.a = null
-  if (target === layout) {
-    if (frame.f64[STATUS] !== 0) check()
-    return
-  }
   try {
     // before unstage, which calls C
     check()
@@ -346,10 +320,8 @@ function putCopy({ dst, src, scaling, casting }) {
  * @returns {boolean} whether the target overlaps the source, so that it cannot be done in pieces
  */
 function checkCopy(copy) {
-  const {
-    dst: { storage: to },
-    src: { storage: from },
-  } = copy
+  const to = copy.dst.storage
+  const from = copy.src.storage
   putCopy(copy)
   backend.call(copy.scaling === null ? opcodes.copy_check : opcodes.copy_scaled_check)
   held.a = null
@@ -384,6 +356,7 @@ function startCopy(copy, done) {
 
 module.exports = {
   canCast,
+  invokeStaged,
   bytesWithin,
   copy,
   copyScaled,

@@ -42,18 +42,27 @@ function checkNative() {
  */
 function indexOf(device, name) {
   const index = device === 'cuda' ? DEFAULT_DEVICE : Number(device.slice(5))
-  if (!known.has(index)) {
-    try {
-      ffi.run(opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
-    } catch (error) {
-      const { code, message } = /** @type {{ code: string, message: string }} */ (error)
-      throw code === 'ERR_DEVICE'
-        ? failure(code, `${name} is ${show(device)}; 'cpu' is there: ${message}`)
-        : error
-    }
-    known.add(index)
-  }
+  open(index, (message) =>
+    failure('ERR_DEVICE', `${name} is ${show(device)}; 'cpu' is there: ${message}`),
+  )
   return index
+}
+
+/**
+ * Opens a device the first time.
+ *
+ * @param {number} index
+ * @param {(message: string) => Error} refusal  the error where there is no such device
+ */
+function open(index, refusal) {
+  if (known.has(index)) return
+  try {
+    ffi.run(opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
+  } catch (error) {
+    const { code, message } = /** @type {{ code: string, message: string }} */ (error)
+    throw code === 'ERR_DEVICE' ? refusal(message) : error
+  }
+  known.add(index)
 }
 
 /**
@@ -192,13 +201,6 @@ function synchronize(device) {
 
 const self = Symbol('cuda')
 
-/** Lets C collect JavaScript's garbage when a device is full, before an allocation fails. It forgets the function of an instance of the package that is gone (Jest). */
-function sweepWhenFull() {
-  if (addon.sweeper === self) return
-  addon.sweeper = self
-  addon.onFull(collectGarbage)
-}
-
 /**
  * Allocates uninitialised bytes on a device, or pinned bytes on the host.
  *
@@ -214,30 +216,21 @@ function allocate(nbytes, device, shared) {
   if (nbytes > Number.MAX_SAFE_INTEGER) {
     throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
   }
-  sweepWhenFull()
+  if (addon.sweeper !== self) {
+    addon.sweeper = self
+    addon.onFull(collectGarbage) // before an allocation fails; C forgets the function of an instance of the package that is gone (Jest)
+  }
   const native = /** @type {import('./native').Backend} */ (backend)
   native.checkMemoryPressure(nbytes / (device === CPU ? 1 : 8))
   if (device === CPU) ffi.run(opcodes.pinned_new, [], [nbytes])
   else if (shared === false) ffi.run(opcodes.cuda_new, [], [device, nbytes])
-  else shareable(nbytes, device, shared === 'own')
-  const storage = native.hold(ffi.result(0), ffi.result(1), nbytes)
-  if (shared !== false) {
-    const optional = /** @type {import('./storage').OptionalFields} */ (storage.optional)
-    optional.stays = true
+  else {
+    addon.vramNew(device, nbytes, shared === 'own')
+    ffi.check()
   }
+  const storage = native.hold(ffi.result(0), ffi.result(1), nbytes)
+  if (shared !== false && storage.optional !== null) storage.optional.stays = true
   return storage
-}
-
-/**
- * Allocates device memory that other processes can map.
- *
- * @param {number} nbytes
- * @param {number} device
- * @param {boolean} own  not in an allocation that other tensors share
- */
-function shareable(nbytes, device, own) {
-  addon.vramNew(device, nbytes, own)
-  ffi.check()
 }
 
 /**
@@ -249,18 +242,12 @@ function checkPinning(what = 'pinMemory is true') {
     throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
   }
   if (known.size > 0) return
-  try {
-    ffi.run(opcodes.cuda_open, [], [DEFAULT_DEVICE])
-    known.add(DEFAULT_DEVICE)
-  } catch (error) {
-    const { code, message } = /** @type {{ code: string, message: string }} */ (error)
-    throw code === 'ERR_DEVICE'
-      ? failure(
-          'ERR_UNSUPPORTED',
-          `${what}: memory is pinned for CUDA, which is not there (${message})`,
-        )
-      : error
-  }
+  open(DEFAULT_DEVICE, (message) =>
+    failure(
+      'ERR_UNSUPPORTED',
+      `${what}: memory is pinned for CUDA, which is not there (${message})`,
+    ),
+  )
 }
 
 /**
@@ -353,9 +340,7 @@ function emptyCache() {
 function when(what, holder) {
   return new Promise((resolve, reject) => {
     ffi.putStorages([holder])
-    addon.cudaWhen(what, () => {
-      settle(resolve, reject)
-    })
+    addon.cudaWhen(what, () => settle(resolve, reject))
     ffi.check()
     if (ffi.result(0) === 1) resolve()
   })
@@ -483,7 +468,7 @@ class Stream {
   constructor(device) {
     this.#device = deviceGiven(device)
     ffi.run(opcodes.cuda_stream_new, [], [this.#device])
-    this.#handle = handleNow()
+    this.#handle = (BigInt(ffi.result(1)) << 32n) | BigInt(ffi.result(2))
     this.#holder = holderOf(ffi.result(0))
   }
 
@@ -637,11 +622,6 @@ class Event {
     const holder = ownEvent(this).#holder
     if (holder !== null) await when(EVENT, holder)
   }
-}
-
-/** @returns {bigint} the driver's handle of the stream that C has just made */
-function handleNow() {
-  return (BigInt(ffi.result(1)) << 32n) | BigInt(ffi.result(2))
 }
 
 /**

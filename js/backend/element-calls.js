@@ -2,27 +2,13 @@
 // Calls that read and write elements, copies and fills apart, and questions about dtypes.
 
 const { isOnDevice, countStaged } = require('./storage')
-const {
-  backend,
-  opcodes,
-  frame,
-  held,
-  check,
-  callBounded,
-  invoke,
-  invokeOn,
-  put,
-  putScalar,
-  RESULTS,
-  OPERANDS,
-  ARGS,
-  ADDRESS,
-  SIZE_OF_OPERAND,
-  ALIGNMENT,
-} = require('./call-buffer')
+const buffer = require('./call-buffer')
+const { backend, opcodes, frame, held, put, putScalar, invoke, invokeWith, callBounded, check } =
+  buffer
+const { RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = buffer
 const { dense } = require('./layout-calls')
 const { checkAttached, allocate, stage, unstage } = require('./staging')
-const { copy } = require('./copies')
+const { copy, invokeStaged } = require('./copies')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -59,10 +45,7 @@ function stageOnCpu(layout, read) {
  */
 function unstageFromCpu(staged, layout, written) {
   if (staged === layout) return
-  if (!isOnDevice(layout.storage)) {
-    unstage(staged, layout, written)
-    return
-  }
+  if (!isOnDevice(layout.storage)) return unstage(staged, layout, written)
   try {
     if (written) copy(layout, staged, 0)
   } finally {
@@ -76,10 +59,7 @@ function unstageFromCpu(staged, layout, written) {
  * @returns {number} the dtype in which both meet
  */
 function promoteTypes(a, b) {
-  frame.f64[ARGS] = a
-  frame.f64[ARGS + 1] = b
-  invoke(opcodes.promote_types)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.promote_types, a, b)
 }
 
 /**
@@ -87,14 +67,10 @@ function promoteTypes(a, b) {
  * @returns {{ eps: number, max: number, smallestNormal: number }}
  */
 function finfo(dtype) {
-  frame.f64[ARGS] = dtype
-  invoke(opcodes.finfo)
+  const eps = invokeWith(opcodes.finfo, dtype)
   const { f64 } = frame
-  return { eps: f64[RESULTS], max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
+  return { eps, max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
 }
-
-/** @param {number} x  of 32 bits */
-const hexOf = (x) => x.toString(16).padStart(8, '0')
 
 /**
  * @param {Layout} layout
@@ -108,9 +84,8 @@ function hash(layout) {
   held.a = null
   try {
     check()
-    const low = frame.f64[RESULTS] // both are read before toString and padStart run, which programs can replace
-    const high = frame.f64[RESULTS + 1]
-    return hexOf(low) + hexOf(high)
+    const [low, high] = frame.f64.slice(RESULTS, RESULTS + 2) // of 32 bits each
+    return low.toString(16).padStart(8, '0') + high.toString(16).padStart(8, '0')
   } finally {
     unstageFromCpu(source, layout, false)
   }
@@ -156,20 +131,7 @@ function sharesMemory(a, b) {
  * @param {number} axis
  */
 function take(dst, src, indices, axis) {
-  const to = stageOnCpu(dst, false)
-  const from = [src, indices]
-  const sources = [src, indices]
-  let staged = 0
-  try {
-    for (; staged < sources.length; staged++) from[staged] = stageOnCpu(sources[staged], true)
-    invokeOn(opcodes.take, to, from, axis, 0)
-    unstageFromCpu(to, dst, true)
-  } catch (error) {
-    unstageFromCpu(to, dst, false)
-    throw error
-  } finally {
-    for (let i = 0; i < staged; i++) unstageFromCpu(from[i], sources[i], false)
-  }
+  invokeStaged(opcodes.take, dst, [src, indices], axis, 0, stageOnCpu, unstageFromCpu)
 }
 
 /**

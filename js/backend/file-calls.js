@@ -8,6 +8,7 @@ const {
   frame,
   held,
   invoke,
+  invokeWith,
   putStorage,
   RESULTS,
   OPERANDS,
@@ -66,6 +67,24 @@ function swapBytes(storage, itemsize) {
 }
 
 /**
+ * @param {number} opcode  of a call whose first result is errno where the system refused
+ * @param {...number} numbers
+ * @throws ERR_IO, with errno
+ */
+function invokeRetried(opcode, ...numbers) {
+  retried(() => {
+    try {
+      invokeWith(opcode, ...numbers)
+    } catch (error) {
+      const errno = frame.f64[RESULTS]
+      throw errno > 0
+        ? Object.assign(/** @type {Error} */ (error), { errno: errnoOf(errno) })
+        : error
+    }
+  })
+}
+
+/**
  * Maps a file into memory. The descriptor may be closed afterwards.
  *
  * @param {number} fd
@@ -76,22 +95,8 @@ function swapBytes(storage, itemsize) {
  * @throws ERR_IO, with errno
  */
 function mapFile(fd, nbytes, shared, guard) {
+  invokeRetried(opcodes.map_file, fd, 0, nbytes, shared ? 1 : 0, guard)
   const { f64 } = frame
-  const map = () => {
-    f64[ARGS] = fd
-    f64[ARGS + 1] = 0
-    f64[ARGS + 2] = nbytes
-    f64[ARGS + 3] = shared ? 1 : 0
-    f64[ARGS + 4] = guard
-    try {
-      invoke(opcodes.map_file)
-    } catch (error) {
-      throw f64[RESULTS] === 0
-        ? error
-        : Object.assign(/** @type {Error} */ (error), { errno: errnoOf(f64[RESULTS]) })
-    }
-  }
-  retried(map)
   const storage = backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
   if (events.listener !== null) events.listener.mapped(storage, fd, shared)
   return storage
@@ -105,30 +110,18 @@ function mapFile(fd, nbytes, shared, guard) {
  * @returns {number} errno; 0: done
  */
 function reserveFile(fd, nbytes) {
-  frame.f64[ARGS] = fd
-  frame.f64[ARGS + 1] = nbytes
-  invoke(opcodes.reserve_file)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.reserve_file, fd, nbytes)
 }
 
 /**
  * @param {number} opcode
- * @param {number[]} numbers  that it gets
+ * @param {...number} numbers  that it gets
  * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
  * @throws ERR_IO, with errno
  */
-function heldFile(opcode, numbers) {
+function heldFile(opcode, ...numbers) {
+  invokeRetried(opcode, ...numbers)
   const { f64 } = frame
-  retried(() => {
-    for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
-    try {
-      invoke(opcode)
-    } catch (error) {
-      throw f64[RESULTS] > 0
-        ? Object.assign(/** @type {Error} */ (error), { errno: errnoOf(f64[RESULTS]) })
-        : error
-    }
-  })
   const fd = f64[RESULTS + 1]
   return { holder: backend.hold(f64[RESULTS], 0, 0), fd }
 }
@@ -138,7 +131,7 @@ function heldFile(opcode, numbers) {
  *
  * @param {number} fd
  */
-const holdFile = (fd) => heldFile(opcodes.file_hold, [fd])
+const holdFile = (fd) => heldFile(opcodes.file_hold, fd)
 
 /**
  * Shared memory for several processes, without a name, all zero.
@@ -148,7 +141,7 @@ const holdFile = (fd) => heldFile(opcodes.file_hold, [fd])
  * @param {number} nbytes  at least 1
  */
 const newSegment = (sealed, mode, nbytes) =>
-  heldFile(opcodes.segment_new, [sealed ? 1 : 0, mode, nbytes])
+  heldFile(opcodes.segment_new, sealed ? 1 : 0, mode, nbytes)
 
 /**
  * Gives an open file a name, which may be its first.
@@ -159,9 +152,7 @@ const newSegment = (sealed, mode, nbytes) =>
  */
 function linkFile(fd, path) {
   ;/** @type {any} */ (backend).leaveText(path)
-  frame.f64[ARGS] = fd
-  invoke(opcodes.link_file)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.link_file, fd)
 }
 
 /**
@@ -169,9 +160,7 @@ function linkFile(fd, path) {
  * @returns {boolean} whether nobody can make the file shorter
  */
 function isSealed(fd) {
-  frame.f64[ARGS] = fd
-  invoke(opcodes.file_is_sealed)
-  return frame.f64[RESULTS] === 1
+  return invokeWith(opcodes.file_is_sealed, fd) === 1
 }
 
 /** How a file is locked, as in src/platform/platform.h; asked: could it be, exclusively? */
@@ -185,10 +174,7 @@ const LOCKS = { none: 0, shared: 1, exclusive: 2, asked: 3 }
  * @returns {number} errno; 0: done; EAGAIN: another opening has it locked
  */
 function lockFile(fd, how) {
-  frame.f64[ARGS] = fd
-  frame.f64[ARGS + 1] = how
-  invoke(opcodes.lock_file)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.lock_file, fd, how)
 }
 
 module.exports = {

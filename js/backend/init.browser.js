@@ -17,37 +17,10 @@ const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 /** @typedef {(math: ModuleSource | true, algorithms: ModuleSource | boolean | undefined) => Promise<void>} LoadMath */
 
 /** (module (func (result v128) i32.const 0 i8x16.splat)), which is valid only with SIMD */
-const SIMD = Uint8Array.of(
-  0,
-  97,
-  115,
-  109,
-  1,
-  0,
-  0,
-  0,
-  1,
-  5,
-  1,
-  96,
-  0,
-  1,
-  123,
-  3,
-  2,
-  1,
-  0,
-  10,
-  8,
-  1,
-  6,
-  0,
-  65,
-  0,
-  253,
-  15,
+const SIMD = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15,
   11,
-)
+])
 
 /** as a page begins */
 const LESS_THAN = 60
@@ -100,57 +73,40 @@ async function withMath(
  * @param {Modules} modules
  * @returns {Promise<void>}
  */
-function init(given, modules) {
-  try {
-    const { math, algorithms, ...options } = optionsOfInit(given)
-    if (begun !== null) {
-      if (!isNone(options) && !isSame(begun.options, options)) {
-        throw failure(
-          'ERR_UNSUPPORTED',
-          'init was called before with other options; a page or worker has one memory',
-        )
-      }
-      return withMath(begun.done, { math, algorithms })
-    }
+async function init(given, modules) {
+  const { math, algorithms, ...options } = optionsOfInit(given)
+  if (begun === null) {
     const done = open(options, modules).catch((error) => {
       begun = null // init may be called again
       throw error
     })
     begun = { options, done }
-    return withMath(done, { math, algorithms })
-  } catch (error) {
-    return Promise.reject(error)
+  } else if (Object.values(options).some((value) => value !== undefined)) {
+    const before = comparable(begun.options)
+    if (comparable(options).some((value, i) => value !== before[i])) {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        'init was called before with other options; a page or worker has one memory',
+      )
+    }
   }
+  await withMath(begun.done, { math, algorithms })
 }
-
-/** @param {InitOptions} options */
-const isNone = (options) => Object.values(options).every((value) => value === undefined)
 
 /**
- * @param {InitOptions} a
- * @param {InitOptions} b
+ * @param {InitOptions} options
+ * @returns {unknown[]} the same for options that mean the same
  */
-function isSame(a, b) {
-  return (
-    urlOf(a.wasm) === urlOf(b.wasm) &&
-    (a.shared ?? false) === (b.shared ?? false) &&
-    groupOf(a.from) === groupOf(b.from) &&
-    a.initialMemory === b.initialMemory &&
-    a.maximumMemory === b.maximumMemory
-  )
+function comparable({ wasm, shared = false, from, initialMemory, maximumMemory }) {
+  const { group } = /** @type {any} */ (from ?? {})
+  return [isUrl(wasm) ? String(wasm) : wasm, shared, group?.name, initialMemory, maximumMemory]
 }
-
-/** @param {unknown} wasm  URLs are compared as text */
-const urlOf = (wasm) => (isUrl(wasm) ? String(wasm) : wasm)
 
 /**
  * @param {unknown} value
  * @returns {value is URL} false in an AudioWorklet, which lacks the class URL
  */
 const isUrl = (value) => typeof URL === 'function' && value instanceof URL
-
-/** @param {any} token */
-const groupOf = (token) => token?.group?.name
 
 /**
  * @param {InitOptions} options
@@ -166,10 +122,10 @@ async function open(options, modules) {
       "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)",
     )
   }
+  const from = /** @type {any} */ (options.from)
+  const carriesCopy = from?.isCopy === true && from.group === undefined // without memory to join
   const made =
-    options.from === undefined || carriesCopy(options.from)
-      ? await started(options, modules)
-      : await joined(options)
+    from === undefined || carriesCopy ? await started(options, modules) : await joined(options)
   const { tables } = made
   if (tables.version !== version) {
     throw failure(
@@ -180,9 +136,6 @@ async function open(options, modules) {
   if (made instanceof shared.SharedBackend && !isWorklet()) await guard(made)
   engine = made
 }
-
-/** @param {any} token  without memory to join, because it has a copy of the bytes */
-const carriesCopy = (token) => token.isCopy === true && token.group === undefined
 
 /**
  * @param {InitOptions} options
@@ -243,9 +196,13 @@ async function started(options, modules) {
     )
   }
   if (isShared && options.shared === true) await checkLocks()
-  const memory = isShared
-    ? memoryOf({ initialMemory, maximumMemory, shared: true }, options.shared === 'auto')
-    : null
+  /** @type {import('./wasm').WasmMemory | null} */
+  let memory = null
+  try {
+    if (isShared) memory = wasm.newMemory({ initialMemory, maximumMemory, shared: true })
+  } catch (/** @type {any} */ error) {
+    if (!(options.shared === 'auto' && error.code === 'ERR_MEMORY')) throw error // the device has no room for it
+  }
   const module = await moduleOf(options.wasm ?? moduleIn(modules, memory !== null), 'wasm')
   try {
     if (memory !== null) return shared.start(shared.newGroup(module, memory))
@@ -256,20 +213,6 @@ async function started(options, modules) {
       'ERR_FORMAT',
       `the module is not the one for ${memory !== null ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`,
     )
-  }
-}
-
-/**
- * @param {Parameters<typeof wasm.newMemory>[0]} options
- * @param {boolean} isOptional
- * @returns {import('./wasm').WasmMemory | null} null: it is optional, and the device has no room for it
- */
-function memoryOf(options, isOptional) {
-  try {
-    return wasm.newMemory(options)
-  } catch (/** @type {any} */ error) {
-    if (isOptional && error.code === 'ERR_MEMORY') return null
-    throw error
   }
 }
 

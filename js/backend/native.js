@@ -26,21 +26,9 @@ const {
   lengthOf,
 } = require('../base/buffers')
 const { requireAddon, platformName, isShipped } = require('../runtime/platform')
-const {
-  events,
-  Storage,
-  Group,
-  OptionalFields,
-  passing,
-  unclaim,
-  opcodesOf,
-  budget,
-  newSharedStorage,
-  grant,
-  countedBytes,
-  counts,
-  reportDeleter,
-} = require('./storage')
+const { Storage, Group, OptionalFields, passing, unclaim, newSharedStorage } = require('./storage')
+const { events, opcodesOf, budget, grant, counts, countedBytes } = require('./storage')
+const { outOfSight, reporting } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
 const BIG = 65536 // bytes from which a storage is counted by itself
@@ -55,15 +43,6 @@ const owners = new WeakMap()
 
 /** Buffers over guarded mappings, with a storage that lives as long: tensors made of such a buffer are guarded as well. @type {WeakMap<object, Storage>} */
 const guarded = new WeakMap()
-
-/** @returns {string[]} where the addon may be, in the order in which it is looked for */
-function addonPaths() {
-  if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
-  return [
-    placeOf('build', 'Release', 'samebytes.node'),
-    placeOf('prebuilds', platformName(), 'samebytes.node'),
-  ]
-}
 
 /** @returns {boolean} whether it is a mistake that the addon is missing */
 const isExpected = () => process.env.SAMEBYTES_BINARY !== undefined || isShipped()
@@ -81,9 +60,13 @@ let folder = ''
 function load() {
   const reasons = []
   let isForbidden = false
-  const all = addonPaths()
-  for (let i = 0; i < all.length; i++) {
-    const file = all[i]
+  const files = process.env.SAMEBYTES_BINARY
+    ? [path.resolve(process.env.SAMEBYTES_BINARY)]
+    : [
+        placeOf('build', 'Release', 'samebytes.node'),
+        placeOf('prebuilds', platformName(), 'samebytes.node'),
+      ]
+  for (const file of files) {
     try {
       const addon = requireAddon(file)
       log('addon %s', file)
@@ -153,22 +136,15 @@ class SpareBuffers {
 
   /** @param {number} nbytes @returns {[ArrayBuffer, number] | null} a buffer of so many bytes, with anything in it, and its address */
   take(nbytes) {
-    const { list } = this
-    for (let i = list.length - 1; i >= 0; i--) {
-      if (byteLengthOf(list[i][0]) === nbytes) return this.takeAt(i)
-    }
-    return null
+    const at = this.list.findLastIndex(([buffer]) => byteLengthOf(buffer) === nbytes)
+    return at < 0 ? null : this.takeAt(at)
   }
 
   /** @param {number} at */
   takeAt(at) {
-    const { list } = this
-    const found = list[at]
+    const found = this.list[at]
     const nbytes = byteLengthOf(found[0])
-    /** @type {[ArrayBuffer, number][]} */
-    const rest = []
-    for (let i = 0; i < list.length; i++) if (i !== at) rest.push(list[i])
-    this.list = rest // not moved in place: a program that is stopped in a loop or at a call (vm's timeout) would leave one buffer there twice
+    this.list = this.list.filter((spare) => spare !== found) // not moved in place: a program that is stopped in a loop or at a call (vm's timeout) would leave one buffer there twice
     this.nbytes -= nbytes
     return found
   }
@@ -196,9 +172,9 @@ class Backend {
     }
     this.opcodes = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
-    const int32 = this.tables.dtypes
-      .map((/** @type {[string, string] | null} */ row) => (row === null ? '' : row[0]))
-      .indexOf('int32')
+    const int32 = this.tables.dtypes.findIndex(
+      (/** @type {[string, string] | null} */ row) => row?.[0] === 'int32',
+    )
     /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
     this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
     this.textBytes = new Uint8Array(
@@ -234,9 +210,7 @@ class Backend {
     this.hasGuarded = false
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
-    onShortage(() => {
-      this.sweep()
-    })
+    onShortage(() => this.sweep())
     budget.collect = collectGarbage
   }
 
@@ -263,12 +237,8 @@ class Backend {
     return {
       tables: JSON.parse(math.tables),
       algorithms: () => JSON.parse(math.algorithms),
-      call: (row) => {
-        this.call(first + row)
-      },
-      start: (row, done) => {
-        this.addon.compute(first + row, done)
-      },
+      call: (row) => this.call(first + row),
+      start: (row, done) => this.addon.compute(first + row, done),
     }
   }
 
@@ -307,8 +277,7 @@ class Backend {
 
   /** Frees native storages that JavaScript has collected, and forgets the counts of collected groups. */
   sweep() {
-    const ids = this.addon.sweep()
-    for (let i = 0; i < ids.length; i++) counts.delete(ids[i])
+    for (const id of this.addon.sweep()) counts.delete(id)
   }
 
   // ---- Making storages ----
@@ -350,9 +319,12 @@ class Backend {
     const buffer = spare === null ? this.newBuffer(nbytes, zeroed) : spare[0]
     const address = spare === null ? this.locate(buffer) : spare[1]
     const start = -address & (ALIGNMENT - 1)
-    const storage = new Storage(this.groupFor('v8', nbytes), null, buffer, start, nbytes)
+    let group = this.batch
+    if (nbytes >= BIG) group = this.newGroup('v8')
+    else if (group.made++ >= BATCH) group = this.batch = this.newGroup('v8')
+    const storage = new Storage(group, null, buffer, start, nbytes)
     storage.address = address + start
-    storage.group.count.bytes += nbytes
+    group.count.bytes += nbytes
     return storage
   }
 
@@ -367,21 +339,6 @@ class Backend {
   }
 
   /**
-   * @param {'v8' | 'js'} kind
-   * @param {number} nbytes
-   * @returns {Group}
-   */
-  groupFor(kind, nbytes) {
-    if (kind === 'js') {
-      if (this.adopted.made++ >= BATCH) this.adopted = this.newGroup('js')
-      return this.adopted
-    }
-    if (nbytes >= BIG) return this.newGroup('v8')
-    if (this.batch.made++ >= BATCH) this.batch = this.newGroup('v8')
-    return this.batch
-  }
-
-  /**
    * A storage over the caller's bytes.
    *
    * @param {ArrayBufferLike} buffer
@@ -392,7 +349,8 @@ class Backend {
   adopt(buffer, byteOffset, nbytes) {
     const whole = this.hasGuarded && nbytes > 0 ? guarded.get(buffer) : undefined
     if (whole !== undefined) return this.partOf(whole, byteOffset, nbytes)
-    return new Storage(this.groupFor('js', nbytes), null, buffer, byteOffset, nbytes)
+    if (this.adopted.made++ >= BATCH) this.adopted = this.newGroup('js')
+    return new Storage(this.adopted, null, buffer, byteOffset, nbytes)
   }
 
   /**
@@ -518,11 +476,12 @@ class Backend {
    */
   watch(storage, handle) {
     const id = this.addon.watch(storage, handle)
+    const { f64 } = this.frame
     if (id < 0) {
-      this.drop(handle)
+      f64[this.tables.frame.ARGS] = handle
+      this.call(this.opcodes.storage_drop)
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
-    const { f64 } = this.frame
     const optional = (storage.optional = new OptionalFields())
     optional.watch = id
     optional.guarded = f64[this.RESULTS] !== 0
@@ -542,12 +501,6 @@ class Backend {
     this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter), -1)
     check()
     this.watch(storage, this.frame.f64[this.RESULTS])
-  }
-
-  /** @param {number} handle  without a watch */
-  drop(handle) {
-    this.frame.f64[this.tables.frame.ARGS] = handle
-    this.call(this.opcodes.storage_drop)
   }
 
   // ---- Using storages ----
@@ -621,21 +574,15 @@ class Backend {
       const optional = /** @type {OptionalFields} */ (storage.optional)
       const buffer = this.addon.buffer(optional.watch)
       check()
-      if (optional.guarded) this.noteGuarded(buffer, storage)
+      if (optional.guarded) {
+        guarded.set(buffer, this.partOf(storage, 0, storage.nbytes)) // the storage may be disposed before the buffer is collected
+        this.hasGuarded = true
+      }
       storage.buffer = buffer
       optional.windows = null
       if (storage.owner !== undefined) owners.set(buffer, [storage.owner, optional.base])
     }
     return /** @type {ArrayBufferLike} */ (storage.buffer)
-  }
-
-  /**
-   * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before the buffer is collected
-   * @param {Storage} storage
-   */
-  noteGuarded(buffer, storage) {
-    guarded.set(buffer, this.partOf(storage, 0, storage.nbytes))
-    this.hasGuarded = true
   }
 
   /**
@@ -661,15 +608,9 @@ class Backend {
    * @returns {boolean}
    */
   canView(storage, Type) {
-    const { kind } = storage
-    if (
-      kind === 'native'
-        ? storage.buffer === null ||
-          (this.faults === null && /** @type {OptionalFields} */ (storage.optional).guarded)
-        : kind === 'cuda'
-    ) {
-      return false
-    }
+    const { kind, buffer, optional } = storage
+    if (kind === 'cuda' || (kind === 'native' && buffer === null)) return false
+    if (kind === 'native' && this.faults === null && optional?.guarded) return false
     return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
@@ -691,12 +632,9 @@ class Backend {
     const windows = (optional.windows ??= [])
     const seen = windows[dtype]
     if (seen !== undefined && bufferOf(seen) === buffer) return seen
-    const made =
-      storage.nbytes === 0
-        ? new Type(0)
-        : new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)) // a detached buffer takes no array
-    windows[dtype] = made
-    return made
+    const n = Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)
+    return (windows[dtype] =
+      storage.nbytes === 0 ? new Type(0) : new Type(buffer, storage.byteOffset, n)) // a detached buffer takes no array
   }
 
   /**
@@ -716,16 +654,12 @@ class Backend {
   release(storage) {
     if (storage.released) return
     storage.claims = -1
-    const {
-      group: { count },
-      block,
-      optional,
-    } = storage
+    const { group, block, optional } = storage
     if (optional !== null && optional.base !== null) unclaim(optional.base, this)
     if (block !== null && block !== IN_HEAP) {
       this.small.recycle(storage)
     } else if (storage.kind === 'v8' || storage.kind === 'sab') {
-      count.bytes -= storage.nbytes
+      group.count.bytes -= storage.nbytes
       if (storage.nbytes >= BIG && storage.kind === 'v8' && !storage.isShown && optional === null) {
         this.spare.put(
           /** @type {ArrayBuffer} */ (storage.buffer),
@@ -774,30 +708,5 @@ class Backend {
 }
 
 rootless(Backend)
-
-/** @param {Storage} storage */
-function outOfSight({ optional }) {
-  return failure(
-    'ERR_DEVICE',
-    `the bytes are on cuda:${optional?.device}, where JavaScript does not see them; cpu() copies them`,
-  )
-}
-
-/**
- * Has the instance of the package that was given a deleter report what it throws: a process may have several instances over one
- * addon (Jest), and the last one is called for all.
- *
- * @param {Function} deleter
- * @returns {(address: bigint) => void}
- */
-function reporting(deleter) {
-  return (address) => {
-    try {
-      deleter(address)
-    } catch (error) {
-      reportDeleter(error)
-    }
-  }
-}
 
 module.exports = { Backend, isExpected, isDefault, start: () => new Backend() }

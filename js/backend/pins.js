@@ -26,11 +26,6 @@ const own = { table: new SlotTable(), letGo: [] }
 /** @returns {typeof own} the table in use */
 const current = () => addon.pinnedHere ?? own
 
-/** @param {Stored} storage */
-function releasePinned(storage) {
-  unclaim(storage, backend)
-}
-
 /** Unpins what native code is done with. */
 function collect() {
   let n
@@ -93,7 +88,7 @@ function pin(layout, readOnly) {
   }
   const { table, letGo } = current()
   const number = table.put(storage)
-  letGo[number] = releasePinned
+  letGo[number] = (stored) => unclaim(stored, backend)
   claim(storage)
   ffi.putOperand(layout, readOnly)
   return number

@@ -103,24 +103,14 @@ function startShared() {
   const group = found?.group ?? newGroup(compile('samebytes-shared.wasm'))
   const backend = start(group, { thread: threadId, parent: found?.parent ?? 0 })
   setEnvironmentData(KEY, { group, parent: threadId })
-  endWithWorkers(backend)
-  return backend
-}
-
-/**
- * Frees what a worker's environment holds when its thread is gone, however it ended. The thread that started it does that: a worker
- * would free the stack and bytes that its own later `exit` listeners use. If that thread has not loaded the package, one above it
- * that has does it at its own end.
- *
- * @param {import('./wasm-shared').SharedBackend} backend
- */
-function endWithWorkers(backend) {
+  // Frees what a worker's environment holds when its thread is gone, however it ended. The thread that started it does that: a worker
+  // would free the stack and bytes that its own later `exit` listeners use. If that thread has not loaded the package, one above it
+  // that has does it at its own end.
   process.on('worker', (worker) => {
-    const { threadId } = worker
-    worker.prependOnceListener('exit', () => {
-      backend.endThread(threadId)
-    })
+    const { threadId: ended } = worker
+    worker.prependOnceListener('exit', () => backend.endThread(ended))
   })
+  return backend
 }
 
 module.exports = choose()

@@ -24,7 +24,10 @@ function checkAttached(storage) {
   const length = byteLengthOf(storage.buffer)
   if (length >= storage.byteOffset + storage.nbytes) return
   if (storage.kind === 'native') return // its memory stays, and gets another buffer
-  throw detached(storage, length)
+  throw failure(
+    'ERR_DETACHED',
+    `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`,
+  )
 }
 
 /** Guards against files that others make shorter: none, one, one unless the file is sealed. */
@@ -47,17 +50,6 @@ function checkIntact(storage) {
   if (!isGuarded(storage) || (faults !== null && Atomics.load(faults, 0) === 0)) return
   putStorage(frame.f64, OPERANDS, storage)
   invoke(opcodes.storage_intact)
-}
-
-/**
- * @param {Storage} storage
- * @param {number} length
- */
-function detached(storage, length) {
-  return failure(
-    'ERR_DETACHED',
-    `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`,
-  )
 }
 
 /**

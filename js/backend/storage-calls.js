@@ -2,36 +2,18 @@
 // Calls about storages: what is alive, what is page-locked, what goes to other threads.
 
 const { events, isOnDevice, staying } = require('./storage')
-const {
-  backend,
-  opcodes,
-  frame,
-  held,
-  check,
-  invoke,
-  putStorage,
-  putScalar,
-  RESULTS,
-  OPERANDS,
-  ARGS,
-  SIZE_OF_OPERAND,
-} = require('./call-buffer')
+const buffer = require('./call-buffer')
+const { backend, opcodes, frame, held, putStorage, putScalar, invoke, invokeWith, check } = buffer
+const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = buffer
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
 function totals() {
   invoke(opcodes.totals)
-  const { f64 } = frame
-  return {
-    storages: f64[RESULTS],
-    heap: f64[RESULTS + 1],
-    foreign: f64[RESULTS + 2],
-    inFlight: f64[RESULTS + 3],
-    mapped: f64[RESULTS + 4],
-    pinned: f64[RESULTS + 5],
-    cuda: f64[RESULTS + 6],
-  }
+  const results = frame.f64.subarray(RESULTS, RESULTS + 7)
+  const [storages, heap, foreign, inFlight, mapped, pinned, cuda] = results
+  return { storages, heap, foreign, inFlight, mapped, pinned, cuda }
 }
 
 /** @returns {number} file descriptors of device memory that nobody has used, and memory that is kept for importers */
@@ -97,9 +79,7 @@ function wrapStream(device, number) {
  */
 function sendStorage(storage, uses) {
   putStorage(frame.f64, OPERANDS, storage)
-  frame.f64[ARGS] = uses
-  invoke(opcodes.parcel_new)
-  const key = frame.f64[RESULTS]
+  const key = invokeWith(opcodes.parcel_new, uses)
   if (events.listener !== null) events.listener.shared(storage, 'sent')
   return key
 }
@@ -111,8 +91,7 @@ function sendStorage(storage, uses) {
  */
 function receiveStorage(key, asSab) {
   const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
-  frame.f64[ARGS] = key
-  invoke(opcodes.parcel_take)
+  invokeWith(opcodes.parcel_take, key)
   const { f64 } = frame
   const storage = staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (buffer !== null) storage.buffer = buffer
@@ -125,21 +104,17 @@ function receiveStorage(key, asSab) {
  * @returns {number} bytes of the storage; no use is taken
  */
 function sentBytes(key) {
-  frame.f64[ARGS] = key
-  invoke(opcodes.parcel_nbytes)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.parcel_nbytes, key)
 }
 
 /** Takes back all uses that nobody has taken. @param {number} key */
 function takeBackStorage(key) {
-  frame.f64[ARGS] = key
-  invoke(opcodes.parcel_drop)
+  invokeWith(opcodes.parcel_drop, key)
 }
 
 /** @returns {number} a number that no other process has */
 function home() {
-  invoke(opcodes.parcels_home)
-  return frame.f64[RESULTS]
+  return invokeWith(opcodes.parcels_home)
 }
 
 module.exports = {

@@ -31,27 +31,6 @@ class Group {
 
 rootless(Group)
 
-/** Numbers, last in, first out: a list without a prototype, filled by index, since its push and pop take ten times as long. */
-class Stack {
-  constructor() {
-    /** @type {number[]} */
-    this.list = []
-    this.size = 0
-  }
-
-  /** @param {number} x */
-  push(x) {
-    this.list[this.size++] = x
-  }
-
-  /** @returns {number} of a stack that has one */
-  pop() {
-    return this.list[--this.size]
-  }
-}
-
-rootless(Stack)
-
 /**
  * Values by small numbers that are used again. Finding one in a Map takes longer, most of all where the processor's caches are cold.
  * Either the caller numbers the values (`set`, `delete`), or the table does (`put`, `drop`).
@@ -64,9 +43,8 @@ class SlotTable {
     this.held = []
     /** values that are there */
     this.size = 0
-    /** numbers that `put` uses again, the last one first; it never gets shorter @type {number[]} */
+    /** numbers that `put` uses again, the last one first @type {number[]} */
     this.free = []
-    this.freeCount = 0
   }
 
   /** @param {number} id @param {T} value */
@@ -84,7 +62,7 @@ class SlotTable {
 
   /** @param {T} value @returns {number} its number */
   put(value) {
-    const id = this.freeCount > 0 ? this.free[--this.freeCount] : this.held.length
+    const id = this.free.pop() ?? this.held.length
     this.set(id, value)
     return id
   }
@@ -92,7 +70,7 @@ class SlotTable {
   /** @param {number} id  that `put` gave; it is used again */
   drop(id) {
     this.delete(id)
-    this.free[this.freeCount++] = id
+    this.free.push(id)
   }
 
   /** @param {(value: T) => void} fn */
@@ -265,10 +243,10 @@ function unclaim(storage, backend) {
  * @returns {Record<string, number>} by name
  */
 function opcodesOf(tables) {
-  /** @type {Record<string, number>} */
-  const numbers = {}
-  for (let i = 0; i < tables.rows.length - 1; i++) numbers[tables.rows[i][0]] = i
-  return numbers
+  const rows = tables.rows.slice(0, -1)
+  return Object.fromEntries(
+    rows.map((/** @type {[string]} */ [name], /** @type {number} */ i) => [name, i]),
+  )
 }
 
 // ---- What the inspector is told ----
@@ -346,9 +324,7 @@ function watchGrowth(nbytes, inUse) {
   if (growth.used < 0) {
     growth.used = used
     growth.count = 0
-    onNextTurn(() => {
-      growth.used = -1
-    })
+    onNextTurn(() => (growth.used = -1))
   } else if (used - growth.used >= MUCH && growth.count >= MANY) {
     growth.isTold = true
     warn(
@@ -483,17 +459,37 @@ function stackOf(error) {
 }
 
 /**
- * Reports what a deleter threw: in a counter and a process warning.
+ * Has the instance of the package that was given a deleter report what it throws, in a counter and a process warning: a process may have
+ * several instances over one addon (Jest), and the last one is called for all.
  *
- * @param {unknown} error
+ * @param {Function} deleter
+ * @returns {(address: bigint) => void}
  */
-function reportDeleter(error) {
-  stats.deleterErrors++
-  let text = 'something that has no text'
-  try {
-    text = error instanceof Error ? stackOf(error) : String(error)
-  } catch {}
-  warn(`a deleter threw: ${text}`)
+function reporting(deleter) {
+  return (address) => {
+    try {
+      deleter(address)
+    } catch (error) {
+      stats.deleterErrors++
+      let text = 'something that has no text'
+      try {
+        text = error instanceof Error ? stackOf(error) : String(error)
+      } catch {}
+      warn(`a deleter threw: ${text}`)
+    }
+  }
+}
+
+/**
+ * The error where JavaScript would have to see a device's memory.
+ *
+ * @param {Storage} storage  on a device
+ */
+function outOfSight({ optional }) {
+  return failure(
+    'ERR_DEVICE',
+    `the bytes are on cuda:${optional?.device}, where JavaScript does not see them; cpu() copies them`,
+  )
 }
 
 module.exports = {
@@ -501,7 +497,6 @@ module.exports = {
   Storage,
   Group,
   OptionalFields,
-  Stack,
   SlotTable,
   passing,
   CPU,
@@ -525,5 +520,6 @@ module.exports = {
   countCopy,
   countSent,
   countStaged,
-  reportDeleter,
+  outOfSight,
+  reporting,
 }

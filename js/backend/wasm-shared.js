@@ -5,7 +5,7 @@
 const { failure } = require('../base/errors')
 const { newName } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer } = require('../base/buffers')
-const { Backend, importsOf, newMemory, maxima } = require('./wasm')
+const { Backend, instantiate, newMemory, maxima } = require('./wasm')
 const { version } = require('../base/version')
 
 /** @typedef {import('./wasm').WasmMemory} WasmMemory */
@@ -67,13 +67,8 @@ class SharedBackend extends Backend {
   /** @returns {number[]} environments of the threads that hold their locks, this one's included */
   watched() {
     const ids = []
-    for (
-      let id = this.exports.sb_next_watched(0);
-      id !== 0;
-      id = this.exports.sb_next_watched(id)
-    ) {
-      ids.push(id >>> 0)
-    }
+    let id = 0
+    while ((id = this.exports.sb_next_watched(id)) !== 0) ids.push(id >>> 0)
     return ids
   }
 
@@ -157,64 +152,26 @@ function staying(storage) {
  * @param {ThreadGroup} group
  * @param {Place} [position]
  */
-function start(group, position = { thread: 0, parent: 0 }) {
+function start(group, { thread, parent } = { thread: 0, parent: 0 }) {
   if (group.version !== version) {
     throw failure(
       'ERR_UNSUPPORTED',
       `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`,
     )
   }
-  const { memory, module } = group
-  const grown = { renew() {} }
-  const instance = new WebAssembly.Instance(
-    /** @type {any} */ (module),
-    importsOf(memory, () => {
-      grown.renew()
-    }),
-  )
-  const exports = /** @type {any} */ (instance.exports)
-  if (group.started) join(exports, position)
-  else begin(exports, group, position)
-  const backend = new SharedBackend(exports, group)
-  grown.renew = () => {
-    backend.renew()
-  }
-  return backend
-}
-
-/**
- * @param {any} exports
- * @param {ThreadGroup} group
- * @param {Place} position
- */
-function begin(exports, group, { thread, parent }) {
-  exports._initialize()
-  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0, thread, parent))
-  group.started = true
-}
-
-/**
- * The module starts every thread on the same stack. What gives this one its own uses none, and no thread-local
- * variables.
- *
- * @param {any} exports
- * @param {Place} position
- */
-function join(exports, { thread, parent }) {
+  const { exports, watch } = instantiate(group.module, group.memory)
+  if (!group.started) exports._initialize()
   const tls = exports.__tls_size.value
-  const environment = exports.sb_new_environment(tls, 1, thread, parent)
-  if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
-  enter(exports, environment)
-}
-
-/**
- * @param {any} exports
- * @param {number} environment  this thread's from now on; 0: there was no memory for it
- */
-function enter(exports, environment) {
+  const environment = exports.sb_new_environment(tls, group.started ? 1 : 0, thread, parent)
   if (environment === 0) throw failure('ERR_MEMORY', 'there is no WASM memory for another thread')
+  // The module starts every thread on the same stack. What gives this one its own uses none, and no thread-local variables.
+  if (group.started) exports.stackRestore(exports.sb_stack(environment, tls))
   exports.__wasm_init_tls(exports.sb_tls(environment))
   exports.sb_start(environment)
+  group.started = true
+  const backend = new SharedBackend(exports, group)
+  watch(backend)
+  return backend
 }
 
 module.exports = { SharedBackend, newGroup, start }

@@ -10,18 +10,11 @@ const {
   Storage,
   Group,
   OptionalFields,
-  Stack,
   passing,
-  opcodesOf,
   newSharedStorage,
-  budget,
-  grant,
-  watchGrowth,
-  countedBytes,
-  counts,
-  stats,
-  reportDeleter,
+  reporting,
 } = require('./storage')
+const { opcodesOf, budget, grant, watchGrowth, counts, countedBytes, stats } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -70,15 +63,6 @@ function newCallBuffer(size, renew) {
   }
 }
 
-/** @returns {ArrayBuffer | null} null: there is no room */
-function newBallast() {
-  try {
-    return new ArrayBuffer(BALLAST)
-  } catch {
-    return null
-  }
-}
-
 /** Bytes that a memory of this thread may grow to: WebAssembly.Memory does not tell. @type {WeakMap<object, number>} */
 const maxima = new WeakMap()
 
@@ -111,9 +95,7 @@ class Backend {
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = []
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
-    this.frame = newCallBuffer(this.tables.frame.SIZE, () => {
-      this.renew()
-    })
+    this.frame = newCallBuffer(this.tables.frame.SIZE, () => this.renew())
     this.opcodes = opcodesOf(this.tables)
     this.renew()
     /** @type {(opcode: number) => void} */
@@ -125,26 +107,21 @@ class Backend {
     }
     /** storages of the typed arrays that callers have (`data`), which keep them alive @type {WeakMap<object, Storage>} */
     this.dataViews = new WeakMap()
-    /** handles whose storages were collected */
-    this.due = new Stack()
-    /** @typedef {{ id: number, handle: number, handles: number[] | null }} Held */
-    this.registry = new FinalizationRegistry((/** @type {Held} */ { id, handle, handles }) => {
-      this.forget(id)
-      if (handle !== 0) this.due.push(handle)
-      const length = handles === null ? 0 : handles.length
-      for (let i = 0; i < length; i++) {
-        const each = /** @type {number[]} */ (handles)[i]
-        if (each !== 0) this.due.push(each)
-      }
+    /** handles whose storages were collected @type {number[]} */
+    this.due = []
+    /** @typedef {{ id: number, handles: number[] }} Held */
+    this.registry = new FinalizationRegistry((/** @type {Held} */ { id, handles }) => {
+      counts.drop(id)
+      for (const handle of handles) if (handle !== 0) this.due.push(handle)
       this.drop()
     })
     /** @type {Group} */
     this.adopted = this.newGroup('js')
     /** of the next small storages @type {Group} */
     this.batch = this.newGroup('wasm')
-    this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => {
-      this.queue(held.deleter)
-    })
+    this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) =>
+      this.queue(held.deleter),
+    )
   }
 
   /** Makes typed arrays over the memory's present buffer: it grew, or was just made. */
@@ -184,38 +161,27 @@ class Backend {
   // ---- Counting ----
 
   /**
-   * @param {Group['count']} count
-   * @returns {number} to forget it by
-   */
-  count(count) {
-    return counts.put(count)
-  }
-
-  /** @param {number} id */
-  forget(id) {
-    counts.drop(id)
-  }
-
-  /**
    * @param {'js' | 'sab' | 'wasm'} kind  wasm: of small storages
    * @returns {Group}
    */
   newGroup(kind) {
     const group = new Group(kind)
-    const id = this.count(group.count)
+    const id = counts.put(group.count)
     if (kind === 'wasm') {
       group.handles = []
-      group.ballast = newBallast()
+      try {
+        group.ballast = new ArrayBuffer(BALLAST)
+      } catch {} // there is no room
     }
-    this.registry.register(group, { id, handle: 0, handles: group.handles })
+    this.registry.register(group, { id, handles: group.handles ?? [] })
     return group
   }
 
   /** Frees what was collected. Not in the middle of another call, because it uses the call buffer. */
   drop() {
     const { f64 } = this.frame
-    while (this.due.size > 0) {
-      f64[this.tables.frame.ARGS] = this.due.pop()
+    while (this.due.length > 0) {
+      f64[this.tables.frame.ARGS] = /** @type {number} */ (this.due.pop())
       this.call(this.opcodes.storage_drop)
     }
   }
@@ -248,8 +214,13 @@ class Backend {
     this.call(this.opcodes.storage_new)
     try {
       check()
-    } catch (error) {
-      throw this.inNumbers(error, nbytes)
+    } catch (/** @type {any} */ error) {
+      if (error.code !== 'ERR_MEMORY') throw error
+      const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
+      throw failure(
+        'ERR_MEMORY',
+        `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): what nobody holds is collected in later turns of the event loop, some time after`,
+      )
     }
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
@@ -266,21 +237,6 @@ class Backend {
   }
 
   /**
-   * Says in an ERR_MEMORY how much memory there is; other errors stay as they are.
-   *
-   * @param {any} error
-   * @param {number} nbytes
-   */
-  inNumbers(error, nbytes) {
-    if (error.code !== 'ERR_MEMORY') return error
-    const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
-    return failure(
-      'ERR_MEMORY',
-      `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): what nobody holds is collected in later turns of the event loop, some time after`,
-    )
-  }
-
-  /**
    * A storage of linear memory. Its handle is dropped when it is collected.
    *
    * @param {number} handle
@@ -288,15 +244,13 @@ class Backend {
    * @param {number} nbytes
    */
   hold(handle, address, nbytes) {
-    this.renewIfBeyond(address + nbytes)
-    const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
+    const storage = this.unheld(address, nbytes)
     const optional = (storage.optional = new OptionalFields())
     const { count } = storage.group
-    storage.address = address
     optional.handle = handle
     count.bytes = nbytes
-    optional.watch = this.count(count)
-    this.registry.register(storage, { id: optional.watch, handle, handles: null }, storage)
+    optional.watch = counts.put(count)
+    this.registry.register(storage, { id: optional.watch, handles: [handle] }, storage)
     return storage
   }
 
@@ -308,11 +262,9 @@ class Backend {
    * @param {number} nbytes
    */
   holdSmall(handle, address, nbytes) {
-    this.renewIfBeyond(address + nbytes)
     const { batch } = this
-    const storage = new Storage(batch, null, null, address, nbytes)
+    const storage = this.unheld(address, nbytes, batch)
     const optional = (storage.optional = new OptionalFields())
-    storage.address = address
     optional.handle = handle
     optional.watch = batch.made++
     batch.count.bytes += nbytes
@@ -458,11 +410,12 @@ class Backend {
    *
    * @param {number} address
    * @param {number} nbytes
+   * @param {Group} [group]
    * @returns {Storage}
    */
-  unheld(address, nbytes) {
+  unheld(address, nbytes, group = new Group('wasm')) {
     this.renewIfBeyond(address + nbytes)
-    const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
+    const storage = new Storage(group, null, null, address, nbytes)
     storage.address = address
     return storage
   }
@@ -609,7 +562,7 @@ class Backend {
     if (optional.handle !== 0) {
       const { count, handles } = storage.group
       if (handles === null) {
-        this.forget(optional.watch)
+        counts.drop(optional.watch)
         this.registry.unregister(storage)
       } else {
         count.bytes -= storage.nbytes
@@ -649,13 +602,7 @@ class Backend {
 
   /** @param {Function} deleter */
   queue(deleter) {
-    onNextTurn(() => {
-      try {
-        deleter(0n)
-      } catch (error) {
-        reportDeleter(error)
-      }
-    })
+    onNextTurn(() => reporting(deleter)(0n))
   }
 
   /** Waits until deleters and finalizers that are due have run. */
@@ -750,29 +697,38 @@ function importsOf(memory, grows) {
 }
 
 /**
+ * A thread's instance of the module.
+ *
+ * @param {import('../base/types').WasmModule} module
+ * @param {WasmMemory} memory
+ * @returns {{ exports: any, watch: (backend: Backend) => void }} watch: of the back end that is told when the module makes memory grow
+ */
+function instantiate(module, memory) {
+  /** @type {Backend | null} */
+  let watcher = null
+  const imports = importsOf(memory, () => watcher?.renew())
+  const { exports } = new WebAssembly.Instance(/** @type {any} */ (module), imports)
+  const watch = (/** @type {Backend} */ backend) => {
+    watcher = backend
+  }
+  return { exports, watch }
+}
+
+/**
  * One thread's memory and module.
  *
  * @param {import('../base/types').WasmModule} module
  * @param {WasmMemory} memory
  */
 function start(module, memory) {
-  const grown = { renew() {} }
-  const instance = new WebAssembly.Instance(
-    /** @type {any} */ (module),
-    importsOf(memory, () => {
-      grown.renew()
-    }),
-  )
-  const exports = /** @type {any} */ (instance.exports)
+  const { exports, watch } = instantiate(module, memory)
   exports._initialize()
   if (!exports.sb_start()) {
     throw failure('ERR_MEMORY', 'WASM memory is too small for an environment')
   }
   const backend = new Backend('wasm', exports, memory)
-  grown.renew = () => {
-    backend.renew()
-  }
+  watch(backend)
   return backend
 }
 
-module.exports = { Backend, start, newMemory, maxima, importsOf }
+module.exports = { Backend, instantiate, start, newMemory, maxima, importsOf }

@@ -37,20 +37,13 @@ const DEVICE_PIECE_BYTES = 2 ** 23 // of a piece to or from a device
 
 // ---- Turns ----
 
-/** resolvers of nextTurn's promises, in order @type {(() => void)[]} */
-const waiting = []
+/** @type {Promise<void>} */
+let lastTurn = Promise.resolve()
 
 /** Resolves in a turn of the event loop in which no other piece is copied. */
 function nextTurn() {
-  return new Promise((resolve) => {
-    if (waiting.push(() => resolve(undefined)) === 1) onNextTurn(wakeNext)
-  })
-}
-
-function wakeNext() {
-  const next = /** @type {() => void} */ (waiting.shift())
-  next()
-  if (waiting.length > 0) onNextTurn(wakeNext)
+  lastTurn = lastTurn.then(() => new Promise((resolve) => onNextTurn(() => resolve())))
+  return lastTurn
 }
 
 // ---- Storages in use ----
@@ -166,17 +159,25 @@ async function inTurns(pieces, signal, run) {
  * @param {Pieces} pieces
  * @param {Signal | undefined} signal
  */
-function copyPieces({ dst, src, scaling, casting }, pieces, signal) {
+function copyPieces(copy, pieces, signal) {
   return inTurns(pieces, signal, (extents) => {
-    const { start } = pieces
-    copyElements(
-      subLayout(dst, start, extents),
-      subLayout(src, start, extents),
-      scaling && scalingOfPart(scaling, start, extents),
-      casting,
-    )
+    const { dst, src, scaling, casting } = partOfCopy(copy, pieces.start, extents)
+    copyElements(dst, src, scaling, casting)
   })
 }
+
+/**
+ * @param {Copy} copy  the source has the target's shape
+ * @param {number[]} start  first index per axis
+ * @param {number[]} extents
+ * @returns {Copy} that box of it
+ */
+const partOfCopy = ({ dst, src, scaling, casting }, start, extents) => ({
+  dst: subLayout(dst, start, extents),
+  src: subLayout(src, start, extents),
+  scaling: scaling && scalingOfPart(scaling, start, extents),
+  casting,
+})
 
 /**
  * Are the bytes in a buffer outside WebAssembly's memory? C works on a staged copy of each piece then.
@@ -254,11 +255,7 @@ function offLoop(begin, signal) {
       else if (finished && !signal?.look()) resolve()
       else reject(signal?.reason) // even if all was done by then
     })
-    if (signal !== undefined) {
-      leave = signal.follow(() => {
-        backend.stopCopy(id)
-      })
-    }
+    if (signal !== undefined) leave = signal.follow(() => backend.stopCopy(id))
   })
 }
 
@@ -271,25 +268,6 @@ function offLoop(begin, signal) {
 const copyOffLoop = (copy, signal) => offLoop((done) => ffi.startCopy(copy, done), signal)
 
 /**
- * Copies a temporary into native memory, for another thread to read.
- *
- * @param {Layout} layout
- * @returns {Layout}
- */
-function fixedCopy(layout) {
-  const { dtype, shape, size } = layout
-  const copy = ffi.dense(dtype, shape)
-  copy.storage = backend.allocateNative(size * itemsizes[dtype], ffi.check)
-  try {
-    ffi.copy(copy, layout, 0)
-  } catch (error) {
-    backend.release(copy.storage)
-    throw error
-  }
-  return copy
-}
-
-/**
  * Copies on another thread; what could move is first copied to native memory.
  *
  * @param {Copy} copy  the target cannot move
@@ -299,10 +277,12 @@ async function copyFixed(copy, signal) {
   const { scaling } = copy
   /** @type {Layout[]} */
   const made = []
-  /** @param {Layout} layout */
+  /** @param {Layout} layout @returns {Layout} a copy in native memory, for another thread to read */
   const fixed = (layout) => {
-    const twin = fixedCopy(layout)
+    const twin = ffi.dense(layout.dtype, layout.shape)
+    twin.storage = backend.allocateNative(twin.nbytes, ffi.check)
     made.push(twin)
+    ffi.copy(twin, layout, 0)
     return twin
   }
   try {
@@ -315,7 +295,7 @@ async function copyFixed(copy, signal) {
     }
     await copyOffLoop({ ...copy, src, scaling: factors }, signal)
   } finally {
-    for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+    for (const { storage } of made) backend.release(storage)
   }
 }
 
@@ -329,13 +309,13 @@ async function copyFixed(copy, signal) {
  */
 async function copyByDevice(copy, stream, signal) {
   const { copyOn, isPageable } = cuda()
-  const { dst, src, scaling, casting } = copy
+  const { dst, src } = copy
   if (!isPageable(dst.storage) && !isPageable(src.storage)) {
     await copyOn(copy, stream)
     checkSignal(signal)
     return
   }
-  const shown = ffi.viewByList(opcodes.broadcast_to, src, dst.shape)
+  const shown = { ...copy, src: ffi.viewByList(opcodes.broadcast_to, src, dst.shape) }
   const pieces = new Pieces(
     dst,
     DEVICE_PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]),
@@ -343,16 +323,7 @@ async function copyByDevice(copy, stream, signal) {
   )
   while (!pieces.ended) {
     const extents = pieces.extents(1)
-    const { start } = pieces
-    await copyOn(
-      {
-        dst: subLayout(dst, start, extents),
-        src: subLayout(shown, start, extents),
-        scaling: scaling && scalingOfPart(scaling, start, extents),
-        casting,
-      },
-      stream,
-    )
+    await copyOn(partOfCopy(shown, pieces.start, extents), stream)
     checkSignal(signal)
     pieces.advance(extents)
   }
@@ -368,10 +339,8 @@ async function copyByDevice(copy, stream, signal) {
  * @throws ERR_BUSY the source is being written · as copyFrom · ERR_DETACHED · the signal's reason
  */
 async function copyAsync(copy, isOurs, signal, stream = null) {
-  const {
-    dst: { storage: to },
-    src: { storage: from },
-  } = copy
+  const to = copy.dst.storage
+  const from = copy.src.storage
   if (from.optional !== null && from.optional.written > 0) throw busy('source')
   const collides = ffi.checkCopy(copy)
   beginUse(to, 1)

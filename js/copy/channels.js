@@ -23,8 +23,20 @@ const { opcodes } = ffi
  * @returns {import('../backend/calls').Copy[] | null} null: a list that must be read value by value
  */
 function copiesOfRows({ dst, scaling, casting }, { arrays, count, length, isAudio }) {
-  if (isAudio) checkAudio(arrays, count, length, dst.shape)
-  else if (!areRows(arrays, dst)) return null
+  const { shape } = dst
+  if (isAudio) {
+    if (shape.length !== 2 || shape[0] !== arrays.length || shape[1] !== length) {
+      throw failure(
+        'ERR_SHAPE',
+        `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`,
+      )
+    }
+    arrays.forEach((array, i) => {
+      if (partsOfArray(array).length !== length) {
+        throw failure('ERR_DETACHED', `channel ${i} of the AudioBuffer was transferred away`)
+      }
+    })
+  } else if (!areRows(arrays, dst)) return null
   const extents = [1, dst.shape[1]]
   const sources = arrays.map((array) =>
     layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents),
@@ -46,26 +58,6 @@ function copiesOfRows({ dst, scaling, casting }, { arrays, count, length, isAudi
       casting,
     }
   })
-}
-
-/**
- * @param {ArrayBufferView[]} arrays
- * @param {number} count  of channels
- * @param {number} length
- * @param {number[]} shape
- */
-function checkAudio(arrays, count, length, shape) {
-  if (shape.length !== 2 || shape[0] !== arrays.length || shape[1] !== length) {
-    throw failure(
-      'ERR_SHAPE',
-      `the AudioBuffer has ${show(count)} channels of ${show(length)} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`,
-    )
-  }
-  for (let i = 0; i < arrays.length; i++) {
-    if (partsOfArray(arrays[i]).length !== length) {
-      throw failure('ERR_DETACHED', `channel ${i} of the AudioBuffer was transferred away`)
-    }
-  }
 }
 
 /**
@@ -93,10 +85,7 @@ function areRows(arrays, { dtype, shape }) {
 function copyRows(copy, channels) {
   const copies = copiesOfRows(copy, channels)
   if (copies === null) return false
-  for (let i = 0; i < copies.length; i++) {
-    const { dst, src, scaling, casting } = copies[i]
-    copyElements(dst, src, scaling, casting)
-  }
+  for (const { dst, src, scaling, casting } of copies) copyElements(dst, src, scaling, casting)
   return true
 }
 

@@ -9,7 +9,7 @@ const { CASTINGS, show } = require('../base/validate')
 const { tensors } = require('../base/tensors')
 const { countStaged } = require('../backend/storage')
 const { dtypeOf } = require('../backend/dtypes')
-const { denseLayout, allocated, layoutOver } = require('../layout/layouts')
+const { denseLayout, withTemporary, layoutOver } = require('../layout/layouts')
 const { copyElements } = require('./results')
 
 const { backend, opcodes } = ffi
@@ -157,28 +157,22 @@ function imageOfLevels(layout, scaling, table) {
       `the tensor has shape [${shape.join(', ')}]; with a colormap (height, width) or (height, width, 1) was expected`,
     )
   }
-  const bytes = allocated(denseLayout(UINT8, shape))
-  try {
+  return withTemporary(denseLayout(UINT8, shape), (bytes) => {
     copyElements(bytes, layout, scaling, UNSAFE)
     countStaged(bytes.size)
     return table === null ? imageOfLayout(bytes) : imageOfTable(bytes, table)
-  } finally {
-    backend.release(bytes.storage)
-  }
+  })
 }
 
 /** @param {Layout} bytes  (height, width) or (height, width, 1), dense @param {Uint8Array} table */
 function imageOfTable(bytes, table) {
   const { shape, size } = bytes
   const channels = lengthOf(table) / 256
-  const colours = allocated(denseLayout(UINT8, [size, channels]))
-  try {
+  return withTemporary(denseLayout(UINT8, [size, channels]), (colours) => {
     ffi.take(colours, layoutOver(table, UINT8, [256, channels]), ffi.reshape(bytes, [size]), 0)
     countStaged(colours.size)
     return imageOfLayout(ffi.reshape(colours, [shape[0], shape[1], channels]))
-  } finally {
-    backend.release(colours.storage)
-  }
+  })
 }
 
 /**
@@ -210,11 +204,21 @@ function imageOfLayout(layout) {
       `the tensor has shape [${shape.join(', ')}]; an image has at least one pixel`,
     )
   }
-  const data = newPixels(4 * width * height)
+  let data
+  try {
+    data = new Uint8ClampedArray(4 * width * height)
+  } catch {
+    throw failure('ERR_MEMORY', `${4 * width * height} bytes for an image could not be allocated`)
+  }
   const pixels = layoutOver(data, UINT8, [height, width, 4])
   const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
   if (backend.isWasm && !(channels === 4 && ffi.isContiguous(source))) {
-    writeThroughTemporary(pixels, source)
+    // whose kernels cannot write outside its memory
+    withTemporary(denseLayout(UINT8, pixels.shape), (temporary) => {
+      write(temporary, source)
+      ffi.copy(pixels, temporary, 0)
+      countStaged(temporary.size)
+    })
   } else write(pixels, source)
   const Class = /** @type {any} */ (globalThis).ImageData
   return typeof Class === 'function' ? new Class(data, width, height) : { data, width, height }
@@ -240,32 +244,6 @@ function makeOpaque(pixels) {
 
 /** @param {Layout} pixels */
 const colours = (pixels) => ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
-
-/**
- * For WebAssembly, whose kernels cannot write outside its memory: fills a temporary and copies it as a whole.
- *
- * @param {Layout} pixels
- * @param {Layout} source
- */
-function writeThroughTemporary(pixels, source) {
-  const temporary = allocated(denseLayout(UINT8, pixels.shape))
-  try {
-    write(temporary, source)
-    ffi.copy(pixels, temporary, 0)
-    countStaged(temporary.size)
-  } finally {
-    backend.release(temporary.storage)
-  }
-}
-
-/** @param {number} nbytes */
-function newPixels(nbytes) {
-  try {
-    return new Uint8ClampedArray(nbytes)
-  } catch {
-    throw failure('ERR_MEMORY', `${nbytes} bytes for an image could not be allocated`)
-  }
-}
 
 module.exports = {
   layoutOfImage,

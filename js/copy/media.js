@@ -64,9 +64,25 @@ async function copyFrame(frame, { dst, scaling, casting }, signal) {
   const fits =
     scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
   if (fits && (await readFrame(frame, dst))) {
-    await nextTurn()
-  } // a runtime that reads at once gives the loop no turn, in which others run and garbage is collected
-  else await copyThroughTemporary(frame, { dst, scaling, casting }, signal)
+    await nextTurn() // a runtime that reads at once gives the loop no turn, in which others run and garbage is collected
+    checkSignal(signal)
+    return
+  }
+  const pixels = allocated(denseLayout(UINT8, [height, width, 4]))
+  try {
+    const src = withAlphaOrNot(pixels, dst.shape[2])
+    ffi.checkCopy({ dst, src, scaling, casting }) // throws before the frame is read
+    countStaged(pixels.size)
+    if (!(await readFrame(frame, pixels))) {
+      throw failure(
+        'ERR_UNSUPPORTED',
+        `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`,
+      )
+    }
+    await copyAsync({ dst, src, scaling, casting }, true, signal)
+  } finally {
+    backend.release(pixels.storage)
+  }
   checkSignal(signal)
 }
 
@@ -125,30 +141,6 @@ function unreadable(frame, error) {
 }
 
 /**
- * @param {any} frame
- * @param {CopyOfAny} copy
- * @param {Signal | undefined} signal
- */
-async function copyThroughTemporary(frame, { dst, scaling, casting }, signal) {
-  const { width, height } = frame.visibleRect
-  const pixels = allocated(denseLayout(UINT8, [height, width, 4]))
-  try {
-    const src = withAlphaOrNot(pixels, dst.shape[2])
-    ffi.checkCopy({ dst, src, scaling, casting }) // throws before the frame is read
-    countStaged(pixels.size)
-    if (!(await readFrame(frame, pixels))) {
-      throw failure(
-        'ERR_UNSUPPORTED',
-        `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`,
-      )
-    }
-    await copyAsync({ dst, src, scaling, casting }, true, signal)
-  } finally {
-    backend.release(pixels.storage)
-  }
-}
-
-/**
  * Has the runtime write a frame into a layout's memory. Where WebAssembly's memory grew meanwhile the pixels may be lost
  * with the old buffer, so the frame is read again.
  *
@@ -178,7 +170,5 @@ async function readFrame(frame, pixels) {
   if (isOpaque) makeOpaque(pixels)
   return true
 }
-
-// ---- AudioBuffer ----
 
 module.exports = { copyMedia }

@@ -9,10 +9,16 @@ const { axisFromStart } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { placementLike } = require('../layout/placement')
-const { denseLayout, withBytes, isSameShape, broadcast, layoutOver } = require('../layout/layouts')
+const {
+  denseLayout,
+  withTemporary,
+  isSameShape,
+  broadcast,
+  layoutOver,
+} = require('../layout/layouts')
 const { doublesFor } = require('../layout/elements')
 
-const { backend, opcodes, nothing } = ffi
+const { opcodes, nothing } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 
@@ -81,14 +87,12 @@ const withAxis = (shape, d, n) =>
  * @param {Layout} beside  gives the device
  * @param {(copy: Layout) => void} fn
  */
-function withTemporary(dtype, shape, beside, fn) {
-  const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placementLike(beside.storage))
-  try {
+function withCopy(dtype, shape, beside, fn) {
+  const counted = (/** @type {Layout} */ copy) => {
     countStaged(copy.nbytes)
     fn(copy)
-  } finally {
-    backend.release(copy.storage)
   }
+  withTemporary(denseLayout(dtype, shape.slice()), counted, placementLike(beside.storage))
 }
 
 /**
@@ -100,7 +104,7 @@ function withTemporary(dtype, shape, beside, fn) {
 function withFlat(layout, fn) {
   const flat = ffi.reshape(layout, [layout.size])
   if (flat.storage !== nothing) return fn(flat)
-  withTemporary(layout.dtype, layout.shape, layout, (copy) => {
+  withCopy(layout.dtype, layout.shape, layout, (copy) => {
     ffi.copy(copy, layout, 0)
     fn(ffi.reshape(copy, [layout.size]))
   })
@@ -111,10 +115,23 @@ function withFlat(layout, fn) {
  *
  * @param {Layout[]} sources
  */
-function commonDtype(sources) {
-  let { dtype } = sources[0]
-  for (let i = 1; i < sources.length; i++) dtype = ffi.promoteTypes(dtype, sources[i].dtype)
-  return dtype
+const commonDtype = (sources) =>
+  sources.map(({ dtype }) => dtype).reduce((a, b) => ffi.promoteTypes(a, b))
+
+/**
+ * @param {Layout[]} sources
+ * @param {number} but  an axis whose extents may differ; -1: none
+ * @throws ERR_SHAPE they have not the first one's shape
+ */
+function checkShapes(sources, but) {
+  const { shape: first } = sources[0]
+  sources.forEach(({ shape }, i) => {
+    if (isSameShape(shape, first, but)) return
+    throw failure(
+      'ERR_SHAPE',
+      `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, ${but < 0 ? 'as of the first' : `which axis ${but} alone may differ from`}`,
+    )
+  })
 }
 
 /**
@@ -134,17 +151,7 @@ function concat(sources, axis) {
     )
   }
   const d = axis === null ? 0 : axisFromStart(axis, first.length)
-  if (axis !== null) {
-    for (let i = 0; i < sources.length; i++) {
-      const { shape } = sources[i]
-      if (!isSameShape(shape, first, d)) {
-        throw failure(
-          'ERR_SHAPE',
-          `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, which axis ${d} alone may differ from`,
-        )
-      }
-    }
-  }
+  if (axis !== null) checkShapes(sources, d)
   const lengths = sources.map(({ shape, size }) => (axis === null ? size : shape[d]))
   const total = sumOf(lengths)
   return {
@@ -153,14 +160,12 @@ function concat(sources, axis) {
     sources,
     write(target, casting) {
       let at = 0
-      for (let i = 0; i < sources.length; i++) {
-        const source = sources[i]
+      sources.forEach((source, i) => {
         const part = narrow(target, d, at, lengths[i])
         at += lengths[i]
-        if (source.size > 0) {
-          ffi.copy(axis === null ? ffi.reshape(part, source.shape) : part, source, casting)
-        }
-      }
+        if (source.size === 0) return
+        ffi.copy(axis === null ? ffi.reshape(part, source.shape) : part, source, casting)
+      })
     },
   }
 }
@@ -176,23 +181,15 @@ function stack(sources, axis) {
   const dtype = commonDtype(sources)
   const { shape: first } = sources[0]
   const d = axisFromStart(axis, first.length + 1)
-  for (let i = 0; i < sources.length; i++) {
-    const { shape } = sources[i]
-    if (!isSameShape(shape, first)) {
-      throw failure(
-        'ERR_SHAPE',
-        `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, as of the first`,
-      )
-    }
-  }
+  checkShapes(sources, -1)
   return {
     dtype,
     shape: withAxis(first, d, sources.length),
     sources,
     write(target, casting) {
-      for (let i = 0; i < sources.length; i++) {
-        ffi.copy(ffi.viewByNumbers(opcodes.select, target, d, i), sources[i], casting)
-      }
+      sources.forEach((source, i) =>
+        ffi.copy(ffi.viewByNumbers(opcodes.select, target, d, i), source, casting),
+      )
     },
   }
 }
@@ -458,15 +455,10 @@ function triangle(source, k, isLower) {
       ffi.copy(target, source, casting)
       const first = within(-k) // rows from here to `last` are on the diagonal
       const last = within(columns - k)
-      const zero = (
-        /** @type {number} */ row,
-        /** @type {number} */ end,
-        /** @type {number} */ column,
-        /** @type {number} */ stop,
-      ) => {
-        if (row < end) {
-          ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
-        }
+      /** @param {number} row @param {number} end @param {number} column @param {number} stop */
+      const zero = (row, end, column, stop) => {
+        if (row >= end) return
+        ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
       }
       zero(isLower ? 0 : last, isLower ? first : rows, 0, columns)
       for (let i = first; i < last; i++) {
@@ -487,12 +479,9 @@ function flatRecipe(source, recipeOf) {
   const flat = ffi.reshape(source, [source.size]) // has no storage where strides allow no such view
   const recipe = recipeOf(flat)
   if (flat.storage !== nothing) return recipe
-  const { dtype, shape, canWriteTo } = recipe
   return {
-    dtype,
-    shape,
+    ...recipe,
     sources: [source],
-    canWriteTo,
     write(target, casting) {
       withFlat(source, (elements) => recipeOf(elements).write(target, casting))
     },
@@ -580,7 +569,7 @@ function write(recipe, target, casting) {
  * @param {number} casting
  */
 function writeThroughTemporary(recipe, dtype, target, casting) {
-  withTemporary(dtype, recipe.shape, target, (copy) => {
+  withCopy(dtype, recipe.shape, target, (copy) => {
     recipe.write(copy, casting)
     ffi.copy(target, copy, casting)
   })

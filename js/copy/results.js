@@ -12,8 +12,6 @@ const { denseLayout, isSameShape, withBytes, written } = require('../layout/layo
 
 const { Layout, STATIC, UNBOUND } = ffi
 
-const SAME_KIND = 1 // casting
-
 const rearrange = lazyFile(() => require('./recipes'))
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
@@ -33,7 +31,7 @@ function copyElements(dst, src, scaling, casting) {
 
 /**
  * @param {InstanceType<typeof Layout>} layout
- * @param {Dtype | undefined} dtype  undefined: its own
+ * @param {Dtype} [dtype]  its own where none is given
  * @returns {InstanceType<typeof Layout>} contiguous, without bytes; its axes in the same order in memory as the layout's
  */
 function likeOf(layout, dtype) {
@@ -57,19 +55,8 @@ function copied(reason, target, source, casting, placement = placementLike(sourc
   written(made, ({ storage, dtype, size }) => {
     if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
     else {
-      ffi.copy(
-        new Layout(
-          storage,
-          dtype,
-          source.shape,
-          ffi.dense(dtype, source.shape).strides,
-          0,
-          size,
-          0,
-        ),
-        source,
-        casting,
-      )
+      const { strides } = ffi.dense(dtype, source.shape)
+      ffi.copy(new Layout(storage, dtype, source.shape, strides, 0, size, 0), source, casting)
     }
   })
   countCopy(reason, made.nbytes)
@@ -105,8 +92,7 @@ function produced(reason, recipe, out, dtype, casting) {
   if (out !== null) checkOut(out, recipe.shape, dtype)
   const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
   const { storage } = recipe.sources[0]
-  for (let i = 0; i < recipe.sources.length; i++) {
-    const source = recipe.sources[i]
+  for (const source of recipe.sources) {
     checkSameDevice(storage, source.storage)
     checkCast(source.dtype, to, casting)
   }
@@ -144,12 +130,13 @@ function checkOut(out, shape, dtype) {
  * @param {number} from
  * @param {number} to
  * @param {number} casting
+ * @param {string} [instead]
  */
-function checkCast(from, to, casting) {
+function checkCast(from, to, casting, instead = "'unsafe' allows it") {
   if (ffi.canCast(from, to, casting)) return
   throw failure(
     'ERR_CAST',
-    `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; 'unsafe' allows it`,
+    `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'; ${instead}`,
   )
 }
 
@@ -159,14 +146,8 @@ function checkCast(from, to, casting) {
  * @param {number} from
  * @param {number} to
  */
-function checkOperandCast(from, to) {
-  if (!ffi.canCast(from, to, SAME_KIND)) {
-    throw failure(
-      'ERR_CAST',
-      `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting 'same_kind'; astype converts operands`,
-    )
-  }
-}
+const checkOperandCast = (from, to) =>
+  checkCast(from, to, CASTINGS.indexOf('same_kind'), 'astype converts operands')
 
 module.exports = {
   copyElements,

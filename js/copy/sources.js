@@ -37,9 +37,23 @@ function imageOf(value) {
     return null
   }
   const { data, width, height, getContext } = value
-  return typeof getContext === 'function'
-    ? drawnOn(value, width, height)
-    : pictureOf(data, width, height)
+  if (typeof getContext !== 'function') return pictureOf(data, width, height)
+  if (width === 0 || height === 0) {
+    throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
+  }
+  let image
+  try {
+    image = value.getContext('2d')?.getImageData?.(0, 0, width, height)
+  } catch (error) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`,
+    )
+  }
+  if (image === undefined || image === null) {
+    throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
+  }
+  return pictureOf(image.data, image.width, image.height)
 }
 
 /**
@@ -71,32 +85,6 @@ function pictureOf(data, width, height) {
     )
   }
   return { data, width, height, dtype: dtypeOf(name) }
-}
-
-/**
- * @param {any} canvas
- * @param {unknown} width
- * @param {unknown} height
- * @returns {import('./images').Image | null}
- */
-function drawnOn(canvas, width, height) {
-  if (width === 0 || height === 0) {
-    throw failure('ERR_SHAPE', `the canvas has ${show(height)} rows of ${show(width)} pixels`)
-  }
-  let context, image
-  try {
-    context = canvas.getContext('2d')
-    image = context?.getImageData?.(0, 0, width, height)
-  } catch (error) {
-    throw failure(
-      'ERR_UNSUPPORTED',
-      `the canvas cannot be read (a picture of another origin?): ${/** @type {any} */ (error)?.message}`,
-    )
-  }
-  if (image === undefined || image === null) {
-    throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
-  }
-  return pictureOf(image.data, image.width, image.height)
 }
 
 /**
@@ -155,33 +143,19 @@ function listOfRows(n, get) {
 function sourceOf(src, image, { shape, size, dtype }) {
   if (image !== null) return layoutOfImage(image, shape)
   const found = dtypeOfArray(src)
-  if (found === undefined) return listed(src, shape, size, dtypes[dtype])
+  if (found === undefined) {
+    const { kind } = dtypes[dtype]
+    const { values, shape: given } = flatten('src', src, kind === 'COMPLEX' && !isFlat(src, size))
+    const packed = allocated(ffi.dense(dtype, given))
+    written(packed, () => writeValues(packed, values))
+    // A flat list of equal count fills row-major.
+    return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
+  }
   const { length } = partsOfLive(src, 'src')
   if (length !== size) {
     throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
   }
   return layoutOver(src, dtypeOf(found).index, shape)
-}
-
-/**
- * Copies values and nested lists into a temporary.
- *
- * @param {unknown} src
- * @param {number[]} shape
- * @param {number} size
- * @param {import('../backend/dtypes').Dtype} dtype
- * @returns {Layout}
- */
-function listed(src, shape, size, dtype) {
-  const { values, shape: given } = flatten(
-    'src',
-    src,
-    dtype.kind === 'COMPLEX' && !isFlat(src, size),
-  )
-  const packed = allocated(ffi.dense(dtype.index, given))
-  written(packed, (layout) => writeValues(layout, values))
-  // A flat list of equal count fills row-major.
-  return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
 }
 
 /**

@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { isResizable } = require('../base/buffers')
-const { OptionalFields, isOnDevice } = require('../backend/storage')
+const { OptionalFields, isOnDevice, outOfSight } = require('../backend/storage')
 
 const { backend } = ffi
 
@@ -27,15 +27,15 @@ function dataOf(layout) {
   }
   const { Type, kind, itemsize } = dtypes[layout.dtype]
   ffi.checkAttached(storage)
-  if (isOnDevice(storage)) {
-    throw failure(
-      'ERR_DEVICE',
-      `the bytes are on cuda:${storage.optional?.device}, where JavaScript does not see them; cpu() copies them`,
-    )
-  }
+  if (isOnDevice(storage)) throw outOfSight(storage)
   if (layout.size === 0) return new Type(0)
   ffi.checkIntact(storage)
-  if (!ffi.isContiguous(layout)) throw notContiguous(layout)
+  if (!ffi.isContiguous(layout)) {
+    throw failure(
+      'ERR_SHAPE',
+      `the tensor of shape [${layout.shape.join(', ')}] and strides [${layout.strides.join(', ')}] is not contiguous; contiguous() copies`,
+    )
+  }
   const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
   if (storage.block !== null && layout.size * itemsize === storage.nbytes) {
     const data = backend.moveToHeap(storage, Type)
@@ -103,27 +103,11 @@ function readBytes({ storage, offset, dtype }, at, nbytes, use) {
   ffi.checkIntact(storage)
   const { buffer, begin } = bufferWith(storage, offset * itemsizes[dtype] + at, nbytes)
   const result = use(new Uint8Array(/** @type {ArrayBuffer} */ (buffer), begin, nbytes))
-  if (result instanceof Promise) return /** @type {any} */ (checkedAfterwards(storage, result))
-  ffi.checkIntact(storage)
-  return result
-}
-
-/**
- * @param {Storage} storage
- * @param {Promise<unknown>} pending
- */
-async function checkedAfterwards(storage, pending) {
-  const result = await pending
-  ffi.checkIntact(storage)
-  return result
-}
-
-/** @param {Layout} layout */
-function notContiguous({ shape, strides }) {
-  return failure(
-    'ERR_SHAPE',
-    `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`,
-  )
+  const checked = (/** @type {any} */ value) => {
+    ffi.checkIntact(storage)
+    return value
+  }
+  return /** @type {any} */ (result instanceof Promise ? result.then(checked) : checked(result))
 }
 
 /**

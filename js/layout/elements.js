@@ -9,7 +9,7 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, listOf } = require('./values')
 const { dtypeOfArray, partsOfLive, lengthOf } = require('../base/buffers')
 const { tensors } = require('../base/tensors')
-const { layoutOver } = require('./layouts')
+const { denseLayout, layoutOver, withTemporary } = require('./layouts')
 const { checkHeap, LIST, ENTRY, NUMBER, BIGINT, PAIR, TEXT } = require('../runtime/heap')
 
 const { backend, Layout } = ffi
@@ -43,23 +43,16 @@ function needsDecoding(dtype) {
  */
 function decodingTable(dtype) {
   const n = 2 ** (8 * dtype.itemsize)
-  const bits = ffi.dense(dtype.index, [n])
-  const floats = ffi.dense(FLOAT32.index, [n])
-  bits.storage = ffi.allocate(n * dtype.itemsize)
-  try {
-    floats.storage = ffi.allocate(n * FLOAT32.itemsize)
-    const from = backend.window(bits.storage, dtype.index, dtype.Type, ffi.check)
-    const first = backend.windowOffset(bits.storage) / dtype.itemsize
-    for (let i = 0; i < n; i++) from[first + i] = i
-    ffi.copy(floats, bits, 0)
-    const to = windowOf(floats)
-    const out = new Float32Array(n)
-    for (let i = 0; i < n; i++) out[i] = to.window[to.first + i]
-    return out
-  } finally {
-    backend.release(bits.storage)
-    if (floats.storage !== ffi.nothing) backend.release(floats.storage)
-  }
+  return withTemporary(denseLayout(dtype.index, [n]), (bits) =>
+    withTemporary(denseLayout(FLOAT32.index, [n]), (floats) => {
+      const from = backend.window(bits.storage, dtype.index, dtype.Type, ffi.check)
+      const start = backend.windowOffset(bits.storage) / dtype.itemsize
+      for (let i = 0; i < n; i++) from[start + i] = i
+      ffi.copy(floats, bits, 0)
+      const { window, first } = windowOf(floats)
+      return window.slice(first, first + n)
+    }),
+  )
 }
 
 /**
@@ -294,32 +287,6 @@ function write(layout, position, value) {
 // ---- Lists of elements ----
 
 /**
- * Calls fn with a layout that JavaScript can read: this one, or a temporary copy where the runtime makes no buffer over
- * the memory.
- *
- * @template R
- * @param {InstanceType<typeof Layout>} layout
- * @param {(layout: InstanceType<typeof Layout>) => R} fn
- * @returns {R}
- */
-function reading(layout, fn) {
-  if (backend.canView(layout.storage, dtypes[layout.dtype].Type)) {
-    const result = fn(layout)
-    ffi.checkIntact(layout.storage)
-    return result
-  }
-  const copy = ffi.dense(layout.dtype, layout.shape)
-  copy.storage = ffi.allocate(copy.nbytes)
-  try {
-    ffi.copy(copy, layout, 0)
-    countStaged(copy.nbytes)
-    return fn(copy)
-  } finally {
-    backend.release(copy.storage)
-  }
-}
-
-/**
  * Bytes of V8's heap that one value takes beside its array entry.
  *
  * @param {Dtype} dtype
@@ -363,7 +330,17 @@ function nested(layout, asText = false) {
   )
   if (layout.storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed') // asking for the heap's room runs code that a program may have replaced
   ffi.checkAttached(layout.storage)
-  return reading(layout, (layout) => nest(layout, asText))
+  if (backend.canView(layout.storage, dtypes[layout.dtype].Type)) {
+    const result = nest(layout, asText)
+    ffi.checkIntact(layout.storage)
+    return result
+  }
+  // The runtime makes no buffer over the memory.
+  return withTemporary(denseLayout(layout.dtype, shape), (copy) => {
+    ffi.copy(copy, layout, 0)
+    countStaged(copy.nbytes)
+    return nest(copy, asText)
+  })
 }
 
 /**
@@ -386,15 +363,9 @@ function nest(layout, asText) {
    */
   function list(d, at) {
     const n = shape[d]
-
     const out = n <= MOST_PREALLOCATED ? new Array(n) : []
     for (let i = 0; i < n; i++, at += strides[d]) {
-      out[i] =
-        d < last
-          ? list(d + 1, at)
-          : asText
-            ? elementText(load(window, at, codec))
-            : load(window, at, codec)
+      out[i] = d < last ? list(d + 1, at) : elementText(load(window, at, codec))
     }
     return out
   }
@@ -425,7 +396,17 @@ function factorOf(name, value, missing, checkCount) {
   if (value === undefined) return missing
   if (typeof value === 'number') return value
   const given = tensors.layoutOf(value)
-  if (given !== null) return factorOfTensor(name, given, checkCount)
+  if (given !== null) {
+    const { shape, size } = given
+    if (shape.length > 1) {
+      throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
+    }
+    if (shape.length === 1) checkCount(name, size)
+    const copy = doublesFor(name, size)
+    ffi.copy(layoutOver(copy, FLOAT64.index, shape), given, 1) // as 'same_kind' casts
+    countStaged(8 * size)
+    return shape.length === 0 ? copy[0] : copy
+  }
   const list = listOf(name, value)
   if (list === null) {
     throw failure(
@@ -447,32 +428,13 @@ function factorOf(name, value, missing, checkCount) {
 }
 
 /**
- * @param {string} name
- * @param {InstanceType<typeof Layout>} given  of a tensor
- * @param {(name: string, n: number) => void} checkCount  as of factorOf
- * @returns {number | Float64Array} as factorOf
- */
-function factorOfTensor(name, given, checkCount) {
-  const { shape, size } = given
-  if (shape.length > 1) {
-    throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
-  }
-  if (shape.length === 1) checkCount(name, size)
-  const numbers = doublesFor(name, size)
-  ffi.copy(layoutOver(numbers, FLOAT64.index, shape), given, 1) // as 'same_kind' casts
-  countStaged(8 * size)
-  return shape.length === 0 ? numbers[0] : numbers
-}
-
-/**
  * @param {number | Float64Array} factor  as factorOf gives it
  * @returns {InstanceType<typeof Layout>} for one call; without axes for one number
  */
 function layoutOfFactor(factor) {
-  if (typeof factor !== 'number') return layoutOver(factor, FLOAT64.index, [lengthOf(factor)])
-  const one = new Float64Array(1)
-  one[0] = factor
-  return layoutOver(one, FLOAT64.index, [])
+  return typeof factor === 'number'
+    ? layoutOver(Float64Array.of(factor), FLOAT64.index, [])
+    : layoutOver(factor, FLOAT64.index, [lengthOf(factor)])
 }
 
 /**
@@ -538,12 +500,9 @@ function indicesOf(name, value) {
     return layoutOver(value, dtypeOf(arrayType).index, [length])
   }
   const list = integerList(name, value)
-  const n = lengthOf(list)
-  let small = true
-  for (let i = 0; i < n; i++) small &&= list[i] === (list[i] | 0)
-  const array = small ? new Int32Array(n) : new BigInt64Array(n)
-  for (let i = 0; i < n; i++) array[i] = small ? list[i] : BigInt(list[i])
-  return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [n])
+  const isSmall = list.every((x) => x === (x | 0))
+  const array = isSmall ? new Int32Array(list) : BigInt64Array.from(list, BigInt)
+  return layoutOver(array, dtypeOf(isSmall ? 'int32' : 'int64').index, [lengthOf(list)])
 }
 
 module.exports = {

@@ -8,19 +8,9 @@ const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
-const {
-  dtypeOfArray,
-  isArrayBuffer,
-  isSharedArrayBuffer,
-  isGone,
-  partsOfArray,
-  partsOfLive,
-  partsOfView,
-  byteLengthOf,
-  bufferOf,
-  bytesCopied,
-  isView,
-} = require('../base/buffers')
+const buffers = require('../base/buffers')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isView, isGone } = buffers
+const { partsOfArray, partsOfLive, partsOfView, byteLengthOf, bufferOf, bytesCopied } = buffers
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placementOf } = require('./placement')
 
@@ -66,12 +56,7 @@ function newDenseLayout(dtype, shape) {
   for (let d = 0; d < n; d++) sum = (sum * 31 + extents[d]) | 0
   const hash = sum & 255
   let layout = remembered[hash]
-  if (
-    layout === undefined ||
-    layout.dtype !== dtype ||
-    layout.shape.length !== n ||
-    layout.shape.some((extent, d) => extent !== extents[d])
-  ) {
+  if (layout === undefined || layout.dtype !== dtype || !isSameShape(layout.shape, extents)) {
     layout = remembered[hash] = ffi.dense(dtype, extents)
   }
   if (n <= 8) recent[n * 32 + dtype] = layout
@@ -284,6 +269,24 @@ function written(layout, write) {
     throw error
   }
   return layout
+}
+
+/**
+ * Calls fn with a layout over new, uninitialised bytes, which are freed afterwards.
+ *
+ * @template R
+ * @param {Layout} layout  without bytes
+ * @param {(layout: Layout) => R} fn
+ * @param {import('./placement').Placement} [placement]  the CPU's ordinary memory where none is given
+ * @returns {R}
+ */
+function withTemporary(layout, fn, placement) {
+  const temporary = withBytes(layout, 0, false, placement)
+  try {
+    return fn(temporary)
+  } finally {
+    backend.release(temporary.storage)
+  }
 }
 
 // ---- Over a caller's bytes ----
@@ -513,32 +516,18 @@ function subLayout({ storage, dtype, strides, offset, flags }, start, extents) {
 }
 
 /**
- * The part of scale or bias that belongs to a box of the target.
+ * The parts of scale and bias that belong to a box of the target.
  *
- * @param {Layout} factor
- * @param {number} axis
- * @param {number[]} start
- * @param {number[]} extents
- */
-function partOfFactor(factor, axis, start, extents) {
-  if (factor.shape.length === 0) return factor
-  const d = axis < 0 ? axis + extents.length : axis
-  return subLayout(factor, [start[d]], [extents[d]])
-}
-
-/**
  * @param {import('../backend/calls').Scaling} scaling
  * @param {number[]} start
  * @param {number[]} extents
  * @returns {import('../backend/calls').Scaling}
  */
 function scalingOfPart({ scale, bias, axis }, start, extents) {
-  return {
-    scale: partOfFactor(scale, axis, start, extents),
-    bias: partOfFactor(bias, axis, start, extents),
-    axis,
-    numbers: null,
-  }
+  const d = axis < 0 ? axis + extents.length : axis
+  const partOf = (/** @type {Layout} */ factor) =>
+    factor.shape.length === 0 ? factor : subLayout(factor, [start[d]], [extents[d]])
+  return { scale: partOf(scale), bias: partOf(bias), axis, numbers: null }
 }
 
 /**
@@ -562,9 +551,7 @@ function isSameShape(a, b, but = -1) {
  */
 function broadcast(a, b) {
   if (isSameShape(a, b)) return a
-  const isLonger = a.length >= b.length
-  const long = isLonger ? a : b
-  const short = isLonger ? b : a
+  const [long, short] = a.length >= b.length ? [a, b] : [b, a]
   const rest = long.length - short.length
   return long.map((n, d) => {
     const m = d < rest ? 1 : short[d - rest]
@@ -606,6 +593,7 @@ module.exports = {
   axesOfOrder,
   withBytes,
   written,
+  withTemporary,
   layoutOver,
   layoutOverBytes,
   layoutOfBytes,

@@ -93,7 +93,7 @@ function findTensors(result, isTensor, lost) {
 /**
  * Disposes all tensors, also after one of them throws.
  *
- * @param {any[]} tensors
+ * @param {Iterable<any>} tensors
  * @param {unknown[]} errors  gets what they throw
  */
 function disposeAll(tensors, errors) {
@@ -125,14 +125,9 @@ function disposeExcept(tensors, result, isTensor) {
     for (const tensor of tensors) lost.add(tensor)
     errors.push(error)
   }
-  /** @type {any[]} */
-  const survivors = []
-  /** @type {any[]} */
-  const others = []
-  for (const tensor of tensors) {
-    ;(lost.has(tensor) && !kept.has(tensor) ? others : survivors).push(tensor)
-  }
-  disposeAll(others, errors)
+  for (const tensor of tensors) if (kept.has(tensor)) lost.delete(tensor)
+  const survivors = tensors.filter((tensor) => !lost.has(tensor))
+  disposeAll(lost, errors)
   if (errors.length > 0) throw errors[0]
   return survivors
 }
@@ -148,12 +143,6 @@ async function forgetStopped() {
   tracking.on = isWatched = false
 }
 
-function watch() {
-  if (isWatched) return
-  forgetStopped()
-  isWatched = true
-}
-
 /**
  * Runs fn and disposes every tensor made inside but those it returns or keeps.
  *
@@ -166,7 +155,10 @@ function tidy(fn, isTensor) {
   if (typeof fn !== 'function') throw failure('ERR_ARGUMENT', 'tidy takes a function')
   const outer = current
   const mine = { made: /** @type {any[]} */ ([]) }
-  watch()
+  if (!isWatched) {
+    forgetStopped()
+    isWatched = true
+  }
   current = mine
   tracking.on = true
   let result

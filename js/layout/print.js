@@ -160,25 +160,21 @@ function body(shape, values, kind, edge, isTight) {
   return write(0, PREFIX.length)
 }
 
+/** @param {number[]} shape @returns {number} elements */
+const sizeOf = (shape) => shape.reduce((n, extent) => n * extent, 1)
+
 /**
  * @param {number[]} shape
  * @returns {boolean} whether only the edges of a tensor are shown: EDGE entries at both ends of long axes
  */
-function isSummarised(shape) {
-  let n = 1
-  for (let d = 0; d < shape.length; d++) n *= shape[d]
-  return n > THRESHOLD
-}
+const isSummarised = (shape) => sizeOf(shape) > THRESHOLD
 
 /**
  * @param {number[]} shape
  * @returns {boolean} whether even the edges are too many to show, as of 7 axes with 6 entries each
  */
-function isOmitted(shape) {
-  let n = 1
-  for (let d = 0; d < shape.length; d++) n *= Math.min(shape[d], 2 * EDGE)
-  return isSummarised(shape) && n > MOST_SHOWN
-}
+const isOmitted = (shape) =>
+  isSummarised(shape) && sizeOf(shape.map((n) => Math.min(n, 2 * EDGE))) > MOST_SHOWN
 
 /**
  * @param {number[]} shape  of a summarised tensor
@@ -213,8 +209,7 @@ function edgeOfInspection(shape) {
 function shownValues(layout, edge, { Layout, nested, checkHeap }) {
   const shown = isSummarised(layout.shape) ? edgesOf(layout, edge, Layout) : layout
   const { length } = shown.shape
-  let n = 1
-  for (let d = 0; d < shown.shape.length; d++) n *= shown.shape[d]
+  const n = sizeOf(shown.shape)
   checkHeap(n * VALUE_BYTES, () => `the text of ${n} values; take a part`)
   return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
 }

@@ -122,8 +122,7 @@ function parseSlice(spec, i) {
 function parseSlices(specs) {
   const n = specs.length
   if (n > 64) throw failure('ERR_SHAPE', `${n} slices were given; 64 are possible`)
-  const fives = specs.map(parseSlice)
-  return arrayOf(5 * n, (i) => fives[Math.floor(i / 5)][i % 5])
+  return specs.flatMap(parseSlice)
 }
 
 module.exports = { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec: parse, parseSlice, parseSlices }

@@ -4,7 +4,7 @@
 
 const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
-const { show, integer } = require('../base/validate')
+const { show } = require('../base/validate')
 const { dtypeOfArray, partsOfLive, bufferOf } = require('../base/buffers')
 const { tensors } = require('../base/tensors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
@@ -275,11 +275,9 @@ function flatten(name, data, complex, keeps = null) {
   function readTogether() {
     const depth = leaf
     leaf = -1
-    const list = together.slice()
-    together.length = 0
-    for (let i = 0; i < list.length; i++) {
-      const layout = tensors.layoutOf(list[i])
-      if (layout === null) walkList(list[i], depth, 0)
+    for (const rows of together.splice(0)) {
+      const layout = tensors.layoutOf(rows)
+      if (layout === null) walkList(rows, depth, 0)
       else walkTensor(layout, depth)
     }
   }
@@ -402,9 +400,7 @@ function flatten(name, data, complex, keeps = null) {
     for (let i = 0; i < n; i++) walk(list[i], depth + 1, axes - 1)
   }
   walk(data, 0)
-  const extents = shape.slice() // a setter on Array.prototype may have taken entries of shape
-  for (let d = 0; d < extents.length; d++) integer('shape', extents[d], 'ERR_SHAPE')
-  return { values, shape: extents, kept: together.length > 0 ? together.slice() : null }
+  return { values, shape, kept: together.length > 0 ? together : null }
 }
 
 /**

@@ -41,6 +41,57 @@ class Access {
     this.block = null
     /** index of the first element in the window */
     this.start = layout.offset
+    const { shape, strides } = layout
+    /** number of axes; 0: none, or more than four */
+    this.rank = shape.length > 4 ? 0 : shape.length
+    this.n0 = shape[0]
+    this.n1 = shape[1]
+    this.n2 = shape[2]
+    this.n3 = shape[3]
+    this.s0 = strides[0]
+    this.s1 = strides[1]
+    this.s2 = strides[2]
+    this.s3 = strides[3]
+  }
+
+  // The place of an element in the window, by one index, two, three, four, or any number of them.
+
+  /** @param {number} i */
+  at1(i) {
+    return this.start + inside(i, this.n0, 0) * this.s0
+  }
+
+  /** @param {number} i @param {number} j */
+  at2(i, j) {
+    return this.start + inside(i, this.n0, 0) * this.s0 + inside(j, this.n1, 1) * this.s1
+  }
+
+  /** @param {number} i @param {number} j @param {number} k */
+  at3(i, j, k) {
+    return (
+      this.start +
+      inside(i, this.n0, 0) * this.s0 +
+      inside(j, this.n1, 1) * this.s1 +
+      inside(k, this.n2, 2) * this.s2
+    )
+  }
+
+  /** @param {number} i @param {number} j @param {number} k @param {number} l */
+  at4(i, j, k, l) {
+    return (
+      this.start +
+      inside(i, this.n0, 0) * this.s0 +
+      inside(j, this.n1, 1) * this.s1 +
+      inside(k, this.n2, 2) * this.s2 +
+      inside(l, this.n3, 3) * this.s3
+    )
+  }
+
+  /** @param {number[]} index */
+  at(index) {
+    const { shape, strides } = this.layout
+    if (index.length !== shape.length) throw wrongCount(index.length, shape.length)
+    return index.reduce((at, i, d) => at + inside(i, shape[d], d) * strides[d], this.start)
   }
 
   /** Makes the window again where memory moved. */
@@ -136,263 +187,123 @@ class GuardedAccess extends Access {
   }
 }
 
-/**
- * @param {number} given
- * @param {number} ndim
- */
-function checkCount(given, ndim) {
-  if (given !== ndim) throw wrongCount(given, ndim)
-}
+/** what an accessor's method was called on @type {(it: any, name: string, rank: number) => Access} */
+let accessOf
 
-/** @param {string} name  of a method called without its object, as after `const { get } = t.accessor()`, or on another one */
-function withoutAccessor(name) {
-  return failure(
-    'ERR_ARGUMENT',
-    `${name} was called without its accessor; accessor.${name}(...) was expected`,
-  )
+class AccessorBase {
+  #access
+
+  /** @param {Access} access */
+  constructor(access) {
+    this.#access = access
+  }
+
+  static {
+    // of a method called without its object, as after `const { get } = t.accessor()`, or on another one
+    accessOf = (it, name, rank) => {
+      if (typeof it !== 'object' || it === null || !(#access in it) || it.#access.rank !== rank) {
+        throw failure(
+          'ERR_ARGUMENT',
+          `${name} was called without its accessor; accessor.${name}(...) was expected`,
+        )
+      }
+      return it.#access
+    }
+  }
 }
 
 // One class for each number of axes, so that V8 compiles a fixed number of arguments instead of a rest array.
 
-class Accessor1 {
-  #access
-  #n
-  #s
-
-  /** @param {Access} access */
-  constructor(access) {
-    const { shape, strides } = access.layout
-    this.#access = access
-    this.#n = shape[0]
-    this.#s = strides[0]
-  }
-
+class Accessor1 extends AccessorBase {
   /** @param {number} i */
   get(i) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('get')
-    }
-    if (arguments.length !== 1) checkCount(arguments.length, 1)
-    const access = this.#access
+    const access = accessOf(this, 'get', 1)
+    if (arguments.length !== 1) throw wrongCount(arguments.length, 1)
     access.check()
-    return access.load(access.start + inside(i, this.#n, 0) * this.#s)
+    return access.load(access.at1(i))
   }
 
   /** @param {Value} value @param {number} i */
   set(value, i) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('set')
-    }
-    if (arguments.length !== 2) checkCount(arguments.length - 1, 1)
-    const access = this.#access
+    const access = accessOf(this, 'set', 1)
+    if (arguments.length !== 2) throw wrongCount(arguments.length - 1, 1)
     const scalar = access.scalar(value)
     access.checkWritable()
-    access.store(access.start + inside(i, this.#n, 0) * this.#s, scalar)
+    access.store(access.at1(i), scalar)
   }
 }
 
-class Accessor2 {
-  #access
-  #n0
-  #n1
-  #s0
-  #s1
-
-  /** @param {Access} access */
-  constructor(access) {
-    const { shape, strides } = access.layout
-    this.#access = access
-    this.#n0 = shape[0]
-    this.#n1 = shape[1]
-    this.#s0 = strides[0]
-    this.#s1 = strides[1]
-  }
-
-  /** @param {number} i @param {number} j */
-  #at(i, j) {
-    return (
-      this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1
-    )
-  }
-
+class Accessor2 extends AccessorBase {
   /** @param {number} i @param {number} j */
   get(i, j) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('get')
-    }
-    if (arguments.length !== 2) checkCount(arguments.length, 2)
-    const access = this.#access
+    const access = accessOf(this, 'get', 2)
+    if (arguments.length !== 2) throw wrongCount(arguments.length, 2)
     access.check()
-    return access.load(this.#at(i, j))
+    return access.load(access.at2(i, j))
   }
 
   /** @param {Value} value @param {number} i @param {number} j */
   set(value, i, j) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('set')
-    }
-    if (arguments.length !== 3) checkCount(arguments.length - 1, 2)
-    const access = this.#access
+    const access = accessOf(this, 'set', 2)
+    if (arguments.length !== 3) throw wrongCount(arguments.length - 1, 2)
     const scalar = access.scalar(value)
     access.checkWritable()
-    access.store(this.#at(i, j), scalar)
+    access.store(access.at2(i, j), scalar)
   }
 }
 
-class Accessor3 {
-  #access
-  #n0
-  #n1
-  #n2
-  #s0
-  #s1
-  #s2
-
-  /** @param {Access} access */
-  constructor(access) {
-    const { shape, strides } = access.layout
-    this.#access = access
-    this.#n0 = shape[0]
-    this.#n1 = shape[1]
-    this.#n2 = shape[2]
-    this.#s0 = strides[0]
-    this.#s1 = strides[1]
-    this.#s2 = strides[2]
-  }
-
-  /** @param {number} i @param {number} j @param {number} k */
-  #at(i, j, k) {
-    return (
-      this.#access.start +
-      inside(i, this.#n0, 0) * this.#s0 +
-      inside(j, this.#n1, 1) * this.#s1 +
-      inside(k, this.#n2, 2) * this.#s2
-    )
-  }
-
+class Accessor3 extends AccessorBase {
   /** @param {number} i @param {number} j @param {number} k */
   get(i, j, k) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('get')
-    }
-    if (arguments.length !== 3) checkCount(arguments.length, 3)
-    const access = this.#access
+    const access = accessOf(this, 'get', 3)
+    if (arguments.length !== 3) throw wrongCount(arguments.length, 3)
     access.check()
-    return access.load(this.#at(i, j, k))
+    return access.load(access.at3(i, j, k))
   }
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k */
   set(value, i, j, k) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('set')
-    }
-    if (arguments.length !== 4) checkCount(arguments.length - 1, 3)
-    const access = this.#access
+    const access = accessOf(this, 'set', 3)
+    if (arguments.length !== 4) throw wrongCount(arguments.length - 1, 3)
     const scalar = access.scalar(value)
     access.checkWritable()
-    access.store(this.#at(i, j, k), scalar)
+    access.store(access.at3(i, j, k), scalar)
   }
 }
 
-class Accessor4 {
-  #access
-  #n0
-  #n1
-  #n2
-  #n3
-  #s0
-  #s1
-  #s2
-  #s3
-
-  /** @param {Access} access */
-  constructor(access) {
-    const { shape, strides } = access.layout
-    this.#access = access
-    this.#n0 = shape[0]
-    this.#n1 = shape[1]
-    this.#n2 = shape[2]
-    this.#n3 = shape[3]
-    this.#s0 = strides[0]
-    this.#s1 = strides[1]
-    this.#s2 = strides[2]
-    this.#s3 = strides[3]
-  }
-
-  /** @param {number} i @param {number} j @param {number} k @param {number} l */
-  #at(i, j, k, l) {
-    return (
-      this.#access.start +
-      inside(i, this.#n0, 0) * this.#s0 +
-      inside(j, this.#n1, 1) * this.#s1 +
-      inside(k, this.#n2, 2) * this.#s2 +
-      inside(l, this.#n3, 3) * this.#s3
-    )
-  }
-
+class Accessor4 extends AccessorBase {
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
   get(i, j, k, l) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('get')
-    }
-    if (arguments.length !== 4) checkCount(arguments.length, 4)
-    const access = this.#access
+    const access = accessOf(this, 'get', 4)
+    if (arguments.length !== 4) throw wrongCount(arguments.length, 4)
     access.check()
-    return access.load(this.#at(i, j, k, l))
+    return access.load(access.at4(i, j, k, l))
   }
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k @param {number} l */
   set(value, i, j, k, l) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('set')
-    }
-    if (arguments.length !== 5) checkCount(arguments.length - 1, 4)
-    const access = this.#access
+    const access = accessOf(this, 'set', 4)
+    if (arguments.length !== 5) throw wrongCount(arguments.length - 1, 4)
     const scalar = access.scalar(value)
     access.checkWritable()
-    access.store(this.#at(i, j, k, l), scalar)
+    access.store(access.at4(i, j, k, l), scalar)
   }
 }
 
-class AccessorN {
-  #access
-
-  /** @param {Access} access */
-  constructor(access) {
-    this.#access = access
-  }
-
-  /** @param {number[]} index */
-  #at(index) {
-    const {
-      layout: { shape, strides },
-      start,
-    } = this.#access
-    checkCount(index.length, shape.length)
-    let at = start
-    for (let d = 0; d < shape.length; d++) at += inside(index[d], shape[d], d) * strides[d]
-    return at
-  }
-
+class AccessorN extends AccessorBase {
   /** @param {...number} index */
   get(...index) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('get')
-    }
-    const access = this.#access
+    const access = accessOf(this, 'get', 0)
     access.check()
-    return access.load(this.#at(index))
+    return access.load(access.at(index))
   }
 
   /** @param {Value} value @param {...number} index */
   set(value, ...index) {
-    if (typeof this !== 'object' || this === null || !(#access in this)) {
-      throw withoutAccessor('set')
-    }
-    const access = this.#access
+    const access = accessOf(this, 'set', 0)
     const scalar = access.scalar(value)
     access.checkWritable()
-    access.store(this.#at(index), scalar)
+    access.store(access.at(index), scalar)
   }
 }
 
@@ -414,10 +325,12 @@ function accessorOf(tensor, layout, layoutOf, { dtype, ndim }) {
   if (ndim !== undefined && integer('ndim', ndim, 'ERR_SHAPE') !== length) {
     throw failure('ERR_SHAPE', `ndim is ${show(ndim)}; the tensor has ${length} axes`)
   }
-  const Class = CLASSES[length] ?? AccessorN
-  return new Class(
-    new (ffi.isGuarded(layout.storage) ? GuardedAccess : Access)(tensor, layout, layoutOf),
+  const access = new (ffi.isGuarded(layout.storage) ? GuardedAccess : Access)(
+    tensor,
+    layout,
+    layoutOf,
   )
+  return new CLASSES[access.rank](access)
 }
 
 module.exports = { accessorOf }

@@ -68,8 +68,7 @@ function offer(Tensor, wrap) {
     }
   }
 
-  given[0] = pin
-  given[1] = make
+  given.push(pin, make)
   return /** @type {any} */ (backend).addon.offer(pin, make, ffi.errorOf)
 }
 

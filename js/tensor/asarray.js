@@ -45,15 +45,8 @@ const OF_ASARRAY = ['dtype', 'device', 'order', 'copy', 'casting', 'dynamism', '
  * asarray(new Float64Array(2), { copy: false }).dtype // 'float64'
  */
 function asarray(x, opts) {
-  const {
-    dtype: name,
-    device,
-    order,
-    copy,
-    casting,
-    dynamism,
-    pinMemory,
-  } = optionsOf(opts, OF_ASARRAY, 'asarray')
+  const given = optionsOf(opts, OF_ASARRAY, 'asarray')
+  const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = given
   const placement = placementOf(device, pinMemory)
   const isNear = Tensor.isTensor(x) && device === undefined
   const options = {
@@ -112,11 +105,9 @@ function whyCopy(x, { dtype, order, device = 'cpu', pinMemory = false }) {
       : `a tensor that does not lie in order '${order}'`
   }
   const found = dtypeOfArray(x)
-  if (device !== 'cpu' && (found !== undefined || isBuffer(x))) {
-    return `a buffer that is wanted on ${device}`
-  }
-  if (pinMemory && (found !== undefined || isBuffer(x))) {
-    return 'a buffer that is to be in pinned memory'
+  if (isBuffer(x)) {
+    if (device !== 'cpu') return `a buffer that is wanted on ${device}`
+    if (pinMemory) return 'a buffer that is to be in pinned memory'
   }
   if (found !== undefined) {
     return dtype === undefined || dtype === found
@@ -155,12 +146,8 @@ function copied(x, options) {
     device,
     pinMemory,
   } = options
-  const made = likeLayout(
-    dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype),
-    source,
-    { order, dynamism, device, pinMemory },
-    false,
-  )
+  const to = dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype)
+  const made = likeLayout(to, source, { order, dynamism, device, pinMemory }, false)
   return wrap(written(made, () => ffi.copy(made, source, castingOf(casting))))
 }
 
@@ -171,19 +158,13 @@ function copied(x, options) {
  */
 function copiedBytes(x, { dtype: name, dynamism, device, pinMemory }) {
   const dtype = dtypeOf(name)
-  const { buffer, byteOffset, byteLength } = bufferRangeOf(x)
-  const length = Math.floor(byteLength / dtype.itemsize)
-  const source = layoutOverBytes(
-    { buffer, byteOffset, byteLength: length * dtype.itemsize },
-    dtype.index,
-    [length],
-  )
-  return wrap(
-    written(
-      emptyLayout(dtype, [length], ownFields({ dynamism, device, pinMemory }), false),
-      (made) => ffi.copy(made, source, 0),
-    ),
-  )
+  const parts = bufferRangeOf(x)
+  const length = Math.floor(parts.byteLength / dtype.itemsize)
+  const bytes = { ...parts, byteLength: length * dtype.itemsize }
+  const source = layoutOverBytes(bytes, dtype.index, [length])
+  const options = ownFields({ dynamism, device, pinMemory })
+  const made = emptyLayout(dtype, [length], options, false)
+  return wrap(written(made, () => ffi.copy(made, source, 0)))
 }
 
 module.exports = { asarray }

@@ -8,7 +8,7 @@ const { show, boolean, integers } = require('../base/validate')
 const { dtypes } = require('../backend/dtypes')
 const { countCopy, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { SHARED, placementLike } = require('../layout/placement')
-const { withBytes } = require('../layout/layouts')
+const { withTemporary } = require('../layout/layouts')
 const { likeOf } = require('../copy/results')
 const { addressOf } = require('../layout/data')
 const pins = require('../backend/pins')
@@ -62,7 +62,7 @@ function askedOf({ maxVersion, copy, dlDevice, stream }) {
     )
   }
   const device = pairOfIntegers('dlDevice', dlDevice)
-  const number = stream === undefined ? null : stream
+  const number = stream ?? null
   if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) {
     throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
   }
@@ -190,23 +190,16 @@ function capsuleOnDevice(layout, readOnly, stream, isVersioned, copied) {
  * @param {number | bigint | null} stream
  */
 function capsuleOfCopy(layout, isVersioned, stream) {
-  const made = withBytes(
-    likeOf(layout, undefined),
-    0,
-    false,
-    placementLike(layout.storage) ?? SHARED,
-  )
-  try {
+  const fill = (/** @type {Layout} */ made) => {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.nbytes)
     if (deviceOfStorage(made.storage) !== CPU) {
       return capsuleOnDevice(made, false, stream, isVersioned, true)
     }
     ffi.putOperand(made, false)
-    return capsuleOfOperand(-1, isVersioned, true)
-  } finally {
-    backend.release(made.storage) // the capsule has a reference of its own
+    return capsuleOfOperand(-1, isVersioned, true) // which has a reference of its own to the bytes
   }
+  return withTemporary(likeOf(layout), fill, placementLike(layout.storage) ?? SHARED)
 }
 
 /**
@@ -252,28 +245,24 @@ function layoutOfCapsule(capsule) {
  *
  * @param {unknown} device  what the producer's __dlpack_device__ returned
  * @returns {number | null} null: the bytes are on the CPU
+ * @throws ERR_DEVICE no such device
  */
 function streamFor(device) {
   const list = pairOfIntegers('the device of x', device)
   if (list !== null && HOST.includes(list[0])) return null
   if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
-    checkDevice(list[1])
+    try {
+      ffi.run(ffi.opcodes.cuda_open, [], [Math.min(list[1], 2 ** 31)])
+    } catch (error) {
+      const { code, message } = /** @type {any} */ (error)
+      throw failure(code, `x is on the device cuda:${list[1]}: ${message}`)
+    }
     return DEFAULT_STREAM
   }
   throw failure(
     'ERR_DEVICE',
     `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`,
   )
-}
-
-/** @param {number} index @throws ERR_DEVICE no such device */
-function checkDevice(index) {
-  try {
-    ffi.run(ffi.opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
-  } catch (error) {
-    const { code, message } = /** @type {any} */ (error)
-    throw failure(code, `x is on the device cuda:${index}: ${message}`)
-  }
 }
 
 /** typestr of NumPy's array interface @type {Record<string, string>} */

@@ -1,7 +1,6 @@
 'use strict'
 // Functions of several tensors: one made of all of them; views of one shape; whether they are equal, or have bytes in common.
 
-const { arrayOf } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const {
@@ -356,9 +355,7 @@ function stack(...args) {
 function broadcastShapes(...shapes) {
   /** @type {number[]} */
   let shape = []
-  for (let i = 0; i < shapes.length; i++) {
-    shape = ffi.dense(0, broadcast(shape, shapeOf(shapes[i]))).shape
-  } // checks extents and the size
+  for (const given of shapes) shape = ffi.dense(0, broadcast(shape, shapeOf(given))).shape // checks extents and the size
   return shape.slice()
 }
 
@@ -419,10 +416,10 @@ function broadcastArrays(...args) {
       `${show(rest[0])} was given after ${tensors.length} tensors; tensors alone were expected`,
     )
   }
-  let shape = Tensor.layoutOf(tensors[0]).shape
-  for (let i = 1; i < tensors.length; i++) {
-    shape = broadcast(shape, Tensor.layoutOf(tensors[i]).shape)
-  }
+  const shape = tensors.reduce(
+    (met, t) => broadcast(met, Tensor.layoutOf(t).shape),
+    /** @type {number[]} */ ([]),
+  )
   return tensors.map((t) => t.expand(shape))
 }
 
@@ -491,16 +488,14 @@ function meshgrid(...args) {
     tensors.length > 1
   const axisAt = (/** @type {number} */ i) => (isSwapped && i < 2 ? 1 - i : i)
   const layouts = tensors.map(Tensor.layoutOf)
-  const shape = arrayOf(layouts.length, (d) => layouts[axisAt(d)].size)
+  const shape = layouts.map((_, d) => layouts[axisAt(d)].size)
   return tensors.map((t, i) => {
     const { shape: own, strides } = layouts[i]
     if (own.length > 1) {
       throw failure('ERR_SHAPE', `tensor ${i} has shape [${own.join(', ')}]; one axis was expected`)
     }
-    return t.asStrided(
-      shape,
-      arrayOf(shape.length, (d) => (d === axisAt(i) && own.length === 1 ? strides[0] : 0)),
-    )
+    const steps = shape.map((_, d) => (d === axisAt(i) && own.length === 1 ? strides[0] : 0))
+    return t.asStrided(shape, steps)
   })
 }
 
@@ -518,9 +513,9 @@ function arrayEqual(...args) {
   const { tensors, rest } = tensorsOf(args, 2)
   const { equalNaN: asked } = optionsOf(rest[0], ['equalNaN'], 'arrayEqual')
   const equalNaN = boolean('equalNaN', asked)
-  const layouts = tensors.map(Tensor.attachedOf)
-  for (let i = 1; i < layouts.length; i++) checkSameDevice(layouts[0].storage, layouts[i].storage)
-  return layouts.every((other, i) => i === 0 || ffi.arrayEqual(layouts[0], other, equalNaN))
+  const [first, ...others] = tensors.map(Tensor.attachedOf)
+  for (const other of others) checkSameDevice(first.storage, other.storage)
+  return others.every((other) => ffi.arrayEqual(first, other, equalNaN))
 }
 
 /**
@@ -551,18 +546,14 @@ function arrayEqual(...args) {
  */
 function allClose(...args) {
   const { tensors, rest } = tensorsOf(args, 2)
-  const {
-    rtol,
-    atol,
-    equalNaN: asked,
-  } = optionsOf(rest[0], ['rtol', 'atol', 'equalNaN'], 'allClose')
+  const options = optionsOf(rest[0], ['rtol', 'atol', 'equalNaN'], 'allClose')
+  const { rtol, atol, equalNaN: asked } = options
   const within = [tolerance('rtol', rtol, 1e-5), tolerance('atol', atol, 1e-8)]
   const equalNaN = boolean('equalNaN', asked)
   if (tensors.length > 2) {
     throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
   }
-  const a = Tensor.attachedOf(tensors[0])
-  const b = Tensor.attachedOf(tensors[1])
+  const [a, b] = tensors.map(Tensor.attachedOf)
   checkSameDevice(a.storage, b.storage)
   return ffi.allClose(a, b, within[0], within[1], equalNaN)
 }

@@ -9,21 +9,10 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
 const { placementLike } = require('../layout/placement')
-const {
-  denseLayout,
-  allocated,
-  withBytes,
-  emptyLayout,
-  likeLayout,
-  stridedLayout,
-  dtypeLike,
-  written,
-  layoutOver,
-  layoutOfBytes,
-  copyBytes,
-  bufferRangeOf,
-  OF_MAKING,
-} = require('../layout/layouts')
+const layouts = require('../layout/layouts')
+const { denseLayout, allocated, written, withTemporary, emptyLayout, likeLayout, stridedLayout } =
+  layouts
+const { dtypeLike, OF_MAKING, bufferRangeOf, layoutOver, layoutOfBytes, copyBytes } = layouts
 const { writeValues } = require('../layout/elements')
 const { checkHeap } = require('../runtime/heap')
 const { lazyFile } = require('../runtime/lazy')
@@ -59,14 +48,8 @@ const OF_TENSOR = [...OF_MAKING, 'casting']
 function make(where, lay, what, opts, zeroed) {
   const options = optionsOf(opts, OF_MAKING, where)
   const { dtype: name } = options
-  return wrap(
-    lay(
-      name === undefined ? (dtypeLike(lay, what) ?? FLOAT32) : dtypeOf(name),
-      what,
-      options,
-      zeroed,
-    ),
-  )
+  const dtype = name === undefined ? (dtypeLike(lay, what) ?? FLOAT32) : dtypeOf(name)
+  return wrap(lay(dtype, what, options, zeroed))
 }
 
 /**
@@ -558,15 +541,8 @@ function shapeAndOptions(shape, opts, names, where) {
 function tensor(data, shape, opts) {
   const { given, asked } = shapeAndOptions(shape, opts, OF_TENSOR, 'tensor')
   const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
-  const made = tensorOfData(data, given === undefined ? null : shapeOf(given), {
-    dtype,
-    device,
-    dynamism,
-    order,
-    shared,
-    pinMemory,
-    casting,
-  })
+  const options = { dtype, device, dynamism, order, shared, pinMemory, casting }
+  const made = tensorOfData(data, given === undefined ? null : shapeOf(given), options)
   countCopy('tensor', made.nbytes)
   return made
 }
@@ -585,12 +561,8 @@ function tensorOfData(data, extents, options) {
   const arrayType = dtypeOfArray(data)
   if (Tensor.isTensor(data)) {
     const source = Tensor.layoutOf(data)
-    const made = emptyLayout(
-      named ?? dtypes[source.dtype],
-      checkCount(extents ?? source.shape, source.size),
-      options,
-      false,
-    )
+    const shape = checkCount(extents ?? source.shape, source.size)
+    const made = emptyLayout(named ?? dtypes[source.dtype], shape, options, false)
     return wrap(written(made, (made) => fillFrom(made, source, casting, extents !== null)))
   }
   if (arrayType !== undefined) {
@@ -602,18 +574,10 @@ function tensorOfData(data, extents, options) {
   }
   const keeps = (/** @type {number} */ dtype) =>
     named === undefined || options.casting !== undefined || ffi.canCast(dtype, named.index, casting)
-  const {
-    values,
-    shape: found,
-    kept,
-  } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX', keeps)
-  if (kept !== null) return copyOfRows(kept, found, extents, options, casting)
-  const made = emptyLayout(
-    named ?? dtypeOf(values.dtype),
-    checkCount(extents ?? found, values.count),
-    options,
-    false,
-  )
+  const { values, shape, kept } = flatten('data', data, named?.kind === 'COMPLEX', keeps)
+  if (kept !== null) return copyOfRows(kept, shape, extents, options, casting)
+  const dtype = named ?? dtypeOf(values.dtype)
+  const made = emptyLayout(dtype, checkCount(extents ?? shape, values.count), options, false)
   return wrap(written(made, (made) => writeValues(made, values)))
 }
 
@@ -646,30 +610,23 @@ function copyOfRows(list, outer, extents, options, casting) {
   const { shape } = recipe
   const found = [...outer, ...shape.slice(1)]
   const dtype = options.dtype === undefined ? dtypes[recipe.dtype] : dtypeOf(options.dtype)
-  const { strides, size } = ffi.dense(dtype.index, shape)
-  const made = emptyLayout(
-    dtype,
-    extents === null ? found : checkCount(extents, size),
-    options,
-    false,
-  )
-  return wrap(
-    written(made, (made) => {
-      const isInPlace = ffi.isContiguous(made)
-      const { storage } = isInPlace
-        ? made
-        : withBytes(ffi.dense(dtype.index, shape), 0, false, placementLike(made.storage))
-      try {
-        const rows = new ffi.Layout(storage, dtype.index, shape, strides, 0, size, 0)
-        recipe.write(rows, casting)
-        if (isInPlace) return
-        countStaged(storage.nbytes)
-        fillFrom(made, rows, 0, true)
-      } finally {
-        if (!isInPlace) ffi.backend.release(storage)
-      }
-    }),
-  )
+  const rows = ffi.dense(dtype.index, shape)
+  const extentsOfAll = extents === null ? found : checkCount(extents, rows.size)
+  const made = emptyLayout(dtype, extentsOfAll, options, false)
+  written(made, () => {
+    if (ffi.isContiguous(made)) {
+      rows.storage = made.storage
+      recipe.write(rows, casting)
+      return
+    }
+    const fill = (/** @type {Layout} */ copy) => {
+      recipe.write(copy, casting)
+      countStaged(copy.nbytes)
+      fillFrom(made, copy, 0, true)
+    }
+    withTemporary(rows, fill, placementLike(made.storage))
+  })
+  return wrap(made)
 }
 
 /**
@@ -697,30 +654,19 @@ function checkCount(shape, count) {
  * @param {boolean} reshaped  the source's shape may differ from the target's
  */
 function fillFrom(target, source, casting, reshaped) {
-  if (!reshaped) {
-    ffi.copy(target, source, casting)
-    return
-  }
-  const viewed = ffi.reshape(source, target.shape)
+  const viewed = reshaped ? ffi.reshape(source, target.shape) : source
   if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
     ffi.copy(target, viewed, casting)
-  } else {
-    // strides allow no such view: makes a contiguous temporary first
-    const flat = withBytes(
-      ffi.dense(source.dtype, source.shape),
-      0,
-      false,
-      placementLike(source.storage),
-    )
-    viewed.storage = flat.storage
-    try {
-      ffi.copy(flat, source, 0)
-      countStaged(viewed.storage.nbytes)
-      ffi.copy(target, viewed, casting)
-    } finally {
-      ffi.backend.release(viewed.storage)
-    }
+    return
   }
+  // Strides allow no such view: a contiguous temporary does.
+  const copyTwice = (/** @type {Layout} */ flat) => {
+    viewed.storage = flat.storage
+    ffi.copy(flat, source, 0)
+    countStaged(flat.nbytes)
+    ffi.copy(target, viewed, casting)
+  }
+  withTemporary(ffi.dense(source.dtype, source.shape), copyTwice, placementLike(source.storage))
 }
 
 /**
@@ -779,11 +725,9 @@ function fromBytes(bytes, shape, opts) {
   }
   const why = rule === true ? undefined : whyCopied(parts, dtype, extents, options)
   if (why === null) {
-    return fromBlob(
-      new Uint8Array(/** @type {ArrayBuffer} */ (parts.buffer), parts.byteOffset, nbytes),
-      extents,
-      { dtype: dtype.name, dynamism, owner: bytes },
-    )
+    const buffer = /** @type {ArrayBuffer} */ (parts.buffer)
+    const source = new Uint8Array(buffer, parts.byteOffset, nbytes)
+    return fromBlob(source, extents, { dtype: dtype.name, dynamism, owner: bytes })
   }
   if (rule === false && why !== undefined) throw why()
   const source = layoutOfBytes(parts, dtype.index, extents, order !== 'F')

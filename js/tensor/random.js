@@ -166,10 +166,8 @@ function draw(where, row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
     throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
   }
   const generate = (/** @type {import('../layout/layouts').Layout} */ layout) => {
-    Generator.advance(
-      generator,
-      ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0),
-    ) // stream 0
+    const words = ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0) // stream 0
+    Generator.advance(generator, words)
   }
   if (out !== undefined) {
     if (lay !== emptyLayout) {
@@ -178,13 +176,8 @@ function draw(where, row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
     generate(layoutOfOut(out, what, options))
     return out
   }
-  const layout = lay(
-    name === undefined ? (dtypeLike(lay, what) ?? missing) : dtypeOf(name),
-    what,
-    options,
-    false,
-  )
-  return wrap(written(layout, generate))
+  const dtype = name === undefined ? (dtypeLike(lay, what) ?? missing) : dtypeOf(name)
+  return wrap(written(lay(dtype, what, options, false), generate))
 }
 
 /**
@@ -208,16 +201,8 @@ function drawIntegers(where, lay, what, low, high, opts) {
     }
   }
   if (high === 1n << 64n) high = 2 ** 64 // C takes this bound as a number: no 64-bit integer holds it
-  return draw(
-    where,
-    opcodes.randint,
-    lay,
-    what,
-    opts,
-    low,
-    high,
-    dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'),
-  )
+  const missing = typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'
+  return draw(where, opcodes.randint, lay, what, opts, low, high, dtypeOf(missing))
 }
 
 /**

@@ -147,7 +147,7 @@ function arange(start, stop, step, opts) {
   const [numbers, options] = argumentsAndOptions([start, stop, step, opts], OF_MAKING, 'arange')
   const [first, second, third = 1] = numbers
   const from = second === undefined ? 0 : checkScalar('start', first)
-  const to = second === undefined ? checkScalar('stop', first) : checkScalar('stop', second)
+  const to = checkScalar('stop', second === undefined ? first : second)
   const by = checkScalar('step', third)
   if (Number(by) === 0) throw failure('ERR_ARGUMENT', 'step is 0: no number of steps leads to stop')
   const all = [from, to, by]
@@ -169,11 +169,7 @@ function arange(start, stop, step, opts) {
   }
   ffi.checkArange(dtype.index, size, from, by)
   const layout = emptyLayout(dtype, [size], options, false)
-  return wrap(
-    written(layout, () => {
-      ffi.generate(opcodes.arange, layout, [from, by], 0)
-    }),
-  )
+  return wrap(written(layout, () => ffi.generate(opcodes.arange, layout, [from, by], 0)))
 }
 
 /**
@@ -220,16 +216,11 @@ function linspace(start, stop, num, opts) {
       throw failure('ERR_ARGUMENT', `${argument} is ${show(value)}; a number was expected`)
     }
   }
-  if (integer('num', num, 'ERR_SHAPE') < 0) {
-    throw failure('ERR_SHAPE', `num is ${num}; it is 0 or more`)
-  }
+  checkedExtent('num', num)
   const dtype = dtypeOf(name === undefined ? 'float32' : name)
   const layout = emptyLayout(dtype, [num], options, false)
-  return wrap(
-    written(layout, () => {
-      ffi.generate(opcodes.linspace, layout, [start, stop], last ? 1 : 0)
-    }),
-  )
+  const write = () => ffi.generate(opcodes.linspace, layout, [start, stop], last ? 1 : 0)
+  return wrap(written(layout, write))
 }
 
 /**
@@ -279,17 +270,10 @@ function eye(n, m, opts) {
   const diagonal = integer('k', k)
   const dtype = dtypeOf(name === undefined ? 'float32' : name)
   const height = checkedExtent('n', rowCount)
-  const layout = emptyLayout(
-    dtype,
-    [height, columns === undefined ? height : checkedExtent('m', columns)],
-    options,
-    true,
-  )
-  return wrap(
-    written(layout, () => {
-      ffi.fill(ffi.viewByNumbers(opcodes.diagonal, layout, diagonal, 0, 1), true)
-    }),
-  )
+  const width = columns === undefined ? height : checkedExtent('m', columns)
+  const layout = emptyLayout(dtype, [height, width], options, true)
+  const write = () => ffi.fill(ffi.viewByNumbers(opcodes.diagonal, layout, diagonal, 0, 1), true)
+  return wrap(written(layout, write))
 }
 
 /**

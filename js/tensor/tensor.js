@@ -18,32 +18,11 @@ const {
   deviceOfStorage,
   nameOfDevice,
 } = require('../backend/storage')
-const {
-  show,
-  wrongReceiver,
-  boolean,
-  integer,
-  integers,
-  shapeOf,
-  shapeOfArguments,
-  axesOf,
-  axesFromStart,
-  optionsOf,
-  isOptions,
-  axisAndOptions,
-  OF_RESULT,
-  ALONG,
-  CASTINGS,
-  castingOf,
-  inside,
-  wrongCount,
-  formatOf,
-  checkCounts,
-  MOST_PARTS,
-  sameParts,
-  equalSizes,
-  checkSizes,
-} = require('../base/validate')
+const validate = require('../base/validate')
+const { show, wrongReceiver, wrongCount, boolean, integer, integers, inside } = validate
+const { shapeOf, shapeOfArguments, axesOf, axesFromStart, formatOf } = validate
+const { optionsOf, isOptions, axisAndOptions, OF_RESULT, ALONG, CASTINGS, castingOf } = validate
+const { checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes } = validate
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const {
@@ -57,24 +36,14 @@ const {
 } = require('../base/buffers')
 const {
   HOST,
-  SHARED,
   placementOf,
   deviceOf,
   placementLike,
   checkSameDevice,
 } = require('../layout/placement')
-const {
-  denseLayout,
-  withBytes,
-  nameOfDynamism,
-  layoutOfBytes,
-  copyBytes,
-  bufferRangeOf,
-  adoptArray,
-  viewed,
-  inherit,
-  readOnly,
-} = require('../layout/layouts')
+const layouts = require('../layout/layouts')
+const { denseLayout, withBytes, written, adoptArray, viewed, inherit } = layouts
+const { bufferRangeOf, layoutOfBytes, copyBytes, nameOfDynamism, readOnly } = layouts
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
@@ -130,19 +99,13 @@ let view
 /** the constructor requires it, so that nobody else makes a tensor over a forged layout */
 const KEY = Symbol('samebytes')
 
-function refuseConstruction() {
-  throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
-}
-
-const disposed = () => failure('ERR_DISPOSED', 'the tensor was disposed')
-
 /**
  * @param {Tensor} t
  * @returns {InstanceType<typeof Layout>}
  */
 function live(t) {
   const layout = layoutNow(t)
-  if (layout === null) throw disposed()
+  if (layout === null) throw failure('ERR_DISPOSED', 'the tensor was disposed')
   return layout
 }
 
@@ -236,7 +199,12 @@ class Tensor {
    * @private
    */
   constructor(key, layout, base) {
-    if (key !== KEY) refuseConstruction()
+    if (key !== KEY) {
+      throw failure(
+        'ERR_ARGUMENT',
+        'tensors are made by tensor(), zeros(), fromBlob() and their like',
+      )
+    }
     this.#layout = layout
     this.#base = base
     /** no structured clone takes it; without it, clones would be empty objects @type {symbol | object} */
@@ -361,8 +329,7 @@ class Tensor {
   }
   /** Bytes of all elements: size * itemsize. @returns {number} */
   get nbytes() {
-    const l = live(this)
-    return l.nbytes
+    return live(this).nbytes
   }
   /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
   get dimOrder() {
@@ -607,17 +574,14 @@ class Tensor {
    *
    * @param {InstanceType<typeof Layout>} layout
    * @param {unknown[]} index
-   * @param {number} from  first entry of index to read
    * @returns {number} elements from the storage's first byte
    */
-  #offsetOf(layout, index, from) {
+  #offsetOf(layout, index) {
     const { shape, strides } = layout
     const n = shape.length
-    if (index.length - from !== n) throw wrongCount(index.length - from, n)
+    if (index.length !== n) throw wrongCount(index.length, n)
     let at = layout.offset
-    for (let d = 0; d < n; d++) {
-      at += inside(index[from + d], shape[d], d) * strides[d]
-    }
+    for (let d = 0; d < n; d++) at += inside(index[d], shape[d], d) * strides[d]
     return at
   }
 
@@ -632,7 +596,7 @@ class Tensor {
    */
   get(...index) {
     const layout = attached(this)
-    return read(layout, this.#offsetOf(layout, index, 0))
+    return read(layout, this.#offsetOf(layout, index))
   }
 
   /**
@@ -652,12 +616,8 @@ class Tensor {
    * @returns {any}
    */
   at(...index) {
-    if (index.length === live(this).shape.length) return Reflect.apply(this.get, this, index)
-    return Reflect.apply(
-      this.slice,
-      this,
-      index.map((i, d) => integer(`index ${d}`, i)),
-    )
+    if (index.length === live(this).shape.length) return this.get(...index)
+    return this.slice(...index.map((i, d) => integer(`index ${d}`, i)))
   }
 
   /**
@@ -675,8 +635,7 @@ class Tensor {
     const dtype = dtypes[live(this).dtype]
     const scalar = scalarFor(value, dtype) // getters of a pair run here, before the checks
     const layout = writable(this)
-    const elementAt = this.#offsetOf(layout, index, 0)
-    write(layout, elementAt, scalar)
+    write(layout, this.#offsetOf(layout, index), scalar)
   }
 
   /**
@@ -694,9 +653,8 @@ class Tensor {
    * a.get(1, 0) // 3
    */
   accessor(opts) {
-    const given = optionsOf(opts, ['dtype', 'ndim'], 'accessor')
-    const wanted = { dtype: given.dtype, ndim: given.ndim } // getters run here
-    return accessorOf(this, attached(this), layoutNow, wanted)
+    const { dtype, ndim } = optionsOf(opts, ['dtype', 'ndim'], 'accessor') // getters run here
+    return accessorOf(this, attached(this), layoutNow, { dtype, ndim })
   }
 
   /**
@@ -944,7 +902,8 @@ class Tensor {
    */
   get T() {
     const layout = live(this)
-    if (layout.shape.length !== 2) throw noMatrix(layout)
+    const { length } = layout.shape
+    if (length !== 2) throw failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${length}`)
     return view(this, ffi.viewByNumbers(opcodes.transpose, layout, 0, 1))
   }
 
@@ -1013,22 +972,15 @@ class Tensor {
       opts = /** @type {Record<string, any>} */ (shape)
       shape = undefined
     }
-    const options = optionsOf(opts, OF_VIEW, 'view')
-    const {
-      dtype: name,
-      strides: givenStrides,
-      dimOrder: givenOrder,
-      offset: givenOffset,
-    } = options
-    const dtype = name === undefined ? undefined : dtypeOf(name)
-    const extents = shape === undefined || shape === null ? null : shapeOf(shape)
-    const strides = givenStrides === undefined ? null : integers('strides', givenStrides)
-    const order = givenOrder === undefined ? null : integers('dimOrder', givenOrder, 'ERR_SHAPE')
-    const offset = givenOffset === undefined ? null : integer('offset', givenOffset)
-    return view(
-      this,
-      viewed(live(this), { dtype, shape: extents, strides, dimOrder: order, offset }),
-    )
+    const { dtype, strides, dimOrder, offset } = optionsOf(opts, OF_VIEW, 'view')
+    const asked = {
+      dtype: dtype === undefined ? undefined : dtypeOf(dtype),
+      shape: shape === undefined || shape === null ? null : shapeOf(shape),
+      strides: strides === undefined ? null : integers('strides', strides),
+      dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
+      offset: offset === undefined ? null : integer('offset', offset),
+    }
+    return view(this, viewed(live(this), asked))
   }
 
   /**
@@ -1117,7 +1069,7 @@ class Tensor {
    */
   broadcastTo(...shape) {
     layoutNow(this)
-    return Reflect.apply(this.expand, this, shape)
+    return this.expand(...shape)
   }
 
   /**
@@ -1191,10 +1143,8 @@ class Tensor {
         ? integer('size', sizeOrSizes)
         : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
     const extent = Tensor.#extent(this, axis)
-    return this.#parts(
-      axis,
-      Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent),
-    )
+    const sizes = Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent)
+    return this.#parts(axis, sizes)
   }
 
   /**
@@ -1212,10 +1162,8 @@ class Tensor {
   chunk(n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least 1 was expected`)
     const extent = Tensor.#extent(this, axis)
-    return this.#parts(
-      axis,
-      extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent),
-    )
+    const sizes = extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent)
+    return this.#parts(axis, sizes)
   }
 
   /**
@@ -1333,18 +1281,14 @@ class Tensor {
         `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`,
       )
     }
+    const { capacity } = layout
     const made = withBytes(out, layout.flags & UNBOUND, false, placementLike(layout.storage))
-    try {
-      if (layout.capacity > 0) {
-        ffi.copy(flatLayout(made, layout.capacity), flatLayout(layout, layout.capacity), 0)
-      }
-    } catch (error) {
-      backend.release(made.storage)
-      throw error
-    }
+    written(made, () => {
+      if (capacity > 0) ffi.copy(flatLayout(made, capacity), flatLayout(layout, capacity), 0)
+    })
     this.#rebind(made)
     this.#base = undefined
-    countCopy('resize', layout.capacity * itemsizes[layout.dtype])
+    countCopy('resize', capacity * itemsizes[layout.dtype])
     return this
   }
 
@@ -1403,12 +1347,7 @@ class Tensor {
       )
     }
     const source = adoptArray(array, dtype, undefined)
-    try {
-      t.#rebind(ffi.rebind(layout, source))
-    } catch (error) {
-      backend.release(source.storage)
-      throw error
-    }
+    written(source, () => t.#rebind(ffi.rebind(layout, source)))
     t.#base = undefined
     return t
   }
@@ -1635,16 +1574,9 @@ class Tensor {
     checkSignal(signalOf(signal)) // where nothing is copied as well
     const layout = attached(this)
     if (isConverted(layout, asked)) return this
+    const flags = layout.flags & (STATIC | UNBOUND)
     const made =
-      out ??
-      wrap(
-        withBytes(
-          likeOf(layout, dtype),
-          layout.flags & (STATIC | UNBOUND),
-          false,
-          placementFor(layout, device),
-        ),
-      )
+      out ?? wrap(withBytes(likeOf(layout, dtype), flags, false, placementFor(layout, device)))
     try {
       if (out !== undefined) {
         const layoutOfOut = writable(out)
@@ -1716,9 +1648,7 @@ class Tensor {
       )
     }
     if (isPinned(layout.storage)) return this
-    return wrap(
-      copied('pinMemory', likeOf(layout, undefined), layout, 0, placementOf(undefined, true)),
-    )
+    return wrap(copied('pinMemory', likeOf(layout), layout, 0, placementOf(undefined, true)))
   }
 
   /**
@@ -1747,16 +1677,8 @@ class Tensor {
    */
   shareMemory() {
     const layout = attached(this)
-    const device = deviceOfStorage(layout.storage)
-    return wrap(
-      copied(
-        'shareMemory',
-        likeOf(layout, undefined),
-        layout,
-        0,
-        device === CPU ? SHARED : { device, pinned: false, shared: true },
-      ),
-    )
+    const placement = { device: deviceOfStorage(layout.storage), pinned: false, shared: true }
+    return wrap(copied('shareMemory', likeOf(layout), layout, 0, placement))
   }
 
   /**
@@ -1815,13 +1737,9 @@ class Tensor {
     const { axis: along } = options
     const result = resultIn(options)
     const axis = along === undefined || along === null ? null : integer('axis', along)
+    const list = Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats
     const counts =
-      typeof repeats === 'number'
-        ? integer('repeats', repeats)
-        : integerList(
-            'repeats',
-            Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats,
-          )
+      typeof list === 'number' ? integer('repeats', list) : integerList('repeats', list)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
     return produced('repeat', rearrange().repeat(attached(this), counts, axis), result)
   }
@@ -1893,14 +1811,9 @@ class Tensor {
     const { min, max, colormap } = optionsOf(opts, OF_IMAGE_DATA, 'toImageData')
     const levels = opts === undefined ? null : levelsOf(min, max, colormap)
     const layout = attached(this)
+    const scaling = levels && scalingOf(levels.scale, levels.bias, undefined, layout.shape)
     const image =
-      levels === null
-        ? imageOfLayout(layout)
-        : imageOfLevels(
-            layout,
-            scalingOf(levels.scale, levels.bias, undefined, layout.shape),
-            levels.table,
-          )
+      levels === null ? imageOfLayout(layout) : imageOfLevels(layout, scaling, levels.table)
     countCopy('toImageData', 4 * image.width * image.height)
     return /** @type {any} */ (image)
   }
@@ -1926,7 +1839,8 @@ class Tensor {
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis, live(this).shape)
     if (stream !== undefined) {
-      return Tensor.#copyOn(this, stream, src, { casting: rule, scale, bias, axis })
+      const on = Tensor.#streamOf(this, stream, src)
+      return withStream(on, () => this.copyFrom(src, { casting: rule, scale, bias, axis }))
     }
     const isTensor = Tensor.isTensor(src) // first, because it is the most frequent, and isVideoFrame throws internally for others
     if (!isTensor && isVideoFrame(src)) {
@@ -1957,19 +1871,6 @@ class Tensor {
   }
 
   /**
-   * @template {Tensor} T
-   * @param {T} t
-   * @param {unknown} stream  the option
-   * @param {any} src
-   * @param {CopyOptions} options  without it
-   * @returns {T}
-   */
-  static #copyOn(t, stream, src, options) {
-    const on = Tensor.#streamOf(t, stream, src)
-    return withStream(on, () => t.copyFrom(src, options))
-  }
-
-  /**
    * @param {Tensor} t
    * @param {unknown} stream  the option
    * @param {unknown} src
@@ -1977,10 +1878,8 @@ class Tensor {
   static #streamOf(t, stream, src) {
     if (stream === undefined) return null
     const there = deviceOfStorage(live(t).storage)
-    return streamOf(
-      stream,
-      there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(live(src).storage),
-    )
+    const isOfSource = there === CPU && Tensor.isTensor(src)
+    return streamOf(stream, isOfSource ? deviceOfStorage(live(src).storage) : there)
   }
 
   /**
@@ -2000,14 +1899,8 @@ class Tensor {
    * target.toArray() // [[1, 3], [2, 4]]
    */
   async copyFromAsync(src, opts) {
-    const {
-      casting: rule,
-      scale,
-      bias,
-      axis,
-      signal: given,
-      stream,
-    } = optionsOf(opts, OF_LATER_COPY, 'copyFromAsync')
+    const options = optionsOf(opts, OF_LATER_COPY, 'copyFromAsync')
+    const { casting: rule, scale, bias, axis, signal: given, stream } = options
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)
@@ -2026,12 +1919,8 @@ class Tensor {
     try {
       if (isArray) source.storage = kept(source.storage, array)
       const layout = writable(this)
-      await copyAsync(
-        { dst: layout, src: source, scaling, casting },
-        !isArray && !isTensor,
-        signal,
-        on,
-      )
+      const copy = { dst: layout, src: source, scaling, casting }
+      await copyAsync(copy, !isArray && !isTensor, signal, on)
       countCopy('copyFromAsync', layout.nbytes)
     } finally {
       if (!isTensor) backend.release(source.storage)
@@ -2050,10 +1939,7 @@ class Tensor {
    * zeros([2], 'int64').fill(5n).toArray() // [ 5n, 5n ]
    */
   fill(value) {
-    const scalar =
-      typeof value === 'number' && dtypes[live(this).dtype].kind === 'FLOATING'
-        ? value
-        : scalarFor(value, dtypes[live(this).dtype])
+    const scalar = scalarFor(value, dtypes[live(this).dtype])
     ffi.fill(writable(this), scalar)
     return this
   }
@@ -2207,8 +2093,7 @@ function hashOf(layout) {
   const most = MOST_HASHED / itemsizes[dtype]
   if (layout.size <= most) return ffi.hash(layout)
   const once = shape.map((extent, d) => (strides[d] === 0 ? 1 : extent))
-  let size = 1
-  for (let d = 0; d < once.length; d++) size *= once[d]
+  const size = once.reduce((n, extent) => n * extent, 1)
   if (size > most) {
     throw failure('ERR_MEMORY', `${size} elements are too many to hash; ${most} are possible`)
   }
@@ -2277,10 +2162,6 @@ function orderOfMove(ndim, source, destination) {
 
 const noAxes = () => failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
 
-/** @param {InstanceType<typeof Layout>} layout */
-const noMatrix = ({ shape }) =>
-  failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
-
 // ---- Results, in new tensors or in `out` ----
 
 /** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined, device?: number }} Result ResultOptions, read and checked */
@@ -2340,11 +2221,9 @@ function conversionOf(target, opts, names, where) {
       `target is ${show(target)}, and options were given as well; one of them was expected`,
     )
   }
-  const { dtype, device, casting, copy, out, signal } = optionsOf(
-    isNamed ? opts : (target ?? null),
-    Tensor.isTensor(target) ? undefined : names,
-    where,
-  ) // a tensor has a dtype and a device
+  const given = isNamed ? opts : (target ?? null)
+  const known = Tensor.isTensor(target) ? undefined : names // a tensor has a dtype and a device
+  const { dtype, device, casting, copy, out, signal } = optionsOf(given, known, where)
   const isTargetDevice = isDevice(target)
   const twice = !isNamed ? undefined : isTargetDevice ? device : dtype
   if (twice !== undefined) {
@@ -2423,13 +2302,8 @@ function checkDeviceOfOut({ storage }, device) {
  * @returns {Tensor}
  */
 function produced(reason, recipe, { dtype, casting, out }) {
-  const layout = results.produced(
-    reason,
-    recipe,
-    out === undefined ? null : Tensor.writableOf(out),
-    dtype,
-    casting,
-  )
+  const to = out === undefined ? null : writable(out)
+  const layout = results.produced(reason, recipe, to, dtype, casting)
   return out ?? wrap(layout)
 }
 
@@ -2441,7 +2315,7 @@ function produced(reason, recipe, { dtype, casting, out }) {
  * @returns {any[]}
  */
 function integersOf(name, t) {
-  const layout = Tensor.attachedOf(t)
+  const layout = attached(t)
   const { kind, name: dtype } = dtypes[layout.dtype]
   const { length } = layout.shape
   if (kind !== 'SIGNED' && kind !== 'UNSIGNED') {
@@ -2467,8 +2341,5 @@ learnTensors({
 })
 
 Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
-Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })
-Object.defineProperty(Tensor.prototype, 'type', { enumerable: false })
-Object.defineProperty(Tensor.prototype, 'location', { enumerable: false })
 
 module.exports = { Tensor, wrap, tensorOf, resultOf, resultIn, produced, checkDeviceOfOut }
