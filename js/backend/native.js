@@ -478,8 +478,7 @@ class Backend {
     const id = this.addon.watch(storage, handle)
     const { f64 } = this.frame
     if (id < 0) {
-      f64[this.tables.frame.ARGS] = handle
-      this.call(this.opcodes.storage_drop)
+      this.drop(handle)
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
     const optional = (storage.optional = new OptionalFields())
@@ -501,6 +500,12 @@ class Backend {
     this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter), -1)
     check()
     this.watch(storage, this.frame.f64[this.RESULTS])
+  }
+
+  /** @param {number} handle  without a watch */
+  drop(handle) {
+    this.frame.f64[this.tables.frame.ARGS] = handle
+    this.call(this.opcodes.storage_drop)
   }
 
   // ---- Using storages ----
