@@ -69,6 +69,7 @@ function load() {
   for (const file of files) {
     try {
       const addon = requireAddon(file)
+      if (typeof addon?.abilities !== 'function') throw new Error('it is another module')
       log('addon %s', file)
       folder = path.dirname(file)
       return addon

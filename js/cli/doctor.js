@@ -292,7 +292,7 @@ function cudaDevices({ cuda }) {
       return missing(
         'CUDA',
         line(why.replace(/^CUDA is not available: /, '')),
-        'tensors are on the CPU; an NVIDIA GPU and its driver are what CUDA needs (docs/gpu.md)',
+        'tensors are on the CPU; CUDA needs Linux, an NVIDIA GPU and its driver (docs/gpu.md)',
       )
     }
     return Array.from({ length: cuda.deviceCount() }, (_, i) => {

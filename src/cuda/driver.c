@@ -144,7 +144,8 @@ static void *open_library(void) {
   }
   if (!library) {
     sb__print(why, sizeof why,
-              "no NVIDIA driver was found (%s); a driver is all that is needed, no CUDA toolkit",
+              "no NVIDIA driver was found (%s); Linux and a driver are all that is needed, no CUDA "
+              "toolkit",
               text);
   }
   return library;

@@ -121,6 +121,12 @@ describe('samebytes doctor', function () {
       )
     })
 
+    it('says that SAMEBYTES_BINARY names another module than the addon', async () => {
+      const module = path.join(ROOT, 'package.json')
+      const { of } = await examined({ SAMEBYTES_BINARY: module, SAMEBYTES_BACKEND: '' })
+      assert.match(of('back end').text, /no native addon .*package\.json: it is another module\)/)
+    })
+
     it('says that a runtime refuses buffers over native memory', async () => {
       const { code, of } = await examined({ SAMEBYTES_NO_EXTERNAL_BUFFERS: '1' })
       assert.deepEqual([code, of('buffers over native memory').state], [0, 'missing'])
