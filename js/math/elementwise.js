@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { CHOICE, NONE, resultOf, elementwise } = require('./calls/calls')
+const { CHOICE, NONE, dtypeOfResult, elementwise } = require('./calls/calls')
 const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
@@ -45,7 +45,7 @@ function computed(op, from, shape, options, scalar, position) {
 /** @param {import('./calls/calls').How} how @param {readonly Layout[]} from @returns {number} of the result */
 function dtypeOf({ op, asked, scalar, position }, from) {
   if (position !== CHOICE) {
-    return resultOf(
+    return dtypeOfResult(
       op,
       from[0].dtype,
       from[from.length > 1 ? 1 : 0].dtype,
@@ -54,7 +54,7 @@ function dtypeOf({ op, asked, scalar, position }, from) {
     )
   }
   const { of, second, third } = /** @type {Choice} */ (scalar)
-  return resultOf(op, of, second, third, asked)
+  return dtypeOfResult(op, of, second, third, asked)
 }
 
 /**

@@ -5,7 +5,7 @@ const { isView } = require('../base/buffers')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { NONE, tables, resultOf } = require('./calls/calls')
+const { NONE, tables, dtypeOfResult } = require('./calls/calls')
 const { atOnce } = require('./calls/plan')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { claim, unclaim } = require('../backend/storage')
@@ -116,7 +116,7 @@ function taken(name, op, dtype, asked, value) {
   if (typeof value === 'object') {
     if (dtypes[to].kind === 'COMPLEX') return value
   } else if (fits(to, value)) return value
-  resultOf(op, dtype, dtype, dtype, asked) // a dtype that the function is not for is the better answer
+  dtypeOfResult(op, dtype, dtype, dtype, asked) // a dtype that the function is not for is the better answer
   throw misfit(name, value, to)
 }
 

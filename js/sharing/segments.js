@@ -138,7 +138,7 @@ class Segment extends MappedFile {
   /** @override */
   close() {
     super.close()
-    if (this.recorded !== null) addon().segmentLeave(this.fd, this.recorded)
+    if (this.recorded !== null) addon().segmentForget(this.fd, this.recorded)
     this.recorded = null
     backend.release(this.holder)
     this.fd = -1

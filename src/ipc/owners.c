@@ -35,7 +35,7 @@ sb_status sb__segment_own(int file, const char *name, bool takes_over, int64_t *
   return SB_OK;
 }
 
-void sb__segment_leave(int file, const char *name) {
+void sb__segment_forget(int file, const char *name) {
   uint64_t inode = 0;
   if (!has_name(file, name, &inode) && inode) sb__os_segment_forget(inode);
 }

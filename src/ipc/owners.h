@@ -23,7 +23,7 @@ int sb__segment_publish(int file, const char *name, uint32_t flags, sb__file_loc
 sb_status sb__segment_own(int file, const char *name, bool takes_over, int64_t *before);
 
 /* Removes the record of an open segment whose name is gone, or another file's. */
-void sb__segment_leave(int file, const char *name);
+void sb__segment_forget(int file, const char *name);
 
 /* Are there control words of a ring of that name? */
 bool sb__segment_is_ring(const char *name);

@@ -188,7 +188,7 @@ void sb__waits_end(
 
 napi_value sb__node_segment_publish(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_own(napi_env env, napi_callback_info info);
-napi_value sb__node_segment_leave(napi_env env, napi_callback_info info);
+napi_value sb__node_segment_forget(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_unlink(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_is_there(napi_env env, napi_callback_info info);
 napi_value sb__node_segment_name_fault(napi_env env, napi_callback_info info);

@@ -205,7 +205,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"endWait", sb__node_end_wait},
       {"segmentPublish", sb__node_segment_publish},
       {"segmentOwn", sb__node_segment_own},
-      {"segmentLeave", sb__node_segment_leave},
+      {"segmentForget", sb__node_segment_forget},
       {"segmentUnlink", sb__node_segment_unlink},
       {"segmentIsThere", sb__node_segment_is_there},
       {"segmentNameFault", sb__node_segment_name_fault},

@@ -56,13 +56,13 @@ napi_value sb__node_segment_own(napi_env env, napi_callback_info info) {
   return sb__number(env, is_owner ? (double)before : -1);
 }
 
-/* segmentLeave(fd, name): the file is closed, which this process recorded as its own. name: "" where it never got one. */
-napi_value sb__node_segment_leave(napi_env env, napi_callback_info info) {
+/* segmentForget(fd, name): the file is closed, which this process recorded as its own. name: "" where it never got one. */
+napi_value sb__node_segment_forget(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   char name[NAME_ROOM];
   sb__enter(env, info, 2, arguments);
   if (!name_of(env, arguments[1], name)) name[0] = 0;
-  sb__segment_leave((int)sb__number_of(env, arguments[0]), name);
+  sb__segment_forget((int)sb__number_of(env, arguments[0]), name);
   return NULL;
 }
 

@@ -137,7 +137,7 @@ const results = []
  * @returns {number}
  * @throws ERR_DTYPE, ERR_CAST
  */
-function resultOf(op, a, b, c, asked) {
+function dtypeOfResult(op, a, b, c, asked) {
   const key = a !== c || asked !== NONE ? -1 : (op << 10) | (a << 5) | b
   if (key >= 0 && results[key] !== undefined) return results[key]
   const { f64 } = frame
@@ -313,6 +313,6 @@ module.exports = {
   checkHost,
   NONE,
   CHOICE,
-  resultOf,
+  dtypeOfResult,
   elementwise,
 }
