@@ -14,11 +14,30 @@ const { backend, wasmMemory, memory, setMemoryLimit, flush } = functionsOf(() =>
   require('./backend/memory'),
 )
 const { Tensor } = require('./tensor/tensor')
-const creation = require('./tensor/creation')
-const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone } = creation
-const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = creation
-const { emptyStrided, zerosStrided, onesStrided, fullStrided } = creation
-const { randStrided, randnStrided, randintStrided } = creation
+const {
+  tensor,
+  empty,
+  zeros,
+  ones,
+  full,
+  scalarTensor,
+  fromBytes,
+  clone,
+  emptyLike,
+  zerosLike,
+  onesLike,
+  fullLike,
+  randLike,
+  randnLike,
+  randintLike,
+  emptyStrided,
+  zerosStrided,
+  onesStrided,
+  fullStrided,
+  randStrided,
+  randnStrided,
+  randintStrided,
+} = require('./tensor/creation')
 const { fromBlob, forBlob } = require('./tensor/blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./tensor/random')
 const { dtypes: dtypeList } = require('./backend/dtypes')

@@ -182,7 +182,7 @@ function headers() {
   ].find((folder) => fs.existsSync(path.join(folder, 'node_api.h')))
   if (found === undefined) {
     throw new Error(
-      "Node-API's headers are missing; npm install --save-dev node-api-headers, or npm_config_nodedir=FOLDER",
+      "Node-API's headers are missing; npm install node-api-headers, or npm_config_nodedir=FOLDER",
     )
   }
   return found.replaceAll('\\', '/')
