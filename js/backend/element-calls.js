@@ -84,7 +84,8 @@ function hash(layout) {
   held.a = null
   try {
     check()
-    const [low, high] = frame.f64.slice(RESULTS, RESULTS + 2) // of 32 bits each
+    const low = frame.f64[RESULTS] // of 32 bits, as high
+    const high = frame.f64[RESULTS + 1]
     return low.toString(16).padStart(8, '0') + high.toString(16).padStart(8, '0')
   } finally {
     unstageFromCpu(source, layout, false)

@@ -168,7 +168,7 @@ function start(group, { thread, parent } = { thread: 0, parent: 0 }) {
   if (group.started) exports.stackRestore(exports.sb_stack(environment, tls))
   exports.__wasm_init_tls(exports.sb_tls(environment))
   exports.sb_start(environment)
-  group.started = true
+  if (!group.started) group.started = true // of others' groups nothing is written
   const backend = new SharedBackend(exports, group)
   watch(backend)
   return backend

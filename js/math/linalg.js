@@ -48,6 +48,7 @@ const OF_CHOLESKY = known(['upper', 'out', 'casting'])
 const OF_QR = known(['mode'])
 const OF_SVD = known(['fullMatrices'])
 const NO_OPTION = known([])
+const NO_RESULT = resultIn({}) // of functions without `out`, whose options are not looked at
 const OF_PINV = known(['rtol', 'out', 'casting'], 'rtol')
 const OF_RANK = known(['rtol', 'dtype', 'out'], 'rtol')
 const OF_NORM = known(['ord', 'keepdims', 'out'], 'ord')
@@ -118,7 +119,8 @@ function matricesOf(x, name, isSquare) {
  */
 function read(x, opts, names, isSquare) {
   tensorOf(x, 'x')
-  const { out, casting } = resultIn(optionsFor(opts, names))
+  const options = optionsFor(opts, names)
+  const { out, casting } = names === NO_OPTION ? NO_RESULT : resultIn(options)
   return { out, casting, ...matricesOf(x, 'x', isSquare) }
 }
 

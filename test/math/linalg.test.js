@@ -852,6 +852,20 @@ describe('linalg', () => {
     ) // of more digits than 32 bits have
   })
 
+  it('looks at no option of functions that have none', () => {
+    for (const name of ['slogdet', 'eigh']) {
+      const read = []
+      const options = new Proxy(Object.create({ out: 5 }), {
+        get: (target, key) => {
+          read.push(key)
+          return target[key]
+        },
+      })
+      linalg[name](ones([2, 2]), options)
+      assert.deepEqual(read, [], name)
+    }
+  })
+
   it('takes a tensor as the tolerance of ranks', () => {
     const t = tensor([
       [
