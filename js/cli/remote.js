@@ -129,8 +129,8 @@ function remoteContent(format, size, plan, loading) {
         if (rows === null) return info.deflated ?? info.nbytes
         return rows.reduce((n, [from, end]) => n + ((end - from) * info.nbytes) / info.shape[0], 0)
       }
-      const total = all.reduce((sum, name) => sum + bytesOf(name), 0)
-      const next = (newLoading ??= loadingsOf(loading, total))
+      const sumOf = () => all.reduce((sum, name) => sum + bytesOf(name), 0)
+      const next = (newLoading ??= loadingsOf(loading, sumOf()))
       const wanted = names.map(wantedOf)
       await Promise.all(
         wanted.map(async ({ name, info, rows }) => {
