@@ -78,8 +78,9 @@ const TOOLS = {
     where: 'bash scripts/setup libtorch',
   },
   'an addon with LibTorch': {
-    isThere: () => TORCH_ADDONS.every((file) => fs.existsSync(file)),
-    where: 'bash scripts/setup libtorch',
+    isThere: () =>
+      process.platform === 'linux' && TORCH_ADDONS.every((file) => fs.existsSync(file)),
+    where: 'bash scripts/setup libtorch, on Linux',
   },
   'a C compiler': {
     isThere: () => find(process.env.CC ?? 'gcc') !== null,
