@@ -21,7 +21,7 @@ const {
   target,
   wrapping,
 } = require('./cores')
-const { FLOAT32, FLOAT64, COMPLEX64 } = require('./constants')
+const { FLOAT32, FLOAT64, COMPLEX64, SAME_KIND } = require('./constants')
 const { abs, greater, multiply, positive } = require('./functions')
 const norms = require('./norms')
 const { checkNumbers, operandOf, targetOf } = require('./operands')
@@ -48,7 +48,7 @@ const OF_CHOLESKY = known(['upper', 'out', 'casting'])
 const OF_QR = known(['mode'])
 const OF_SVD = known(['fullMatrices'])
 const NO_OPTION = known([])
-const NO_RESULT = resultIn({}) // of functions without `out`, whose options are not looked at
+const NO_RESULT = { out: undefined, casting: SAME_KIND } // of functions without `out`, whose options are not looked at
 const OF_PINV = known(['rtol', 'out', 'casting'], 'rtol')
 const OF_RANK = known(['rtol', 'dtype', 'out'], 'rtol')
 const OF_NORM = known(['ord', 'keepdims', 'out'], 'ord')
