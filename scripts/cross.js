@@ -205,7 +205,7 @@ function outputOf([name, ...args]) {
 }
 
 /** Does a program run? @param {string} name */
-const runs = (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined
+const runs = (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0
 
 /** Runs a script's main function, whose error ends it. @param {string} name @param {() => Promise<void>} main */
 function start(name, main) {

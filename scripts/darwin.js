@@ -13,7 +13,7 @@ const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { Cross, outputOf, run, start } = require('./cross')
+const { Cross, ROOT, outputOf, run, runs, start } = require('./cross')
 
 const HERE = 'scripts/darwin'
 const isMac = process.platform === 'darwin'
@@ -82,7 +82,15 @@ const SHA256 = 2
  * @returns {boolean}
  */
 function isSigned(file) {
-  const bytes = fs.readFileSync(file)
+  try {
+    return holds(fs.readFileSync(path.resolve(ROOT, file)))
+  } catch {
+    return false // it is missing, or ends too early
+  }
+}
+
+/** @param {Buffer} bytes  of a linked file @returns {boolean} */
+function holds(bytes) {
   if (bytes.readUInt32LE(0) !== MAGIC.image) return false
   let signature
   for (let at = 32, left = bytes.readUInt32LE(16); left > 0; left--) {
@@ -93,6 +101,7 @@ function isSigned(file) {
     at += bytes.readUInt32LE(at + 4)
   }
   if (signature === undefined || signature.readUInt32BE(0) !== MAGIC.signature) return false
+  if (signature.byteOffset + signature.length !== bytes.byteOffset + bytes.length) return false // something was added
   const blobs = Array.from({ length: signature.readUInt32BE(8) }, (_, i) =>
     signature.subarray(signature.readUInt32BE(16 + 8 * i)),
   )
@@ -112,6 +121,7 @@ function isSigned(file) {
 
 /** @param {string} file  an addon @param {string} arch @returns {string[]} what is wrong with it */
 function faultsOf(file, arch) {
+  if (!isMac && !isSigned(file)) return [`${file} is not signed, or was changed after that`]
   const text = outputOf([isMac ? 'objdump' : 'llvm-objdump', '--macho', '--private-headers', file])
   const libraries = [...text.matchAll(/cmd LC_LOAD_(?:WEAK_)?DYLIB[^]*?name (\S+)/g)].map(
     (each) => each[1],
@@ -121,7 +131,6 @@ function faultsOf(file, arch) {
     ...(new RegExp(`\\b${arch === 'arm64' ? 'ARM64' : 'X86_64'}\\b`).test(text)
       ? []
       : [`is not for ${arch}`]),
-    ...(isSigned(file) || isMac ? [] : ['is not signed, or was changed after that']),
     ...(new RegExp(`minos ${OLDEST}\\b`).test(text) ? [] : [`is not for macOS ${OLDEST}`]),
     ...libraries
       .filter((name) => name !== '/usr/lib/libSystem.B.dylib')
@@ -131,10 +140,23 @@ function faultsOf(file, arch) {
 
 /** Files that lie in a folder named after their platform, as in prebuilds/. @param {string[]} files */
 function check(files) {
+  if (files.length === 0) throw new Error('which files?')
   const faults = files.flatMap((file) =>
-    faultsOf(file, path.dirname(file).endsWith('arm64') ? 'arm64' : 'x64'),
+    faultsOf(
+      path.resolve(file),
+      path.dirname(path.resolve(file)).endsWith('arm64') ? 'arm64' : 'x64',
+    ),
   )
   if (faults.length > 0) throw new Error(faults.join('\n'))
+}
+
+/** @throws where a tool is missing */
+function checkTools() {
+  const tools = isMac ? ['clang', 'nm', 'objdump'] : ['clang', linker(), 'llvm-nm', 'llvm-objdump']
+  const lacking = tools.filter((name) => !runs(name))
+  if (lacking.length === 0) return
+  const how = isMac ? 'xcode-select --install' : 'on Debian: apt-get install clang lld llvm'
+  throw new Error(`${lacking.join(', ')} missing; ${how}`)
 }
 
 async function main() {
@@ -150,6 +172,7 @@ async function main() {
   const [arch, ...names] = positionals
   if (!Object.hasOwn(NAMES, arch ?? '')) throw new Error('which architecture, arm64 or x64?')
   const products = names.length > 0 ? names : ['samebytes', 'samebytes_math', 'libsamebytes']
+  checkTools()
   const cross = crossOf(arch)
   const folder = values.out ?? cross.tool.build
   await cross.compile(products)

@@ -4,13 +4,13 @@
 //
 //   node scripts/ready.js demo|test
 //
-// SAMEBYTES_DIST=samebytes.tgz: a packed samebytes, whose modules are taken where there is no Emscripten, on Linux too.
+// SAMEBYTES_DIST=samebytes.tgz: a packed samebytes, whose modules become dist/ where there is no Emscripten, on Linux too.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { gunzipSync } = require('node:zlib')
-const { start } = require('./cross')
+const { runs, start } = require('./cross')
 
 const ROOT = path.join(__dirname, '..')
 const ADDONS = ['samebytes', 'samebytes_math']
@@ -48,33 +48,52 @@ function addons(what) {
   }
 }
 
-/**
- * The files of a package's dist/, into dist/.
- *
- * @param {string} file  what `npm pack` wrote: a tar of plain files, compressed by gzip
- */
-function unpackDist(file) {
-  const bytes = gunzipSync(fs.readFileSync(file))
+/** @param {Buffer} bytes  a tar @returns {{ name: string, data: Buffer }[]} its plain files */
+function filesOf(bytes) {
   const text = (/** @type {number} */ from, /** @type {number} */ length) =>
     bytes.toString('utf8', from, from + length).replace(/\0.*$/s, '')
   const files = []
   for (let at = 0; at + 512 <= bytes.length && bytes[at] !== 0;) {
-    const nbytes = parseInt(text(at + 124, 12), 8)
-    const [, name] = /^package\/dist\/([\w.-]+)$/.exec(text(at, 100)) ?? []
-    if (name !== undefined) files.push({ name, data: bytes.subarray(at + 512, at + 512 + nbytes) })
-    at += 512 + Math.ceil(nbytes / 512) * 512
+    const from = at + 512
+    const end = from + parseInt(text(at + 124, 12), 8)
+    if (!(end <= bytes.length)) throw new Error('it is cut off')
+    if (/^0?$/.test(text(at + 156, 1))) {
+      files.push({ name: text(at, 100), data: bytes.subarray(from, end) })
+    }
+    at = from + Math.ceil((end - from) / 512) * 512
   }
-  if (files.length === 0) throw new Error(`${file} has no package/dist; is it a packed samebytes?`)
-  fs.mkdirSync(path.join(ROOT, 'dist'), { recursive: true })
-  for (const { name, data } of files) fs.writeFileSync(path.join(ROOT, 'dist', name), data)
+  return files
+}
+
+/** The modules of a packed samebytes, into dist/. @param {string} packed  what `npm pack` wrote */
+function unpackDist(packed) {
+  const dist = path.join(ROOT, 'dist')
+  let modules
+  try {
+    const files = filesOf(gunzipSync(fs.readFileSync(path.resolve(packed))))
+    const about = files.find(({ name }) => name === 'package/package.json')?.data.toString() ?? '{}'
+    if (JSON.parse(about).name !== 'samebytes') throw new Error('it is no packed samebytes')
+    modules = files.filter(({ name }) => /^package\/dist\/samebytes[\w.-]*$/.test(name))
+  } catch (error) {
+    throw new Error(`SAMEBYTES_DIST=${packed}: ${/** @type {Error} */ (error).message}`)
+  }
+  fs.rmSync(dist, { recursive: true, force: true })
+  fs.mkdirSync(dist)
+  for (const { name, data } of modules) fs.writeFileSync(path.join(dist, path.basename(name)), data)
 }
 
 async function main() {
   const [what, ...rest] = process.argv.slice(2)
   if (!['demo', 'test'].includes(what) || rest.length > 0) throw new Error('demo or test?')
   const { SAMEBYTES_DIST: packed } = process.env
-  if (packed !== undefined) unpackDist(path.resolve(packed))
-  if (process.platform === 'linux') return must(['bash', 'scripts/setup', what])
+  const isLinux = process.platform === 'linux'
+  if (packed && isLinux && runs('emcc'))
+    {console.error('ready: emcc is here, so SAMEBYTES_DIST is left')}
+  else if (packed) unpackDist(packed)
+  if (isLinux) return must(['bash', 'scripts/setup', what])
+  if (process.platform === 'win32' && process.arch !== 'x64') {
+    throw new Error('the addons are for Windows on x64, whose Node.js runs on this machine as well')
+  }
   packages()
   addons(what)
 }

@@ -108,7 +108,7 @@ function link(gcc, objects, name, file, flags = []) {
 
 // ---- What was linked ----
 
-const LIBRARIES = /^(kernel32|msvcrt)\.dll$/i
+const LIBRARIES = /^(kernel32|msvcrt|ucrtbase|api-ms-win-crt-[\w-]+)\.dll$/i // one of the two C libraries, as GCC was built for it
 
 /** @param {string} file  an addon @returns {string[]} what is wrong with it */
 function faultsOf(file) {

@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { isDefault } = require('../backend/native')
 const { platformName, prebuilt } = require('../runtime/platform')
 
 const ROOT = path.join(__dirname, '..', '..')
@@ -20,8 +21,10 @@ const PRODUCTS = {
   win32: ADDONS,
 }
 const { npm_config_arch: otherArch, npm_config_platform: otherSystem } = process.env
-const system = otherSystem ?? process.platform
-const arch = otherArch ?? process.arch
+const system = otherSystem || process.platform
+const arch = otherArch || process.arch
+/** Processors that it compiles for; of Linux any. @type {Record<string, string[]>} */
+const PROCESSORS = { darwin: ['arm64', 'x64'], win32: ['x64'] }
 const HELP = `Usage: samebytes-build [--out FOLDER] [--verbose]
 
 Compiles the native addons of samebytes from source, for machines that the package has no binaries for.
@@ -31,22 +34,25 @@ Compiles the native addons of samebytes from source, for machines that the packa
   --help        show this
 
 On Linux it takes node-gyp, Python 3, make and a C11 compiler (CC, else cc). node-gyp downloads the headers of Node.js
-unless they lie beside the executable, or npm_config_nodedir says where they are. On Windows it takes the GCC of MSYS2 or
-w64devkit, on macOS Apple's command line tools, and on both the package node-api-headers. npm_config_platform and
-npm_config_arch name another system.`
+unless they lie beside the executable, or npm_config_nodedir says where they are. On Windows it takes the GCC of
+w64devkit or MSYS2, on macOS Apple's command line tools (xcode-select --install), and on both the package
+node-api-headers. npm_config_platform and npm_config_arch name another system: win32 and x64 take GCC for mingw-w64,
+darwin and arm64 or x64 take clang, lld and llvm.`
 
 class Failure extends Error {}
 
 /** Does another machine load what is built? */
-const isCross = otherArch !== undefined || otherSystem !== undefined
+const isCross = Boolean(otherArch || otherSystem)
 
 /** @param {string[]} args */
 function main(args) {
   const { out, verbose, help } = optionsOf(args)
   if (help) return console.log(HELP)
-  if (!Object.hasOwn(PRODUCTS, system) || (system === 'win32' && arch !== 'x64')) {
+  if (out === '') throw new Failure('--out names no folder')
+  const isKnown = Object.hasOwn(PRODUCTS, system)
+  if (!isKnown || (Object.hasOwn(PROCESSORS, system) && !PROCESSORS[system].includes(arch))) {
     throw new Failure(
-      `it compiles for Linux, macOS and Windows on x64; on ${system}-${arch} the package runs on WASM`,
+      `it compiles for Linux, for macOS on arm64 and x64, and for Windows on x64; on ${system}-${arch} the package runs on WASM`,
     )
   }
   if (os.endianness() !== 'LE') {
@@ -63,7 +69,7 @@ function main(args) {
   const gyp = system === 'linux' ? findNodeGyp() : []
   const compiler = system === 'linux' ? findCompiler() : system === 'win32' ? 'GCC' : 'clang'
   const target = path.resolve(
-    out ?? (otherSystem ? path.join(ROOT, 'prebuilds', `${system}-${arch}`) : prebuilt()),
+    out ?? (isCross ? path.join(ROOT, 'prebuilds', `${system}-${arch}`) : prebuilt()),
   )
   try {
     fs.mkdirSync(target, { recursive: true })
@@ -73,7 +79,8 @@ function main(args) {
       `${target} cannot be written (${/** @type {any} */ (error).code}); give another one with --out FOLDER`,
     )
   }
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-build-'))
+  const scratch = newFolder()
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {}) // what was started ends by it, then this does
   try {
     fs.cpSync(path.join(ROOT, 'src'), path.join(scratch, 'src'), { recursive: true })
     fs.copyFileSync(sources, path.join(scratch, 'binding.gyp'))
@@ -90,9 +97,22 @@ function main(args) {
   }
   const addon = path.join(target, ADDONS[0])
   if (!isCross) check(addon)
+  const how = [
+    ...(out === undefined ? [] : [`SAMEBYTES_BINARY="${addon}"`]),
+    ...(isDefault() ? [] : ['SAMEBYTES_BACKEND=native']),
+  ].join(' ')
   console.log(
-    `samebytes-build: made ${addon}${out === undefined ? '' : `; set SAMEBYTES_BINARY=${addon} to use it`}`,
+    `samebytes-build: made ${addon}${isCross || how === '' ? '' : `; set ${how} to use it`}`,
   )
+}
+
+/** @returns {string} a new folder for what is compiled */
+function newFolder() {
+  try {
+    return fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-build-'))
+  } catch (/** @type {any} */ error) {
+    throw new Failure(`the temporary folder ${os.tmpdir()} cannot be written (${error.code})`)
+  }
 }
 
 /** @param {string[]} args */

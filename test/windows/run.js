@@ -121,7 +121,7 @@ function testCheckout(node) {
     }
   }
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(checkout, 'node_modules'))
-  wine.must(['tar', '-czf', packed, '--transform', 's,^,package/,', 'dist'])
+  wine.must(['tar', '-czf', packed, '--transform', 's,^,package/,', 'dist', 'package.json'])
   const { SAMEBYTES_BINARY, SAMEBYTES_TEST_BINARY, ...rest } = withCompiler()
   const options = { cwd: checkout, env: { ...rest, SAMEBYTES_DIST: `Z:${packed}` } }
   for (const args of [
