@@ -87,9 +87,9 @@ async function main() {
   if (!['demo', 'test'].includes(what) || rest.length > 0) throw new Error('demo or test?')
   const { SAMEBYTES_DIST: packed } = process.env
   const isLinux = process.platform === 'linux'
-  if (packed && isLinux && runs('emcc'))
-    {console.error('ready: emcc is here, so SAMEBYTES_DIST is left')}
-  else if (packed) unpackDist(packed)
+  if (packed && isLinux && runs('emcc')) {
+    console.error('ready: emcc is here, so SAMEBYTES_DIST is left')
+  } else if (packed) unpackDist(packed)
   if (isLinux) return must(['bash', 'scripts/setup', what])
   if (process.platform === 'win32' && process.arch !== 'x64') {
     throw new Error('the addons are for Windows on x64, whose Node.js runs on this machine as well')
