@@ -3,7 +3,7 @@
 // would leave a result of another dtype, a file that was replaced, a ring without its readers.
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
-const { MORE, FUNCTIONS, METHODS, sample, validOf } = require('../signatures')
+const { MORE, FUNCTIONS, METHODS, sample, tokens, validOf } = require('../signatures')
 const { isPage, skipWithout } = require('../setup')
 
 const SYMBOLS = {
@@ -84,13 +84,23 @@ function check(name, { keys, call }) {
     }
     const inherited = Object.create({ nothing: 0 })
     for (const harmless of [{ nothing: undefined }, inherited]) {
-      assert.ok(!/nothing/.test((await errorOf(() => call(harmless)))?.message))
+      const error = await errorOf(async () => {
+        const result = await call(harmless)
+        if (name === 'share') tokens.push(result)
+      })
+      assert.ok(!/nothing/.test(error?.message))
     }
   })
 }
 
 describe('options that there are not', () => {
   after(() => {
+    for (const token of tokens.splice(0)) {
+      try {
+        samebytes.unshare(token)
+      } catch {} // taken, or taken back
+    }
+    assert.equal(samebytes.memory().inFlight, 0)
     if (!isPage) MORE.memoryMap.untrace()
   })
 
