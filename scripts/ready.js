@@ -6,22 +6,12 @@
 //
 // SAMEBYTES_DIST=samebytes.tgz: a packed samebytes, whose modules become dist/ where there is no Emscripten, on Linux too.
 
-const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { gunzipSync } = require('node:zlib')
-const { runs, start } = require('./cross')
+const { ROOT, run, runs, start } = require('./cross')
 
-const ROOT = path.join(__dirname, '..')
 const ADDONS = ['samebytes', 'samebytes_math']
-
-/** @param {string[]} command */
-function must([name, ...args]) {
-  const { status, error } = spawnSync(name, args, { cwd: ROOT, stdio: 'inherit' })
-  if (status !== 0) {
-    throw new Error(`${path.basename(name)} ${args[0]} failed: ${error?.message ?? status}`)
-  }
-}
 
 /** npm ci, where package-lock.json is newer than what is installed. No package's install script runs. */
 function packages() {
@@ -31,7 +21,7 @@ function packages() {
   if (there >= wanted) return
   const npm = process.env.npm_execpath
   if (npm === undefined) throw new Error('npm starts this: npm test')
-  must([process.execPath, npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+  run([process.execPath, npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund'])
   const now = new Date()
   fs.utimesSync(path.join(ROOT, 'node_modules/.package-lock.json'), now, now)
 }
@@ -41,10 +31,10 @@ function addons(what) {
   const products = what === 'demo' ? ADDONS : [...ADDONS, 'samebytes_test']
   const options = ['--out', 'build/Release', ...(what === 'demo' ? [] : ['--addons'])]
   if (process.platform === 'win32') {
-    must([process.execPath, 'scripts/windows.js', ...options, ...products])
+    run([process.execPath, 'scripts/windows.js', ...options, ...products])
   } else {
     const named = [process.arch, ...options, ...products, 'libsamebytes']
-    must([process.execPath, 'scripts/darwin.js', ...named])
+    run([process.execPath, 'scripts/darwin.js', ...named])
   }
 }
 
@@ -90,7 +80,7 @@ async function main() {
   if (packed && isLinux && runs('emcc')) {
     console.error('ready: emcc is here, so SAMEBYTES_DIST is left')
   } else if (packed) unpackDist(packed)
-  if (isLinux) return must(['bash', 'scripts/setup', what])
+  if (isLinux) return run(['bash', 'scripts/setup', what])
   if (process.platform === 'win32' && process.arch !== 'x64') {
     throw new Error('the addons are for Windows on x64, whose Node.js runs on this machine as well')
   }

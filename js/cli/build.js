@@ -80,7 +80,7 @@ function main(args) {
     )
   }
   const scratch = newFolder()
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {}) // what was started ends by it, then this does
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {}) // Ctrl-C ends what was started, whose failure ends this
   try {
     fs.cpSync(path.join(ROOT, 'src'), path.join(scratch, 'src'), { recursive: true })
     fs.copyFileSync(sources, path.join(scratch, 'binding.gyp'))
