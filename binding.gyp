@@ -37,7 +37,7 @@
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
     'sources_node': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)|node.math[.]c/.test(f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'onnx\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)|node.math[.]c/.test(f)).join(\' \')")',
     ],
     'sources_library': [
       '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).filter(f=>!/<(levels)/.test(f)).join(\' \')")',

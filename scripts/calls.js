@@ -17,6 +17,7 @@ const ORDER = [
   'formats',
   'ipc',
   'cuda',
+  'onnx',
   'interop',
   'bind',
   'math',

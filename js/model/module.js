@@ -3,7 +3,7 @@
 // samebytes/module: the class Module, which runs models with onnxruntime over the bytes of tensors.
 
 const { instance } = require('./internals')
-const { runtimeOf, modelOf, openSession, close } = require('./sessions')
+const { runtimeOf, modelOf, openSession, close, runsOf } = require('./sessions')
 const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./signature')
 const { Run } = require('./run')
 const { SessionHold } = require('./gpu-output')
@@ -12,6 +12,7 @@ const { SessionHold } = require('./gpu-output')
 /** @typedef {import('./gpu-output').GpuOutput} GpuOutput */
 /** @typedef {import('./signature').ValueInfo} ValueInfo */
 /** @typedef {import('./run').Method} Method */
+/** @typedef {import('./sessions').RuntimeInfo} RuntimeInfo */
 
 /**
  * A value for an input. Tensors and typed arrays of the input's dtype are read in place. Numbers, booleans and lists are copied into a
@@ -98,6 +99,10 @@ class Module {
   #waiting = []
   /** calls that have not settled */
   #pending = 0
+  /** calls that may begin at once */
+  #free
+  /** @type {RuntimeInfo} */
+  #runtime
   /** resolvers of dispose calls that wait for those @type {(() => void)[]} */
   #idle = []
   /** @type {Promise<void> | null} */
@@ -110,11 +115,15 @@ class Module {
   /**
    * @param {symbol} key
    * @param {Map<string, Method>} methods
+   * @param {RuntimeInfo} runtime
+   * @param {number} concurrency
    * @private
    */
-  constructor(key, methods) {
+  constructor(key, methods, runtime, concurrency) {
     if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'modules are made by Module.load')
     this.#methods = methods
+    this.#runtime = runtime
+    this.#free = concurrency
   }
 
   /**
@@ -139,7 +148,7 @@ class Module {
       )
     }
     const models = sources.map(([name, each]) => modelOf(isOne ? 'source' : `source.${name}`, each))
-    const runtime = await runtimeOf(sessionOptions)
+    const { runtime, concurrency } = await runtimeOf(sessionOptions)
     /** @type {Map<string, Method>} */
     const methods = new Map()
     try {
@@ -152,6 +161,7 @@ class Module {
           name: String(name),
           session,
           runtime,
+          library: runsOf(session, runtime),
           abilities: null,
           hold: new SessionHold(),
           inputs,
@@ -166,7 +176,7 @@ class Module {
       for (const { session } of methods.values()) await close(session)
       throw error
     }
-    return new Module(KEY, methods)
+    return new Module(KEY, methods, runtime.info, concurrency)
   }
 
   /** Names of the methods, in the order of loading; a copy. @returns {string[]} */
@@ -180,6 +190,10 @@ class Module {
   /** The outputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
   get outputs() {
     return own(this).meta().outputs
+  }
+  /** What runs the models, and why; a copy. @returns {RuntimeInfo} */
+  get runtime() {
+    return { ...own(this).#runtime }
   }
   /** Was dispose called? Never throws. @returns {boolean} */
   get isDisposed() {
@@ -498,9 +512,10 @@ class Module {
     run.pin()
     module.#pending++
     try {
-      if (module.#pending > 1) await waitIn(module.#waiting)
+      if (module.#free > 0) module.#free--
+      else await waitIn(module.#waiting)
       if (signal !== undefined) instance().checkSignal(signal)
-      const results = await Module.#withTurn(run.perform(signal))
+      const results = await Module.#withTurn(run.perform(signal, module.#pending === 1))
       method.results = results
       if (!Array.isArray(inputs)) {
         return Object.fromEntries(wanted.map((i) => [method.outputs[i].name, results[i]]))
@@ -510,7 +525,9 @@ class Module {
         : wanted.map((i) => results[i])
     } finally {
       run.unpin()
-      module.#waiting.shift()?.() // the next call starts
+      const next = module.#waiting.shift()
+      if (next === undefined) module.#free++
+      else next()
       if (--module.#pending === 0) for (const resolve of module.#idle.splice(0)) resolve()
     }
   }

@@ -3,18 +3,10 @@
 
 const { rootless } = require('../base/records')
 const { instance } = require('./internals')
-const {
-  naming,
-  expectedShape,
-  namedExtents,
-  nestedStrings,
-  operandOf,
-  readOf,
-  shapeText,
-  targetOf,
-} = require('./signature')
+const { naming, nestedStrings, operandOf, readOf, targetOf } = require('./signature')
 const { abilitiesOf, messageOf, runInTurn, usesGpu } = require('./sessions')
 const { discard } = require('./discard')
+const { Target, resizeTarget, wrongShape, namedExtents, expectedShape } = require('./targets')
 const { gpuOutputs } = require('./gpu-output')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -30,6 +22,7 @@ const { gpuOutputs } = require('./gpu-output')
  * @property {string} name
  * @property {any} session
  * @property {import('./sessions').Runtime} runtime
+ * @property {{ perform: (run: Run, signal: import('../base/signals').Signal | undefined, isAlone: boolean) => Promise<any[]> } | null} library  what runs it by the C library; null: onnxruntime's JavaScript does
  * @property {import('./sessions').Abilities | null} abilities  of the session; null: not tried yet
  * @property {import('./gpu-output').SessionHold} hold  keeps the session open for outputs on the GPU
  * @property {Slot[]} inputs
@@ -39,24 +32,6 @@ const { gpuOutputs } = require('./gpu-output')
  * @property {(Tensor | undefined)[]} targets  setOutput's tensors by index
  * @property {any[] | null} results  of the last successful run, by index; null: none yet
  */
-
-/** A tensor that a run writes into. */
-class Target {
-  /**
-   * @param {Slot} slot
-   * @param {Tensor} tensor
-   * @param {Layout} layout
-   */
-  constructor(slot, tensor, layout) {
-    this.slot = slot
-    this.tensor = tensor
-    this.layout = layout
-    /** onnxruntime does not write it: its own result is copied into the tensor */
-    this.isCopied = slot.isInput
-  }
-}
-
-rootless(Target)
 
 /** An input whose `data` is made when onnxruntime reads it, because WebAssembly's memory may move before. */
 class LiveFeed {
@@ -178,9 +153,16 @@ class Run {
    * Runs the session.
    *
    * @param {import('../base/signals').Signal | undefined} signal  asked once more when the session has run
+   * @param {boolean} isAlone  no earlier call waits
    * @returns {Promise<any[]>} the wanted results, by output's index
    */
-  async perform(signal) {
+  perform(signal, isAlone) {
+    const { library } = this.method
+    return library === null ? this.#perform(signal) : library.perform(this, signal, isAlone)
+  }
+
+  /** @param {import('../base/signals').Signal | undefined} signal @returns {Promise<any[]>} */
+  async #perform(signal) {
     const { method, operands, targets } = this
     // Not every onnxruntime reads shared memory, or writes into targets: results are copied into these then.
     if (targets.length > 0 || operands.some(({ layout }) => layout !== null && isShared(layout))) {
@@ -203,7 +185,7 @@ class Run {
         try {
           await found[slot.name].getData(true) // to the CPU, where it is copied
         } catch (cause) {
-          throw this.#failed(cause)
+          throw this.failed(cause)
         }
       }
       const values = this.#valuesOf(found)
@@ -233,7 +215,7 @@ class Run {
   }
 
   /** Names the input or output in what a check of its storage throws. @param {(storage: Layout['storage']) => void} check */
-  #checkStorages(check) {
+  checkStorages(check) {
     for (const [i, { layout }] of this.operands.entries()) {
       if (layout !== null) naming(this.method.inputs[i], () => check(layout.storage))
     }
@@ -242,7 +224,7 @@ class Run {
 
   /** Checks that mapped files that onnxruntime read or wrote have not got shorter meanwhile. */
   #checkIntact() {
-    this.#checkStorages(instance().ffi.checkIntact)
+    this.checkStorages(instance().ffi.checkIntact)
   }
 
   /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
@@ -315,7 +297,7 @@ class Run {
    */
   async #retry(error) {
     if (!(error instanceof SessionError)) throw error
-    this.#checkStorages(instance().ffi.checkAttached) // a buffer may have been transferred while the call waited
+    this.checkStorages(instance().ffi.checkAttached) // a buffer may have been transferred while the call waited
     this.#checkIntact()
     try {
       if (this.targets.some(({ isCopied }) => !isCopied) && (await this.#learnShapes())) {
@@ -325,11 +307,11 @@ class Run {
       if (!(later instanceof SessionError)) throw later
       error = later
     }
-    throw this.#failed(/** @type {SessionError} */ (error).cause)
+    throw this.failed(/** @type {SessionError} */ (error).cause)
   }
 
   /** @param {unknown} cause  onnxruntime's error */
-  #failed(cause) {
+  failed(cause) {
     const text = `method '${this.method.name}' failed: ${messageOf(cause)}`
     return Object.assign(instance().failure('ERR_MODEL', text), { cause })
   }
@@ -407,63 +389,6 @@ function written(target, theirs) {
   }
   if (!slot.isInput) discard(theirs, layout.storage.buffer) // an input's bytes may be the caller's
   return tensor
-}
-
-/**
- * The tensor's current layout, read without properties that the caller may have defined on it.
- *
- * @param {Tensor} tensor
- * @returns {Layout | null} null: it was disposed
- */
-function layoutNow(tensor) {
-  try {
-    return instance().Tensor.layoutOf(tensor)
-  } catch {
-    return null
-  }
-}
-
-/**
- * Resizes a target to its shape in this run.
- *
- * @param {Target} target  pinned
- * @param {number[]} shape
- */
-function resizeTarget(target, shape) {
-  const { Tensor, beginUse, endUse, isSameShape } = instance()
-  const { tensor, layout } = target
-  if (isSameShape(shape, layout.shape)) return
-  if (layoutNow(tensor) === null) throw wrongShape(target, shape)
-  const { storage } = layout
-  endUse(storage, 1)
-  try {
-    if (storage.claims < 0 || (storage.optional !== null && storage.optional.busy > 0)) {
-      throw wrongShape(target, shape)
-    }
-    Tensor.prototype.resize.call(tensor, shape)
-  } catch (error) {
-    throw wrongShape(target, shape, error)
-  } finally {
-    target.layout = layoutNow(tensor) ?? layout
-    beginUse(target.layout.storage, 1)
-  }
-}
-
-/**
- * @param {Target} target
- * @param {readonly number[]} shape  of the output in this run
- * @param {unknown} [cause]
- */
-function wrongShape({ slot, layout, tensor }, shape, cause) {
-  const now = layoutNow(tensor)
-  const room =
-    now === null
-      ? 'it was disposed'
-      : (now.flags & instance().ffi.STATIC) !== 0
-        ? 'it is static'
-        : `there is room for ${now.capacity} elements`
-  const text = `${slot.title} has shape ${shapeText(shape)} in this run; the tensor to write into has ${shapeText(layout.shape)}, and ${room}`
-  return Object.assign(instance().failure('ERR_SHAPE', text), { cause })
 }
 
 /** @param {any} theirs  onnxruntime's tensor */

@@ -18,4 +18,7 @@ async function findOrt() {
   }
 }
 
-module.exports = { findOrt, modelAt: downloaded }
+/** pages have no C library */
+const library = null
+
+module.exports = { findOrt, modelAt: downloaded, library }

@@ -4,6 +4,7 @@
 const fs = require('node:fs/promises')
 const { fileURLToPath } = require('node:url')
 const { downloaded } = require('./download')
+const { lazyFile } = require('../runtime/lazy')
 const { instance } = require('./internals')
 
 /** in order of preference */
@@ -102,4 +103,10 @@ function pathOfUrl(url) {
   }
 }
 
-module.exports = { findOrt, modelAt }
+/** onnxruntime's C library; null: pages have none @type {(() => typeof import('./library') & { LibraryRuns: typeof import('./library-run').LibraryRuns }) | null} */
+const library = lazyFile(() => {
+  keepQuiet()
+  return { ...require('./library'), ...require('./library-run') }
+})
+
+module.exports = { findOrt, modelAt, library }

@@ -2,7 +2,7 @@
 // Creates onnxruntime's sessions, and finds out by a trial what they can do, which differs by version and back end.
 
 const { instance } = require('./internals')
-const { findOrt, modelAt } = require('./runtimes')
+const { findOrt, modelAt, library } = require('./runtimes')
 
 /** inPlace: writes into given outputs; readsShared, writesShared: SharedArrayBuffers. @typedef {{ inPlace: boolean, readsShared: boolean, writesShared: boolean }} Abilities */
 
@@ -18,37 +18,144 @@ const IDENTITY = Uint8Array.from(
 )
 
 /**
+ * What runs models: onnxruntime's C library, or an onnxruntime of JavaScript's.
+ *
  * @typedef {object} Runtime
- * @property {any} ort
- * @property {Record<string, unknown>} options  of sessions
+ * @property {any} ort  null: not looked for yet, because the library runs them
+ * @property {Record<string, unknown>} options  of sessions, as onnxruntime names them
+ * @property {import('./library').NativeOptions | null} native  the same, as the library takes them; null: it is not used
+ * @property {'auto' | 'library' | 'binding'} asked
+ * @property {'auto' | 'always' | 'never'} thread
+ * @property {RuntimeInfo} info
+ */
+
+/**
+ * What runs a module's models.
+ *
+ * @typedef {object} RuntimeInfo
+ * @property {'library' | 'binding'} name  'library': onnxruntime-node's C library, on threads of its own; 'binding': onnxruntime's JavaScript
+ * @property {string | null} version  of onnxruntime; null: it does not tell
+ * @property {string} reason  why it is not the library; '' where it is
  */
 
 /** results of trials, by onnxruntime's session class and placement options @type {WeakMap<object, Map<string, Promise<Abilities | null>>>} */
 const known = new WeakMap()
 
+const ASKED = ['auto', 'library', 'binding']
+const THREADS = ['auto', 'always', 'never']
+const MOST_AT_ONCE = 1024
+
 /**
  * @param {unknown} given
- * @returns {Promise<Runtime>}
+ * @returns {Promise<{ runtime: Runtime, concurrency: number }>}
  */
 async function runtimeOf(given) {
   const { failure, show } = instance()
   if (given !== undefined && (given === null || typeof given !== 'object')) {
     throw failure('ERR_ARGUMENT', `sessionOptions is ${show(given)}; an object was expected`)
   }
-  const { ort, ...options } = /** @type {Record<string, any>} */ (given ?? {})
-  const found = ort === undefined ? await findOrt() : ort
-  if (typeof found?.InferenceSession?.create !== 'function' || typeof found.Tensor !== 'function') {
+  const {
+    ort,
+    runtime: asked = 'auto',
+    thread = 'auto',
+    concurrency = 1,
+    ...options
+  } = /** @type {Record<string, any>} */ (given ?? {})
+  for (const [name, value, choices] of [
+    ['runtime', asked, ASKED],
+    ['thread', thread, THREADS],
+  ]) {
+    if (!choices.includes(value)) {
+      throw failure(
+        'ERR_ARGUMENT',
+        `sessionOptions.${name} is ${show(value)}; '${choices.join("', '")}' was expected`,
+      )
+    }
+  }
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_AT_ONCE) {
     throw failure(
       'ERR_ARGUMENT',
-      `ort is ${show(found)}; onnxruntime-node, onnxruntime-web or their like was expected`,
+      `sessionOptions.concurrency is ${show(concurrency)}; an integer from 1 to ${MOST_AT_ONCE} was expected`,
     )
   }
-  return { ort: found, options }
+  const runtime = { ort: ort ?? null, options, native: null, asked, thread, info: NO_INFO }
+  if (ort !== undefined) checkOrt(ort)
+  if (asked === 'binding') await useBinding(runtime, "the option runtime asks for 'binding'")
+  else if (ort !== undefined) await useBinding(runtime, 'the option ort is another onnxruntime')
+  else await useLibrary(runtime)
+  return { runtime, concurrency }
+}
+
+/** @type {RuntimeInfo} */
+const NO_INFO = { name: 'binding', version: null, reason: '' }
+
+/**
+ * Has the library run models, if it can with these options; else the binding, unless the library was asked for.
+ *
+ * @param {Runtime} runtime
+ * @throws ERR_UNSUPPORTED · {TypeError} ERR_ARGUMENT 'library' was asked for, and does not know an option
+ */
+async function useLibrary(runtime) {
+  const { failure } = instance()
+  let reason = library === null ? 'pages have no C library' : library().whyNotHere()
+  if (reason === '') {
+    const native = /** @type {any} */ (library)().nativeOptions(runtime.options)
+    if (typeof native === 'string') {
+      if (runtime.asked === 'library') throw failure('ERR_ARGUMENT', native)
+      reason = native
+    } else {
+      try {
+        const version = /** @type {any} */ (library)().openLibrary()
+        runtime.native = native
+        runtime.info = { name: 'library', version, reason: '' }
+        return
+      } catch (error) {
+        reason = messageOf(error)
+      }
+    }
+  }
+  await useBinding(runtime, reason)
+}
+
+/**
+ * Has onnxruntime's JavaScript run models.
+ *
+ * @param {Runtime} runtime
+ * @param {string} reason  why not the library
+ * @throws ERR_UNSUPPORTED
+ */
+async function useBinding(runtime, reason) {
+  const { failure } = instance()
+  const { asked, thread } = runtime
+  if (asked === 'library' || thread === 'always') {
+    const option = asked === 'library' ? "runtime: 'library'" : "thread: 'always'"
+    throw failure('ERR_UNSUPPORTED', `${option} takes onnxruntime's library: ${reason}`)
+  }
+  if (runtime.ort === null) checkOrt((runtime.ort = await findOrt()))
+  const versions = runtime.ort.env?.versions
+  const version = versions?.node ?? versions?.web ?? versions?.common
+  runtime.native = null
+  runtime.info = {
+    name: 'binding',
+    version: typeof version === 'string' ? version : null,
+    reason,
+  }
+}
+
+/** @param {any} ort */
+function checkOrt(ort) {
+  if (typeof ort?.InferenceSession?.create === 'function' && typeof ort.Tensor === 'function')
+    return
+  const { failure, show } = instance()
+  throw failure(
+    'ERR_ARGUMENT',
+    `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or their like was expected`,
+  )
 }
 
 /**
  * @param {Model} model
- * @param {Runtime} runtime
+ * @param {Runtime} runtime  which changes where the library cannot run what is in the model
  * @returns {Promise<any>}
  */
 async function openSession({ title, content, storage }, runtime) {
@@ -69,6 +176,12 @@ async function openSession({ title, content, storage }, runtime) {
       countStaged(model.length)
     }
     session = await newSession(model, runtime)
+    if (runtime.native !== null && session.reason !== '') {
+      const { reason } = session
+      await close(session)
+      await useBinding(runtime, reason)
+      session = await newSession(model, runtime)
+    }
   } catch (cause) {
     checkIntact(storage)
     throw await whyNot(title, cause, runtime)
@@ -99,12 +212,13 @@ function checkIntact(storage) {
  * @param {unknown} cause
  * @param {Runtime} runtime
  */
-async function whyNot(title, cause, { ort, options }) {
+async function whyNot(title, cause, runtime) {
   const { failure } = instance()
+  if (runtime.native !== null && /** @type {any} */ (cause).code !== 'ERR_MODEL') return cause // it is not onnxruntime's
   const said = messageOf(cause)
   let error
   try {
-    await close(await newSession(IDENTITY.slice(), { ort, options: withoutModel(options) }))
+    await close(await newSession(IDENTITY.slice(), withoutModel(runtime)))
     error = failure('ERR_FORMAT', `${title} is no model that onnxruntime can load: ${said}`)
   } catch {
     error = failure('ERR_UNSUPPORTED', `onnxruntime cannot work as sessionOptions say: ${said}`)
@@ -176,25 +290,39 @@ function stableBytes(bytes) {
 /** @param {unknown} error */
 const messageOf = (error) => String(/** @type {any} */ (error)?.message ?? error).trim()
 
+/**
+ * @param {any} session
+ * @param {Runtime} runtime
+ * @returns {import('./run').Method['library']}
+ */
+function runsOf(session, runtime) {
+  if (runtime.native === null) return null
+  const { LibraryRuns } = /** @type {NonNullable<typeof library>} */ (library)()
+  return new LibraryRuns(session, runtime.thread)
+}
+
 /** @param {any} session */
 async function close(session) {
   await session.release?.()
 }
 
 /**
- * The session options without those that concern the model or write files.
+ * A runtime without the session options that concern the model or write files.
  *
- * @param {Record<string, unknown>} options
+ * @param {Runtime} runtime
+ * @returns {Runtime}
  */
-function withoutModel({
-  externalData,
-  freeDimensionOverrides,
-  optimizedModelFilePath,
-  enableProfiling,
-  profileFilePrefix,
-  ...rest
-}) {
-  return rest
+function withoutModel(runtime) {
+  const {
+    externalData,
+    freeDimensionOverrides,
+    optimizedModelFilePath,
+    enableProfiling,
+    profileFilePrefix,
+    ...options
+  } = runtime.options
+  const native = runtime.native && /** @type {any} */ (library)().nativeOptions(options)
+  return { ...runtime, options, native }
 }
 
 /**
@@ -243,7 +371,8 @@ function inTurn(kind, { ort, options }, call) {
  * @returns {Promise<any>} rejected by onnxruntime
  */
 function newSession(model, runtime) {
-  const { ort, options } = runtime
+  const { ort, options, native } = runtime
+  if (native !== null) return /** @type {any} */ (library)().loadSession(model, native)
   const { InferenceSession } = ort
   return inTurn(InferenceSession, runtime, async () => {
     if (instance().isProxied(ort)) structuredClone(options) // fails before onnxruntime fails to post them
@@ -293,6 +422,12 @@ async function abilitiesOf(runtime, session) {
  */
 const backendOf = (session, ort) => session.handler?.constructor ?? ort.InferenceSession
 
+/** @param {any} ort @param {Record<string, unknown>} options @returns {Runtime} */
+const trialOf = (ort, options) => ({
+  ...{ ort, options, native: null, info: NO_INFO },
+  ...{ asked: 'binding', thread: 'auto' },
+})
+
 /**
  * @param {any} ort
  * @param {Record<string, unknown>} options
@@ -303,7 +438,7 @@ const backendOf = (session, ort) => session.handler?.constructor ?? ort.Inferenc
 async function probe(ort, options, kind) {
   let session
   try {
-    session = await newSession(IDENTITY, { ort, options: { ...options, logSeverityLevel: 4 } })
+    session = await newSession(IDENTITY, trialOf(ort, { ...options, logSeverityLevel: 4 }))
   } catch (cause) {
     const text = `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`
     throw Object.assign(instance().failure('ERR_MODEL', text), { cause })
@@ -312,7 +447,7 @@ async function probe(ort, options, kind) {
     await close(session)
     return null
   }
-  const runtime = { ort, options }
+  const runtime = trialOf(ort, options)
   const plain = new Float32Array(2)
   const shared =
     typeof SharedArrayBuffer === 'function' ? new Float32Array(new SharedArrayBuffer(8)) : null
@@ -355,6 +490,7 @@ module.exports = {
   runtimeOf,
   modelOf,
   openSession,
+  runsOf,
   abilitiesOf,
   runInTurn,
   usesGpu,

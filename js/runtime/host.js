@@ -292,6 +292,14 @@ function isUntransferable(buffer) {
   return worker.isMarkedAsUntransferable?.(buffer) === true
 }
 
+/** @returns {boolean} whether V8 itself heeds the mark, so that nothing detaches such a buffer: byte streams ignore Node's own, older one */
+function isMarkBinding() {
+  if (typeof (/** @type {any} */ (ArrayBuffer.prototype).transfer) !== 'function') return false
+  worker ??= require('node:worker_threads')
+  isMarkEnough ??= keepsMarked(worker.markAsUntransferable)
+  return isMarkEnough
+}
+
 /** @param {(buffer: ArrayBuffer) => void} mark */
 function keepsMarked(mark) {
   const { transfer } = /** @type {any} */ (ArrayBuffer.prototype)
@@ -437,6 +445,7 @@ module.exports = {
   bundled,
   readModule,
   keepAttached,
+  isMarkBinding,
   isUntransferable,
   ballastOf,
   keepSpare,

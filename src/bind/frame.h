@@ -81,6 +81,9 @@ typedef struct sb__binding {
 /* Puts storage into the table; the reference moves into this environment's claim on success. A handle
  * is slot + generation and fits a double exactly. */
 sb_status sb__claim_new(sb__binding *b, sb_storage *storage, double *handle);
+/* The same, for a function of the addon that has no row: handle, address and bytes become the first results. SB_ERR_BOUNDS: the address
+ * is beyond what a double can count. */
+sb_status sb__claim_result(sb__binding *b, sb_storage *storage);
 sb_storage *sb__claim_get(const sb__binding *b,
                           double handle); /* borrowed; NULL: stale or forged */
 sb_status sb__claim_drop(sb__binding *b, double handle);

@@ -133,3 +133,14 @@ void sb__claims_drop_all(sb__binding *b) {
   b->claims = NULL;
   b->claim_count = 0;
 }
+
+sb_status sb__claim_result(sb__binding *b, sb_storage *storage) {
+  double *results = b->frame + SB__FRAME_RESULTS;
+  if ((double)(uintptr_t)storage->data + (double)storage->nbytes >= 9007199254740992.0) {
+    return sb__fail(SB_ERR_BOUNDS, "address 0x%llx is beyond what JavaScript can count",
+                    (unsigned long long)(uintptr_t)storage->data);
+  }
+  results[1] = (double)(uintptr_t)storage->data;
+  results[2] = (double)storage->nbytes;
+  return sb__claim_new(b, storage, &results[0]);
+}

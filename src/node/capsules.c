@@ -49,18 +49,6 @@ napi_value sb__node_capsule(napi_env env, napi_callback_info info) {
   return made;
 }
 
-/* Handle, address and bytes of the storage become results. The reference moves into the claim. */
-static sb_status claim(sb__binding *b, sb_storage *storage) {
-  double *results = b->frame + SB__FRAME_RESULTS;
-  if ((double)(uintptr_t)storage->data + (double)storage->nbytes >= 9007199254740992.0) {
-    return sb__fail(SB_ERR_BOUNDS, "address 0x%llx is beyond what JavaScript can count",
-                    (unsigned long long)(uintptr_t)storage->data);
-  }
-  results[1] = (double)(uintptr_t)storage->data;
-  results[2] = (double)storage->nbytes;
-  return sb__claim_new(b, storage, &results[0]);
-}
-
 /* Which number this environment lent the storage under; -1: a native storage, or somebody else's bytes. */
 static sb_status number_of(const sb__environment *e, const sb_storage *source, int64_t *number) {
   *number = sb__pin_number(e, source);
@@ -89,7 +77,7 @@ static sb_status take_in(sb__environment *e, bool versioned, void *managed, bool
     t->offset += moved / sb_dtype_itemsize(t->dtype);
   }
   status = sb__write_layout(b);
-  if (!status && number < 0) status = claim(b, t->storage);
+  if (!status && number < 0) status = sb__claim_result(b, t->storage);
   if (status) {
     *is_gone = SB__ON_DEVICE(t->storage);
     if (!*is_gone) t->storage->deleter = NULL; /* not taken over */

@@ -26,7 +26,10 @@ typedef struct sb__environment {
   uint32_t waits_made;
   struct expected *expected; /* work on devices that JavaScript has not heard the end of */
   uint32_t expected_made;
-  napi_ref collect;            /* collects garbage where a device is full; weak */
+  napi_ref collect;          /* collects garbage where a device is full; weak */
+  struct model_work *models; /* runs and loads that JavaScript has not heard of */
+  uint32_t models_made;
+  struct sb__onnx_run *run;    /* that is made, or whose results are taken */
   struct sb__buffers *buffers; /* over native memory; one reference */
   bool finalizes_moved;        /* its end finalizes buffers whose bytes another thread may have */
   bool no_external_buffers;    /* as in runtimes that refuse them */
@@ -183,6 +186,22 @@ napi_value sb__node_end_wait(napi_env env, napi_callback_info info);
 void sb__waits_begin(void);
 void sb__waits_end(
     sb__environment *e); /* all that sleep are woken; their threads let go of what they hold */
+
+/* ---- models.c ---- */
+
+napi_value sb__node_model_open(napi_env env, napi_callback_info info);
+napi_value sb__node_model_load(napi_env env, napi_callback_info info);
+napi_value sb__node_model_describe(napi_env env, napi_callback_info info);
+napi_value sb__node_model_close(napi_env env, napi_callback_info info);
+napi_value sb__node_model_begin(napi_env env, napi_callback_info info);
+napi_value sb__node_model_input(napi_env env, napi_callback_info info);
+napi_value sb__node_model_output(napi_env env, napi_callback_info info);
+napi_value sb__node_model_run(napi_env env, napi_callback_info info);
+napi_value sb__node_model_stop(napi_env env, napi_callback_info info);
+napi_value sb__node_model_result(napi_env env, napi_callback_info info);
+
+/* Runs are stopped; those over JavaScript's bytes are waited for. */
+void sb__models_end(sb__environment *e);
 
 /* ---- segments.c ---- */
 

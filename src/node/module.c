@@ -92,6 +92,7 @@ static void end_environment(void *data) {
   sb__deleters_end(e);
   sb__offloads_end(e);
   sb__waits_end(e);
+  sb__models_end(e);
   sb__cuda_end(e);
   sb__offers_end(e);
   sb__pins_end(e);
@@ -203,6 +204,16 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"stop", sb__node_stop},
       {"wait", sb__node_wait},
       {"endWait", sb__node_end_wait},
+      {"modelOpen", sb__node_model_open},
+      {"modelLoad", sb__node_model_load},
+      {"modelDescribe", sb__node_model_describe},
+      {"modelClose", sb__node_model_close},
+      {"modelBegin", sb__node_model_begin},
+      {"modelInput", sb__node_model_input},
+      {"modelOutput", sb__node_model_output},
+      {"modelRun", sb__node_model_run},
+      {"modelStop", sb__node_model_stop},
+      {"modelResult", sb__node_model_result},
       {"segmentPublish", sb__node_segment_publish},
       {"segmentOwn", sb__node_segment_own},
       {"segmentForget", sb__node_segment_forget},

@@ -61,7 +61,7 @@ static SB__THREAD run_helper(void *nothing) {
 
 static void start_helpers(int wanted) {
   if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
-  while (pool.helpers < wanted && sb__start_thread(run_helper, NULL)) pool.helpers++;
+  while (pool.helpers < wanted && sb__start_thread(run_helper, NULL, SB__STACK)) pool.helpers++;
 }
 
 static bool acquire_pool(int helpers) {
@@ -141,5 +141,5 @@ bool sb__os_spawn_detached(sb__task *task) {
     sb__condition_wake(&detached.offered);
   }
   sb__mutex_drop(&detached.lock);
-  return has_idle || sb__start_thread(run_tasks, task);
+  return has_idle || sb__start_thread(run_tasks, task, SB__STACK);
 }

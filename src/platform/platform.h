@@ -288,6 +288,10 @@ void *sb__os_host_symbol(const char *name);
  * longer than capacity. */
 bool sb__os_folder_of(const void *address, char *folder, size_t capacity);
 
+/* A path as libraries of this system take it, UTF-16 on Windows; NULL: no memory, or it is no UTF-8 there. */
+const void *sb__os_native_path(const char *path);
+void sb__os_free_native_path(const void *path);
+
 /* Reads a file's length, and unless bytes is NULL, its contents; capacity: bytes of the buffer. Returns 0 or the system's error
  * number. */
 int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nbytes);
@@ -352,6 +356,9 @@ void sb__os_poll_events(void);
 int sb__os_futex_wake(void *word, int count, int *error);
 
 int64_t sb__os_now(void); /* nanoseconds of a monotonic clock */
+
+/* Nanoseconds of processor time that this thread has used; on Windows in steps of milliseconds. */
+int64_t sb__os_thread_time(void);
 
 /* ---- Floating point ---- */
 

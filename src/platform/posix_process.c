@@ -61,8 +61,12 @@ int sb__os_processors(void) {
 }
 #endif
 
-int64_t sb__os_now(void) {
+static int64_t time_of(clockid_t clock) {
   struct timespec now = {0, 0};
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  (void)clock_gettime(clock, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+int64_t sb__os_now(void) { return time_of(CLOCK_MONOTONIC); }
+
+int64_t sb__os_thread_time(void) { return time_of(CLOCK_THREAD_CPUTIME_ID); }

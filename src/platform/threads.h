@@ -47,7 +47,9 @@ static inline int64_t sb__this_process(void) { return getpid(); }
 
 typedef SB__THREAD sb__thread_function(void *argument);
 
+#define SB__STACK ((size_t)1 << 20) /* bytes of stack; enough for drivers */
+
 /* Starts a detached thread, which does not keep the process alive. False: none could be started. */
-bool sb__start_thread(sb__thread_function *run, void *argument);
+bool sb__start_thread(sb__thread_function *run, void *argument, size_t stack);
 
 #endif

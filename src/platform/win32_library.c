@@ -44,3 +44,7 @@ bool sb__os_folder_of(const void *address, char *folder, size_t capacity) {
   free(path);
   return found;
 }
+
+const void *sb__os_native_path(const char *path) { return sb__win32_wide(path); }
+
+void sb__os_free_native_path(const void *path) { free((void *)(uintptr_t)path); }

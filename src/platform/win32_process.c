@@ -147,3 +147,10 @@ int64_t sb__os_now(void) {
   const int64_t f = frequency.QuadPart;
   return ticks.QuadPart / f * 1000000000 + ticks.QuadPart % f * 1000000000 / f;
 }
+
+int64_t sb__os_thread_time(void) {
+  FILETIME begun, ended, kernel, user; /* in 100 ns */
+  if (!GetThreadTimes(GetCurrentThread(), &begun, &ended, &kernel, &user)) return 0;
+  const int64_t high = (int64_t)kernel.dwHighDateTime + user.dwHighDateTime;
+  return (high * (INT64_C(1) << 32) + kernel.dwLowDateTime + user.dwLowDateTime) * 100;
+}

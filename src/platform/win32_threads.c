@@ -11,11 +11,9 @@ void sb__lock_drop(sb__lock *lock) {
 
 void sb__os_yield(void) { SwitchToThread(); }
 
-#define STACK ((size_t)1 << 20) /* bytes; enough for drivers */
-
-bool sb__start_thread(sb__thread_function *run, void *argument) {
+bool sb__start_thread(sb__thread_function *run, void *argument, size_t stack) {
   const HANDLE thread =
-      CreateThread(NULL, STACK, run, argument, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+      CreateThread(NULL, stack, run, argument, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
   if (thread) CloseHandle(thread);
   return thread != NULL;
 }

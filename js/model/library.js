@@ -1,0 +1,483 @@
+'use strict'
+// onnxruntime-node's C library, which the addon opens: models are loaded and run off JavaScript's thread, over tensors' own bytes. Node alone.
+
+const fs = require('node:fs')
+const { createRequire } = require('node:module')
+const path = require('node:path')
+const { rootless } = require('../base/records')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { isResizable } = require('../base/buffers')
+const { countCopy, countStaged } = require('../backend/storage')
+const { fix } = require('../backend/pins')
+const { dtypes } = require('../backend/dtypes')
+const { placeOf, isMarkBinding } = require('../runtime/host')
+const { platformName } = require('../runtime/platform')
+const { Tensor } = require('../tensor/tensor')
+const { fromBlob } = require('../tensor/blob')
+
+const { backend } = ffi
+const { ARGS } = ffi.tables.frame
+/** @type {any} undefined on WebAssembly */
+const addon = /** @type {any} */ (backend).addon
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** Session options as C takes them. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean }} NativeOptions */
+
+/** systems on which the suite tries how threads, environments and the process end with it */
+const PROVEN = ['linux-x64']
+
+/** onnxruntime's element types by ONNX's numbers */
+const TYPE_NAMES = [
+  ...[undefined, 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string'],
+  ...['bool', 'float16', 'float64', 'uint32', 'uint64', 'complex64', 'complex128', 'bfloat16'],
+]
+
+// ---- Finding the library ----
+
+/** where it is, or why there is none @type {{ file: string | null, reason: string } | null} */
+let found = null
+
+/** @returns {{ file: string | null, reason: string }} of the user's onnxruntime-node */
+function findLibrary() {
+  const told = process.env.SAMEBYTES_ONNXRUNTIME
+  if (told) return { file: told, reason: '' }
+  let entry
+  try {
+    entry = createRequire(placeOf('package.json')).resolve('onnxruntime-node')
+  } catch {
+    return { file: null, reason: 'onnxruntime-node is not installed' }
+  }
+  const bin = path.join(entry, '..', '..', 'bin')
+  const file = entriesOf(bin)
+    .map((name) => path.join(bin, name, process.platform, process.arch, 'libonnxruntime.so.1'))
+    .find((each) => fs.existsSync(each))
+  return file === undefined
+    ? { file: null, reason: `there is no library of onnxruntime under ${bin}` }
+    : { file, reason: '' }
+}
+
+/** @param {string} folder @returns {string[]} */
+function entriesOf(folder) {
+  try {
+    return fs.readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** @returns {string} why this process cannot use the library; '': it can, as far as is known before it is opened */
+function whyNotHere() {
+  if (backend.isWasm) return 'the back end is WebAssembly'
+  if (process.versions.bun !== undefined) return 'Bun has not been tried with the library'
+  if (process.versions.deno !== undefined) return 'Deno has not been tried with the library'
+  if (process.versions.electron !== undefined) return 'Electron has not been tried with the library'
+  const name = platformName()
+  if (!PROVEN.includes(name)) return `${name} has not been tried with the library`
+  found ??= findLibrary()
+  return found.reason
+}
+
+/** @type {string | null} */
+let version = null
+
+/** @returns {string} onnxruntime's version @throws ERR_UNSUPPORTED · ERR_MODEL */
+function openLibrary() {
+  const reason = whyNotHere()
+  if (reason !== '') throw failure('ERR_UNSUPPORTED', reason)
+  if (version === null) {
+    const opened = addon.modelOpen(found?.file)
+    ffi.check()
+    version = String(opened)
+  }
+  return version
+}
+
+// ---- Options ----
+
+/** What a session option may be, and what C takes for it. Thrown: why the library does not take it. */
+class Unknown {
+  /** @param {string} reason */
+  constructor(reason) {
+    this.reason = reason
+  }
+}
+
+/** @param {unknown} value */
+const isPlainRecord = (value) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** @param {string} name @param {unknown} value @param {string} expected @returns {never} */
+function refuse(name, value, expected) {
+  throw new Unknown(`sessionOptions.${name} is ${show(value)}; ${expected} was expected`)
+}
+
+/** @param {string} name @param {unknown} value @param {number} most */
+function count(name, value, most) {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most) {
+    return value
+  }
+  return refuse(name, value, `an integer from 0 to ${most}`)
+}
+
+/** @param {string} name @param {unknown} value @param {Record<string, number>} choices */
+function choice(name, value, choices) {
+  if (typeof value === 'string' && Object.hasOwn(choices, value)) return choices[value]
+  return refuse(name, value, Object.keys(choices).join(', '))
+}
+
+/** @param {string} name @param {unknown} value @returns {number} */
+function flag(name, value) {
+  return typeof value === 'boolean' ? Number(value) : refuse(name, value, 'true or false')
+}
+
+/** @param {string} name @param {unknown} value */
+function textOf(name, value) {
+  return typeof value === 'string' && !value.includes('\0')
+    ? value
+    : refuse(name, value, 'a string')
+}
+
+const MOST_THREADS = 2 ** 15
+const LEVELS = { disabled: 0, basic: 1, extended: 2, layout: 3, all: 99 }
+const INDICES = {
+  intra: 0,
+  inter: 1,
+  mode: 2,
+  level: 3,
+  severity: 4,
+  verbosity: 5,
+  arena: 6,
+  pattern: 7,
+}
+
+/** What each option does to what C gets. @type {Record<string, (o: NativeOptions, value: any) => void>} */
+const OPTIONS = {
+  intraOpNumThreads(o, value) {
+    o.numbers[INDICES.intra] = count('intraOpNumThreads', value, MOST_THREADS)
+  },
+  interOpNumThreads(o, value) {
+    o.numbers[INDICES.inter] = count('interOpNumThreads', value, MOST_THREADS)
+  },
+  executionMode(o, value) {
+    o.numbers[INDICES.mode] = choice('executionMode', value, { sequential: 0, parallel: 1 })
+  },
+  graphOptimizationLevel(o, value) {
+    o.numbers[INDICES.level] = choice('graphOptimizationLevel', value, LEVELS)
+  },
+  logSeverityLevel(o, value) {
+    o.numbers[INDICES.severity] = count('logSeverityLevel', value, 4)
+    o.isQuiet = false
+  },
+  logVerbosityLevel(o, value) {
+    o.numbers[INDICES.verbosity] = count('logVerbosityLevel', value, 2 ** 31 - 1)
+  },
+  enableCpuMemArena(o, value) {
+    o.numbers[INDICES.arena] = flag('enableCpuMemArena', value)
+  },
+  enableMemPattern(o, value) {
+    o.numbers[INDICES.pattern] = flag('enableMemPattern', value)
+  },
+  logId(o, value) {
+    o.texts.push('log', textOf('logId', value), '')
+  },
+  executionProviders(o, value) {
+    const isCpu = (/** @type {any} */ each) =>
+      each === 'cpu' || (each?.name === 'cpu' && Object.keys(each).length === 1)
+    if (!Array.isArray(value) || !value.every(isCpu)) {
+      refuse('executionProviders', value, "['cpu']")
+    }
+  },
+  preferredOutputLocation(o, value) {
+    if (value !== 'cpu') refuse('preferredOutputLocation', value, "'cpu'")
+  },
+  enableProfiling(o, value) {
+    if (value !== false) refuse('enableProfiling', value, 'false')
+  },
+  enableGraphCapture(o, value) {
+    if (value !== false) refuse('enableGraphCapture', value, 'false')
+  },
+  freeDimensionOverrides(o, value) {
+    if (!isPlainRecord(value)) refuse('freeDimensionOverrides', value, 'an object of extents')
+    for (const [name, extent] of Object.entries(value)) {
+      const title = `freeDimensionOverrides.${name}`
+      o.texts.push(
+        'extent',
+        textOf(title, name),
+        String(count(title, extent, Number.MAX_SAFE_INTEGER)),
+      )
+    }
+  },
+  extra(o, value) {
+    addExtra(o, value, '', 0)
+  },
+}
+
+/** @param {NativeOptions} o @param {any} value @param {string} prefix @param {number} depth */
+function addExtra(o, value, prefix, depth) {
+  const title = `extra${prefix && '.'}${prefix}`
+  if (!isPlainRecord(value) || depth > 16) refuse(title, value, 'an object')
+  for (const [key, each] of Object.entries(value)) {
+    const name = prefix === '' ? key : `${prefix}.${key}`
+    if (each !== null && typeof each === 'object') addExtra(o, each, name, depth + 1)
+    else if (typeof each === 'boolean')
+      o.texts.push('config', textOf(title, name), each ? '1' : '0')
+    else if (typeof each === 'string' || typeof each === 'number') {
+      o.texts.push('config', textOf(title, name), textOf(`extra.${name}`, String(each)))
+    } else refuse(`extra.${name}`, each, 'a string, number or boolean')
+  }
+}
+
+/**
+ * Session options as C takes them.
+ *
+ * @param {Record<string, unknown>} options  as onnxruntime-node names them
+ * @returns {NativeOptions | string} a text: why the library does not take them
+ */
+function nativeOptions(options) {
+  /** @type {NativeOptions} */
+  const o = { numbers: [-1, -1, -1, -1, -1, -1, 1, 1], texts: [], isQuiet: true }
+  try {
+    for (const [name, value] of Object.entries(options)) {
+      if (value === undefined) continue
+      if (!Object.hasOwn(OPTIONS, name))
+        throw new Unknown(`sessionOptions.${name} is no option of the library's`)
+      OPTIONS[name](o, value)
+    }
+    return o
+  } catch (error) {
+    if (error instanceof Unknown) return error.reason
+    throw error
+  }
+}
+
+// ---- Bytes for a thread ----
+
+/**
+ * A layout that a thread can use: the same, where its bytes stay where they are whatever the program does meanwhile, or a copy in
+ * native memory, which is counted.
+ *
+ * @param {Layout} layout  of a tensor that is not disposed
+ * @param {boolean} isRead  the copy has the bytes
+ * @returns {Layout}
+ */
+function forThread(layout, isRead) {
+  const { storage } = layout
+  if (layout.size === 0 || backend.isFixed(storage)) return layout
+  backend.promote(storage)
+  const isResized =
+    storage.kind === 'js' && isResizable(/** @type {ArrayBuffer} */ (storage.buffer))
+  if (isMarkBinding() && !isResized) {
+    fix(storage)
+    return layout
+  }
+  const twin = ffi.dense(layout.dtype, layout.shape)
+  twin.storage = backend.allocateNative(twin.nbytes, ffi.check)
+  try {
+    if (isRead) ffi.copy(twin, layout, 0)
+    countStaged(twin.nbytes)
+    return twin
+  } catch (error) {
+    backend.release(twin.storage)
+    throw error
+  }
+}
+
+/** @param {Layout} used @param {Layout} layout  what forThread made it of */
+function releaseTwin(used, layout) {
+  if (used !== layout) backend.release(used.storage)
+}
+
+// ---- Sessions ----
+
+/** A session of the library's, with the fields of onnxruntime's that a Module reads. */
+class LibrarySession {
+  #handle
+  #isQuiet
+
+  /** @param {unknown} handle  C's @param {boolean} isQuiet  its runs log nothing */
+  constructor(handle, isQuiet) {
+    this.#handle = handle
+    this.#isQuiet = isQuiet
+    const about = [false, true].map((outputs) => {
+      const list = addon.modelDescribe(handle, outputs)
+      ffi.check()
+      return list.map(metadataOf)
+    })
+    this.inputMetadata = about[0]
+    this.outputMetadata = about[1]
+    this.inputNames = namesOf(about[0])
+    this.outputNames = namesOf(about[1])
+  }
+
+  /** why the library cannot run it, though it could load it; '': it can */
+  get reason() {
+    const other = [...this.inputMetadata, ...this.outputMetadata].find(
+      ({ type }) => type === undefined || type === 'string',
+    )
+    if (other === undefined) return ''
+    return `'${other.name}' is of ${other.type === 'string' ? 'strings' : 'no dtype'}`
+  }
+
+  async release() {
+    addon.modelClose(this.#handle)
+  }
+
+  /**
+   * Begins a run: its operands are C's from here on, and this thread's next call has to be one of start and runHere.
+   *
+   * @param {Layout[]} inputs  whose storages have addresses
+   * @param {(Layout | null | undefined)[]} outputs  by index; null: a new one; undefined: none
+   */
+  #begin(inputs, outputs) {
+    addon.modelBegin(this.#handle)
+    ffi.check()
+    for (let i = 0; i < inputs.length; i++) {
+      ffi.putOperand(inputs[i], true)
+      addon.modelInput(i)
+      ffi.check()
+    }
+    for (let i = 0; i < outputs.length; i++) {
+      const given = outputs[i]
+      if (given === undefined) continue
+      if (given !== null) ffi.putOperand(given, false)
+      addon.modelOutput(i, given !== null)
+      ffi.check()
+    }
+  }
+
+  /**
+   * Takes the results of a run that has ended well.
+   *
+   * @param {(Layout | null | undefined)[]} outputs
+   * @returns {{ results: (Layout | null)[], took: number }} by index, null: given, or not asked for; nanoseconds of the thread's processor time
+   */
+  #take(outputs) {
+    const took = ffi.result(0)
+    /** @type {(Layout | null)[]} */
+    const results = []
+    try {
+      for (let i = 0; i < outputs.length; i++) {
+        results[i] = null
+        if (outputs[i] !== null) continue
+        addon.modelResult(i)
+        ffi.check()
+        const copied = ffi.result(3)
+        results[i] = ffi.received(null, 0)
+        if (copied > 0) countCopy('run', copied)
+      }
+    } catch (error) {
+      for (const each of results) if (each !== null) backend.release(each.storage)
+      throw error
+    }
+    return { results, took }
+  }
+
+  /**
+   * Runs on this thread.
+   *
+   * @param {Layout[]} inputs
+   * @param {(Layout | null | undefined)[]} outputs
+   * @param {boolean} isQuiet  nothing is logged where it fails
+   */
+  runHere(inputs, outputs, isQuiet) {
+    this.#begin(inputs, outputs)
+    addon.modelRun(isQuiet || this.#isQuiet, undefined)
+    ffi.check()
+    return this.#take(outputs)
+  }
+
+  /**
+   * Runs on another thread. The operands stay the caller's to keep until the promise settles.
+   *
+   * @param {Layout[]} inputs
+   * @param {(Layout | null | undefined)[]} outputs
+   * @param {boolean} isQuiet
+   * @param {import('../base/signals').Signal | undefined} signal
+   * @returns {Promise<{ results: (Layout | null)[], took: number }>}
+   */
+  run(inputs, outputs, isQuiet, signal) {
+    return new Promise((resolve, reject) => {
+      this.#begin(inputs, outputs)
+      let leave = () => {}
+      addon.modelRun(isQuiet || this.#isQuiet, () => {
+        let results
+        try {
+          ffi.check()
+          results = this.#take(outputs)
+        } catch (error) {
+          leave()
+          if (signal?.look()) reject(signal.reason)
+          else reject(error)
+          return
+        }
+        leave()
+        resolve(results)
+      })
+      ffi.check()
+      const id = ffi.result(0)
+      if (signal !== undefined) leave = signal.follow(() => addon.modelStop(id))
+    })
+  }
+}
+
+rootless(LibrarySession)
+
+/** @param {{ name: string }[]} metadata */
+const namesOf = (metadata) => metadata.map(({ name }) => name)
+
+/** @param {[string, number, (number | string)[]]} one  of modelDescribe's list */
+const metadataOf = ([name, type, shape]) =>
+  type < 0
+    ? { name, isTensor: false, type: undefined, shape: undefined }
+    : { name, isTensor: true, type: TYPE_NAMES[type], shape }
+
+/**
+ * Loads a model off JavaScript's thread.
+ *
+ * @param {string | Uint8Array} model  a path, or bytes
+ * @param {NativeOptions} options
+ * @returns {Promise<LibrarySession>}
+ * @throws ERR_MODEL what onnxruntime says
+ */
+async function loadSession(model, options) {
+  openLibrary()
+  const bytes = typeof model === 'string' ? null : fromBlob(model)
+  const layout = bytes === null ? null : Tensor.layoutOf(bytes)
+  const used = layout === null ? null : forThread(layout, true)
+  try {
+    const handle = await new Promise((resolve, reject) => {
+      if (used !== null) {
+        backend.addressOf(used.storage)
+        ffi.putOperand(used, true)
+      }
+      const { numbers, texts } = options
+      for (let i = 0; i < numbers.length; i++) ffi.frame.f64[ARGS + i] = numbers[i]
+      addon.modelLoad(used === null ? model : undefined, texts, (/** @type {unknown} */ made) => {
+        try {
+          ffi.check()
+          resolve(made)
+        } catch (error) {
+          reject(error)
+        }
+      })
+      ffi.check()
+    })
+    return new LibrarySession(handle, options.isQuiet)
+  } finally {
+    if (used !== null) releaseTwin(used, /** @type {Layout} */ (layout))
+    bytes?.dispose()
+  }
+}
+
+module.exports = {
+  whyNotHere,
+  openLibrary,
+  nativeOptions,
+  loadSession,
+  forThread,
+  releaseTwin,
+  LibrarySession,
+}
