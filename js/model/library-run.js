@@ -86,7 +86,9 @@ class LibraryRuns {
     const isUnsure = open.length > 0 || guesses.length > 0
     let results
     try {
-      results = await this.#runOnce(run, places, isHere, isUnsure, signal)
+      results = isHere
+        ? this.#runHere(run, places, isUnsure)
+        : await this.#runOnThread(run, places, isUnsure, signal)
     } catch (error) {
       releaseAll(guesses.map((k) => places[k]))
       if (/** @type {any} */ (error)?.code !== 'ERR_MODEL') throw error
@@ -133,27 +135,41 @@ class LibraryRuns {
     return { places, guesses }
   }
 
+  /** @param {Run} run @returns {Layout[]} whose bytes are there */
+  #inputsOf(run) {
+    run.checkStorages(ffi.checkAttached)
+    return run.operands.map(({ layout }) => /** @type {Layout} */ (layout))
+  }
+
   /**
-   * Runs the session once.
+   * Runs the session once, on this thread.
    *
    * @param {Run} run
    * @param {Places} places
-   * @param {boolean} isHere  on this thread
+   * @param {boolean} isQuiet  nothing is logged where it fails
+   * @returns {(Layout | null)[]} results in new memory
+   */
+  #runHere(run, places, isQuiet) {
+    const inputs = this.#inputsOf(run)
+    for (const { storage } of inputs) backend.addressOf(storage)
+    for (const place of places) if (place) backend.addressOf(place.storage)
+    const { results, took } = this.session.runHere(inputs, places, isQuiet)
+    spend(took)
+    this.#count(took)
+    return results
+  }
+
+  /**
+   * Runs the session once, on another thread.
+   *
+   * @param {Run} run
+   * @param {Places} places
    * @param {boolean} isQuiet
    * @param {Signal | undefined} signal
    * @returns {Promise<(Layout | null)[]>} results in new memory
    */
-  async #runOnce(run, places, isHere, isQuiet, signal) {
-    run.checkStorages(ffi.checkAttached)
-    const inputs = run.operands.map(({ layout }) => /** @type {Layout} */ (layout))
-    if (isHere) {
-      for (const { storage } of inputs) backend.addressOf(storage)
-      for (const place of places) if (place) backend.addressOf(place.storage)
-      const { results, took } = this.session.runHere(inputs, places, isQuiet)
-      spend(took)
-      this.#count(took)
-      return results
-    }
+  async #runOnThread(run, places, isQuiet, signal) {
+    const inputs = this.#inputsOf(run)
     /** @type {[Layout, Layout][]} */
     const used = []
     /** @type {(layout: Layout, isRead: boolean) => Layout} */
@@ -208,7 +224,9 @@ class LibraryRuns {
       target.isCopied = true
     }
     try {
-      const results = await this.#runOnce(run, places, isHere, false, signal)
+      const results = isHere
+        ? this.#runHere(run, places, false)
+        : await this.#runOnThread(run, places, false, signal)
       this.isMisled ||= guesses.length > 0
       return results
     } catch (later) {

@@ -8,10 +8,9 @@ const { rootless } = require('../base/records')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { isResizable } = require('../base/buffers')
+const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { fix } = require('../backend/pins')
-const { dtypes } = require('../backend/dtypes')
 const { placeOf, isMarkBinding } = require('../runtime/host')
 const { platformName } = require('../runtime/platform')
 const { Tensor } = require('../tensor/tensor')
@@ -70,6 +69,7 @@ function entriesOf(folder) {
 
 /** @returns {string} why this process cannot use the library; '': it can, as far as is known before it is opened */
 function whyNotHere() {
+  if (process.env.SAMEBYTES_ONNXRUNTIME === 'binding') return "SAMEBYTES_ONNXRUNTIME is 'binding'"
   if (backend.isWasm) return 'the back end is WebAssembly'
   if (process.versions.bun !== undefined) return 'Bun has not been tried with the library'
   if (process.versions.deno !== undefined) return 'Deno has not been tried with the library'
@@ -222,9 +222,9 @@ function addExtra(o, value, prefix, depth) {
   for (const [key, each] of Object.entries(value)) {
     const name = prefix === '' ? key : `${prefix}.${key}`
     if (each !== null && typeof each === 'object') addExtra(o, each, name, depth + 1)
-    else if (typeof each === 'boolean')
+    else if (typeof each === 'boolean') {
       o.texts.push('config', textOf(title, name), each ? '1' : '0')
-    else if (typeof each === 'string' || typeof each === 'number') {
+    } else if (typeof each === 'string' || typeof each === 'number') {
       o.texts.push('config', textOf(title, name), textOf(`extra.${name}`, String(each)))
     } else refuse(`extra.${name}`, each, 'a string, number or boolean')
   }
@@ -242,8 +242,9 @@ function nativeOptions(options) {
   try {
     for (const [name, value] of Object.entries(options)) {
       if (value === undefined) continue
-      if (!Object.hasOwn(OPTIONS, name))
+      if (!Object.hasOwn(OPTIONS, name)) {
         throw new Unknown(`sessionOptions.${name} is no option of the library's`)
+      }
       OPTIONS[name](o, value)
     }
     return o
@@ -265,10 +266,11 @@ function nativeOptions(options) {
  */
 function forThread(layout, isRead) {
   const { storage } = layout
-  if (layout.size === 0 || backend.isFixed(storage)) return layout
+  if (layout.size === 0 || storage.kind === 'native' || storage.kind === 'sab') return layout
+  const isTheirs = storage.kind === 'js'
+  if (isTheirs && isSharedArrayBuffer(storage.buffer)) return layout // asking takes microseconds
   backend.promote(storage)
-  const isResized =
-    storage.kind === 'js' && isResizable(/** @type {ArrayBuffer} */ (storage.buffer))
+  const isResized = isTheirs && isResizable(/** @type {ArrayBuffer} */ (storage.buffer))
   if (isMarkBinding() && !isResized) {
     fix(storage)
     return layout

@@ -144,8 +144,9 @@ async function useBinding(runtime, reason) {
 
 /** @param {any} ort */
 function checkOrt(ort) {
-  if (typeof ort?.InferenceSession?.create === 'function' && typeof ort.Tensor === 'function')
+  if (typeof ort?.InferenceSession?.create === 'function' && typeof ort.Tensor === 'function') {
     return
+  }
   const { failure, show } = instance()
   throw failure(
     'ERR_ARGUMENT',

@@ -1141,7 +1141,7 @@ describe('samebytes/module', function () {
     }
     const module = await Module.load(DOUBLE, {
       ort: flaky,
-      executionProviders: [isPage ? 'wasm' : 'cpu'],
+      executionProviders: [{ name: isPage ? 'wasm' : 'cpu', asked: Math.random() }], // as nobody has asked before
       preferredOutputLocation: 'cpu',
     })
     const ask = () =>
