@@ -210,7 +210,7 @@ static sb_status apply_texts(napi_env env, napi_value list, sb__onnx_load *load)
     else if (texts[0][0] == 'c')
       status = sb__onnx_load_config(load, texts[1], texts[2]);
     else if (texts[0][0] == 'e')
-      status = sb__onnx_load_extent(load, texts[1], strtoll(texts[2], NULL, 10));
+      status = sb__onnx_load_extent(load, texts[1], (int64_t)strtoull(texts[2], NULL, 10));
     else
       status = sb__onnx_load_log_id(load, texts[1]);
     for (uint32_t k = 0; k < 3; k++) sb__free(texts[k]);

@@ -58,8 +58,7 @@ void sb__onnx_run_free(sb__onnx_run *r) {
 }
 
 static sb_status add(sb__onnx_run *r, size_t i, const sb_tensor *t) {
-  if (!sb_is_contiguous(t))
-    return sb__fail(SB_ERR_SHAPE, "the tensor is not row-major contiguous");
+  if (!sb_is_contiguous(t)) return sb__fail(SB_ERR_SHAPE, "the tensor is not row-major contiguous");
   if (r->uses[i]) return sb__fail(SB_ERR_ARGUMENT, "it was given before");
   const sb_status status = sb__onnx_value(sb_tensor_data(t), t, &r->values[i]);
   if (status) return status;

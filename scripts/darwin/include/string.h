@@ -16,4 +16,5 @@ char *strstr(const char *text, const char *part);
 char *strncpy(char *to, const char *from, size_t most);
 size_t strspn(const char *text, const char *among);
 size_t strcspn(const char *text, const char *among);
+char *strdup(const char *text);
 char *strerror(int error);
