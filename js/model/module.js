@@ -36,10 +36,17 @@ const { SessionHold } = require('./gpu-output')
 /** @typedef {string | URL | ArrayBufferLike | ArrayBufferView | Tensor} ModelSource a URL (also as a string that begins with a scheme, such as https:), a path (in pages a URL), or bytes */
 
 /**
- * Options of onnxruntime's sessions, and ort: the onnxruntime to use (else, in Node, onnxruntime-node or onnxruntime-web is imported).
+ * Options of onnxruntime's sessions, as it names them, and these of ours.
  *
- * @typedef {{ ort?: any, [option: string]: unknown }} SessionOptions
+ * @typedef {object} ModuleOptions
+ * @property {any} [ort]  the onnxruntime to use; else, in Node, the C library of onnxruntime-node, or what is installed of onnxruntime-node and onnxruntime-web
+ * @property {'auto' | 'library' | 'binding' | undefined} [runtime]  what runs models: onnxruntime-node's C library, off JavaScript's thread, or onnxruntime's JavaScript, on it. 'auto', the default,
+ *   takes the library where it knows each option; `module.runtime` tells which, and why
+ * @property {'auto' | 'always' | 'never' | undefined} [thread]  where the library runs: 'auto', the default, on another thread unless the last eight runs with these shapes took less than 0.1 ms each;
+ *   'never': on JavaScript's thread, where no buffer need be marked or staged
+ * @property {number | undefined} [concurrency]  runs of this module at a time, 1 unless told. More than one overlap on the library alone
  */
+/** @typedef {ModuleOptions & { [option: string]: unknown }} SessionOptions */
 
 /**
  * @template [M=any] what is known of the model
@@ -47,7 +54,8 @@ const { SessionHold } = require('./gpu-output')
  * @property {string | undefined} [method]  'forward' unless told
  * @property {readonly (keyof OutputsOf<M> | Tensor | null | undefined)[] | { readonly [K in keyof OutputsOf<M>]?: OutputsOf<M>[K] | null | undefined } | undefined} [outputs]  tensors to write results
  *   into, by index or by name; or names: only these outputs are computed
- * @property {import('../base/types').Signal | undefined} [signal]  rejects the call; a run that has begun still goes on to its end
+ * @property {import('../base/types').Signal | undefined} [signal]  rejects the call. A run of the library that has begun ends with the node in progress, and its tensors are busy until then; another
+ *   goes on to its end
  */
 
 /** @type {typeof Symbol.asyncDispose} */
@@ -81,8 +89,8 @@ const waitIn = (list) =>
   })
 
 /**
- * A model's methods, run by onnxruntime. Inputs are read and given outputs are written in the tensors' own bytes. The only copy is of an output
- * that is an input of the model itself, into the tensor given for it. Calls run in order, each with the inputs and outputs set when it was made.
+ * A model's methods, run by onnxruntime. Inputs are read and given outputs are written in the tensors' own bytes; what onnxruntime cannot read or write there
+ * is copied and counted. Calls begin in order, each with the inputs and outputs set when it was made.
  *
  * The bytes of a call's inputs and outputs are kept until it settles (dispose frees nothing), and are busy: samebytes' writers, resize
  * and setData throw ERR_BUSY. An output of a pending call cannot be given to another call.
@@ -130,7 +138,7 @@ class Module {
    * Loads one model as method 'forward', or several as methods named by a record's keys.
    *
    * @template {ModelSignature} [M=any]
-   * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's; onnxruntime reads them while loading
+   * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's, who does not change them until the promise settles
    * @param {SessionOptions} [sessionOptions]
    * @returns {Promise<Module<M>>}
    * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file · ERR_IO · ERR_UNSUPPORTED no onnxruntime, or not with these
@@ -191,7 +199,11 @@ class Module {
   get outputs() {
     return own(this).meta().outputs
   }
-  /** What runs the models, and why; a copy. @returns {RuntimeInfo} */
+  /**
+   * What runs the models: onnxruntime's C library or its JavaScript, its version, and why it is not the library.
+   *
+   * @returns {RuntimeInfo} a copy
+   */
   get runtime() {
     return { ...own(this).#runtime }
   }
