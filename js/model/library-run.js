@@ -50,6 +50,8 @@ class LibraryRuns {
     this.thread = thread
     /** of the last run's inputs @type {readonly (readonly number[])[]} */
     this.shapes = []
+    /** extents' values by their names, in these shapes @type {Map<string, number>} */
+    this.named = new Map()
     /** runs of these shapes that were short, since one was not */
     this.short = 0
     /** results' shapes in the last run of these shapes, and in how many runs they were so @type {({ dims: readonly number[], times: number } | undefined)[]} */
@@ -74,13 +76,14 @@ class LibraryRuns {
       shapes.every((shape, i) => isSameShape(shape, this.shapes[i]))
     if (!isSame) {
       this.shapes = shapes.map((shape) => [...shape])
+      this.named = namedExtents(run.method.inputs, shapes)
       this.short = 0
       this.learned = []
     }
+    const { named } = this
     const isHere =
       this.thread === 'never' || (this.thread === 'auto' && isAlone && this.short >= MANY)
     if (isHere && spent >= MOST_NS) await turnOver()
-    const named = namedExtents(run.method.inputs, shapes)
     const open = resizeTargets(run, named)
     const { places, guesses } = this.#placesOf(run, named)
     const isUnsure = open.length > 0 || guesses.length > 0

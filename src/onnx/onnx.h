@@ -78,6 +78,10 @@ void sb__onnx_load_end(sb__onnx_load *load); /* also of one that is all zero */
 sb__onnx_session *sb__onnx_session_ref(sb__onnx_session *session);
 void sb__onnx_session_unref(sb__onnx_session *session); /* NULL is fine */
 
+/* Options for a run, perhaps of an earlier one; they are given back unless they were told to terminate. Any thread. */
+sb_status sb__onnx_session_options(sb__onnx_session *session, OrtRunOptions **out);
+void sb__onnx_session_give_options(sb__onnx_session *session, OrtRunOptions *options);
+
 OrtSession *sb__onnx_session_ort(const sb__onnx_session *session);
 size_t sb__onnx_session_count(const sb__onnx_session *session, bool outputs);
 const char *sb__onnx_session_name(const sb__onnx_session *session, bool outputs, size_t i);

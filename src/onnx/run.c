@@ -6,7 +6,8 @@
 /* Inputs first, then outputs, each by their number; what was not added is NULL. */
 struct sb__onnx_run {
   sb__onnx_session *session; /* one reference */
-  OrtRunOptions *options;    /* never used again once it was told to stop */
+  OrtRunOptions *options;
+  atomic_bool is_stopped; /* the options are never used again */
   size_t inputs, outputs;
   bool borrows, is_done;
   size_t left;           /* wanted, neither given nor taken */
@@ -41,7 +42,8 @@ sb__onnx_run *sb__onnx_run_new(sb__onnx_session *session) {
   r->inputs = inputs;
   r->outputs = outputs;
   r->session = sb__onnx_session_ref(session);
-  if (!sb__onnx_said(sb__ort.CreateRunOptions(&r->options))) return r;
+  atomic_init(&r->is_stopped, false);
+  if (!sb__onnx_session_options(session, &r->options)) return r;
   sb__onnx_run_free(r);
   return NULL;
 }
@@ -52,7 +54,10 @@ void sb__onnx_run_free(sb__onnx_run *r) {
     if (r->values[i]) sb__ort.ReleaseValue(r->values[i]);
     sb_storage_unref(&r->storages[i]);
   }
-  if (r->options) sb__ort.ReleaseRunOptions(r->options);
+  if (r->options && atomic_load(&r->is_stopped))
+    sb__ort.ReleaseRunOptions(r->options);
+  else if (r->options)
+    sb__onnx_session_give_options(r->session, r->options);
   sb__onnx_session_unref(r->session);
   sb__free(r);
 }
@@ -112,20 +117,19 @@ sb_status sb__onnx_run_perform(sb__onnx_run *r, bool quiet) {
   enum { NOTHING = 4, AS_SESSION = -1 };
   const size_t inputs = gather(r, 0, r->inputs, false),
                outputs = gather(r, r->inputs, r->outputs, true);
-  if (quiet) {
-    const sb_status status =
-        sb__onnx_said(sb__ort.RunOptionsSetRunLogSeverityLevel(r->options, NOTHING));
-    if (status) return status;
-  }
-  const sb_status status = sb__onnx_said(
-      sb__ort.Run(sb__onnx_session_ort(r->session), r->options, r->names, r->passed, inputs,
-                  r->names + r->inputs, outputs, (OrtValue **)(uintptr_t)(r->passed + r->inputs)));
+  sb_status status = sb__onnx_said(
+      sb__ort.RunOptionsSetRunLogSeverityLevel(r->options, quiet ? NOTHING : AS_SESSION));
+  if (status) return status;
+  status = sb__onnx_said(sb__ort.Run(sb__onnx_session_ort(r->session), r->options, r->names,
+                                     r->passed, inputs, r->names + r->inputs, outputs,
+                                     (OrtValue **)(uintptr_t)(r->passed + r->inputs)));
   keep_results(r);
   r->is_done = !status;
   return status;
 }
 
 void sb__onnx_run_stop(sb__onnx_run *r) {
+  atomic_store(&r->is_stopped, true);
   OrtStatus *answer = sb__ort.RunOptionsSetTerminate(r->options);
   if (answer) sb__ort.ReleaseStatus(answer);
 }
