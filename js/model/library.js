@@ -153,6 +153,9 @@ const INDICES = {
   pattern: 7,
 }
 
+/** A thread of a run that spins takes the processor from JavaScript's. */
+const SPINNING = ['session.intra_op.allow_spinning', 'session.inter_op.allow_spinning']
+
 /** What each option does to what C gets. @type {Record<string, (o: NativeOptions, value: any) => void>} */
 const OPTIONS = {
   intraOpNumThreads(o, value) {
@@ -247,6 +250,7 @@ function nativeOptions(options) {
       }
       OPTIONS[name](o, value)
     }
+    for (const key of SPINNING) if (!o.texts.includes(key)) o.texts.push('config', key, '0')
     return o
   } catch (error) {
     if (error instanceof Unknown) return error.reason

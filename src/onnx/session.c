@@ -47,9 +47,6 @@ sb_status sb__onnx_load_begin(const sb__onnx_options *options, sb__onnx_load *lo
   if (!status && !options->arena) status = sb__onnx_said(sb__ort.DisableCpuMemArena(made));
   if (!status && options->arena && sb__onnx_has_arena())
     status = sb__onnx_load_config(load, "session.use_env_allocators", "1");
-  /* A thread that spins takes the processor from JavaScript's. */
-  if (!status) status = sb__onnx_load_config(load, "session.intra_op.allow_spinning", "0");
-  if (!status) status = sb__onnx_load_config(load, "session.inter_op.allow_spinning", "0");
   return status;
 }
 
