@@ -338,19 +338,24 @@ class LibrarySession {
    * @param {(Layout | null | undefined)[]} outputs  by index; null: a new one; undefined: none
    */
   #begin(inputs, outputs) {
-    addon.modelBegin(this.#handle)
-    ffi.check()
-    for (let i = 0; i < inputs.length; i++) {
-      ffi.putOperand(inputs[i], true)
-      addon.modelInput(i)
+    try {
+      addon.modelBegin(this.#handle)
       ffi.check()
-    }
-    for (let i = 0; i < outputs.length; i++) {
-      const given = outputs[i]
-      if (given === undefined) continue
-      if (given !== null) ffi.putOperand(given, false)
-      addon.modelOutput(i, given !== null)
-      ffi.check()
+      for (let i = 0; i < inputs.length; i++) {
+        ffi.putOperand(inputs[i], true)
+        addon.modelInput(i)
+        ffi.check()
+      }
+      for (let i = 0; i < outputs.length; i++) {
+        const given = outputs[i]
+        if (given === undefined) continue
+        if (given !== null) ffi.putOperand(given, false)
+        addon.modelOutput(i, given !== null)
+        ffi.check()
+      }
+    } catch (error) {
+      addon.modelGiveUp()
+      throw error
     }
   }
 
@@ -376,6 +381,7 @@ class LibrarySession {
       }
     } catch (error) {
       for (const each of results) if (each !== null) backend.release(each.storage)
+      addon.modelGiveUp()
       throw error
     }
     return { results, took }

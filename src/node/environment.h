@@ -194,6 +194,7 @@ napi_value sb__node_model_load(napi_env env, napi_callback_info info);
 napi_value sb__node_model_describe(napi_env env, napi_callback_info info);
 napi_value sb__node_model_close(napi_env env, napi_callback_info info);
 napi_value sb__node_model_begin(napi_env env, napi_callback_info info);
+napi_value sb__node_model_give_up(napi_env env, napi_callback_info info);
 napi_value sb__node_model_input(napi_env env, napi_callback_info info);
 napi_value sb__node_model_output(napi_env env, napi_callback_info info);
 napi_value sb__node_model_run(napi_env env, napi_callback_info info);

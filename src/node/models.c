@@ -331,6 +331,12 @@ napi_value sb__node_model_begin(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+/* modelGiveUp(): what was begun, or has results that are left, is let go of. */
+napi_value sb__node_model_give_up(napi_env env, napi_callback_info info) {
+  end_results(sb__enter(env, info, 0, NULL));
+  return NULL;
+}
+
 static sb_status no_run(void) { return sb__fail(SB_ERR_STALE, "no run was begun"); }
 
 /* modelInput(i): the frame's first operand. */

@@ -209,6 +209,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"modelDescribe", sb__node_model_describe},
       {"modelClose", sb__node_model_close},
       {"modelBegin", sb__node_model_begin},
+      {"modelGiveUp", sb__node_model_give_up},
       {"modelInput", sb__node_model_input},
       {"modelOutput", sb__node_model_output},
       {"modelRun", sb__node_model_run},
