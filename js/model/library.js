@@ -15,6 +15,8 @@ const { placeOf, isMarkBinding } = require('../runtime/host')
 const { platformName } = require('../runtime/platform')
 const { Tensor } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
+const { TYPE_NAMES } = require('./types')
+const { weightsOf, weightsFor, prepackedFor } = require('./weights')
 
 const { backend } = ffi
 const { ARGS } = ffi.tables.frame
@@ -23,16 +25,10 @@ const addon = /** @type {any} */ (backend).addon
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** Session options as C takes them. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean }} NativeOptions */
+/** Session options as C takes them, and weights. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean, weights: import('./weights').Weights | null, isPrepacked: boolean }} NativeOptions */
 
 /** systems on which the suite tries how threads, environments and the process end with it */
 const PROVEN = ['linux-x64']
-
-/** onnxruntime's element types by ONNX's numbers */
-const TYPE_NAMES = [
-  ...[undefined, 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string'],
-  ...['bool', 'float16', 'float64', 'uint32', 'uint64', 'complex64', 'complex128', 'bfloat16'],
-]
 
 // ---- Finding the library ----
 
@@ -241,7 +237,13 @@ function addExtra(o, value, prefix, depth) {
  */
 function nativeOptions(options) {
   /** @type {NativeOptions} */
-  const o = { numbers: [-1, -1, -1, -1, -1, -1, 1, 1], texts: [], isQuiet: true }
+  const o = {
+    numbers: [-1, -1, -1, -1, -1, -1, 1, 1],
+    texts: [],
+    isQuiet: true,
+    weights: null,
+    isPrepacked: false,
+  }
   try {
     for (const [name, value] of Object.entries(options)) {
       if (value === undefined) continue
@@ -256,6 +258,20 @@ function nativeOptions(options) {
     if (error instanceof Unknown) return error.reason
     throw error
   }
+}
+
+/**
+ * The same, with the weights that a caller gave.
+ *
+ * @param {NativeOptions} native
+ * @param {{ weights: unknown, prepack: 'each' | 'shared' | 'none' }} given
+ * @returns {NativeOptions}
+ */
+function withWeights(native, { weights, prepack }) {
+  if (prepack === 'none') native.texts.push('config', 'session.disable_prepacking', '1')
+  native.weights = weights === null ? null : weightsOf(weights)
+  native.isPrepacked = prepack === 'shared'
+  return native
 }
 
 // ---- Bytes for a thread ----
@@ -303,7 +319,10 @@ class LibrarySession {
   #handle
   #isQuiet
 
-  /** @param {unknown} handle  C's @param {boolean} isQuiet  its runs log nothing */
+  /**
+   * @param {unknown} handle  C's
+   * @param {boolean} isQuiet  its runs log nothing
+   */
   constructor(handle, isQuiet) {
     this.#handle = handle
     this.#isQuiet = isQuiet
@@ -329,6 +348,13 @@ class LibrarySession {
 
   async release() {
     addon.modelClose(this.#handle)
+  }
+
+  /** A key for another thread's session by this one's. @param {number} uses @returns {number} */
+  share(uses) {
+    addon.modelShare(this.#handle, uses)
+    ffi.check()
+    return ffi.result(0)
   }
 
   /**
@@ -456,39 +482,78 @@ const metadataOf = ([name, type, shape]) =>
  */
 async function loadSession(model, options) {
   openLibrary()
+  const { weights, isPrepacked } = options
+  const given = weights === null ? new Map() : weightsFor(model, weights)
   const bytes = typeof model === 'string' ? null : fromBlob(model)
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
-  const used = layout === null ? null : forThread(layout, true)
+  let used = null
   try {
-    const handle = await new Promise((resolve, reject) => {
-      if (used !== null) {
-        backend.addressOf(used.storage)
-        ffi.putOperand(used, true)
-      }
-      const { numbers, texts } = options
-      for (let i = 0; i < numbers.length; i++) ffi.frame.f64[ARGS + i] = numbers[i]
-      addon.modelLoad(used === null ? model : undefined, texts, (/** @type {unknown} */ made) => {
+    used = layout === null ? null : forThread(layout, true)
+    const prepacked = weights !== null && isPrepacked ? prepackedFor(weights) : undefined
+    const path = used === null ? model : undefined
+    const handle = await new Promise((resolve, reject) =>
+      beginLoad(path, used, options, given, prepacked, (made) => {
         try {
           ffi.check()
           resolve(made)
         } catch (error) {
           reject(error)
         }
-      })
-      ffi.check()
-    })
+      }),
+    )
     return new LibrarySession(handle, options.isQuiet)
   } finally {
+    for (const t of given.values()) t.dispose() // the session holds their storages
     if (used !== null) releaseTwin(used, /** @type {Layout} */ (layout))
     bytes?.dispose()
   }
+}
+
+/**
+ * @param {unknown} path  undefined: of bytes
+ * @param {Layout | null} bytes
+ * @param {NativeOptions} options
+ * @param {Map<string, Tensor>} weights
+ * @param {unknown} prepacked
+ * @param {(session: unknown) => void} done  called on a later turn, the status in the call buffer
+ */
+function beginLoad(path, bytes, { numbers, texts }, weights, prepacked, done) {
+  for (let i = 0; i < numbers.length; i++) ffi.frame.f64[ARGS + i] = numbers[i]
+  addon.modelPrepare(texts, prepacked, done)
+  ffi.check()
+  try {
+    for (const [name, t] of weights) {
+      ffi.putOperand(Tensor.layoutOf(t), true)
+      addon.modelWeight(name)
+      ffi.check()
+    }
+    if (bytes !== null) {
+      backend.addressOf(bytes.storage)
+      ffi.putOperand(bytes, true)
+    }
+    addon.modelLoad(path)
+    ffi.check()
+  } catch (error) {
+    addon.modelGiveUp()
+    throw error
+  }
+}
+
+/** The session of a key. @param {number} key @param {boolean} isQuiet @returns {LibrarySession} @throws ERR_STALE */
+function sessionOf(key, isQuiet) {
+  openLibrary()
+  const handle = addon.modelTake(key)
+  ffi.check()
+  return new LibrarySession(handle, isQuiet)
 }
 
 module.exports = {
   whyNotHere,
   openLibrary,
   nativeOptions,
+  withWeights,
   loadSession,
+  sessionOf,
   forThread,
   releaseTwin,
   LibrarySession,

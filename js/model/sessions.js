@@ -26,6 +26,9 @@ const IDENTITY = Uint8Array.from(
  * @property {import('./library').NativeOptions | null} native  the same, as the library takes them; null: it is not used
  * @property {'auto' | 'library' | 'binding'} asked
  * @property {'auto' | 'always' | 'never'} thread
+ * @property {any} weights  as the caller gave them; null: the model's own
+ * @property {'each' | 'shared' | 'none'} prepack
+ * @property {string | undefined} needs  an option that the library alone has
  * @property {RuntimeInfo} info
  */
 
@@ -43,6 +46,7 @@ const known = new WeakMap()
 
 const ASKED = ['auto', 'library', 'binding']
 const THREADS = ['auto', 'always', 'never']
+const PREPACKING = ['each', 'shared', 'none']
 const MOST_AT_ONCE = 1024
 
 /**
@@ -59,11 +63,14 @@ async function runtimeOf(given) {
     runtime: asked = 'auto',
     thread = 'auto',
     concurrency = 1,
+    weights,
+    prepack = 'each',
     ...options
   } = /** @type {Record<string, any>} */ (given ?? {})
   for (const [name, value, choices] of [
     ['runtime', asked, ASKED],
     ['thread', thread, THREADS],
+    ['prepack', prepack, PREPACKING],
   ]) {
     if (!choices.includes(value)) {
       throw failure(
@@ -78,7 +85,23 @@ async function runtimeOf(given) {
       `sessionOptions.concurrency is ${show(concurrency)}; an integer from 1 to ${MOST_AT_ONCE} was expected`,
     )
   }
-  const runtime = { ort: ort ?? null, options, native: null, asked, thread, info: NO_INFO }
+  if (prepack === 'shared' && weights === undefined) {
+    throw failure(
+      'ERR_ARGUMENT',
+      "prepack: 'shared' takes the option weights, which sessions share",
+    )
+  }
+  const needs = [
+    asked === 'library' ? "runtime: 'library'" : '',
+    thread === 'always' ? "thread: 'always'" : '',
+    weights === undefined ? '' : 'weights',
+    prepack === 'each' ? '' : `prepack: '${prepack}'`,
+  ].find((option) => option !== '')
+  /** @type {Runtime} */
+  const runtime = {
+    ...{ ort: ort ?? null, options, native: null, asked, thread, needs, info: NO_INFO },
+    ...{ weights: weights ?? null, prepack },
+  }
   if (ort !== undefined) checkOrt(ort)
   if (asked === 'binding') await useBinding(runtime, "the option runtime asks for 'binding'")
   else if (ort !== undefined) await useBinding(runtime, 'the option ort is another onnxruntime')
@@ -106,10 +129,11 @@ async function useLibrary(runtime) {
     } else {
       try {
         const version = /** @type {any} */ (library)().openLibrary()
-        runtime.native = native
+        runtime.native = /** @type {any} */ (library)().withWeights(native, runtime)
         runtime.info = { name: 'library', version, reason: '' }
         return
       } catch (error) {
+        if (/** @type {any} */ (error).code === 'ERR_ARGUMENT') throw error
         reason = messageOf(error)
       }
     }
@@ -126,10 +150,9 @@ async function useLibrary(runtime) {
  */
 async function useBinding(runtime, reason) {
   const { failure } = instance()
-  const { asked, thread } = runtime
-  if (asked === 'library' || thread === 'always') {
-    const option = asked === 'library' ? "runtime: 'library'" : "thread: 'always'"
-    throw failure('ERR_UNSUPPORTED', `${option} takes onnxruntime's library: ${reason}`)
+  const { needs } = runtime
+  if (needs !== undefined) {
+    throw failure('ERR_UNSUPPORTED', `${needs} takes onnxruntime's library: ${reason}`)
   }
   if (runtime.ort === null) checkOrt((runtime.ort = await findOrt()))
   const versions = runtime.ort.env?.versions
@@ -426,7 +449,7 @@ const backendOf = (session, ort) => session.handler?.constructor ?? ort.Inferenc
 /** @param {any} ort @param {Record<string, unknown>} options @returns {Runtime} */
 const trialOf = (ort, options) => ({
   ...{ ort, options, native: null, info: NO_INFO },
-  ...{ asked: 'binding', thread: 'auto' },
+  ...{ asked: 'binding', thread: 'auto', weights: null, prepack: 'each', needs: undefined },
 })
 
 /**

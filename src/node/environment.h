@@ -29,6 +29,7 @@ typedef struct sb__environment {
   napi_ref collect;          /* collects garbage where a device is full; weak */
   struct model_work *models; /* runs and loads that JavaScript has not heard of */
   uint32_t models_made;
+  struct model_work *loading;  /* a load that is being prepared */
   struct sb__onnx_run *run;    /* that is made, or whose results are taken */
   struct sb__buffers *buffers; /* over native memory; one reference */
   bool finalizes_moved;        /* its end finalizes buffers whose bytes another thread may have */
@@ -190,6 +191,11 @@ void sb__waits_end(
 /* ---- models.c ---- */
 
 napi_value sb__node_model_open(napi_env env, napi_callback_info info);
+napi_value sb__node_model_prepare(napi_env env, napi_callback_info info);
+napi_value sb__node_model_weight(napi_env env, napi_callback_info info);
+napi_value sb__node_model_prepacked(napi_env env, napi_callback_info info);
+napi_value sb__node_model_share(napi_env env, napi_callback_info info);
+napi_value sb__node_model_take(napi_env env, napi_callback_info info);
 napi_value sb__node_model_load(napi_env env, napi_callback_info info);
 napi_value sb__node_model_describe(napi_env env, napi_callback_info info);
 napi_value sb__node_model_close(napi_env env, napi_callback_info info);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ipc/transfer.h"
 #include "node/environment.h"
 #include "onnx/onnx.h"
 
@@ -230,30 +231,135 @@ static sb_status take_bytes(sb__environment *e, model_work *w) {
   return SB_OK;
 }
 
-/* modelLoad(path, texts, done): of a path, or of the frame's first operand where that is undefined. The frame's arguments are options'
- * numbers. done(session) is called on a later turn, a failure's status in the frame. The first result is a number to stop it by. */
-napi_value sb__node_model_load(napi_env env, napi_callback_info info) {
+static void end_loading(sb__environment *e) {
+  model_work *w = e->loading;
+  e->loading = NULL;
+  if (!w) return;
+  napi_delete_reference(e->env, w->done);
+  free_work(w);
+}
+
+/* modelPrepare(texts, prepacked, done): what modelWeight adds to, and modelLoad loads. The frame's arguments are options' numbers; prepacked is
+ * modelPrepacked's, or undefined. */
+napi_value sb__node_model_prepare(napi_env env, napi_callback_info info) {
   napi_value arguments[3] = {NULL, NULL, NULL};
   sb__environment *e = sb__enter(env, info, 3, arguments);
   const sb__onnx_options options = options_of(e);
+  void *prepacked = NULL;
+  end_loading(e);
+  e->loading = new_work(e, arguments[2]);
+  sb_status status = e->loading ? sb__onnx_load_begin(&options, &e->loading->load) : no_memory();
+  if (!status) status = apply_texts(env, arguments[0], &e->loading->load);
+  if (!status && napi_get_value_external(env, arguments[1], &prepacked) == napi_ok)
+    e->loading->load.prepacked = sb__onnx_prepacked_ref(prepacked);
+  if (status) end_loading(e);
+  sb__report(&e->binding, status);
+  return NULL;
+}
+
+static sb_status no_load(void) { return sb__fail(SB_ERR_STALE, "no load was prepared"); }
+
+/* modelWeight(name): the frame's first operand, in the place of the model's. */
+napi_value sb__node_model_weight(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  sb__environment *e = sb__enter(env, info, 1, &argument);
+  char *name = text_of(env, argument);
+  sb_status status = !name ? no_memory() : !e->loading ? no_load() : sb__read_operand(&e->binding);
+  if (!status) status = sb__onnx_load_weight(&e->loading->load, name, &e->binding.operands[0]);
+  sb__free(name);
+  sb__report(&e->binding, status);
+  return NULL;
+}
+
+/* modelLoad(path): of a path, or of the frame's first operand where that is undefined. done(session) is called on a later turn, a failure's status in the
+ * frame. */
+napi_value sb__node_model_load(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  sb__environment *e = sb__enter(env, info, 1, &argument);
   napi_valuetype type = napi_undefined;
-  model_work *w = new_work(e, arguments[2]);
-  sb_status status = w ? sb__onnx_load_begin(&options, &w->load) : no_memory();
-  if (!status) status = apply_texts(env, arguments[1], &w->load);
-  napi_typeof(env, arguments[0], &type);
+  model_work *w = e->loading;
+  sb_status status = w ? SB_OK : no_load();
+  napi_typeof(env, argument, &type);
   if (!status && type == napi_string) {
-    w->load.path = text_of(env, arguments[0]);
+    w->load.path = text_of(env, argument);
     if (!w->load.path) status = no_memory();
   } else if (!status) {
     status = take_bytes(e, w);
   }
-  if (status && w) {
-    napi_delete_reference(env, w->done);
-    free_work(w);
+  if (status) {
+    end_loading(e);
+  } else {
+    e->loading = NULL;
+    status = submit(e, w);
   }
-  if (!status) status = submit(e, w);
   sb__report(&e->binding, status);
   return NULL;
+}
+
+static void free_prepacked(napi_env env, void *data, void *hint) {
+  (void)env;
+  (void)hint;
+  sb__onnx_prepacked_unref(data);
+}
+
+/* modelPrepacked() → what sessions over the same weights share. */
+napi_value sb__node_model_prepacked(napi_env env, napi_callback_info info) {
+  napi_value made = NULL;
+  sb__environment *e = sb__enter(env, info, 0, NULL);
+  sb__onnx_prepacked *prepacked = NULL;
+  sb_status status = sb__onnx_prepacked_new(&prepacked);
+  if (!status && napi_create_external(env, prepacked, free_prepacked, NULL, &made) != napi_ok) {
+    sb__onnx_prepacked_unref(prepacked);
+    status = no_memory();
+  }
+  sb__report(&e->binding, status);
+  return made;
+}
+
+/* ---- Tokens ---- */
+
+/* On its way to another thread a session is what a storage without bytes holds: the table of tokens is that of tensors. */
+static void drop_session(void *data, void *session) {
+  (void)data;
+  sb__onnx_session_unref(session);
+}
+
+/* modelShare(session, uses): the first result is the key. */
+napi_value sb__node_model_share(napi_env env, napi_callback_info info) {
+  napi_value arguments[2] = {NULL, NULL};
+  sb__environment *e = sb__enter(env, info, 2, arguments);
+  sb__onnx_session *s = session_of(env, arguments[0]);
+  const double uses = sb__number_of(env, arguments[1]);
+  sb_storage *holder = NULL;
+  double key = 0;
+  sb_status status = s ? SB_OK : sb__fail(SB_ERR_STALE, "the session was closed");
+  if (!status) {
+    sb__onnx_session_ref(s);
+    status = sb__storage_wrap_as(SB__STORAGE_FILE, NULL, 0, drop_session, s, &holder);
+    if (status) sb__onnx_session_unref(s);
+  }
+  if (!status) status = sb__transfer_new(holder, (int64_t)uses, &key);
+  sb_storage_unref(&holder);
+  e->binding.frame[SB__FRAME_RESULTS] = key;
+  sb__report(&e->binding, status);
+  return NULL;
+}
+
+/* modelTake(key) → the session. */
+napi_value sb__node_model_take(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, made = NULL;
+  sb__environment *e = sb__enter(env, info, 1, &argument);
+  const double key = sb__number_of(env, argument);
+  sb_storage *holder = NULL;
+  sb_status status = sb__transfer_peek(key, &holder);
+  if (!status && holder->deleter != drop_session)
+    status = sb__fail(SB_ERR_ARGUMENT, "the token is a tensor's");
+  sb_storage_unref(&holder);
+  if (!status) status = sb__transfer_take(key, &holder);
+  if (!status) status = handle_of(env, holder->context, &made);
+  sb_storage_unref(&holder);
+  sb__report(&e->binding, status);
+  return made;
 }
 
 /* modelClose(session): runs that use it still go on. */
@@ -333,7 +439,9 @@ napi_value sb__node_model_begin(napi_env env, napi_callback_info info) {
 
 /* modelGiveUp(): what was begun, or has results that are left, is let go of. */
 napi_value sb__node_model_give_up(napi_env env, napi_callback_info info) {
-  end_results(sb__enter(env, info, 0, NULL));
+  sb__environment *e = sb__enter(env, info, 0, NULL);
+  end_results(e);
+  end_loading(e);
   return NULL;
 }
 
@@ -432,6 +540,7 @@ napi_value sb__node_model_result(napi_env env, napi_callback_info info) {
 
 void sb__models_end(sb__environment *e) {
   end_results(e);
+  end_loading(e);
   for (model_work *w = e->models; w; w = w->next) {
     napi_delete_reference(e->env, w->done);
     w->done = NULL;

@@ -63,7 +63,9 @@ typedef struct sb__onnx_load {
   char *path;        /* ours; NULL: bytes */
   const void *bytes; /* which stay until sb__onnx_load */
   size_t nbytes;
-  sb__onnx_session *session; /* after sb__onnx_load; the caller's one reference */
+  struct sb__onnx_weight *weights;      /* what the model has in the place of its own */
+  struct sb__onnx_prepacked *prepacked; /* one reference; NULL: the session has its own */
+  sb__onnx_session *session;            /* after sb__onnx_load; the caller's one reference */
 } sb__onnx_load;
 
 sb_status sb__onnx_load_begin(const sb__onnx_options *options, sb__onnx_load *load);
@@ -71,12 +73,27 @@ sb_status sb__onnx_load_config(sb__onnx_load *load, const char *key, const char 
 sb_status sb__onnx_load_extent(sb__onnx_load *load, const char *name, int64_t extent);
 sb_status sb__onnx_load_log_id(sb__onnx_load *load, const char *id);
 
+/* Has the session use a contiguous tensor's bytes in the place of the model's weight of that name, of the same dtype and shape. It holds the storage, which must
+ * not be borrowed.
+ *
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE not contiguous · SB_ERR_UNSUPPORTED borrowed · SB_ERR_MODEL · SB_ERR_MEMORY */
+sb_status sb__onnx_load_weight(sb__onnx_load *load, const char *name, const sb_tensor *t);
+
+/* What kernels make of weights once, for all sessions that are loaded with it over the same ones; counted, any thread. */
+typedef struct sb__onnx_prepacked sb__onnx_prepacked;
+sb_status sb__onnx_prepacked_new(sb__onnx_prepacked **out);
+sb__onnx_prepacked *sb__onnx_prepacked_ref(sb__onnx_prepacked *prepacked);
+void sb__onnx_prepacked_unref(sb__onnx_prepacked *prepacked); /* NULL is fine */
+
 /* Makes the session; takes long. Any thread. */
 sb_status sb__onnx_load_run(sb__onnx_load *load);
 void sb__onnx_load_end(sb__onnx_load *load); /* also of one that is all zero */
 
 sb__onnx_session *sb__onnx_session_ref(sb__onnx_session *session);
 void sb__onnx_session_unref(sb__onnx_session *session); /* NULL is fine */
+
+/* SB_ERR_IO where a file of weights has lost bytes. */
+sb_status sb__onnx_session_intact(const sb__onnx_session *session);
 
 /* Options for a run, perhaps of an earlier one; they are given back unless they were told to terminate. Any thread. */
 sb_status sb__onnx_session_options(sb__onnx_session *session, OrtRunOptions **out);

@@ -124,6 +124,7 @@ sb_status sb__onnx_run_perform(sb__onnx_run *r, bool quiet) {
                                      r->passed, inputs, r->names + r->inputs, outputs,
                                      (OrtValue **)(uintptr_t)(r->passed + r->inputs)));
   keep_results(r);
+  if (!status) status = sb__onnx_session_intact(r->session);
   r->is_done = !status;
   return status;
 }

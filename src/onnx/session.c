@@ -3,12 +3,21 @@
 
 #include "onnx/onnx.h"
 
+/* A list. */
+typedef struct sb__onnx_weight {
+  struct sb__onnx_weight *next;
+  OrtValue *value;
+  sb_storage *storage; /* one reference */
+} sb__onnx_weight;
+
 struct sb__onnx_session {
   atomic_int references;
   OrtSession *ort;
   size_t inputs, outputs;
   char **names;                   /* of inputs, then of outputs; the library's */
   _Atomic(OrtRunOptions *) spare; /* of the last run, for the next one */
+  sb__onnx_weight *weights;
+  sb__onnx_prepacked *prepacked; /* one reference; NULL: none */
 };
 
 /* ---- Loading ---- */
@@ -50,16 +59,90 @@ sb_status sb__onnx_load_begin(const sb__onnx_options *options, sb__onnx_load *lo
   return status;
 }
 
+/* ---- Weights of others' ---- */
+
+static void free_weights(sb__onnx_weight *first) {
+  for (sb__onnx_weight *w = first, *next = NULL; w; w = next) {
+    next = w->next;
+    if (w->value) sb__ort.ReleaseValue(w->value);
+    sb_storage_unref(&w->storage);
+    sb__free(w);
+  }
+}
+
+sb_status sb__onnx_load_weight(sb__onnx_load *load, const char *name, const sb_tensor *t) {
+  if (t->storage->kind == SB__STORAGE_BORROWED)
+    return sb__fail(SB_ERR_UNSUPPORTED, "a session cannot keep JavaScript's bytes");
+  if (!sb_is_contiguous(t)) return sb__fail(SB_ERR_SHAPE, "it is not row-major contiguous");
+  sb__onnx_weight *w = sb__alloc(sizeof *w);
+  if (!w) return sb__fail(SB_ERR_MEMORY, "no memory for a weight");
+  *w = (sb__onnx_weight){.next = load->weights, .storage = sb_storage_ref(t->storage)};
+  load->weights = w;
+  const sb_status status = sb__onnx_value(sb_tensor_data(t), t, &w->value);
+  return status ? status : sb__onnx_said(sb__ort.AddInitializer(load->options, name, w->value));
+}
+
+struct sb__onnx_prepacked {
+  atomic_int references;
+  OrtPrepackedWeightsContainer *container;
+};
+
+sb_status sb__onnx_prepacked_new(sb__onnx_prepacked **out) {
+  sb__onnx_prepacked *p = sb__alloc(sizeof *p);
+  if (!p) return sb__fail(SB_ERR_MEMORY, "no memory for prepacked weights");
+  atomic_init(&p->references, 1);
+  const sb_status status = sb__onnx_said(sb__ort.CreatePrepackedWeightsContainer(&p->container));
+  if (status)
+    sb__free(p);
+  else
+    *out = p;
+  return status;
+}
+
+sb__onnx_prepacked *sb__onnx_prepacked_ref(sb__onnx_prepacked *p) {
+  if (p) atomic_fetch_add(&p->references, 1);
+  return p;
+}
+
+void sb__onnx_prepacked_unref(sb__onnx_prepacked *p) {
+  if (!p || atomic_fetch_sub(&p->references, 1) != 1) return;
+  sb__ort.ReleasePrepackedWeightsContainer(p->container);
+  sb__free(p);
+}
+
+sb_status sb__onnx_session_intact(const sb__onnx_session *s) {
+  for (const sb__onnx_weight *w = s->weights; w; w = w->next) {
+    const sb_status gone = sb__check_intact(w->storage);
+    if (gone) return gone;
+  }
+  return SB_OK;
+}
+
+/* ---- Making sessions ---- */
+
+static OrtStatus *create_of_path(const sb__onnx_load *load, const void *path, OrtSession **out) {
+  if (!load->prepacked) return sb__ort.CreateSession(sb__onnx_env(), path, load->options, out);
+  return sb__ort.CreateSessionWithPrepackedWeightsContainer(sb__onnx_env(), path, load->options,
+                                                            load->prepacked->container, out);
+}
+
+static OrtStatus *create_of_bytes(const sb__onnx_load *load, OrtSession **out) {
+  if (!load->prepacked)
+    return sb__ort.CreateSessionFromArray(sb__onnx_env(), load->bytes, load->nbytes, load->options,
+                                          out);
+  return sb__ort.CreateSessionFromArrayWithPrepackedWeightsContainer(
+      sb__onnx_env(), load->bytes, load->nbytes, load->options, load->prepacked->container, out);
+}
+
 static sb_status create_session(const sb__onnx_load *load, OrtSession **out) {
   OrtStatus *answer = NULL;
   if (load->path) {
     const void *path = sb__os_native_path(load->path);
     if (!path) return sb__fail(SB_ERR_MEMORY, "no memory for a path");
-    answer = sb__ort.CreateSession(sb__onnx_env(), path, load->options, out);
+    answer = create_of_path(load, path, out);
     sb__os_free_native_path(path);
   } else {
-    answer = sb__ort.CreateSessionFromArray(sb__onnx_env(), load->bytes, load->nbytes,
-                                            load->options, out);
+    answer = create_of_bytes(load, out);
   }
   return sb__onnx_said(answer);
 }
@@ -82,6 +165,15 @@ static sb_status read_names(sb__onnx_session *s) {
   return status;
 }
 
+/* The session is made: what it uses is its own from here on. */
+static void keep_weights(sb__onnx_session *s, sb__onnx_load *load) {
+  s->weights = load->weights;
+  s->prepacked = load->prepacked;
+  load->weights = NULL;
+  load->prepacked = NULL;
+  load->session = s;
+}
+
 sb_status sb__onnx_load_run(sb__onnx_load *load) {
   sb__onnx_session *s = sb__alloc(sizeof *s);
   if (!s) return sb__fail(SB_ERR_MEMORY, "no memory for a session");
@@ -93,13 +185,15 @@ sb_status sb__onnx_load_run(sb__onnx_load *load) {
   if (status)
     sb__onnx_session_unref(s);
   else
-    load->session = s;
+    keep_weights(s, load);
   return status;
 }
 
 void sb__onnx_load_end(sb__onnx_load *load) {
   if (load->options) sb__ort.ReleaseSessionOptions(load->options);
   sb__free(load->path);
+  free_weights(load->weights);
+  sb__onnx_prepacked_unref(load->prepacked);
   sb__onnx_session_unref(load->session);
   *load = (sb__onnx_load){.options = NULL};
 }
@@ -126,6 +220,8 @@ void sb__onnx_session_unref(sb__onnx_session *s) {
   OrtRunOptions *spare = atomic_load(&s->spare);
   if (spare) sb__ort.ReleaseRunOptions(spare);
   if (s->ort) sb__ort.ReleaseSession(s->ort);
+  free_weights(s->weights);
+  sb__onnx_prepacked_unref(s->prepacked);
   sb__free(s);
 }
 

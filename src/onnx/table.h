@@ -20,6 +20,7 @@ typedef struct OrtTypeInfo OrtTypeInfo;
 typedef struct OrtTensorInfo OrtTensorInfo;
 typedef struct OrtAllocator OrtAllocator;
 typedef struct OrtArenaCfg OrtArenaCfg;
+typedef struct OrtPrepackedWeightsContainer OrtPrepackedWeightsContainer;
 
 typedef struct OrtApiBase {
   const void *const *(*GetApi)(uint32_t version); /* NULL: the library is older */
@@ -91,7 +92,17 @@ typedef struct OrtApiBase {
  X(130, AddSessionConfigEntry, OrtStatus *,                                                     \
    (OrtSessionOptions * options, const char *key, const char *value))                           \
  X(144, CreateAndRegisterAllocator, OrtStatus *,                                                \
-   (OrtEnv * env, const OrtMemoryInfo *what, const OrtArenaCfg *arena))
+   (OrtEnv * env, const OrtMemoryInfo *what, const OrtArenaCfg *arena))                         \
+ X(150, AddInitializer, OrtStatus *,                                                            \
+   (OrtSessionOptions * options, const char *name, const OrtValue *value))                      \
+ X(166, CreatePrepackedWeightsContainer, OrtStatus *, (OrtPrepackedWeightsContainer * *out))    \
+ X(167, ReleasePrepackedWeightsContainer, void, (OrtPrepackedWeightsContainer * container))     \
+ X(168, CreateSessionWithPrepackedWeightsContainer, OrtStatus *,                                \
+   (const OrtEnv *env, const void *path, const OrtSessionOptions *options,                      \
+    OrtPrepackedWeightsContainer *container, OrtSession **out))                                 \
+ X(169, CreateSessionFromArrayWithPrepackedWeightsContainer, OrtStatus *,                       \
+   (const OrtEnv *env, const void *model, size_t nbytes, const OrtSessionOptions *options,      \
+    OrtPrepackedWeightsContainer *container, OrtSession **out))
 
 typedef struct sb__ort_table {
 #define X(place, name, result, parameters) result(*name) parameters;
