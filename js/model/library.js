@@ -486,6 +486,7 @@ async function loadSession(model, options) {
   const given = weights === null ? new Map() : weightsFor(model, weights)
   const bytes = typeof model === 'string' ? null : fromBlob(model)
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
+  /** @type {Layout | null} */
   let used = null
   try {
     used = layout === null ? null : forThread(layout, true)

@@ -3,7 +3,15 @@
 // samebytes/module: the class Module, which runs models with onnxruntime over the bytes of tensors.
 
 const { instance } = require('./internals')
-const { runtimeOf, modelOf, openSession, close, runsOf } = require('./sessions')
+const {
+  runtimeOf,
+  modelOf,
+  openSession,
+  close,
+  runsOf,
+  sharedRuntime,
+  sharedSession,
+} = require('./sessions')
 const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./signature')
 const { Run } = require('./run')
 const { SessionHold } = require('./gpu-output')
@@ -56,6 +64,20 @@ const { SessionHold } = require('./gpu-output')
  *   into, by index or by name; or names: only these outputs are computed
  * @property {import('../base/types').Signal | undefined} [signal]  rejects the call. A run of the library that has begun ends with the node in progress, and its tensors are busy until then; another
  *   goes on to its end
+ */
+
+/**
+ * What share() gives: plain data for postMessage and structuredClone. Its fields are private.
+ *
+ * @template {ModelSignature} [M=any]
+ * @typedef {object} ModuleToken
+ * @property {string} samebytes  the package's version
+ * @property {'module'} kind
+ * @property {number} home  the process
+ * @property {{ name: string, key: number }[]} methods
+ * @property {'auto' | 'always' | 'never'} thread
+ * @property {number} concurrency
+ * @property {M} [signature]  never there: what is known of the model
  */
 
 /** @type {typeof Symbol.asyncDispose} */
@@ -111,6 +133,7 @@ class Module {
   #free
   /** @type {RuntimeInfo} */
   #runtime
+  #concurrency
   /** resolvers of dispose calls that wait for those @type {(() => void)[]} */
   #idle = []
   /** @type {Promise<void> | null} */
@@ -131,7 +154,7 @@ class Module {
     if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'modules are made by Module.load')
     this.#methods = methods
     this.#runtime = runtime
-    this.#free = concurrency
+    this.#free = this.#concurrency = concurrency
   }
 
   /**
@@ -162,28 +185,57 @@ class Module {
     try {
       for (const [i, [name]] of sources.entries()) {
         const session = await openSession(models[i], runtime)
-        const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
-        const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
-        for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)
-        methods.set(String(name), {
-          name: String(name),
-          session,
-          runtime,
-          library: runsOf(session, runtime),
-          abilities: null,
-          hold: new SessionHold(),
-          inputs,
-          outputs,
-          all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index),
-          given: [],
-          targets: [],
-          results: null,
-        })
+        methods.set(String(name), methodOver(String(name), session, runtime))
       }
     } catch (error) {
       for (const { session } of methods.values()) await close(session)
       throw error
     }
+    return new Module(KEY, methods, runtime.info, concurrency)
+  }
+
+  /**
+   * A token for another thread of the process: post it, and `Module.fromShared` there makes a module over the same sessions, whose weights are in memory once. Each module has inputs, outputs and an
+   * order of its own; a session is released with the last of them. An unused token keeps the sessions; `unshare` takes it back.
+   *
+   * @param {{ uses?: number | undefined }} [options]  uses: how often it can be taken; 1 unless told
+   * @returns {ModuleToken<M>}
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS uses below 1 · ERR_DISPOSED · ERR_UNSUPPORTED onnxruntime's JavaScript runs the model (`runtime`)
+   */
+  share(options) {
+    Module.#methodOf(this, this.methodNames[0])
+    const { failure, optionsOf, show, version, ffi } = instance()
+    const { uses = 1 } = optionsOf(options, ['uses'], 'share')
+    if (!Number.isInteger(uses)) {
+      throw failure('ERR_ARGUMENT', `uses is ${show(uses)}; an integer was expected`)
+    }
+    if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
+    const module = own(this)
+    const { name, reason } = module.#runtime
+    if (name !== 'library') {
+      throw failure('ERR_UNSUPPORTED', `share takes onnxruntime's library: ${reason}`)
+    }
+    const list = [...module.#methods.values()]
+    return {
+      samebytes: version,
+      kind: 'module',
+      home: ffi.home(),
+      methods: list.map((method) => ({ name: method.name, key: method.session.share(uses) })),
+      thread: list[0].runtime.thread,
+      concurrency: module.#concurrency,
+    }
+  }
+
+  /**
+   * A module over the sessions of another thread's, with the same methods. Uses the token once.
+   *
+   * @template {ModelSignature} [M=any]
+   * @param {ModuleToken<M>} token
+   * @returns {Module<M>}
+   * @throws {TypeError} ERR_ARGUMENT no token of a module's · ERR_STALE used up, taken back, or of another process · ERR_UNSUPPORTED of another version, or this thread cannot use the library
+   */
+  static fromShared(token) {
+    const { runtime, concurrency, methods } = sharedBy(token)
     return new Module(KEY, methods, runtime.info, concurrency)
   }
 
@@ -548,6 +600,72 @@ class Module {
   async [ASYNC_DISPOSE]() {
     return own(this).dispose()
   }
+}
+
+/**
+ * @param {string} name
+ * @param {any} session
+ * @param {import('./sessions').Runtime} runtime
+ * @returns {Method}
+ */
+function methodOver(name, session, runtime) {
+  const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
+  const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
+  for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)
+  return {
+    name,
+    session,
+    runtime,
+    library: runsOf(session, runtime),
+    abilities: null,
+    hold: new SessionHold(),
+    inputs,
+    outputs,
+    all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index),
+    given: [],
+    targets: [],
+    results: null,
+  }
+}
+
+/**
+ * What a token of a module's stands for. Its fields are read once; they may be forged.
+ *
+ * @param {any} token
+ */
+function sharedBy(token) {
+  const { failure, show, version, ffi } = instance()
+  const { samebytes, kind, home, methods: given, thread, concurrency } = token ?? {}
+  if (typeof samebytes !== 'string' || kind !== 'module' || !Array.isArray(given)) {
+    throw failure(
+      'ERR_ARGUMENT',
+      `token is ${show(token)}; what a module's share() gave was expected`,
+    )
+  }
+  if (samebytes !== version) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the token is from samebytes ${samebytes}; this is ${version}, and both have to be the same`,
+    )
+  }
+  if (home !== ffi.home()) throw failure('ERR_STALE', 'the token was made by another process')
+  const list = given.map((/** @type {any} */ each) => [String(each?.name), Number(each?.key)])
+  const runtime = sharedRuntime(thread, concurrency)
+  /** @type {Map<string, Method>} */
+  const methods = new Map()
+  try {
+    for (const [name, key] of list) {
+      const session = sharedSession(/** @type {number} */ (key), runtime)
+      methods.set(
+        /** @type {string} */ (name),
+        methodOver(/** @type {string} */ (name), session, runtime),
+      )
+    }
+  } catch (error) {
+    for (const { session } of methods.values()) close(session)
+    throw error
+  }
+  return { runtime, concurrency, methods }
 }
 
 /**

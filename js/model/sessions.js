@@ -79,12 +79,7 @@ async function runtimeOf(given) {
       )
     }
   }
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_AT_ONCE) {
-    throw failure(
-      'ERR_ARGUMENT',
-      `sessionOptions.concurrency is ${show(concurrency)}; an integer from 1 to ${MOST_AT_ONCE} was expected`,
-    )
-  }
+  checkConcurrency(concurrency)
   if (prepack === 'shared' && weights === undefined) {
     throw failure(
       'ERR_ARGUMENT',
@@ -109,6 +104,62 @@ async function runtimeOf(given) {
   return { runtime, concurrency }
 }
 
+/**
+ * How a token's sessions are run.
+ *
+ * @param {unknown} thread
+ * @param {unknown} concurrency
+ * @returns {Runtime}
+ * @throws ERR_UNSUPPORTED · {TypeError} ERR_ARGUMENT
+ */
+function sharedRuntime(thread, concurrency) {
+  const { failure } = instance()
+  checkConcurrency(concurrency)
+  if (!THREADS.includes(/** @type {any} */ (thread))) {
+    throw failure(
+      'ERR_ARGUMENT',
+      "the token has no thread; what a module's share() gave was expected",
+    )
+  }
+  const reason = whyNoLibrary()
+  if (reason !== '') {
+    throw failure('ERR_UNSUPPORTED', `the token takes onnxruntime's library: ${reason}`)
+  }
+  const found = /** @type {NonNullable<typeof library>} */ (library)()
+  const version = found.openLibrary()
+  const native = /** @type {import('./library').NativeOptions} */ (found.nativeOptions({}))
+  return {
+    ...{ ort: null, options: {}, native, asked: 'library', thread: /** @type {any} */ (thread) },
+    ...{ weights: null, prepack: 'each', needs: undefined },
+    info: { name: 'library', version, reason: '' },
+  }
+}
+
+/**
+ * @param {number} key
+ * @param {Runtime} runtime
+ * @returns {any} a session
+ * @throws ERR_STALE
+ */
+const sharedSession = (key, { native }) =>
+  /** @type {NonNullable<typeof library>} */ (library)().sessionOf(key, native?.isQuiet === true)
+
+const whyNoLibrary = () => (library === null ? 'pages have no C library' : library().whyNotHere())
+
+/** @param {unknown} concurrency */
+function checkConcurrency(concurrency) {
+  const { failure, show } = instance()
+  const isOne =
+    Number.isInteger(concurrency) &&
+    /** @type {number} */ (concurrency) >= 1 &&
+    /** @type {number} */ (concurrency) <= MOST_AT_ONCE
+  if (isOne) return
+  throw failure(
+    'ERR_ARGUMENT',
+    `sessionOptions.concurrency is ${show(concurrency)}; an integer from 1 to ${MOST_AT_ONCE} was expected`,
+  )
+}
+
 /** @type {RuntimeInfo} */
 const NO_INFO = { name: 'binding', version: null, reason: '' }
 
@@ -120,7 +171,7 @@ const NO_INFO = { name: 'binding', version: null, reason: '' }
  */
 async function useLibrary(runtime) {
   const { failure } = instance()
-  let reason = library === null ? 'pages have no C library' : library().whyNotHere()
+  let reason = whyNoLibrary()
   if (reason === '') {
     const native = /** @type {any} */ (library)().nativeOptions(runtime.options)
     if (typeof native === 'string') {
@@ -515,6 +566,8 @@ module.exports = {
   modelOf,
   openSession,
   runsOf,
+  sharedRuntime,
+  sharedSession,
   abilitiesOf,
   runInTurn,
   usesGpu,

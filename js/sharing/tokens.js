@@ -220,15 +220,21 @@ function fromShared(token, opts) {
 }
 
 /**
- * Takes back a token's unused uses: `fromShared` of it throws ERR_STALE from now on. One that carries a copy has nothing to take back.
+ * Takes back a token's unused uses: `fromShared` of it throws ERR_STALE from now on. One that carries a copy has nothing to take back. It may be a module's.
  *
- * @param {Token} token
+ * @param {Token | { kind: 'module', methods: { key: number }[] }} token
  * @throws {TypeError} ERR_ARGUMENT no token · ERR_STALE used up or taken back already
  * @example
  * const token = share(zeros([2], { shared: 'sab' }))
  * unshare(token)
  */
 function unshare(token) {
+  if (/** @type {any} */ (token)?.kind === 'module') {
+    for (const { key } of /** @type {any} */ (token).methods) {
+      ffi.takeBackStorage(integer('key', key))
+    }
+    return
+  }
   const { kind, key, left } = partsOf(token)
   if (kind === 'copy') return
   if (kind === 'parcel') ffi.takeBackStorage(key)
