@@ -76,15 +76,16 @@ function attribute([name, value]) {
   return message(field(1, name), field(3, value), field(20, 2))
 }
 
-/** 'Add(a, b) -> c', with attributes as { axis: 0 }. */
+/** 'Add(a, b) -> c', with attributes as { axis: 0 }; 'domain:Op(a) -> b' is an operation of another set. */
 function node(line) {
   const [text, attributes = {}] = Array.isArray(line) ? line : [line]
-  const [, op, inputs, outputs] = /^(\w+)\((.*)\) -> (.*)$/.exec(text)
+  const [, domain, op, inputs, outputs] = /^(?:([\w.]+):)?(\w+)\((.*)\) -> (.*)$/.exec(text)
   const names = (list) => (list === '' ? [] : list.split(',').map((s) => s.trim()))
   return message(
     names(inputs).flatMap((name) => field(1, name)),
     names(outputs).flatMap((name) => field(2, name)),
     field(4, op),
+    field(7, domain),
     each(5, Object.entries(attributes), attribute),
   )
 }
@@ -112,7 +113,15 @@ function onnx({ inputs, nodes, outputs, constants = {}, opset = 13 }) {
     each(11, Object.entries(inputs), declared),
     each(12, Object.entries(outputs), declared),
   )
-  return Uint8Array.from(message(field(1, 8), field(7, graph), field(8, field(2, opset))))
+  const others = new Set(nodes.flatMap((each) => /^([\w.]+):/.exec([each].flat()[0])?.[1] ?? []))
+  return Uint8Array.from(
+    message(
+      field(1, 8),
+      field(7, graph),
+      field(8, field(2, opset)),
+      each(8, [...others], (domain) => message(field(1, domain), field(2, 1))),
+    ),
+  )
 }
 
 module.exports = { onnx, TYPES }

@@ -225,7 +225,7 @@ function graphOf(model) {
  * Pairs of inputs and outputs that may have the same bytes: past and present of one GroupQueryAttention, whose past nothing else reads.
  *
  * @param {Graph} graph
- * @returns {Map<string, string>} the input by the output
+ * @returns {[string, string][]} output and input
  */
 function inPlacePairs({ nodes, inputs, outputs, initializers }) {
   /** @type {Map<string, number>} */
@@ -233,7 +233,8 @@ function inPlacePairs({ nodes, inputs, outputs, initializers }) {
   const count = (/** @type {string} */ name) => readers.set(name, (readers.get(name) ?? 0) + 1)
   for (const node of nodes) [...node.inputs, ...node.hidden].forEach(count)
   outputs.forEach(count)
-  const pairs = new Map()
+  /** @type {[string, string][]} */
+  const pairs = []
   for (const { op, domain, inputs: from, outputs: to } of nodes) {
     if (op !== 'GroupQueryAttention' || domain !== 'com.microsoft') continue
     for (const [past, present] of [
@@ -247,11 +248,56 @@ function inPlacePairs({ nodes, inputs, outputs, initializers }) {
         readers.get(past) === 1 &&
         readers.get(present) === 1
       ) {
-        pairs.set(present, past)
+        pairs.push([present, past])
       }
     }
   }
   return pairs
 }
 
-module.exports = { graphOf, inPlacePairs }
+/** Where a model's pairs are found: they are there, or in a file that has not changed since. Plain data. @typedef {{ pairs: [string, string][] } | { path: string, size: number, time: number }} GraphSource */
+
+/**
+ * A file is read when somebody asks for its pairs: that takes longer than loading it leaves of JavaScript's thread.
+ *
+ * @param {string | Uint8Array} model
+ * @returns {GraphSource}
+ */
+function sourceOf(model) {
+  if (typeof model !== 'string') return { pairs: pairsIn(model) }
+  const { size, mtimeMs } = fs.statSync(model, { throwIfNoEntry: false }) ?? {
+    size: -1,
+    mtimeMs: 0,
+  }
+  return { path: model, size, time: mtimeMs }
+}
+
+/** @param {string | Uint8Array} model @returns {[string, string][]} none where it is no message of ONNX, but a file of onnxruntime's own format */
+function pairsIn(model) {
+  try {
+    return inPlacePairs(graphOf(model))
+  } catch (/** @type {any} */ error) {
+    if (error.code === 'ERR_FORMAT') return []
+    throw error
+  }
+}
+
+/**
+ * @param {any} source  perhaps forged
+ * @returns {Map<string, string>} the input by the output
+ * @throws ERR_UNSUPPORTED the model's file has changed since it was loaded
+ */
+function pairsAt(source) {
+  const { pairs, path, size, time } = source ?? {}
+  if (Array.isArray(pairs)) return new Map(pairs)
+  const now = sourceOf(String(path))
+  if ('pairs' in now || now.size !== size || now.time !== time) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `the model at ${path} has changed since it was loaded, so nobody can tell which of its outputs may be in place`,
+    )
+  }
+  return new Map(pairsIn(String(path)))
+}
+
+module.exports = { graphOf, sourceOf, pairsAt }

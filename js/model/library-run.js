@@ -97,7 +97,7 @@ class LibraryRuns {
       if (/** @type {any} */ (error)?.code !== 'ERR_MODEL') throw error
       run.checkStorages(ffi.checkAttached)
       run.checkStorages(ffi.checkIntact)
-      if (!isUnsure) throw run.failed(error)
+      if (!isUnsure || run.isInPlace) throw run.failed(error)
       results = await this.#runUnsure(run, places, open, guesses, isHere, signal)
     }
     return this.#valuesOf(run, places, results, signal)

@@ -15,6 +15,7 @@ const { placeOf, isMarkBinding } = require('../runtime/host')
 const { platformName } = require('../runtime/platform')
 const { Tensor } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
+const { sourceOf, pairsAt } = require('./graph')
 const { TYPE_NAMES } = require('./types')
 const { weightsOf, weightsFor, prepackedFor } = require('./weights')
 
@@ -318,13 +319,17 @@ function releaseTwin(used, layout) {
 class LibrarySession {
   #handle
   #isQuiet
+  /** @type {Map<string, string> | null} */
+  #pairs = null
 
   /**
    * @param {unknown} handle  C's
    * @param {boolean} isQuiet  its runs log nothing
+   * @param {import('./graph').GraphSource} source  where its graph is
    */
-  constructor(handle, isQuiet) {
+  constructor(handle, isQuiet, source) {
     this.#handle = handle
+    this.source = source
     this.#isQuiet = isQuiet
     const about = [false, true].map((outputs) => {
       const list = addon.modelDescribe(handle, outputs)
@@ -344,6 +349,11 @@ class LibrarySession {
     )
     if (other === undefined) return ''
     return `'${other.name}' is of ${other.type === 'string' ? 'strings' : 'no dtype'}`
+  }
+
+  /** @returns {Map<string, string>} inputs that may have an output's bytes, by the output @throws ERR_UNSUPPORTED the model's file has changed */
+  pairs() {
+    return (this.#pairs ??= pairsAt(this.source))
   }
 
   async release() {
@@ -484,6 +494,7 @@ async function loadSession(model, options) {
   openLibrary()
   const { weights, isPrepacked } = options
   const given = weights === null ? new Map() : weightsFor(model, weights)
+  const source = sourceOf(model)
   const bytes = typeof model === 'string' ? null : fromBlob(model)
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
   /** @type {Layout | null} */
@@ -502,7 +513,7 @@ async function loadSession(model, options) {
         }
       }),
     )
-    return new LibrarySession(handle, options.isQuiet)
+    return new LibrarySession(handle, options.isQuiet, source)
   } finally {
     for (const t of given.values()) t.dispose() // the session holds their storages
     if (used !== null) releaseTwin(used, /** @type {Layout} */ (layout))
@@ -540,12 +551,12 @@ function beginLoad(path, bytes, { numbers, texts }, weights, prepacked, done) {
   }
 }
 
-/** The session of a key. @param {number} key @param {boolean} isQuiet @returns {LibrarySession} @throws ERR_STALE */
-function sessionOf(key, isQuiet) {
+/** The session of a key. @param {number} key @param {boolean} isQuiet @param {any} source @returns {LibrarySession} @throws ERR_STALE */
+function sessionOf(key, isQuiet, source) {
   openLibrary()
   const handle = addon.modelTake(key)
   ffi.check()
-  return new LibrarySession(handle, isQuiet)
+  return new LibrarySession(handle, isQuiet, source)
 }
 
 module.exports = {

@@ -62,6 +62,8 @@ const { SessionHold } = require('./gpu-output')
  * @property {string | undefined} [method]  'forward' unless told
  * @property {readonly (keyof OutputsOf<M> | Tensor | null | undefined)[] | { readonly [K in keyof OutputsOf<M>]?: OutputsOf<M>[K] | null | undefined } | undefined} [outputs]  tensors to write results
  *   into, by index or by name; or names: only these outputs are computed
+ * @property {boolean | undefined} [inPlace]  lets one tensor be an output and the input that the model makes it of, where the graph says that this is safe: past and present keys, or values, of a
+ *   GroupQueryAttention whose past nothing else reads; false unless told. Other outputs over an input's bytes are ERR_OVERLAP. The library alone
  * @property {import('../base/types').Signal | undefined} [signal]  rejects the call. A run of the library that has begun ends with the node in progress, and its tensors are busy until then; another
  *   goes on to its end
  */
@@ -74,7 +76,7 @@ const { SessionHold } = require('./gpu-output')
  * @property {string} samebytes  the package's version
  * @property {'module'} kind
  * @property {number} home  the process
- * @property {{ name: string, key: number }[]} methods
+ * @property {{ name: string, key: number, source: unknown }[]} methods
  * @property {'auto' | 'always' | 'never'} thread
  * @property {number} concurrency
  * @property {M} [signature]  never there: what is known of the model
@@ -83,7 +85,7 @@ const { SessionHold } = require('./gpu-output')
 /** @type {typeof Symbol.asyncDispose} */
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
 
-const OF_RUN = ['method', 'outputs', 'signal']
+const OF_RUN = ['method', 'outputs', 'signal', 'inPlace']
 
 /** required by the constructor */
 const KEY = Symbol('samebytes/module')
@@ -220,7 +222,11 @@ class Module {
       samebytes: version,
       kind: 'module',
       home: ffi.home(),
-      methods: list.map((method) => ({ name: method.name, key: method.session.share(uses) })),
+      methods: list.map(({ name: title, session }) => ({
+        name: title,
+        key: session.share(uses),
+        source: session.source,
+      })),
       thread: list[0].runtime.thread,
       concurrency: module.#concurrency,
     }
@@ -565,13 +571,15 @@ class Module {
     /** @type {import('../base/signals').Signal | undefined} */
     let signal
     let outputs
-    if (list === undefined) ({ name, outputs, signal } = runOptions(inputs, options))
+    let inPlace = false
+    if (list === undefined) ({ name, outputs, signal, inPlace } = runOptions(inputs, options))
     else inputs = list.length === 1 && isRecord(list[0]) ? list[0] : list
     const method = Module.#methodOf(module, name)
     const values = valuesOf(method, inputs)
     const { targets, wanted } = targetsOf(method, outputs)
     if (signal !== undefined) instance().checkSignal(signal)
-    const run = new Run(method, values, targets, wanted) // the last step that may run code of the caller's
+    const pairs = inPlace ? pairsOf(module, method) : null
+    const run = new Run(method, values, targets, wanted, pairs) // the last step that may run code of the caller's
     if (module.#ending !== null) Module.#methodOf(module, name)
     run.pin()
     module.#pending++
@@ -629,6 +637,18 @@ function methodOver(name, session, runtime) {
 }
 
 /**
+ * @param {Module} module
+ * @param {Method} method
+ * @returns {Map<string, string>} inputs that may have an output's bytes, by the output
+ */
+function pairsOf({ runtime: { name, reason } }, { session }) {
+  if (name !== 'library') {
+    throw instance().failure('ERR_UNSUPPORTED', `inPlace takes onnxruntime's library: ${reason}`)
+  }
+  return session.pairs()
+}
+
+/**
  * What a token of a module's stands for. Its fields are read once; they may be forged.
  *
  * @param {any} token
@@ -649,13 +669,17 @@ function sharedBy(token) {
     )
   }
   if (home !== ffi.home()) throw failure('ERR_STALE', 'the token was made by another process')
-  const list = given.map((/** @type {any} */ each) => [String(each?.name), Number(each?.key)])
+  const list = given.map((/** @type {any} */ each) => [
+    String(each?.name),
+    Number(each?.key),
+    each?.source,
+  ])
   const runtime = sharedRuntime(thread, concurrency)
   /** @type {Map<string, Method>} */
   const methods = new Map()
   try {
-    for (const [name, key] of list) {
-      const session = sharedSession(/** @type {number} */ (key), runtime)
+    for (const [name, key, source] of list) {
+      const session = sharedSession(/** @type {number} */ (key), source, runtime)
       methods.set(
         /** @type {string} */ (name),
         methodOver(/** @type {string} */ (name), session, runtime),
@@ -707,12 +731,17 @@ function runOptions(inputs, options) {
       `inputs is ${show(inputs)}; an array or a record of values was expected`,
     )
   }
-  if (options === undefined) return { name: undefined, outputs: undefined, signal: undefined }
+  if (options === undefined) {
+    return { name: undefined, outputs: undefined, signal: undefined, inPlace: false }
+  }
   if (!isRecord(options)) {
     throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
   }
-  const { method, outputs, signal } = optionsOf(options, OF_RUN, 'run')
-  return { name: method, outputs, signal: signalOf(signal) }
+  const { method, outputs, signal, inPlace } = optionsOf(options, OF_RUN, 'run')
+  if (inPlace !== undefined && typeof inPlace !== 'boolean') {
+    throw failure('ERR_ARGUMENT', `inPlace is ${show(inPlace)}; true or false was expected`)
+  }
+  return { name: method, outputs, signal: signalOf(signal), inPlace: inPlace === true }
 }
 
 /**

@@ -70,13 +70,16 @@ class Run {
    * @param {unknown[]} values  by input's index
    * @param {(Tensor | undefined)[]} targets  by output's index
    * @param {number[]} wanted  outputs' indices
+   * @param {Map<string, string> | null} pairs  inputs that may have an output's bytes, by the output
    */
-  constructor(method, values, targets, wanted) {
+  constructor(method, values, targets, wanted, pairs) {
     const { failure } = instance()
     this.method = method
     this.wanted = wanted
     /** a target's shape in this run is unknown before it */
     this.isOpen = false
+    /** an output is over an input's bytes: the run cannot be repeated */
+    this.isInPlace = false
     const { inputs, outputs } = method
     const read = inputs.map((input, i) =>
       values[i] === undefined ? undefined : readOf(input, values[i]),
@@ -115,10 +118,12 @@ class Run {
     const others = this.operands.map(({ layout }, i) => ({ layout, slot: inputs[i] }))
     for (const { slot, layout } of this.targets) {
       const range = new ByteRange(layout)
-      const other = others.find(
-        (each) => each.layout !== null && range.overlaps(new ByteRange(each.layout)),
-      )
-      if (other !== undefined) {
+      for (const other of others) {
+        if (other.layout === null || !range.overlaps(new ByteRange(other.layout))) continue
+        if (pairs?.get(slot.name) === other.slot.name && isSameView(layout, other.layout)) {
+          this.isInPlace = true
+          continue
+        }
         throw failure(
           'ERR_OVERLAP',
           `${slot.title} would be written over bytes of ${other.slot.title}`,
@@ -405,6 +410,13 @@ function isShared({ storage: { kind, buffer } }) {
   if (kind === 'wasm') return ffi.backend.name === 'wasm-shared'
   return !(buffer === null || buffer instanceof ArrayBuffer) && isSharedArrayBuffer(buffer) // isSharedArrayBuffer is slow, so other buffers are sorted out first
 }
+
+/** @param {Layout} a @param {Layout} b @returns {boolean} of the same elements */
+const isSameView = (a, b) =>
+  a.storage === b.storage &&
+  a.offset === b.offset &&
+  a.dtype === b.dtype &&
+  instance().isSameShape(a.shape, b.shape)
 
 /** The bytes of a contiguous layout. */
 class ByteRange {

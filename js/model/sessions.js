@@ -137,12 +137,17 @@ function sharedRuntime(thread, concurrency) {
 
 /**
  * @param {number} key
+ * @param {unknown} source  where its graph is
  * @param {Runtime} runtime
  * @returns {any} a session
  * @throws ERR_STALE
  */
-const sharedSession = (key, { native }) =>
-  /** @type {NonNullable<typeof library>} */ (library)().sessionOf(key, native?.isQuiet === true)
+const sharedSession = (key, source, { native }) =>
+  /** @type {NonNullable<typeof library>} */ (library)().sessionOf(
+    key,
+    native?.isQuiet === true,
+    source,
+  )
 
 const whyNoLibrary = () => (library === null ? 'pages have no C library' : library().whyNotHere())
 

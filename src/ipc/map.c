@@ -55,6 +55,17 @@ sb_status sb__map_guard(sb_storage *storage) {
   sb__free(g);
   return sb__fail(SB_ERR_MEMORY, "a mapping could not be guarded: %s", strerror(error));
 }
+
+sb_status sb__map_guard_later(sb_storage *storage) {
+  static sb__lock lock;
+  sb_storage *root = storage;
+  while (root->base) root = root->base;
+  if (root->kind != SB__STORAGE_MAPPED) return SB_OK;
+  sb__lock_take(&lock);
+  const sb_status status = root->fault ? SB_OK : sb__map_guard(root);
+  sb__lock_drop(&lock);
+  return status;
+}
 #else
 typedef int sb__no_map;
 #endif

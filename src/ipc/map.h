@@ -22,4 +22,10 @@ sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared
  * Errors  SB_ERR_MEMORY the storage is unchanged */
 sb_status sb__map_guard(sb_storage *storage);
 
+/* The same for a storage that others may have as well, or a part of one; nothing where it is of no mapping, or guarded already. What has a part of it already
+ * hears of nothing: ask for the storage that owns the bytes (sb__storage_root). Any thread.
+ *
+ * Errors  SB_ERR_MEMORY */
+sb_status sb__map_guard_later(sb_storage *storage);
+
 #endif

@@ -1,6 +1,7 @@
 /* Sessions: made of a path or of bytes with options, counted, described. */
 #include <string.h>
 
+#include "ipc/map.h"
 #include "onnx/onnx.h"
 
 /* A list. */
@@ -74,11 +75,13 @@ sb_status sb__onnx_load_weight(sb__onnx_load *load, const char *name, const sb_t
   if (t->storage->kind == SB__STORAGE_BORROWED)
     return sb__fail(SB_ERR_UNSUPPORTED, "a session cannot keep JavaScript's bytes");
   if (!sb_is_contiguous(t)) return sb__fail(SB_ERR_SHAPE, "it is not row-major contiguous");
-  sb__onnx_weight *w = sb__alloc(sizeof *w);
+  sb_status status = sb__map_guard_later(t->storage);
+  sb__onnx_weight *w = status ? NULL : sb__alloc(sizeof *w);
+  if (status) return status;
   if (!w) return sb__fail(SB_ERR_MEMORY, "no memory for a weight");
   *w = (sb__onnx_weight){.next = load->weights, .storage = sb_storage_ref(t->storage)};
   load->weights = w;
-  const sb_status status = sb__onnx_value(sb_tensor_data(t), t, &w->value);
+  status = sb__onnx_value(sb_tensor_data(t), t, &w->value);
   return status ? status : sb__onnx_said(sb__ort.AddInitializer(load->options, name, w->value));
 }
 
@@ -112,7 +115,7 @@ void sb__onnx_prepacked_unref(sb__onnx_prepacked *p) {
 
 sb_status sb__onnx_session_intact(const sb__onnx_session *s) {
   for (const sb__onnx_weight *w = s->weights; w; w = w->next) {
-    const sb_status gone = sb__check_intact(w->storage);
+    const sb_status gone = sb__check_intact(sb__storage_root(w->storage));
     if (gone) return gone;
   }
   return SB_OK;
@@ -182,6 +185,11 @@ sb_status sb__onnx_load_run(sb__onnx_load *load) {
   atomic_init(&s->spare, NULL);
   sb_status status = create_session(load, &s->ort);
   if (!status) status = read_names(s);
+  if (!status) { /* a file that got shorter meanwhile was read as zeros */
+    s->weights = load->weights;
+    status = sb__onnx_session_intact(s);
+    s->weights = NULL;
+  }
   if (status)
     sb__onnx_session_unref(s);
   else

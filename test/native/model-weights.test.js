@@ -277,3 +277,185 @@ describe('a module of several threads', function () {
     await module.dispose()
   })
 })
+
+/** Layers of attention whose caches may be in place. */
+const HEADS = 2
+const DEPTH = 8
+const ROOM = 16
+
+function attention(layers, more = {}) {
+  const cache = `float32[1, ${HEADS}, m, ${DEPTH}]`
+  const row = `float32[1, s, ${HEADS * DEPTH}]`
+  const inputs = { q: row, k: row, v: row, seqlens: 'int32[1]', total: 'int32[]' }
+  const outputs = { y: row }
+  const nodes = []
+  for (let l = 0; l < layers; l++) {
+    inputs[`past_key${l}`] = inputs[`past_value${l}`] = cache
+    outputs[`present_key${l}`] = outputs[`present_value${l}`] = cache
+    const [from, to] = [l === 0 ? 'q' : `y${l - 1}`, l === layers - 1 ? 'y' : `y${l}`]
+    nodes.push([
+      `com.microsoft:GroupQueryAttention(${from}, k, v, past_key${l}, past_value${l}, seqlens, total) -> ${to}, present_key${l}, present_value${l}`,
+      { num_heads: HEADS, kv_num_heads: HEADS },
+    ])
+  }
+  return onnx({
+    inputs,
+    outputs: { ...outputs, ...more.outputs },
+    nodes: [...nodes, ...(more.nodes ?? [])],
+    opset: 17,
+  })
+}
+
+describe('caches in place', function () {
+  nativeOnly()
+  const LAYERS = 4
+  const names = Array.from({ length: LAYERS }, (_, l) => [`key${l}`, `value${l}`]).flat()
+  const newCache = () =>
+    Object.fromEntries(
+      names.map((name) => [name, zeros([1, HEADS, ROOM, DEPTH], { shared: true })]),
+    )
+
+  /** what a token at a place is given */
+  function feedsAt(at, past, n = 1) {
+    const row = (seed) => {
+      const numbers = Float32Array.from({ length: n * HEADS * DEPTH }, (_, i) =>
+        Math.sin(i * seed + at),
+      )
+      return fromBlob(numbers, [1, n, HEADS * DEPTH])
+    }
+    return {
+      ...{ q: row(0.1), k: row(0.2), v: row(0.3) },
+      ...{
+        seqlens: fromBlob(Int32Array.of(at + n - 1)),
+        total: fromBlob(Int32Array.of(at + n), []),
+      },
+      ...Object.fromEntries(Object.entries(past).map(([name, t]) => [`past_${name}`, t])),
+    }
+  }
+  const presentOf = (cache) =>
+    Object.fromEntries(Object.entries(cache).map(([name, t]) => [`present_${name}`, t]))
+
+  async function generate(module, past, from, to) {
+    const rows = []
+    for (let at = from; at < to; at++) {
+      const { y } = await module.run(feedsAt(at, past), { outputs: presentOf(past), inPlace: true })
+      rows.push(y.toArray()[0][0])
+    }
+    return rows
+  }
+
+  for (const where of ['bytes', 'a path']) {
+    it(`give the same numbers as two caches, and nothing is copied: a model of ${where}`, async () => {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cache-'))
+      const file = path.join(folder, 'attention.onnx')
+      fs.writeFileSync(file, attention(LAYERS))
+      const module = await Module.load(where === 'bytes' ? attention(LAYERS) : file)
+      let [past, present] = [newCache(), newCache()]
+      const expected = []
+      for (let at = 0; at < 10; at++) {
+        const { y } = await module.run(feedsAt(at, past), { outputs: presentOf(present) })
+        expected.push(y.toArray()[0][0])
+        ;[past, present] = [present, past]
+      }
+      const cache = newCache()
+      const before = memory().copied.run?.count ?? 0
+      assert.deepEqual(await generate(module, cache, 0, 10), expected)
+      for (const name of names) assert.deepEqual(cache[name].toArray(), past[name].toArray())
+      assert.equal(memory().copied.run?.count ?? 0, before)
+      await module.dispose()
+      fs.rmSync(folder, { recursive: true })
+    })
+  }
+
+  it('go on in a mapped file after the module was loaded anew', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cache-'))
+    const file = path.join(folder, 'cache.safetensors')
+    const { createSafetensors } = require('samebytes')
+    const shape = [1, HEADS, ROOM, DEPTH]
+    const made = await createSafetensors(
+      file,
+      Object.fromEntries(names.map((name) => [name, { dtype: 'float32', shape }])),
+    )
+    const all = await Module.load(attention(LAYERS))
+    const expected = await generate(all, newCache(), 0, 10)
+    const rows = []
+    for (const [from, to] of [
+      [0, 4],
+      [4, 10],
+    ]) {
+      const module = await Module.load(attention(LAYERS))
+      const opened = from === 0 ? made : openSafetensors(file, { mode: 'r+' })
+      const past = Object.fromEntries(names.map((name) => [name, opened.get(name)]))
+      rows.push(...(await generate(module, past, from, to)))
+      await module.dispose()
+      if (from === 0) await made.commit?.()
+      opened.dispose()
+    }
+    assert.deepEqual(rows, expected)
+    await all.dispose()
+    fs.rmSync(folder, { recursive: true })
+  })
+
+  const past = newCache()
+  const REFUSED = {
+    'without inPlace': [attention(LAYERS), presentOf(past), false],
+    'key over value': [attention(LAYERS), { present_key0: past.value0 }, true],
+    "another layer's": [attention(LAYERS), { present_key0: past.key1 }, true],
+    'another output': [attention(LAYERS), { y: past.key0 }, true],
+    'a past that another node reads': [
+      attention(LAYERS, { nodes: ['Identity(past_key0) -> z'], outputs: { z: 'float32' } }),
+      { present_key0: past.key0 },
+      true,
+    ],
+    'a past that is an output itself': [
+      attention(LAYERS, { outputs: { past_key0: 'float32' } }),
+      { present_key0: past.key0 },
+      true,
+    ],
+    'a present that another node reads': [
+      attention(LAYERS, { nodes: ['Identity(present_key0) -> z'], outputs: { z: 'float32' } }),
+      { present_key0: past.key0 },
+      true,
+    ],
+  }
+  for (const [what, [model, outputs, inPlace]] of Object.entries(REFUSED)) {
+    it(`are ERR_OVERLAP where the graph does not say that it is safe: ${what}`, async () => {
+      const module = await Module.load(model)
+      await assert.rejects(module.run(feedsAt(0, past), { outputs, inPlace }), {
+        code: what === 'another output' ? /^ERR_(OVERLAP|SHAPE)$/ : 'ERR_OVERLAP',
+      })
+      await module.dispose()
+    })
+  }
+
+  it('concatenation is none of the pairs', async () => {
+    const module = await Module.load(
+      onnx({
+        inputs: { past: 'float32[1, p, 8]', k: 'float32[1, s, 8]' },
+        nodes: [['Concat(past, k) -> present', { axis: 1 }]],
+        outputs: { present: 'float32[1, t, 8]' },
+      }),
+    )
+    const t = zeros([1, 4, 8], { shared: true })
+    await assert.rejects(
+      module.run({ past: t, k: ones([1, 1, 8]) }, { outputs: { present: t }, inPlace: true }),
+      { code: 'ERR_OVERLAP' },
+    )
+    await module.dispose()
+  })
+
+  it('a model whose file has changed, and the binding, are ERR_UNSUPPORTED', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cache-'))
+    const file = path.join(folder, 'attention.onnx')
+    fs.writeFileSync(file, attention(LAYERS))
+    const module = await Module.load(file)
+    fs.writeFileSync(file, attention(1))
+    const options = { outputs: presentOf(past), inPlace: true }
+    await assert.rejects(module.run(feedsAt(0, past), options), { code: 'ERR_UNSUPPORTED' })
+    const other = await Module.load(attention(LAYERS), { runtime: 'binding' })
+    await assert.rejects(other.run(feedsAt(0, past), options), { code: 'ERR_UNSUPPORTED' })
+    await assert.rejects(other.run(feedsAt(0, past), { inPlace: 1 }), { code: 'ERR_ARGUMENT' })
+    for (const each of [module, other]) await each.dispose()
+    fs.rmSync(folder, { recursive: true })
+  })
+})
