@@ -120,6 +120,7 @@ const commands = [
     more: [
       'A is a .npy, .npz, .safetensors or .gguf file (by its content), one at a URL, a shared segment, or a file of raw bytes, for which --dtype or --raw is needed. TENSOR is the name of one of its tensors; in a URL the first colon behind host and port begins it (%3A is a colon of the URL).',
       "B ends in .npy (one tensor), .npz or .safetensors. It appears when it is complete, or not at all. If A's tensor has no name, it is named like B without the extension in .npz and .safetensors.",
+      'With --prepacked A is a model, A.onnx, and B.onnx is the same one for this version of onnxruntime and this kind of processor: its weights lie as kernels want them, in B.onnx.data, which all sessions and processes that load it map.',
       'With --dtype every tensor of B has that dtype. A cast that would lose fractions or imaginary parts is refused, and so are integers that do not fit. NumPy has no bfloat16 and no float8: .npy and .npz need a --dtype for them.',
     ],
     examples: [
@@ -133,6 +134,7 @@ const commands = [
         'samebytes convert samples.raw samples.npy --raw int16 --dtype float32',
         'raw bytes of int16, as float32',
       ],
+      ['samebytes convert model.onnx packed.onnx --prepacked', 'weights that processes share'],
     ],
     options: {
       dtype: value('DTYPE', 'the dtype of every tensor of B', dtypes),
@@ -142,6 +144,7 @@ const commands = [
         dtypes,
       ),
       name: value('NAME', 'the name of the tensor in B, if there is only one'),
+      prepacked: flag('write a model for this onnxruntime and processor'),
       force: flag('replace B if it exists', 'f'),
       json,
     },

@@ -266,7 +266,11 @@ async function convertFile(from, to, { force, name: called, dtype, raw }) {
 }
 
 /** @param {import('./arguments').Given} given */
-async function convert({ values: { json, ...options }, operands: [from, to] }) {
+async function convert({ values: { json, prepacked, ...options }, operands: [from, to] }) {
+  if (prepacked) {
+    await convertModel(from, to, options, json)
+    return
+  }
   const { label, count, nbytes, isRaw } = await convertFile(from, to, options)
   if (isRaw) {
     note(
@@ -275,6 +279,26 @@ async function convert({ values: { json, ...options }, operands: [from, to] }) {
   }
   if (json) printJson({ from: label, to, tensors: count, nbytes })
   else print(`${brief(to)}: ${counted(count, 'tensor')}, ${size(nbytes)}`)
+}
+
+/**
+ * convert --prepacked
+ *
+ * @param {string} from
+ * @param {string} to
+ * @param {any} options
+ * @param {boolean} json
+ */
+async function convertModel(from, to, { dtype, raw, name, force }, json) {
+  if ((dtype ?? raw ?? name) !== undefined) {
+    throw new UsageError('--prepacked takes neither --dtype nor --raw nor --name')
+  }
+  if (!to.endsWith('.onnx')) throw new UsageError(`${plain(to)} does not end in .onnx`)
+  const { savePrepacked } = require('../model/prepacked')
+  const files = await savePrepacked(from, to, force === true)
+  const written = files.map((file) => ({ file, nbytes: fs.statSync(file).size }))
+  if (json) printJson({ from, files: written })
+  else for (const { file, nbytes } of written) print(`${brief(file)}: ${size(nbytes)}`)
 }
 
 module.exports = { convert, convertFile }

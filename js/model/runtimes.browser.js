@@ -21,4 +21,7 @@ async function findOrt() {
 /** pages have no C library */
 const library = null
 
-module.exports = { findOrt, modelAt: downloaded, library }
+/** A model that was prepacked is for Node. */
+const checkStamp = () => {}
+
+module.exports = { findOrt, modelAt: downloaded, library, checkStamp }

@@ -109,4 +109,7 @@ const library = lazyFile(() => {
   return { ...require('./library'), ...require('./library-run') }
 })
 
-module.exports = { findOrt, modelAt, library }
+/** @type {typeof import('./prepacked').checkStamp} */
+const checkStamp = (model, version) => require('./prepacked').checkStamp(model, version)
+
+module.exports = { findOrt, modelAt, library, checkStamp }

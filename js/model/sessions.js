@@ -2,7 +2,7 @@
 // Creates onnxruntime's sessions, and finds out by a trial what they can do, which differs by version and back end.
 
 const { instance } = require('./internals')
-const { findOrt, modelAt, library } = require('./runtimes')
+const { findOrt, modelAt, library, checkStamp } = require('./runtimes')
 
 /** inPlace: writes into given outputs; readsShared, writesShared: SharedArrayBuffers. @typedef {{ inPlace: boolean, readsShared: boolean, writesShared: boolean }} Abilities */
 
@@ -248,6 +248,7 @@ async function openSession({ title, content, storage }, runtime) {
       `${model === content ? title : content} is a page of HTML, as servers send it where there is no such file; a model was expected`,
     )
   }
+  checkStamp(model, runtime.info.version)
   let session
   try {
     if (model === content && typeof model !== 'string' && isProxied(runtime.ort)) {

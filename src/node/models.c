@@ -192,7 +192,7 @@ static sb__onnx_options options_of(const sb__environment *e) {
                             (int32_t)n[4], (int32_t)n[5], n[6] != 0,     n[7] != 0};
 }
 
-/* Applies a list of texts by threes: 'config', key, value; 'extent', name, number; 'log', id, ''. */
+/* Applies a list of texts by threes: 'config', key, value; 'extent', name, number; 'save', path, ''; 'log', id, ''. */
 static sb_status apply_texts(napi_env env, napi_value list, sb__onnx_load *load) {
   uint32_t count = 0;
   sb_status status = SB_OK;
@@ -210,6 +210,8 @@ static sb_status apply_texts(napi_env env, napi_value list, sb__onnx_load *load)
       status = no_memory();
     else if (texts[0][0] == 'c')
       status = sb__onnx_load_config(load, texts[1], texts[2]);
+    else if (texts[0][0] == 's')
+      status = sb__onnx_load_save(load, texts[1]);
     else if (texts[0][0] == 'e')
       status = sb__onnx_load_extent(load, texts[1], (int64_t)strtoull(texts[2], NULL, 10));
     else

@@ -71,6 +71,7 @@ typedef struct sb__onnx_load {
 sb_status sb__onnx_load_begin(const sb__onnx_options *options, sb__onnx_load *load);
 sb_status sb__onnx_load_config(sb__onnx_load *load, const char *key, const char *value);
 sb_status sb__onnx_load_extent(sb__onnx_load *load, const char *name, int64_t extent);
+sb_status sb__onnx_load_save(sb__onnx_load *load, const char *path); /* the optimised model */
 sb_status sb__onnx_load_log_id(sb__onnx_load *load, const char *id);
 
 /* Has the session use a contiguous tensor's bytes in the place of the model's weight of that name, of the same dtype and shape. It holds the storage, which must

@@ -31,6 +31,14 @@ sb_status sb__onnx_load_extent(sb__onnx_load *load, const char *name, int64_t ex
   return sb__onnx_said(sb__ort.AddFreeDimensionOverrideByName(load->options, name, extent));
 }
 
+sb_status sb__onnx_load_save(sb__onnx_load *load, const char *path) {
+  const void *native = sb__os_native_path(path);
+  if (!native) return sb__fail(SB_ERR_MEMORY, "no memory for a path");
+  const sb_status status = sb__onnx_said(sb__ort.SetOptimizedModelFilePath(load->options, native));
+  sb__os_free_native_path(native);
+  return status;
+}
+
 sb_status sb__onnx_load_log_id(sb__onnx_load *load, const char *id) {
   return sb__onnx_said(sb__ort.SetSessionLogId(load->options, id));
 }

@@ -41,6 +41,7 @@ typedef struct OrtApiBase {
     const OrtValue *const *inputs, size_t input_count, const char *const *output_names,         \
     size_t output_count, OrtValue **outputs))                                                   \
  X(10, CreateSessionOptions, OrtStatus *, (OrtSessionOptions * *out))                           \
+ X(11, SetOptimizedModelFilePath, OrtStatus *, (OrtSessionOptions * options, const void *path)) \
  X(13, SetSessionExecutionMode, OrtStatus *, (OrtSessionOptions * options, int parallel))       \
  X(17, DisableMemPattern, OrtStatus *, (OrtSessionOptions * options))                           \
  X(19, DisableCpuMemArena, OrtStatus *, (OrtSessionOptions * options))                          \

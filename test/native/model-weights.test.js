@@ -459,3 +459,72 @@ describe('caches in place', function () {
     fs.rmSync(folder, { recursive: true })
   })
 })
+
+describe('a model that is prepacked', function () {
+  nativeOnly()
+  const { cli } = require('../cli/cli')
+  const run = (...args) => cli(['convert', ...args])
+  let folder
+  before(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-packed-'))
+    fs.writeFileSync(path.join(folder, 'model.onnx'), PRODUCTS)
+  })
+  after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const at = (name) => path.join(folder, name)
+
+  it('gives the same numbers by the library and by the binding, of a path and of bytes', async () => {
+    const { code, stdout, stderr } = await run(at('model.onnx'), at('packed.onnx'), '--prepacked')
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /packed\.onnx\.data: .*\n.*packed\.onnx: /)
+    assert.equal(stderr, '')
+    const x = ones([1, N])
+    for (const runtime of ['library', 'binding']) {
+      const results = []
+      for (const name of ['model.onnx', 'packed.onnx']) {
+        const module = await Module.load(at(name), { runtime })
+        results.push((await module.run([x]))[0].toArray())
+        await module.dispose()
+      }
+      assert.deepEqual(results[1], results[0])
+    }
+    assert.deepEqual(fs.readdirSync(folder).sort(), [
+      'model.onnx',
+      'packed.onnx',
+      'packed.onnx.data',
+    ])
+  })
+
+  it('is ERR_UNSUPPORTED for another version or processor', async () => {
+    const bytes = fs.readFileSync(at('packed.onnx'))
+    const version = bytes.lastIndexOf('onnxruntime 1.')
+    bytes.write('onnxruntime 9.', version)
+    fs.writeFileSync(at('other.onnx'), bytes)
+    for (const source of [at('other.onnx'), bytes]) {
+      for (const runtime of ['library', 'binding']) {
+        await assert.rejects(Module.load(source, { runtime }), {
+          code: 'ERR_UNSUPPORTED',
+          message: /was prepacked for onnxruntime 9\..*this is onnxruntime 1\./,
+        })
+      }
+    }
+  })
+
+  it('replaces nothing unless it is told to, and leaves nothing behind where it fails', async () => {
+    const before = fs.readdirSync(folder).sort()
+    const again = await run(at('model.onnx'), at('packed.onnx'), '--prepacked')
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /packed\.onnx is there already/)
+    fs.writeFileSync(at('broken.onnx'), 'no model')
+    const broken = await run(at('broken.onnx'), at('b.onnx'), '--prepacked')
+    assert.equal(broken.code, 1)
+    assert.match(broken.stderr, /no model that onnxruntime can load/)
+    assert.equal((await run(at('none.onnx'), at('b.onnx'), '--prepacked')).code, 1)
+    assert.equal((await run(at('model.onnx'), at('b.npy'), '--prepacked')).code, 2)
+    const named = ['--prepacked', '--dtype', 'float32']
+    assert.equal((await run(at('model.onnx'), at('b.onnx'), ...named)).code, 2)
+    fs.rmSync(at('broken.onnx'))
+    assert.deepEqual(fs.readdirSync(folder).sort(), before)
+    const forced = await run(at('model.onnx'), at('packed.onnx'), '--prepacked', '--force')
+    assert.equal(forced.code, 0, forced.stderr)
+  })
+})
