@@ -52,6 +52,10 @@ const { SessionHold } = require('./gpu-output')
  *   takes the library where it knows each option; `module.runtime` tells which, and why
  * @property {'auto' | 'always' | 'never' | undefined} [thread]  where the library runs: 'auto', the default, on another thread unless the last eight runs with these shapes took less than 0.1 ms each;
  *   'never': on JavaScript's thread, where no buffer need be marked or staged
+ * @property {any} [weights]  tensors by name (a file of tensors, a Map or an object) in the place of the model's weights of these names, which the session reads where they are: in mapped files and other
+ *   memory of C; other tensors are copied once, counted in `memory().copied.load`. Each external weight of the model has to be there. The library alone
+ * @property {'each' | 'shared' | 'none' | undefined} [prepack]  who has the copies of weights that kernels want laid out otherwise: 'each', the default, every session; 'shared', all that are loaded over the
+ *   same `weights`; 'none', nobody: kernels take the weights as they are, and floats may differ in their last bits. The library alone
  * @property {number | undefined} [concurrency]  runs of this module at a time, 1 unless told. More than one overlap on the library alone
  */
 /** @typedef {ModuleOptions & { [option: string]: unknown }} SessionOptions */
@@ -166,8 +170,8 @@ class Module {
    * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's, who does not change them until the promise settles
    * @param {SessionOptions} [sessionOptions]
    * @returns {Promise<Module<M>>}
-   * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file · ERR_IO · ERR_UNSUPPORTED no onnxruntime, or not with these
-   *   options; each as a rejection, and nothing stays loaded
+   * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file, or a weight that is missing · ERR_DTYPE, {RangeError} ERR_SHAPE a weight of another dtype or shape · ERR_IO ·
+   *   ERR_UNSUPPORTED no onnxruntime, or not with these options, or a model that was prepacked for another; each as a rejection, and nothing stays loaded
    * @see ExecuTorch Module::load, Module::load_method
    */
   static async load(source, sessionOptions) {

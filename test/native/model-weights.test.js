@@ -372,7 +372,7 @@ describe('caches in place', function () {
     const file = path.join(folder, 'cache.safetensors')
     const { createSafetensors } = require('samebytes')
     const shape = [1, HEADS, ROOM, DEPTH]
-    const made = await createSafetensors(
+    const made = createSafetensors(
       file,
       Object.fromEntries(names.map((name) => [name, { dtype: 'float32', shape }])),
     )
@@ -388,7 +388,6 @@ describe('caches in place', function () {
       const past = Object.fromEntries(names.map((name) => [name, opened.get(name)]))
       rows.push(...(await generate(module, past, from, to)))
       await module.dispose()
-      if (from === 0) await made.commit?.()
       opened.dispose()
     }
     assert.deepEqual(rows, expected)
@@ -526,5 +525,29 @@ describe('a model that is prepacked', function () {
     assert.deepEqual(fs.readdirSync(folder).sort(), before)
     const forced = await run(at('model.onnx'), at('packed.onnx'), '--prepacked', '--force')
     assert.equal(forced.code, 0, forced.stderr)
+  })
+})
+
+describe('the example of generation', function () {
+  nativeOnly()
+
+  it('copies nothing, and goes on where it was', async () => {
+    const { spawnSync } = require('node:child_process')
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-example-'))
+    const generate = (file, count) => {
+      const program = path.join(__dirname, '../../examples/generation/index.js')
+      const args = [program, path.join(folder, file), String(count)]
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+      assert.equal(status, 0, stderr)
+      const [tokens, copied] = stdout.split('\n')
+      assert.equal(copied, 'copied 0 bytes')
+      return tokens.split(' ').slice(1).map(Number)
+    }
+    const all = generate('all', 12)
+    assert.equal(all.length, 12)
+    assert.ok(new Set(all).size > 3, all.join(' '))
+    assert.deepEqual(generate('parts', 5), all.slice(0, 5))
+    assert.deepEqual(generate('parts', 7), all)
+    fs.rmSync(folder, { recursive: true })
   })
 })
