@@ -46,17 +46,19 @@ const stampBytes = (version) =>
     ]),
   )
 
-/** @param {string | Uint8Array} model  a path, or bytes @returns {Buffer} its end */
+/** @param {string | Uint8Array} model  a path, or bytes @returns {Buffer} its end; nothing where it cannot be read, which onnxruntime will say */
 function endOf(model) {
   if (typeof model !== 'string') return Buffer.from(model.subarray(-MOST_STAMP))
-  const fd = fs.openSync(model, 'r')
+  const bytes = Buffer.alloc(MOST_STAMP)
+  let fd = -1
   try {
-    const { size } = fs.fstatSync(fd)
-    const n = Math.min(size, MOST_STAMP)
-    const bytes = Buffer.alloc(n)
-    return bytes.subarray(0, fs.readSync(fd, bytes, 0, n, size - n))
+    fd = fs.openSync(model, 'r')
+    const from = Math.max(0, fs.fstatSync(fd).size - MOST_STAMP)
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, MOST_STAMP, from))
+  } catch {
+    return bytes.subarray(0, 0)
   } finally {
-    fs.closeSync(fd)
+    if (fd >= 0) fs.closeSync(fd)
   }
 }
 
