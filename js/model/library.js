@@ -39,13 +39,15 @@ const TYPE_NAMES = [
 /** where it is, or why there is none @type {{ file: string | null, reason: string } | null} */
 let found = null
 
-/** @returns {{ file: string | null, reason: string }} of the user's onnxruntime-node */
-function findLibrary() {
+/**
+ * @param {string | undefined} entry  main file of the onnxruntime-node that it belongs to; undefined: the one that samebytes finds
+ * @returns {{ file: string | null, reason: string }}
+ */
+function findLibrary(entry) {
   const told = process.env.SAMEBYTES_ONNXRUNTIME
   if (told) return { file: told, reason: '' }
-  let entry
   try {
-    entry = createRequire(placeOf('package.json')).resolve('onnxruntime-node')
+    entry ??= createRequire(placeOf('package.json')).resolve('onnxruntime-node')
   } catch {
     return { file: null, reason: 'onnxruntime-node is not installed' }
   }
@@ -67,8 +69,12 @@ function entriesOf(folder) {
   }
 }
 
-/** @returns {string} why this process cannot use the library; '': it can, as far as is known before it is opened */
-function whyNotHere() {
+/**
+ * @param {string} [entry]  main file of an onnxruntime-node: the library that belongs to it; else that of the one that samebytes finds, or
+ *   that was found before
+ * @returns {string} why this process cannot use the library; '': it can, as far as is known before it is opened
+ */
+function whyNotHere(entry) {
   if (process.env.SAMEBYTES_ONNXRUNTIME === 'binding') return "SAMEBYTES_ONNXRUNTIME is 'binding'"
   if (backend.isWasm) return 'the back end is WebAssembly'
   if (process.versions.bun !== undefined) return 'Bun has not been tried with the library'
@@ -76,8 +82,12 @@ function whyNotHere() {
   if (process.versions.electron !== undefined) return 'Electron has not been tried with the library'
   const name = platformName()
   if (!PROVEN.includes(name)) return `${name} has not been tried with the library`
-  found ??= findLibrary()
-  return found.reason
+  if (found === null || (found.file === null && entry !== undefined)) found = findLibrary(entry)
+  if (entry === undefined || found.reason !== '') return found.reason
+  const { file } = findLibrary(entry)
+  return file === null || file === found.file
+    ? ''
+    : `this process uses the library of another onnxruntime-node: ${found.file}`
 }
 
 /** @type {string | null} */
@@ -275,6 +285,17 @@ function forThread(layout, isRead) {
     fix(storage)
     return layout
   }
+  return stagedCopy(layout, isRead)
+}
+
+/**
+ * A copy in native memory, which is counted.
+ *
+ * @param {Layout} layout
+ * @param {boolean} isRead  the copy has the bytes
+ * @returns {Layout}
+ */
+function stagedCopy(layout, isRead) {
   const twin = ffi.dense(layout.dtype, layout.shape)
   twin.storage = backend.allocateNative(twin.nbytes, ffi.check)
   try {
@@ -293,6 +314,17 @@ function releaseTwin(used, layout) {
 }
 
 // ---- Sessions ----
+
+/** Throws the error of the last call. The cause of ERR_MODEL is an error with all that onnxruntime said, as it said it. */
+function checkModel() {
+  try {
+    ffi.check()
+  } catch (error) {
+    const failed = /** @type {any} */ (error)
+    if (failed.code === 'ERR_MODEL') failed.cause = new Error(addon.modelWords())
+    throw error
+  }
+}
 
 /** A session of the library's, with the fields of onnxruntime's that a Module reads. */
 class LibrarySession {
@@ -387,7 +419,7 @@ class LibrarySession {
   runHere(inputs, outputs, isQuiet) {
     this.#begin(inputs, outputs)
     addon.modelRun(isQuiet || this.#isQuiet, undefined)
-    ffi.check()
+    checkModel()
     return this.#take(outputs)
   }
 
@@ -407,7 +439,7 @@ class LibrarySession {
       addon.modelRun(isQuiet || this.#isQuiet, () => {
         let results
         try {
-          ffi.check()
+          checkModel()
           results = this.#take(outputs)
         } catch (error) {
           leave()
@@ -441,14 +473,15 @@ const metadataOf = ([name, type, shape]) =>
  *
  * @param {string | Uint8Array} model  a path, or bytes
  * @param {NativeOptions} options
+ * @param {(layout: Layout, isRead: boolean) => Layout} [threaded]  what a thread reads the bytes from
  * @returns {Promise<LibrarySession>}
  * @throws ERR_MODEL what onnxruntime says
  */
-async function loadSession(model, options) {
+async function loadSession(model, options, threaded = forThread) {
   openLibrary()
   const bytes = typeof model === 'string' ? null : fromBlob(model)
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
-  const used = layout === null ? null : forThread(layout, true)
+  const used = layout === null ? null : threaded(layout, true)
   try {
     const handle = await new Promise((resolve, reject) => {
       if (used !== null) {
@@ -459,7 +492,7 @@ async function loadSession(model, options) {
       for (let i = 0; i < numbers.length; i++) ffi.frame.f64[ARGS + i] = numbers[i]
       addon.modelLoad(used === null ? model : undefined, texts, (/** @type {unknown} */ made) => {
         try {
-          ffi.check()
+          checkModel()
           resolve(made)
         } catch (error) {
           reject(error)
@@ -480,6 +513,7 @@ module.exports = {
   nativeOptions,
   loadSession,
   forThread,
+  stagedCopy,
   releaseTwin,
   LibrarySession,
 }
