@@ -367,18 +367,18 @@ class LibrarySession {
    */
   #begin(inputs, outputs) {
     addon.modelBegin(this.#handle)
-    ffi.check()
+    checkModel()
     for (let i = 0; i < inputs.length; i++) {
       ffi.putOperand(inputs[i], true)
       addon.modelInput(i)
-      ffi.check()
+      checkModel()
     }
     for (let i = 0; i < outputs.length; i++) {
       const given = outputs[i]
       if (given === undefined) continue
       if (given !== null) ffi.putOperand(given, false)
       addon.modelOutput(i, given !== null)
-      ffi.check()
+      checkModel()
     }
   }
 

@@ -5,8 +5,9 @@
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
+const { setImmediate } = require('node:timers')
 const { failure } = require('../base/errors')
-const { log, onNextTurn, placeOf, warn } = require('../runtime/host')
+const { log, placeOf, warn } = require('../runtime/host')
 const { library } = require('./runtimes')
 
 /** An onnxruntime-node: its main file, and the onnxruntime-common that it uses. @typedef {{ entry: string, common: any }} Found */
@@ -83,7 +84,6 @@ class LibraryBackend {
    * @returns {Promise<any>} a session of ours, or of onnxruntime-node's own
    */
   async createInferenceSessionHandler(model, options) {
-    await new Promise((resolve) => onNextTurn(() => resolve(undefined))) // when onnxruntime-node reads the bytes
     let reason
     try {
       const found = await this.#load(model, options)
@@ -106,10 +106,8 @@ class LibraryBackend {
    * @returns {Promise<any>} a text: why the library is not used
    */
   async #load(model, options) {
-    const { nativeOptions, openLibrary, loadSession, stagedCopy, whyNotHere } =
+    const { nativeOptions, openLibrary, loadSession, stagedCopy } =
       /** @type {NonNullable<typeof library>} */ (library)()
-    const why = whyNotHere(this.#entry)
-    if (why !== '') return why
     const { OrtSession, ARRAYS } = require('./ort-session')
     const prototype = Object.getPrototypeOf(options)
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
@@ -120,6 +118,7 @@ class LibraryBackend {
     if (typeof native === 'string') return native
     native.isQuiet = false
     openLibrary()
+    await new Promise((resolve) => setImmediate(resolve)) // when onnxruntime-node reads the bytes
     const session = await loadSession(model, native, stagedCopy)
     const other = [...session.inputMetadata, ...session.outputMetadata].find(
       ({ type }) => type === undefined || !Object.hasOwn(ARRAYS, type),
@@ -140,6 +139,7 @@ function register() {
   const { whyNotHere } = /** @type {NonNullable<typeof library>} */ (library)()
   const reasons = all.map(({ entry }) => whyNotHere(entry))
   const usable = all.filter((_, i) => reasons[i] === '')
+  for (const [i, { entry }] of all.entries()) if (reasons[i]) log('%s: %s', entry, reasons[i])
   if (usable.length === 0) {
     if (process.env.SAMEBYTES_ONNXRUNTIME === 'binding') return // the user's decision
     warn(

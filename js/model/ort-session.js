@@ -2,12 +2,12 @@
 // Sessions for onnxruntime-node's programs, run by onnxruntime's C library. What they take, give and refuse is what onnxruntime-node does,
 // with its words. Node alone.
 
+const { setImmediate } = require('node:timers')
 const ffi = require('../backend/calls')
 const { dtypeOf, itemsizes } = require('../backend/dtypes')
 const { partsOfArray, tagOf } = require('../base/buffers')
 const { fromBits } = require('../interop/onnxruntime')
 const { isSameShape } = require('../layout/layouts')
-const { onNextTurn } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
 const { stagedCopy } = require('./library')
@@ -222,7 +222,7 @@ class OrtSession {
    * @returns {Promise<Record<string, any>>}
    */
   async run(feeds, fetches, options) {
-    await new Promise((resolve) => onNextTurn(() => resolve(undefined))) // when onnxruntime-node reads what it is given
+    await new Promise((resolve) => setImmediate(resolve)) // when onnxruntime-node reads what it is given
     this.#checkLive()
     const inputs = this.#inputs.map((slot) => fieldsOf(feeds[slot.name], slot))
     const wanted = this.#outputs.map((slot) => {
@@ -232,37 +232,46 @@ class OrtSession {
     })
     const isQuiet = isQuietBy(options)
     const isHere =
-      this.#pending === 0 && this.#short >= MANY && !isBusy() && this.#areShapes(inputs)
+      this.#pending === 0 &&
+      this.#short >= MANY &&
+      !isBusy() &&
+      this.#areShapes(inputs.map(({ dims }) => dims))
     const blobs = inputs.map(blobOf)
-    if (isHere) {
-      try {
-        return await this.#perform(blobs.map(Tensor.layoutOf), wanted, isQuiet, true)
-      } finally {
-        for (const blob of blobs) blob.dispose()
-      }
+    try {
+      const layouts = blobs.map((blob) => Tensor.layoutOf(blob))
+      const copies = isHere ? null : copiesOf(layouts)
+      if (copies === null) return await this.#perform(layouts, wanted, isQuiet, true)
+      return await this.#runOnThread(copies, wanted, isQuiet)
+    } finally {
+      for (const blob of blobs) blob.dispose()
     }
-    /** @type {Layout[]} */
-    const copies = []
-    const before = this.#last
+  }
+
+  /**
+   * Runs on a thread, when earlier runs are over, as those of onnxruntime-node.
+   *
+   * @param {Layout[]} copies  of inputs, which go when the run is over
+   * @param {(Fields | null | undefined)[]} wanted
+   * @param {boolean} isQuiet
+   */
+  async #runOnThread(copies, wanted, isQuiet) {
+    const ended = this.#last.then(() => this.#perform(copies, wanted, isQuiet, false))
+    this.#last = ended.catch(() => {})
     this.#pending++
     try {
-      try {
-        for (const blob of blobs) copies.push(stagedCopy(Tensor.layoutOf(blob), true))
-      } finally {
-        for (const blob of blobs) blob.dispose()
-      }
-      const ended = before.then(() => this.#perform(copies, wanted, isQuiet, false))
-      this.#last = ended.catch(() => {})
       return await ended
     } finally {
-      for (const { storage } of copies) backend.release(storage)
+      releaseAll(copies)
       if (--this.#pending === 0 && this.#isDisposed) await this.#session.release()
     }
   }
 
-  /** @param {{ dims: readonly number[] }[]} inputs */
-  #areShapes(inputs) {
-    return inputs.every(({ dims }, i) => isSameShape(dims, this.#shapes[i] ?? []))
+  /** @param {(readonly number[])[]} shapes  of inputs @returns {boolean} are they those of the last run? */
+  #areShapes(shapes) {
+    return (
+      shapes.length === this.#shapes.length &&
+      shapes.every((shape, i) => isSameShape(shape, this.#shapes[i]))
+    )
   }
 
   /**
@@ -273,10 +282,7 @@ class OrtSession {
    */
   async #perform(inputs, wanted, isQuiet, isHere) {
     const shapes = inputs.map(({ shape }) => shape)
-    if (
-      shapes.length !== this.#shapes.length ||
-      !this.#areShapes(shapes.map((dims) => ({ dims })))
-    ) {
+    if (!this.#areShapes(shapes)) {
       this.#shapes = shapes.map((shape) => [...shape])
       this.#short = 0
       this.#learned = []
@@ -325,8 +331,13 @@ class OrtSession {
         expectedShape(slot, named) ??
         (learned !== undefined && learned.times >= 2 ? learned.dims : null)
       if (dims === null) return null
-      guesses.push(k)
-      return newPlace(/** @type {string} */ (slot.dtype), dims, null)
+      try {
+        const place = newPlace(/** @type {string} */ (slot.dtype), dims, null)
+        guesses.push(k)
+        return place
+      } catch {
+        return null // there is no memory for what may be wrong
+      }
     })
     return { places, guesses }
   }
@@ -393,6 +404,31 @@ function copied(layout, dtype) {
   if (layout.size > 0) ffi.copy(Tensor.layoutOf(place.blob), layout, 0)
   place.blob.dispose()
   return place
+}
+
+/**
+ * Inputs for a thread. They are copied, whatever memory they are in: the program may write, transfer or resize its own while the run goes on,
+ * and a buffer that is marked, so that it cannot be transferred, stays marked.
+ *
+ * @param {Layout[]} layouts
+ * @returns {Layout[] | null} null: there is no memory for them
+ */
+function copiesOf(layouts) {
+  /** @type {Layout[]} */
+  const copies = []
+  try {
+    for (const layout of layouts) copies.push(stagedCopy(layout, true))
+    return copies
+  } catch (error) {
+    releaseAll(copies)
+    if (/** @type {any} */ (error)?.code === 'ERR_MEMORY') return null
+    throw error
+  }
+}
+
+/** @param {Layout[]} layouts */
+function releaseAll(layouts) {
+  for (const { storage } of layouts) backend.release(storage)
 }
 
 /** @param {Fields} given  a fetch, whose buffer may be gone by now @param {any} data */

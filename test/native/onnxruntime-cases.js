@@ -256,14 +256,16 @@ cases['extents that are declared wrong'] = async () => {
     LOUDNESS,
   )
   const all = []
-  for (let i = 0; i < 12; i++)
-    {all.push(await session.run({ a: floats([i], [1]), b: floats([1, 2], [2]) }))}
+  for (let i = 0; i < 12; i++) {
+    all.push(await session.run({ a: floats([i], [1]), b: floats([1, 2], [2]) }))
+  }
   return all
 }
 cases['many runs, in turn and at once'] = async (session) => {
   const all = []
-  for (let i = 0; i < 20; i++)
-    {all.push(await session.run({ ...feeds, b: floats([i, i, i], [1, 3]) }))}
+  for (let i = 0; i < 20; i++) {
+    all.push(await session.run({ ...feeds, b: floats([i, i, i], [1, 3]) }))
+  }
   const pending = []
   const ends = []
   for (let i = 0; i < 20; i++) {
@@ -277,6 +279,23 @@ cases['what is written to an input after the call, in this turn'] = async (sessi
   const a = floats([1, 2, 3], [1, 3])
   const pending = session.run({ a, b: a })
   a.data.fill(7)
+  return pending
+}
+cases['a long run, and a short one before it is over'] = async () => {
+  const nodes = Array.from({ length: 20 }, (_, i) => `MatMul(x${i}, x0) -> x${i + 1}`)
+  const session = await InferenceSession.create(
+    onnx({ inputs: { x0: 'float32[n, n]' }, nodes, outputs: { x20: 'float32[n, n]' } }),
+  )
+  const ends = []
+  const run = (n) =>
+    session.run({ x0: floats(new Float32Array(n * n), [n, n]) }).then(() => ends.push(n))
+  await Promise.all([256, 2, 128, 1].map(run))
+  return ends
+}
+cases['what is written to an input in the next turn'] = async (session) => {
+  const a = floats([1, 2, 3], [1, 3])
+  const pending = session.run({ a, b: a })
+  setImmediate(() => a.data.fill(7))
   return pending
 }
 cases['inputs and results that are transferred away'] = async (session) => {

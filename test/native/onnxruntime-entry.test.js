@@ -314,6 +314,28 @@ describe('samebytes/onnxruntime', function () {
     }
   })
 
+  it('runs what is short on this thread: it copies no input after a few runs', async () => {
+    const source = commonJs(`
+      const { memory } = require('samebytes')
+      const session = await ort.InferenceSession.create(model('ADD'))
+      const [a, b] = [floats([1, 2], [2]), floats([3, 4], [2])]
+      const counts = [memory().staged.count]
+      for (let i = 0; i < 400; i++) {
+        await session.run({ a, b })
+        counts.push(memory().staged.count)
+      }
+      const x = floats(new Float32Array(65536), [256, 256])
+      const long = await ort.InferenceSession.create(model('LONG'))
+      const before = memory().staged.count
+      for (let i = 0; i < 20; i++) await long.run({ x })
+      print([counts[1] - counts[0], counts[400] - counts[0], memory().staged.count - before])
+    `)
+    const [first, all, ofLong] = await printed([...ENTRY, ...source])
+    assert.equal(first, 2)
+    assert.ok(all < 600, `${all} copies of 800 inputs`)
+    assert.equal(ofLong, 20)
+  })
+
   it('leaves no tensor and no copy behind', async () => {
     const source = commonJs(`
       const { memory } = require('samebytes')
