@@ -6,6 +6,7 @@ const { setImmediate } = require('node:timers')
 const ffi = require('../backend/calls')
 const { dtypeOf, itemsizes } = require('../backend/dtypes')
 const { partsOfArray, tagOf } = require('../base/buffers')
+const { countStaged } = require('../backend/storage')
 const { fromBits } = require('../interop/onnxruntime')
 const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
@@ -35,6 +36,8 @@ const NUMBERS = [
 ]
 const LOCATIONS = ['cpu', 'cpu-pinned', 'texture', 'gpu-buffer', 'ml-tensor']
 const MOST_EXTENT = 2 ** 32 - 1
+const MOST_SPARE = 2 ** 25 // bytes of copies that a session keeps for its next run: new memory takes longer than the copy itself
+const LEAST_SPARE = 2 ** 16
 
 /** @param {number} d @param {unknown} n  an axis' extent */
 function checkExtent(d, n) {
@@ -182,6 +185,8 @@ class OrtSession {
   #short = 0
   /** by output: its shape in the last run of these shapes, and in how many runs it was so @type {({ dims: readonly number[], times: number } | undefined)[]} */
   #learned = []
+  /** copies of the last run's inputs, to be written again @type {Layout[]} */
+  #spare = []
   /** by output: it had another shape than was expected, which cost a run @type {boolean[]} */
   #isUnsteady = []
 
@@ -202,6 +207,7 @@ class OrtSession {
   async dispose() {
     this.#checkLive()
     this.#isDisposed = true
+    releaseAll(this.#spare.splice(0))
     if (this.#pending === 0) await this.#session.release()
   }
 
@@ -239,7 +245,7 @@ class OrtSession {
     const blobs = inputs.map(blobOf)
     try {
       const layouts = blobs.map((blob) => Tensor.layoutOf(blob))
-      const copies = isHere ? null : copiesOf(layouts)
+      const copies = isHere ? null : copiesOf(layouts, this.#spare.splice(0))
       if (copies === null) return await this.#perform(layouts, wanted, isQuiet, true)
       return await this.#runOnThread(copies, wanted, isQuiet)
     } finally {
@@ -261,7 +267,10 @@ class OrtSession {
     try {
       return await ended
     } finally {
-      releaseAll(copies)
+      const nbytes = copies.reduce((sum, copy) => sum + copy.nbytes, 0)
+      const isKept = !this.#isDisposed && nbytes >= LEAST_SPARE && nbytes <= MOST_SPARE
+      if (isKept && this.#spare.length === 0) this.#spare = copies
+      else releaseAll(copies)
       if (--this.#pending === 0 && this.#isDisposed) await this.#session.release()
     }
   }
@@ -411,9 +420,20 @@ function copied(layout, dtype) {
  * and a buffer that is marked, so that it cannot be transferred, stays marked.
  *
  * @param {Layout[]} layouts
+ * @param {Layout[]} spare  written if they fit, else released
  * @returns {Layout[] | null} null: there is no memory for them
  */
-function copiesOf(layouts) {
+function copiesOf(layouts, spare) {
+  const isFit = (/** @type {Layout} */ copy, /** @type {number} */ i) =>
+    copy.dtype === layouts[i].dtype && isSameShape(copy.shape, layouts[i].shape)
+  if (spare.length > 0 && spare.every(isFit)) {
+    for (const [i, copy] of spare.entries()) {
+      ffi.copy(copy, layouts[i], 0)
+      countStaged(copy.nbytes)
+    }
+    return spare
+  }
+  releaseAll(spare)
   /** @type {Layout[]} */
   const copies = []
   try {

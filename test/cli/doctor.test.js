@@ -62,8 +62,9 @@ describe('samebytes doctor', function () {
       /blocks the event loop: SAMEBYTES_ONNXRUNTIME is 'binding'/,
     )
     const other = await examined({ SAMEBYTES_ONNXRUNTIME: __filename })
-    if (isProven)
+    if (isProven) {
       assert.match(other.of('models').text, /blocks the event loop: onnxruntime's library: /)
+    }
   })
 
   describe('on native', () => {

@@ -305,12 +305,14 @@ describe('samebytes/onnxruntime', function () {
       await turn()
       await session.release()
       seen.push((await fourth).x30.data[5], (await fifth).x30.data[5])
+      const again = await ort.InferenceSession.create(model('LONG'))
+      for (const n of [0, 1]) seen.push((await again.run({ x: floats(new Float32Array(65536).fill(n / 256), [256, 256]) })).x30.data[5] === n * expected ? expected : NaN)
       print([by(session), seen.map((each) => each === expected)])
     `)
     for (const flags of [[], ENTRY]) {
       const [by, seen] = await printed([...flags, ...source])
       assert.equal(by, flags.length === 0 ? 'OnnxruntimeSessionHandler' : 'OrtSession')
-      assert.deepEqual(seen, new Array(6).fill(true))
+      assert.deepEqual(seen, new Array(8).fill(true))
     }
   })
 
@@ -341,7 +343,10 @@ describe('samebytes/onnxruntime', function () {
       const { memory } = require('samebytes')
       const session = await ort.InferenceSession.create(model('ADD'))
       const [a, b] = [floats([1, 2], [2]), floats([3, 4], [2])]
-      const counts = () => { const { tensors, storages } = memory(); return [tensors, storages] }
+      const counts = () => {
+        const { tensors, storages, bytes } = memory()
+        return [tensors, storages, bytes.native]
+      }
       const before = counts()
       for (let i = 0; i < 50; i++) await session.run({ a, b }, i % 2 ? { c: a } : ['c'])
       for (const c of [floats([1], [1]), floats([1, 2, 3], [3])]) {
@@ -349,6 +354,14 @@ describe('samebytes/onnxruntime', function () {
       }
       await session.run({ a, b: floats([1, 2, 3], [3]) }, { logSeverityLevel: 4 }).catch(() => {})
       await session.run({ a, b: 5 }).catch(() => {})
+      const long = await ort.InferenceSession.create(model('LONG'))
+      const x = () => floats(new Float32Array(65536), [256, 256])
+      await Promise.all([long.run({ x: x() }), long.run({ x: x() }), long.run({ x: x() })])
+      await long.run({ x: x() })
+      const pending = long.run({ x: x() })
+      await new Promise((resolve) => setTimeout(resolve))
+      await long.release()
+      await pending
       print([by(session), before, counts()])
     `)
     const [by, before, after] = await printed([...ENTRY, ...source])
