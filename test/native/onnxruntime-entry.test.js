@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
+const { MISDECLARED } = require('../models')
 const { onnx } = require('../onnx')
 const { ROOT, nativeOnly } = require('../setup')
 const { HANG_MS } = require('../hang')
@@ -35,7 +36,7 @@ describe('samebytes/onnxruntime', function () {
 
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-onnxruntime-'))
-    for (const [name, model] of Object.entries({ LONG, ADD, STRINGS })) {
+    for (const [name, model] of Object.entries({ LONG, ADD, STRINGS, MISDECLARED })) {
       fs.writeFileSync(path.join(folder, `${name}.onnx`), model)
     }
   })
@@ -336,6 +337,30 @@ describe('samebytes/onnxruntime', function () {
     assert.equal(first, 2)
     assert.ok(all < 600, `${all} copies of 800 inputs`)
     assert.equal(ofLong, 20)
+  })
+
+  it('writes to stderr what onnxruntime-node writes, as ort.env.logLevel and options say', async () => {
+    const logged = async (flags, level, options) => {
+      const source = commonJs(`
+        ${level && `ort.env.logLevel = '${level}'`}
+        const session = await ort.InferenceSession.create(model('MISDECLARED'), ${options})
+        await session.run({ a: floats([1, 2], [2]), b: floats([1, 2, 3], [3]) }).catch(({ message }) => print(message))
+      `)
+      const { code, stdout, stderr } = await node([...flags, ...source])
+      assert.equal(code, 0, stderr)
+      assert.match(JSON.parse(stdout), /axis == 1/)
+      return (stderr.match(/Status Message/g) ?? []).length
+    }
+    for (const [level, options, lines] of [
+      ['', '{}', 1],
+      ['fatal', '{}', 0],
+      ['', '{ logSeverityLevel: 4 }', 0],
+      ['fatal', '{ logSeverityLevel: 3 }', 1],
+    ]) {
+      const alone = await logged([], level, options)
+      assert.equal(alone, lines, `${level} ${options}`)
+      assert.equal(await logged(ENTRY, level, options), lines, `${level} ${options}`)
+    }
   })
 
   it('leaves no tensor and no copy behind', async () => {
