@@ -19,14 +19,18 @@ const LEVELS = ['verbose', 'info', 'warning', 'error', 'fatal']
 
 /** @returns {string[]} files of the program and of packages from which onnxruntime-node is looked for */
 function places() {
-  const list = [path.join(process.cwd(), 'program.js')]
+  /** @type {string[]} */
+  const list = []
+  try {
+    list.push(path.join(process.cwd(), 'program.js'))
+  } catch {} // the folder was removed
   const [, main] = process.argv
   if (main !== undefined) {
     try {
       const real = fs.realpathSync(main)
       list.unshift(fs.statSync(real).isDirectory() ? path.join(real, 'program.js') : real)
     } catch {
-      list.unshift(path.resolve(main))
+      if (path.isAbsolute(main)) list.unshift(main) // without its ending
     }
   }
   list.push(placeOf('package.json'))
@@ -52,13 +56,17 @@ function findAll() {
     if (entry === null) continue
     try {
       const common = createRequire(entry)('onnxruntime-common')
+      fs.accessSync(backendOf(entry))
       if (!all.has(common)) all.set(common, { entry, common })
     } catch (error) {
-      log('onnxruntime-common of %s: %s', entry, messageOf(error))
+      log('no backend takes the place of that of %s: %s', entry, messageOf(error))
     }
   }
   return [...all.values()]
 }
+
+/** @param {string} entry  of an onnxruntime-node @returns {string} the file with its own backend */
+const backendOf = (entry) => path.join(path.dirname(entry), 'backend.js')
 
 /** @param {unknown} error */
 const messageOf = (error) => String(/** @type {any} */ (error)?.message ?? error)
@@ -93,11 +101,8 @@ class LibraryBackend {
       reason = messageOf(error) // onnxruntime-node says it in its own words, or has none
     }
     log('onnxruntime-node makes a session itself: %s', reason)
-    const file = path.join(path.dirname(this.#entry), 'backend.js')
-    return createRequire(this.#entry)(file).onnxruntimeBackend.createInferenceSessionHandler(
-      model,
-      options,
-    )
+    const { onnxruntimeBackend } = createRequire(this.#entry)(backendOf(this.#entry))
+    return onnxruntimeBackend.createInferenceSessionHandler(model, options)
   }
 
   /**
