@@ -12,7 +12,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-const ENTRIES = ['index', 'module', 'inspect', 'math', 'nats']
+const ENTRIES = ['index', 'module', 'inspect', 'math', 'nats', 'onnxruntime']
 
 const TYPE = /^(export )?type (\w+)(?:<.*>)? = import\("([^"]+)"\)\.(\w+)(?:<[\w, ]+>)?;$/
 const VALUE = /^export const (\w+): typeof import\("([^"]+)"\)\.\1;$/

@@ -309,8 +309,21 @@ function cudaDevices({ cuda }) {
   }
 }
 
-/** @returns {Finding} */
-function models() {
+/** @param {string} entry  of an onnxruntime-node @returns {string} what runs its models in samebytes/module */
+function runtimeOf(entry) {
+  const { library } = require('../model/runtimes')
+  const { openLibrary, whyNotHere } = /** @type {NonNullable<typeof library>} */ (library)()
+  let reason = whyNotHere(entry)
+  try {
+    if (reason === '') return `its C library ${openLibrary()} runs models, off the event loop`
+  } catch (/** @type {any} */ error) {
+    reason = line(error.message)
+  }
+  return `its JavaScript runs models, which blocks the event loop: ${reason}`
+}
+
+/** @param {typeof import('..') | undefined} samebytes @returns {Finding} */
+function models(samebytes) {
   for (const name of ['onnxruntime-node', 'onnxruntime-web']) {
     let main
     try {
@@ -318,7 +331,8 @@ function models() {
     } catch {
       continue
     }
-    return ok('models', `${name} ${versionOf(main, name)}`)
+    const isRun = name === 'onnxruntime-node' && samebytes !== undefined
+    return ok('models', `${name} ${versionOf(main, name)}${isRun ? `: ${runtimeOf(main)}` : ''}`)
   }
   return missing(
     'models',
@@ -421,7 +435,7 @@ function doctor({ values: { json, 'try-native': isTried } }) {
     memory(samebytes),
     sharedMemory(samebytes),
     samebytes === undefined ? [] : cudaDevices(samebytes),
-    models(),
+    models(samebytes),
   ].flat()
   if (json) {
     const { version: node, platform, arch } = process

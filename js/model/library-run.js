@@ -34,9 +34,12 @@ function spend(ns) {
   spent += ns
 }
 
+/** Have short runs taken so much of this turn that the next has to wait? */
+const isBusy = () => spent >= MOST_NS
+
 /** Microtasks alone would starve timers. */
 async function turnOver() {
-  if (spent >= MOST_NS) await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
+  if (isBusy()) await new Promise((resolve) => onNextTurn(() => resolve(undefined)))
 }
 
 /** What is known of a method's runs. */
@@ -83,7 +86,7 @@ class LibraryRuns {
     const { named } = this
     const isHere =
       this.thread === 'never' || (this.thread === 'auto' && isAlone && this.short >= MANY)
-    if (isHere && spent >= MOST_NS) await turnOver()
+    if (isHere && isBusy()) await turnOver()
     const open = resizeTargets(run, named)
     const { places, guesses } = this.#placesOf(run, named)
     const isUnsure = open.length > 0 || guesses.length > 0
@@ -331,4 +334,4 @@ function releaseAll(layouts) {
   for (const each of layouts) if (each) backend.release(each.storage)
 }
 
-module.exports = { LibraryRuns }
+module.exports = { LibraryRuns, MANY, SHORT_NS, isBusy, spend }

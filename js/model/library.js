@@ -36,13 +36,15 @@ const PROVEN = ['linux-x64']
 /** where it is, or why there is none @type {{ file: string | null, reason: string } | null} */
 let found = null
 
-/** @returns {{ file: string | null, reason: string }} of the user's onnxruntime-node */
-function findLibrary() {
+/**
+ * @param {string | undefined} entry  main file of the onnxruntime-node that it belongs to; undefined: the one that samebytes finds
+ * @returns {{ file: string | null, reason: string }}
+ */
+function findLibrary(entry) {
   const told = process.env.SAMEBYTES_ONNXRUNTIME
   if (told) return { file: told, reason: '' }
-  let entry
   try {
-    entry = createRequire(placeOf('package.json')).resolve('onnxruntime-node')
+    entry ??= createRequire(placeOf('package.json')).resolve('onnxruntime-node')
   } catch {
     return { file: null, reason: 'onnxruntime-node is not installed' }
   }
@@ -64,8 +66,12 @@ function entriesOf(folder) {
   }
 }
 
-/** @returns {string} why this process cannot use the library; '': it can, as far as is known before it is opened */
-function whyNotHere() {
+/**
+ * @param {string} [entry]  main file of an onnxruntime-node: the library that belongs to it; else that of the one that samebytes finds, or
+ *   that was found before
+ * @returns {string} why this process cannot use the library; '': it can, as far as is known before it is opened
+ */
+function whyNotHere(entry) {
   if (process.env.SAMEBYTES_ONNXRUNTIME === 'binding') return "SAMEBYTES_ONNXRUNTIME is 'binding'"
   if (backend.isWasm) return 'the back end is WebAssembly'
   if (process.versions.bun !== undefined) return 'Bun has not been tried with the library'
@@ -73,8 +79,12 @@ function whyNotHere() {
   if (process.versions.electron !== undefined) return 'Electron has not been tried with the library'
   const name = platformName()
   if (!PROVEN.includes(name)) return `${name} has not been tried with the library`
-  found ??= findLibrary()
-  return found.reason
+  if (found === null || (found.file === null && entry !== undefined)) found = findLibrary(entry)
+  if (entry === undefined || found.reason !== '') return found.reason
+  const { file } = findLibrary(entry)
+  return file === null || file === found.file
+    ? ''
+    : `this process uses the library of another onnxruntime-node: ${found.file}`
 }
 
 /** @type {string | null} */
@@ -296,6 +306,17 @@ function forThread(layout, isRead) {
     fix(storage)
     return layout
   }
+  return stagedCopy(layout, isRead)
+}
+
+/**
+ * A copy in native memory, which is counted.
+ *
+ * @param {Layout} layout
+ * @param {boolean} isRead  the copy has the bytes
+ * @returns {Layout}
+ */
+function stagedCopy(layout, isRead) {
   const twin = ffi.dense(layout.dtype, layout.shape)
   twin.storage = backend.allocateNative(twin.nbytes, ffi.check)
   try {
@@ -314,6 +335,17 @@ function releaseTwin(used, layout) {
 }
 
 // ---- Sessions ----
+
+/** Throws the error of the last call. The cause of ERR_MODEL is an error with all that onnxruntime said, as it said it. */
+function checkModel() {
+  try {
+    ffi.check()
+  } catch (error) {
+    const failed = /** @type {any} */ (error)
+    if (failed.code === 'ERR_MODEL') failed.cause = new Error(addon.modelWords())
+    throw error
+  }
+}
 
 /** A session of the library's, with the fields of onnxruntime's that a Module reads. */
 class LibrarySession {
@@ -376,18 +408,18 @@ class LibrarySession {
   #begin(inputs, outputs) {
     try {
       addon.modelBegin(this.#handle)
-      ffi.check()
+      checkModel()
       for (let i = 0; i < inputs.length; i++) {
         ffi.putOperand(inputs[i], true)
         addon.modelInput(i)
-        ffi.check()
+        checkModel()
       }
       for (let i = 0; i < outputs.length; i++) {
         const given = outputs[i]
         if (given === undefined) continue
         if (given !== null) ffi.putOperand(given, false)
         addon.modelOutput(i, given !== null)
-        ffi.check()
+        checkModel()
       }
     } catch (error) {
       addon.modelGiveUp()
@@ -433,7 +465,7 @@ class LibrarySession {
   runHere(inputs, outputs, isQuiet) {
     this.#begin(inputs, outputs)
     addon.modelRun(isQuiet || this.#isQuiet, undefined)
-    ffi.check()
+    checkModel()
     return this.#take(outputs)
   }
 
@@ -453,7 +485,7 @@ class LibrarySession {
       addon.modelRun(isQuiet || this.#isQuiet, () => {
         let results
         try {
-          ffi.check()
+          checkModel()
           results = this.#take(outputs)
         } catch (error) {
           leave()
@@ -487,10 +519,11 @@ const metadataOf = ([name, type, shape]) =>
  *
  * @param {string | Uint8Array} model  a path, or bytes
  * @param {NativeOptions} options
+ * @param {(layout: Layout, isRead: boolean) => Layout} [threaded]  what a thread reads the bytes from
  * @returns {Promise<LibrarySession>}
  * @throws ERR_MODEL what onnxruntime says
  */
-async function loadSession(model, options) {
+async function loadSession(model, options, threaded = forThread) {
   openLibrary()
   const { weights, isPrepacked } = options
   const given = weights === null ? new Map() : weightsFor(model, weights)
@@ -500,13 +533,13 @@ async function loadSession(model, options) {
   /** @type {Layout | null} */
   let used = null
   try {
-    used = layout === null ? null : forThread(layout, true)
+    used = layout === null ? null : threaded(layout, true)
     const prepacked = weights !== null && isPrepacked ? prepackedFor(weights) : undefined
     const path = used === null ? model : undefined
     const handle = await new Promise((resolve, reject) =>
       beginLoad(path, used, options, given, prepacked, (made) => {
         try {
-          ffi.check()
+          checkModel()
           resolve(made)
         } catch (error) {
           reject(error)
@@ -567,6 +600,7 @@ module.exports = {
   loadSession,
   sessionOf,
   forThread,
+  stagedCopy,
   releaseTwin,
   LibrarySession,
 }

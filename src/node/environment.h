@@ -204,6 +204,7 @@ napi_value sb__node_model_give_up(napi_env env, napi_callback_info info);
 napi_value sb__node_model_input(napi_env env, napi_callback_info info);
 napi_value sb__node_model_output(napi_env env, napi_callback_info info);
 napi_value sb__node_model_run(napi_env env, napi_callback_info info);
+napi_value sb__node_model_words(napi_env env, napi_callback_info info);
 napi_value sb__node_model_stop(napi_env env, napi_callback_info info);
 napi_value sb__node_model_result(napi_env env, napi_callback_info info);
 

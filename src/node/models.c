@@ -25,6 +25,7 @@ typedef struct model_work {
   int64_t took; /* nanoseconds of the thread's processor time */
   sb_status status;
   char message[1024];
+  char *words; /* all of a failure of the library's; NULL: it is none, or there was no memory */
 } model_work;
 
 static model_work *work_of(sb__completion *completion) {
@@ -38,6 +39,7 @@ static void free_work(model_work *w) {
   sb__onnx_load_end(&w->load);
   sb_storage_unref(&w->storage);
   sb__queue_unref(w->queue);
+  sb__free(w->words);
   sb__free(w);
 }
 
@@ -48,7 +50,12 @@ static void run_work(sb__onnx_task *task) {
   const int64_t begun = sb__os_thread_time();
   w->status = w->run ? sb__onnx_run_perform(w->run, w->quiet) : sb__onnx_load_run(&w->load);
   w->took = sb__os_thread_time() - begun;
-  if (w->status) strncpy(w->message, sb_error_message(), sizeof w->message - 1);
+  if (!w->status) return;
+  strncpy(w->message, sb_error_message(), sizeof w->message - 1);
+  if (w->status != SB_ERR_MODEL) return;
+  const size_t n = strlen(sb__onnx_words()) + 1;
+  w->words = sb__alloc(n);
+  if (w->words) memcpy(w->words, sb__onnx_words(), n);
 }
 
 static void finish_work(sb__onnx_task *task) {
@@ -112,6 +119,7 @@ static void report_work(sb__completion *completion, sb__environment *e) {
   leave(e, w);
   sb__queue_release_loop(e);
   sb_status status = w->status ? sb__fail(w->status, "%s", w->message) : SB_OK;
+  if (w->status == SB_ERR_MODEL) sb__onnx_set_words(w->words ? w->words : w->message);
   if (!status && !w->run) status = handle_of(e->env, w->load.session, &session);
   e->binding.frame[SB__FRAME_RESULTS] = (double)w->took;
   sb__report(&e->binding, status);
@@ -508,6 +516,12 @@ napi_value sb__node_model_run(napi_env env, napi_callback_info info) {
                                              : run_here(e, quiet);
   sb__report(&e->binding, status);
   return NULL;
+}
+
+/* modelWords(): all that the library said where ERR_MODEL was just reported. */
+napi_value sb__node_model_words(napi_env env, napi_callback_info info) {
+  (void)info;
+  return text_value(env, sb__onnx_words());
 }
 
 /* modelStop(id): done is called as ever; of a run that has begun, when the node in progress has ended. */

@@ -218,6 +218,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"modelInput", sb__node_model_input},
       {"modelOutput", sb__node_model_output},
       {"modelRun", sb__node_model_run},
+      {"modelWords", sb__node_model_words},
       {"modelStop", sb__node_model_stop},
       {"modelResult", sb__node_model_result},
       {"segmentPublish", sb__node_segment_publish},

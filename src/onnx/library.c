@@ -17,9 +17,17 @@ static struct {
 const char *sb__onnx_version(void) { return library.version; }
 const OrtEnv *sb__onnx_env(void) { return library.env; }
 
+/* They are longer than a message of ours can be. */
+static SB_THREAD_LOCAL char words[4096];
+
+const char *sb__onnx_words(void) { return words; }
+
+void sb__onnx_set_words(const char *text) { strncpy(words, text, sizeof words - 1); }
+
 sb_status sb__onnx_said(OrtStatus *answer) {
   if (!answer) return SB_OK;
-  const sb_status status = sb__fail(SB_ERR_MODEL, "%s", sb__ort.GetErrorMessage(answer));
+  sb__onnx_set_words(sb__ort.GetErrorMessage(answer));
+  const sb_status status = sb__fail(SB_ERR_MODEL, "%s", words);
   sb__ort.ReleaseStatus(answer);
   return status;
 }

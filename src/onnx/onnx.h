@@ -20,6 +20,10 @@ const char *sb__onnx_version(void); /* such as "1.30.0" */
 /* What a function of the library answered, which is released. SB_ERR_MODEL with its words. */
 sb_status sb__onnx_said(OrtStatus *answer);
 
+/* All of the words of this thread's last SB_ERR_MODEL, of which sb_error_message has the beginning; and sets them, for another thread's. */
+const char *sb__onnx_words(void);
+void sb__onnx_set_words(const char *text);
+
 const OrtEnv *sb__onnx_env(void);
 
 /* Does the library let sessions share an arena of ours? */

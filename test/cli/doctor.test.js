@@ -49,6 +49,24 @@ describe('samebytes doctor', function () {
     assert.match(stdout, /^ok {2}samebytes +\d/m)
   })
 
+  it('says what runs models, and why', async () => {
+    const { of } = await examined()
+    const [, version] = /^onnxruntime-node (\d+\.\d+\.\d+): /.exec(of('models').text)
+    const byLibrary = `its C library ${version} runs models, off the event loop`
+    const isProven = !isWasm && `${process.platform}-${process.arch}` === 'linux-x64'
+    if (isProven) assert.ok(of('models').text.endsWith(byLibrary), of('models').text)
+    else assert.match(of('models').text, /its JavaScript runs models.*: \S/)
+    const asked = await examined({ SAMEBYTES_ONNXRUNTIME: 'binding' })
+    assert.match(
+      asked.of('models').text,
+      /blocks the event loop: SAMEBYTES_ONNXRUNTIME is 'binding'/,
+    )
+    const other = await examined({ SAMEBYTES_ONNXRUNTIME: __filename })
+    if (isProven) {
+      assert.match(other.of('models').text, /blocks the event loop: onnxruntime's library: /)
+    }
+  })
+
   describe('on native', () => {
     nativeOnly()
 

@@ -109,7 +109,9 @@ function apiPage() {
   const parts = [INTRODUCTION]
   const known = new Map()
   for (const [i, [name]] of entries.entries()) {
-    const symbol = program.getTypeChecker().getSymbolAtLocation(program.getSourceFile(files[i]))
+    const checker = program.getTypeChecker()
+    const symbol = checker.getSymbolAtLocation(program.getSourceFile(files[i]))
+    if (checker.getExportsOfModule(symbol).length === 0) continue // samebytes/onnxruntime: it is imported for what it does
     parts.push(...writer.module(name, symbol, known))
   }
   return `${parts

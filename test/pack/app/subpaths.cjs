@@ -10,6 +10,7 @@ const { site } = memoryMap().regions.find(({ tensors }) => tensors[0].size === t
 if (site.call !== 'tensor' || site.line !== 8) {
   throw new Error(`a tensor was made by ${JSON.stringify(site)}`)
 }
+require.resolve('samebytes/onnxruntime')
 require('samebytes/package.json')
 if (
   require('samebytes/math')

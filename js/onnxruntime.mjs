@@ -1,0 +1,2 @@
+// The same for import as for require.
+import './onnxruntime.js'
