@@ -1157,6 +1157,17 @@ describe('samebytes/module', function () {
     await module.dispose()
   })
 
+  it('says what runs it, of which version, and why it is not the library', async () => {
+    const module = await Module.load(DOUBLE)
+    const { name, version, reason } = module.runtime
+    assert.match(version, /^1\.\d+\.\d+/)
+    assert.equal(name, reason === '' ? 'library' : 'binding', reason)
+    if (isPage) assert.equal(reason, 'pages have no C library')
+    if (name === 'binding') assert.throws(() => module.share(), { code: 'ERR_UNSUPPORTED' })
+    else await Module.fromShared(module.share()).dispose()
+    await module.dispose()
+  })
+
   it('leaves no tensors: a thousand calls', async () => {
     const module = await load(BOTH)
     await collectUntil(() => true)
