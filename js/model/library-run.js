@@ -87,21 +87,21 @@ class LibraryRuns {
     const isHere =
       this.thread === 'never' || (this.thread === 'auto' && isAlone && this.short >= MANY)
     if (isHere && isBusy()) await turnOver()
-    const open = resizeTargets(run, named)
+    if (!this.isMisled) resizeTargets(run, named)
     const { places, guesses } = this.#placesOf(run, named)
-    const isUnsure = open.length > 0 || guesses.length > 0
+    const isUnsure = guesses.length > 0 || run.targets.some(({ isCopied }) => !isCopied)
     let results
     try {
       results = isHere
-        ? this.#runHere(run, places, isUnsure)
+        ? this.#runHere(run, places, isUnsure, signal)
         : await this.#runOnThread(run, places, isUnsure, signal)
     } catch (error) {
       releaseAll(guesses.map((k) => places[k]))
-      if (/** @type {any} */ (error)?.code !== 'ERR_MODEL') throw error
+      if (!isOfModel(error, signal)) throw error
       run.checkStorages(ffi.checkAttached)
       run.checkStorages(ffi.checkIntact)
       if (!isUnsure || run.isInPlace) throw run.failed(error)
-      results = await this.#runUnsure(run, places, open, guesses, isHere, signal)
+      results = await this.#runUnsure(run, places, named, guesses, isHere, signal)
     }
     return this.#valuesOf(run, places, results, signal)
   }
@@ -141,8 +141,13 @@ class LibraryRuns {
     return { places, guesses }
   }
 
-  /** @param {Run} run @returns {Layout[]} whose bytes are there */
-  #inputsOf(run) {
+  /**
+   * @param {Run} run
+   * @param {Signal | undefined} signal  which may have aborted since the call: no event tells of that any more
+   * @returns {Layout[]} whose bytes are there
+   */
+  #inputsOf(run, signal) {
+    if (signal !== undefined) checkSignal(signal)
     run.checkStorages(ffi.checkAttached)
     return run.operands.map(({ layout }) => /** @type {Layout} */ (layout))
   }
@@ -153,10 +158,11 @@ class LibraryRuns {
    * @param {Run} run
    * @param {Places} places
    * @param {boolean} isQuiet  nothing is logged where it fails
+   * @param {Signal | undefined} signal
    * @returns {(Layout | null)[]} results in new memory
    */
-  #runHere(run, places, isQuiet) {
-    const inputs = this.#inputsOf(run)
+  #runHere(run, places, isQuiet, signal) {
+    const inputs = this.#inputsOf(run, signal)
     for (const { storage } of inputs) backend.addressOf(storage)
     for (const place of places) if (place) backend.addressOf(place.storage)
     const { results, took } = this.session.runHere(inputs, places, isQuiet)
@@ -175,7 +181,7 @@ class LibraryRuns {
    * @returns {Promise<(Layout | null)[]>} results in new memory
    */
   async #runOnThread(run, places, isQuiet, signal) {
-    const inputs = this.#inputsOf(run)
+    const inputs = this.#inputsOf(run, signal)
     /** @type {[Layout, Layout][]} */
     const used = []
     /** @type {(layout: Layout, isRead: boolean) => Layout} */
@@ -217,26 +223,30 @@ class LibraryRuns {
    *
    * @param {Run} run
    * @param {Places} places  which change
-   * @param {import('./targets').Target[]} open
+   * @param {Map<string, number>} named
    * @param {number[]} guesses
    * @param {boolean} isHere
    * @param {Signal | undefined} signal
    */
-  async #runUnsure(run, places, open, guesses, isHere, signal) {
+  async #runUnsure(run, places, named, guesses, isHere, signal) {
     this.learned = []
     for (const k of guesses) places[k] = null
-    for (const target of open) {
+    for (const target of run.targets) {
       places[target.slot.index] = null
       target.isCopied = true
     }
     try {
       const results = isHere
-        ? this.#runHere(run, places, false)
+        ? this.#runHere(run, places, false, signal)
         : await this.#runOnThread(run, places, false, signal)
-      this.isMisled ||= guesses.length > 0
+      this.isMisled ||= results.some((result, k) => {
+        if (result === null) return false
+        const promised = expectedShape(run.method.outputs[k], named)
+        return promised !== null && !isSameShape(promised, result.shape)
+      })
       return results
     } catch (later) {
-      throw /** @type {any} */ (later)?.code === 'ERR_MODEL' ? run.failed(later) : later
+      throw isOfModel(later, signal) ? run.failed(later) : later
     }
   }
 
@@ -290,6 +300,16 @@ class LibraryRuns {
 
 rootless(LibraryRuns)
 
+/**
+ * @param {any} error
+ * @param {Signal | undefined} signal  whose reason may have any code
+ * @returns {boolean} is it onnxruntime's?
+ */
+function isOfModel(error, signal) {
+  const isReason = signal !== undefined && signal.isAborted && error === signal.reason
+  return !isReason && error?.code === 'ERR_MODEL'
+}
+
 /** @param {import('./targets').Target[]} targets @param {number} k  an output's index */
 const isTarget = (targets, k) => targets.some(({ slot }) => slot.index === k)
 
@@ -298,14 +318,12 @@ const isTarget = (targets, k) => targets.some(({ slot }) => slot.index === k)
  *
  * @param {Run} run
  * @param {Map<string, number>} named
- * @returns {import('./targets').Target[]} those of unknown shapes
  */
 function resizeTargets({ targets }, named) {
-  return targets.filter((target) => {
+  for (const target of targets) {
     const shape = expectedShape(target.slot, named)
     if (shape !== null) resizeTarget(target, shape)
-    return shape === null && !target.isCopied
-  })
+  }
 }
 
 /**

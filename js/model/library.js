@@ -11,7 +11,7 @@ const { show } = require('../base/validate')
 const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { fix } = require('../backend/pins')
-const { placeOf, isMarkBinding } = require('../runtime/host')
+const { placeOf, isMarkBinding, isOfWasmMemory } = require('../runtime/host')
 const { platformName } = require('../runtime/platform')
 const { Tensor } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
@@ -301,7 +301,8 @@ function forThread(layout, isRead) {
   const isTheirs = storage.kind === 'js'
   if (isTheirs && isSharedArrayBuffer(storage.buffer)) return layout // asking takes microseconds
   backend.promote(storage)
-  const isResized = isTheirs && isResizable(/** @type {ArrayBuffer} */ (storage.buffer))
+  const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
+  const isResized = isTheirs && (isResizable(buffer) || isOfWasmMemory(buffer))
   if (isMarkBinding() && !isResized) {
     fix(storage)
     return layout

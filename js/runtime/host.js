@@ -264,6 +264,36 @@ const readModule = (name) => fs.readFileSync(path.join(root, 'dist', name))
 /** Does markAsUntransferable stop ArrayBuffer.prototype.transfer, as from Node 24 on? undefined: not tried yet @type {boolean | undefined} */
 let isMarkEnough
 
+const WASM_PAGE = 2 ** 16 // bytes
+
+/** read at once: test tools replace or remove it */
+const { structuredClone } = globalThis
+
+/** @param {ArrayBuffer} buffer @returns {string} why it cannot be transferred twice, or not at all: it stays where it is */
+function refusal(buffer) {
+  try {
+    structuredClone(null, { transfer: [buffer, buffer] })
+    return ''
+  } catch (error) {
+    return String(/** @type {any} */ (error)?.message)
+  }
+}
+
+/**
+ * Is this the buffer of a WebAssembly.Memory? Growing that detaches it, marked or not, and ends the process where it is marked
+ * (Node 24 and later).
+ *
+ * @param {ArrayBuffer} buffer  of fixed length
+ * @returns {boolean} false also where the runtime does not tell
+ */
+function isOfWasmMemory(buffer) {
+  const { byteLength } = buffer
+  if (byteLength === 0 || byteLength % WASM_PAGE !== 0 || isUntransferable(buffer)) return false
+  const { bun, deno } = process.versions // which may transfer the buffer before they see that it is there twice
+  if (bun !== undefined || deno !== undefined || typeof structuredClone !== 'function') return false
+  return refusal(buffer) !== refusal(new ArrayBuffer(1))
+}
+
 /**
  * Keeps a buffer from being transferred, as far as the runtime can: byte streams in Node 20 and 22 transfer it nevertheless, as do
  * ArrayBuffer's methods in Node 22. Buffers over memory that is not V8's are marked already; these methods ignore the mark on all
@@ -274,6 +304,7 @@ let isMarkEnough
 function keepAttached(buffer) {
   const isMarked = isUntransferable(buffer)
   const { markAsUntransferable } = worker
+  if (isOfWasmMemory(buffer)) return // nothing transfers it
   if (!isMarked) markAsUntransferable(buffer)
   isMarkEnough ??= keepsMarked(markAsUntransferable)
   if (isMarkEnough && !isMarked) return
@@ -446,6 +477,7 @@ module.exports = {
   readModule,
   keepAttached,
   isMarkBinding,
+  isOfWasmMemory,
   isUntransferable,
   ballastOf,
   keepSpare,

@@ -1,5 +1,5 @@
 // samebytes/module and onnxruntime's tensors. Compiled only.
-import { fromOrt, tensor, toOrt, zeros, type Tensor } from 'samebytes'
+import { fromOrt, openSafetensors, tensor, toOrt, unshare, zeros, type Tensor } from 'samebytes'
 import { Module, type ModelValue, type RunOptions, type ValueInfo } from 'samebytes/module'
 import { is, type Owned } from './equal.mjs'
 
@@ -20,6 +20,11 @@ fromOrt(new Float32Array(2))
 const module = await Module.load('model.onnx', { executionProviders: ['cpu'], ort: {} })
 await Module.load({ encode: new Uint8Array(4), decode: new URL('file:///model.onnx'), third: tensor([1], 'uint8') })
 const names: string[] = module.methodNames
+const { name, version, reason }: { name: 'library' | 'binding', version: string | null, reason: string } = module.runtime
+await Module.load('model.onnx', { runtime: 'library', thread: 'never', concurrency: 2, weights: openSafetensors('w.safetensors'), prepack: 'shared' })
+// @ts-expect-error None of its words.
+await Module.load('model.onnx', { runtime: 'cpu' })
+await module.run([], { inPlace: true })
 const [first]: ValueInfo[] = module.inputs
 const shape: (number | string | null)[] | null | undefined = first?.shape
 const list: ModelValue[] = [t, 1, 2n, true, 'text', [1, 2], [[1], [2]], new Float32Array(3)]
@@ -39,6 +44,9 @@ interface Classifier {
 }
 const classifier = await Module.load<Classifier>('model.onnx')
 const image = zeros([2], 'uint8')
+const token = classifier.share({ uses: 2 })
+is<Module<Classifier>>()(Module.fromShared(token))
+unshare(token)
 const { logits, label } = await classifier.forward({ image, data: [1, 2] })
 is<Tensor<'float32'>>()(logits)
 is<string[]>()(label)
@@ -106,4 +114,4 @@ module.setInput(0, Symbol('x'))
 // @ts-expect-error The constructor is nobody's.
 void new Module()
 
-export { names, shape, disposed, y }
+export { names, name, version, reason, shape, disposed, y }
