@@ -448,9 +448,12 @@ async function loadSession(model, options) {
   openLibrary()
   const bytes = typeof model === 'string' ? null : fromBlob(model)
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
-  const used = layout === null ? null : forThread(layout, true)
+  /** @type {Layout | null} */
+  let used = null
+  let handle
   try {
-    const handle = await new Promise((resolve, reject) => {
+    used = layout === null ? null : forThread(layout, true)
+    handle = await new Promise((resolve, reject) => {
       if (used !== null) {
         backend.addressOf(used.storage)
         ffi.putOperand(used, true)
@@ -468,6 +471,9 @@ async function loadSession(model, options) {
       ffi.check()
     })
     return new LibrarySession(handle, options.isQuiet)
+  } catch (error) {
+    if (handle !== undefined) addon.modelClose(handle) // it would stay until it is collected
+    throw error
   } finally {
     if (used !== null) releaseTwin(used, /** @type {Layout} */ (layout))
     bytes?.dispose()

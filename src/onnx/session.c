@@ -7,7 +7,8 @@ struct sb__onnx_session {
   atomic_int references;
   OrtSession *ort;
   size_t inputs, outputs;
-  char **names; /* of inputs, then of outputs; the library's */
+  OrtAllocator *theirs; /* of names */
+  char **names;         /* of inputs, then of outputs */
 };
 
 /* ---- Loading ---- */
@@ -26,7 +27,7 @@ sb_status sb__onnx_load_log_id(sb__onnx_load *load, const char *id) {
 
 sb_status sb__onnx_load_begin(const sb__onnx_options *options, sb__onnx_load *load) {
   *load = (sb__onnx_load){.options = NULL};
-  sb_status status = sb__onnx_said(sb__ort.CreateSessionOptions(&load->options));
+  sb_status status = sb__onnx_made(sb__ort.CreateSessionOptions(&load->options), &load->options);
   if (status) return status;
   OrtSessionOptions *made = load->options;
   const struct {
@@ -63,23 +64,25 @@ static sb_status create_session(const sb__onnx_load *load, OrtSession **out) {
     answer = sb__ort.CreateSessionFromArray(sb__onnx_env(), load->bytes, load->nbytes,
                                             load->options, out);
   }
-  return sb__onnx_said(answer);
+  return sb__onnx_made(answer, out);
 }
 
 static sb_status read_names(sb__onnx_session *s) {
-  OrtAllocator *theirs = NULL;
   sb_status status = sb__onnx_said(sb__ort.SessionGetInputCount(s->ort, &s->inputs));
   if (!status) status = sb__onnx_said(sb__ort.SessionGetOutputCount(s->ort, &s->outputs));
-  if (!status) status = sb__onnx_said(sb__ort.GetAllocatorWithDefaultOptions(&theirs));
+  if (!status)
+    status = sb__onnx_made(sb__ort.GetAllocatorWithDefaultOptions(&s->theirs), &s->theirs);
   if (status) return status;
   const size_t count = s->inputs + s->outputs;
   s->names = sb__alloc((count + 1) * sizeof *s->names);
   if (!s->names) return sb__fail(SB_ERR_MEMORY, "no memory for names");
   memset(s->names, 0, (count + 1) * sizeof *s->names);
   for (size_t i = 0; !status && i < count; i++) {
-    status = sb__onnx_said(
-        i < s->inputs ? sb__ort.SessionGetInputName(s->ort, i, theirs, &s->names[i])
-                      : sb__ort.SessionGetOutputName(s->ort, i - s->inputs, theirs, &s->names[i]));
+    OrtStatus *answer =
+        i < s->inputs
+            ? sb__ort.SessionGetInputName(s->ort, i, s->theirs, &s->names[i])
+            : sb__ort.SessionGetOutputName(s->ort, i - s->inputs, s->theirs, &s->names[i]);
+    status = sb__onnx_made(answer, &s->names[i]);
   }
   return status;
 }
@@ -113,11 +116,10 @@ sb__onnx_session *sb__onnx_session_ref(sb__onnx_session *s) {
 }
 
 static void free_names(sb__onnx_session *s) {
-  OrtAllocator *theirs = NULL;
-  OrtStatus *answer = sb__ort.GetAllocatorWithDefaultOptions(&theirs);
-  for (size_t i = 0; !answer && s->names && i < s->inputs + s->outputs; i++)
-    if (s->names[i]) answer = sb__ort.AllocatorFree(theirs, s->names[i]);
-  if (answer) sb__ort.ReleaseStatus(answer);
+  for (size_t i = 0; s->names && i < s->inputs + s->outputs; i++) {
+    OrtStatus *answer = s->names[i] ? sb__ort.AllocatorFree(s->theirs, s->names[i]) : NULL;
+    if (answer) sb__ort.ReleaseStatus(answer);
+  }
   sb__free(s->names);
 }
 
@@ -144,9 +146,9 @@ sb_status sb__onnx_session_info(const sb__onnx_session *s, bool outputs, size_t 
                                 sb__onnx_info *out) {
   const OrtTensorInfo *info = NULL;
   *out = (sb__onnx_info){.type = -1};
-  sb_status status =
-      sb__onnx_said(outputs ? sb__ort.SessionGetOutputTypeInfo(s->ort, i, &out->owner)
-                            : sb__ort.SessionGetInputTypeInfo(s->ort, i, &out->owner));
+  OrtStatus *answer = outputs ? sb__ort.SessionGetOutputTypeInfo(s->ort, i, &out->owner)
+                              : sb__ort.SessionGetInputTypeInfo(s->ort, i, &out->owner);
+  sb_status status = sb__onnx_made(answer, &out->owner);
   if (!status) status = sb__onnx_said(sb__ort.CastTypeInfoToTensorInfo(out->owner, &info));
   if (!status && info) {
     status = sb__onnx_said(sb__ort.GetDimensionsCount(info, &out->ndim));
