@@ -26,6 +26,7 @@ const LATER = [
   'native/parsers.test.js', // files whose bytes are drawn; api/formats refuses what parsers refuse
   'api/heap.test.js', // processes whose heap is small
   'cuda/failures.test.js', // calls of the driver that fail, one by one
+  'native/model-failures.test.js', // calls of onnxruntime's library that fail, one by one
   'native/bad-files.test.js', // files that lie; api/formats refuses what parsers refuse
   'native/files.test.js', // disks that are full and saves that are killed; api/formats and remote/formats read and write files
   'native/rewritten.test.js', // files that other processes write while they are mapped

@@ -130,6 +130,12 @@ const TOOLS = {
     isThere: () => fs.existsSync(path.join(ROOT, 'build', 'fakecuda', 'libcuda_fake.so')),
     where: 'bash scripts/build fakecuda, on Linux, whose CUDA it stands in for',
   },
+  'the fake onnxruntime': {
+    isThere: () =>
+      fs.existsSync(path.join(ROOT, 'build', 'fakeort', 'libonnxruntime_fake.so')) &&
+      process.platform === 'linux',
+    where: 'bash scripts/build fakeort, on Linux',
+  },
   'the WebAssembly build': {
     isThere: () => fs.existsSync(path.join(ROOT, 'dist', 'samebytes-algorithms-shared.wasm')),
     where:

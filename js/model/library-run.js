@@ -202,9 +202,14 @@ class LibraryRuns {
       for (const place of to) if (place) backend.addressOf(place.storage)
       const { results, took } = await this.session.run(from, to, isQuiet, signal)
       this.#count(took)
-      for (const [k, place] of places.entries()) {
-        const written = to[k]
-        if (place && written && written !== place) copyBack(place, written)
+      try {
+        for (const [k, place] of places.entries()) {
+          const written = to[k]
+          if (place && written && written !== place) copyBack(place, written)
+        }
+      } catch (error) {
+        releaseAll(results)
+        throw error
       }
       return results
     } finally {

@@ -533,11 +533,12 @@ async function loadSession(model, options, threaded = forThread) {
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
   /** @type {Layout | null} */
   let used = null
+  let handle
   try {
     used = layout === null ? null : threaded(layout, true)
     const prepacked = weights !== null && isPrepacked ? prepackedFor(weights) : undefined
     const path = used === null ? model : undefined
-    const handle = await new Promise((resolve, reject) =>
+    handle = await new Promise((resolve, reject) =>
       beginLoad(path, used, options, given, prepacked, (made) => {
         try {
           checkModel()
@@ -548,6 +549,9 @@ async function loadSession(model, options, threaded = forThread) {
       }),
     )
     return new LibrarySession(handle, options.isQuiet, source)
+  } catch (error) {
+    if (handle !== undefined) addon.modelClose(handle) // it would stay until it is collected
+    throw error
   } finally {
     for (const t of given.values()) t.dispose() // the session holds their storages
     if (used !== null) releaseTwin(used, /** @type {Layout} */ (layout))

@@ -440,10 +440,9 @@ napi_value sb__node_model_begin(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   sb__environment *e = sb__enter(env, info, 1, &argument);
   sb__onnx_session *s = session_of(env, argument);
-  begin_results(e, s ? sb__onnx_run_new(s) : NULL);
-  sb__report(&e->binding, !s       ? sb__fail(SB_ERR_STALE, "the session was closed")
-                          : e->run ? SB_OK
-                                   : no_memory());
+  end_results(e);
+  sb__report(&e->binding,
+             s ? sb__onnx_run_new(s, &e->run) : sb__fail(SB_ERR_STALE, "the session was closed"));
   return NULL;
 }
 
@@ -457,6 +456,12 @@ napi_value sb__node_model_give_up(napi_env env, napi_callback_info info) {
 
 static sb_status no_run(void) { return sb__fail(SB_ERR_STALE, "no run was begun"); }
 
+/* A step of a run: where one fails there are no more, and what the run held is let go of. */
+static void report_step(sb__environment *e, sb_status status) {
+  if (status) end_results(e);
+  sb__report(&e->binding, status);
+}
+
 /* modelInput(i): the frame's first operand. */
 napi_value sb__node_model_input(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
@@ -464,7 +469,7 @@ napi_value sb__node_model_input(napi_env env, napi_callback_info info) {
   const size_t i = (size_t)sb__number_of(env, argument);
   sb_status status = e->run ? sb__read_operand(&e->binding) : no_run();
   if (!status) status = sb__onnx_run_input(e->run, i, &e->binding.operands[0]);
-  sb__report(&e->binding, status);
+  report_step(e, status);
   return NULL;
 }
 
@@ -477,7 +482,7 @@ napi_value sb__node_model_output(napi_env env, napi_callback_info info) {
   napi_get_value_bool(env, arguments[1], &given);
   sb_status status = !e->run ? no_run() : given ? sb__read_operand(&e->binding) : SB_OK;
   if (!status) status = sb__onnx_run_output(e->run, i, given ? &e->binding.operands[0] : NULL);
-  sb__report(&e->binding, status);
+  report_step(e, status);
   return NULL;
 }
 
@@ -498,7 +503,7 @@ static sb_status run_here(sb__environment *e, bool quiet) {
   const int64_t begun = sb__os_thread_time();
   const sb_status status = sb__onnx_run_perform(e->run, quiet);
   e->binding.frame[SB__FRAME_RESULTS] = (double)(sb__os_thread_time() - begun);
-  if (status || !sb__onnx_run_left(e->run)) end_results(e);
+  if (!status && !sb__onnx_run_left(e->run)) end_results(e);
   return status;
 }
 
@@ -514,7 +519,7 @@ napi_value sb__node_model_run(napi_env env, napi_callback_info info) {
   sb_status status = !e->run                 ? no_run()
                      : type == napi_function ? begin_run(e, quiet, arguments[1])
                                              : run_here(e, quiet);
-  sb__report(&e->binding, status);
+  report_step(e, status);
   return NULL;
 }
 
@@ -549,8 +554,8 @@ napi_value sb__node_model_result(napi_env env, napi_callback_info info) {
     if (status) sb_tensor_release(t);
   }
   b->frame[SB__FRAME_RESULTS + 3] = (double)copied;
-  if (e->run && !sb__onnx_run_left(e->run)) end_results(e);
-  sb__report(b, status);
+  if (!status && !sb__onnx_run_left(e->run)) end_results(e);
+  report_step(e, status);
   return NULL;
 }
 

@@ -32,6 +32,14 @@ sb_status sb__onnx_said(OrtStatus *answer) {
   return status;
 }
 
+sb_status sb__onnx_made(OrtStatus *answer, const void *at) {
+  const void *made = NULL;
+  const sb_status status = sb__onnx_said(answer);
+  memcpy(&made, at, sizeof made);
+  if (status || made) return status;
+  return sb__fail(SB_ERR_MODEL, "onnxruntime gave nothing, and no error");
+}
+
 /* A session's arena never shrinks, and eight sessions have eight: so all sessions use one of the environment's. Where it cannot be made (the
  * program has registered an allocator of its own, say), each has its own. */
 static bool has_arena;
@@ -44,7 +52,7 @@ enum { DEFAULT_MEMORY = 0 };                        /* OrtMemType */
 static void open_arena(void) {
   OrtMemoryInfo *what = NULL;
   sb_status status =
-      sb__onnx_said(sb__ort.CreateCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, &what));
+      sb__onnx_made(sb__ort.CreateCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, &what), &what);
   if (!status) status = sb__onnx_said(sb__ort.CreateAndRegisterAllocator(library.env, what, NULL));
   has_arena = !status;
   if (what) sb__ort.ReleaseMemoryInfo(what);
@@ -58,8 +66,25 @@ static void fill_table(const void *const *api) {
 #undef X
 }
 
-static sb_status open_library(const char *path) {
+static sb_status open_environment(void) {
   enum { WARNINGS = 2 };
+  OrtEnv *env = NULL;
+  OrtMemoryInfo *host = NULL;
+  sb_status status = sb__onnx_made(sb__ort.CreateEnv(WARNINGS, "samebytes", &env), &env);
+  if (!status)
+    status =
+        sb__onnx_made(sb__ort.CreateCpuMemoryInfo(DEVICE_ALLOCATOR, DEFAULT_MEMORY, &host), &host);
+  if (status) {
+    if (env) sb__ort.ReleaseEnv(env);
+    return status;
+  }
+  library.env = env;
+  library.host = host;
+  open_arena();
+  return SB_OK;
+}
+
+static sb_status open_library(const char *path) {
   char why[512];
   const OrtApiBase *(*base)(void) = NULL;
   void *opened = sb__os_library(path, why, sizeof why);
@@ -73,14 +98,9 @@ static sb_status open_library(const char *path) {
   }
   fill_table(api);
   strncpy(library.version, base()->GetVersionString(), sizeof library.version - 1);
-  sb_status status = sb__onnx_said(sb__ort.CreateEnv(WARNINGS, "samebytes", &library.env));
-  if (!status)
-    status =
-        sb__onnx_said(sb__ort.CreateCpuMemoryInfo(DEVICE_ALLOCATOR, DEFAULT_MEMORY, &library.host));
-  if (status) return status;
-  open_arena();
-  library.is_open = true;
-  return SB_OK;
+  const sb_status status = open_environment();
+  library.is_open = !status;
+  return status;
 }
 
 sb_status sb__onnx_open(const char *path) {
@@ -120,9 +140,11 @@ sb_status sb__onnx_value(void *data, const sb_tensor *t, OrtValue **out) {
   if (!type) {
     return sb__fail(SB_ERR_DTYPE, "onnxruntime has no type for %s", sb_dtype_name(t->dtype));
   }
-  return sb__onnx_said(sb__ort.CreateTensorWithDataAsOrtValue(library.host, data ? data : &nothing,
-                                                              (size_t)sb_tensor_nbytes(t), t->shape,
-                                                              (size_t)t->ndim, type, out));
+  *out = NULL;
+  OrtStatus *answer = sb__ort.CreateTensorWithDataAsOrtValue(library.host, data ? data : &nothing,
+                                                             (size_t)sb_tensor_nbytes(t), t->shape,
+                                                             (size_t)t->ndim, type, out);
+  return sb__onnx_made(answer, out);
 }
 
 static sb_status read_layout(const OrtValue *value, sb_dtype *dtype, size_t *ndim, int64_t *shape) {
@@ -130,7 +152,7 @@ static sb_status read_layout(const OrtValue *value, sb_dtype *dtype, size_t *ndi
   int is_tensor = 0, type = 0;
   sb_status status = sb__onnx_said(sb__ort.IsTensor(value, &is_tensor));
   if (!status && !is_tensor) status = sb__fail(SB_ERR_UNSUPPORTED, "it is no tensor");
-  if (!status) status = sb__onnx_said(sb__ort.GetTensorTypeAndShape(value, &info));
+  if (!status) status = sb__onnx_made(sb__ort.GetTensorTypeAndShape(value, &info), &info);
   if (!status) status = sb__onnx_said(sb__ort.GetTensorElementType(info, &type));
   if (!status) status = sb__onnx_said(sb__ort.GetDimensionsCount(info, ndim));
   if (!status && sb__onnx_dtype(type) < 0)
@@ -184,8 +206,11 @@ sb_status sb__onnx_take(OrtValue *value, bool is_shared, sb_tensor *out, size_t 
   taken_value *x = NULL;
   *copied = 0;
   sb_status status = read_layout(value, &dtype, &ndim, shape);
-  if (!status) status = sb__onnx_said(sb__ort.GetTensorMutableData(value, &data));
   if (!status) status = sb_tensor_init(NULL, dtype, (int32_t)ndim, shape, NULL, 0, &layout);
+  if (!status) {
+    OrtStatus *answer = sb__ort.GetTensorMutableData(value, &data);
+    status = sb_tensor_nbytes(&layout) ? sb__onnx_made(answer, &data) : sb__onnx_said(answer);
+  }
   if (!status) {
     const int64_t nbytes = sb_tensor_nbytes(&layout);
     const bool is_copied = is_shared || !nbytes || atomic_load(&taken) + nbytes > MOST_TAKEN;

@@ -24,6 +24,11 @@ sb_status sb__onnx_said(OrtStatus *answer);
 const char *sb__onnx_words(void);
 void sb__onnx_set_words(const char *text);
 
+/* The same of a function that makes something; SB_ERR_MODEL also where it made nothing.
+ *
+ *   at  where it puts the pointer to that */
+sb_status sb__onnx_made(OrtStatus *answer, const void *at);
+
 const OrtEnv *sb__onnx_env(void);
 
 /* Does the library let sessions share an arena of ours? */
@@ -129,8 +134,10 @@ void sb__onnx_info_end(sb__onnx_info *info);
 /* One run of a session: inputs, and outputs that are given or wanted. One thread at a time, but for sb__onnx_run_stop. */
 typedef struct sb__onnx_run sb__onnx_run;
 
-/* Holds a reference to the session. NULL: no memory. */
-sb__onnx_run *sb__onnx_run_new(sb__onnx_session *session);
+/* Holds a reference to the session.
+ *
+ * Errors  SB_ERR_MEMORY · SB_ERR_MODEL */
+sb_status sb__onnx_run_new(sb__onnx_session *session, sb__onnx_run **out);
 void sb__onnx_run_free(sb__onnx_run *run); /* NULL is fine */
 
 /* Adds input i, a contiguous tensor, or an output, to be written there. Holds the storage, unless it is borrowed: then the caller keeps the bytes

@@ -24,14 +24,14 @@ static char *carve(char **at, size_t nbytes) {
   return here;
 }
 
-sb__onnx_run *sb__onnx_run_new(sb__onnx_session *session) {
+sb_status sb__onnx_run_new(sb__onnx_session *session, sb__onnx_run **out) {
   const size_t inputs = sb__onnx_session_count(session, false),
                outputs = sb__onnx_session_count(session, true), count = inputs + outputs;
   sb__onnx_run *r = NULL;
   const size_t each = sizeof *r->storages + sizeof *r->values + sizeof *r->passed +
                       sizeof *r->names + sizeof *r->uses;
   r = sb__alloc(sizeof *r + count * each);
-  if (!r) return NULL;
+  if (!r) return sb__fail(SB_ERR_MEMORY, "no memory for a run");
   memset(r, 0, sizeof *r + count * each);
   char *at = (char *)(r + 1);
   r->storages = (sb_storage **)(void *)carve(&at, count * sizeof *r->storages);
@@ -43,9 +43,12 @@ sb__onnx_run *sb__onnx_run_new(sb__onnx_session *session) {
   r->outputs = outputs;
   r->session = sb__onnx_session_ref(session);
   atomic_init(&r->is_stopped, false);
-  if (!sb__onnx_session_options(session, &r->options)) return r;
-  sb__onnx_run_free(r);
-  return NULL;
+  const sb_status status = sb__onnx_session_options(session, &r->options);
+  if (status)
+    sb__onnx_run_free(r);
+  else
+    *out = r;
+  return status;
 }
 
 void sb__onnx_run_free(sb__onnx_run *r) {
@@ -106,11 +109,20 @@ static size_t gather(sb__onnx_run *r, size_t from, size_t count, bool outputs) {
   return n;
 }
 
-/* The library has written values where there were none. */
+/* The library has written values where there were none, also where it failed later. */
 static void keep_results(sb__onnx_run *r) {
   const size_t from = r->inputs;
   for (size_t i = 0, n = 0; i < r->outputs; i++)
     if (r->uses[from + i]) r->values[from + i] = (OrtValue *)(uintptr_t)r->passed[from + n++];
+}
+
+static sb_status check_results(const sb__onnx_run *r) {
+  for (size_t i = 0; i < r->outputs; i++) {
+    if (r->uses[r->inputs + i] && !r->values[r->inputs + i])
+      return sb__fail(SB_ERR_MODEL, "onnxruntime gave no value of %s, and no error",
+                      sb__onnx_session_name(r->session, true, i));
+  }
+  return SB_OK;
 }
 
 sb_status sb__onnx_run_perform(sb__onnx_run *r, bool quiet) {
@@ -124,6 +136,7 @@ sb_status sb__onnx_run_perform(sb__onnx_run *r, bool quiet) {
                                      r->passed, inputs, r->names + r->inputs, outputs,
                                      (OrtValue **)(uintptr_t)(r->passed + r->inputs)));
   keep_results(r);
+  if (!status) status = check_results(r);
   if (!status) status = sb__onnx_session_intact(r->session);
   r->is_done = !status;
   return status;

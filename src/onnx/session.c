@@ -15,6 +15,7 @@ struct sb__onnx_session {
   atomic_int references;
   OrtSession *ort;
   size_t inputs, outputs;
+  OrtAllocator *theirs;           /* of names */
   char **names;                   /* of inputs, then of outputs; the library's */
   _Atomic(OrtRunOptions *) spare; /* of the last run, for the next one */
   sb__onnx_weight *weights;
@@ -45,7 +46,7 @@ sb_status sb__onnx_load_log_id(sb__onnx_load *load, const char *id) {
 
 sb_status sb__onnx_load_begin(const sb__onnx_options *options, sb__onnx_load *load) {
   *load = (sb__onnx_load){.options = NULL};
-  sb_status status = sb__onnx_said(sb__ort.CreateSessionOptions(&load->options));
+  sb_status status = sb__onnx_made(sb__ort.CreateSessionOptions(&load->options), &load->options);
   if (status) return status;
   OrtSessionOptions *made = load->options;
   const struct {
@@ -102,7 +103,8 @@ sb_status sb__onnx_prepacked_new(sb__onnx_prepacked **out) {
   sb__onnx_prepacked *p = sb__alloc(sizeof *p);
   if (!p) return sb__fail(SB_ERR_MEMORY, "no memory for prepacked weights");
   atomic_init(&p->references, 1);
-  const sb_status status = sb__onnx_said(sb__ort.CreatePrepackedWeightsContainer(&p->container));
+  const sb_status status =
+      sb__onnx_made(sb__ort.CreatePrepackedWeightsContainer(&p->container), &p->container);
   if (status)
     sb__free(p);
   else
@@ -155,23 +157,25 @@ static sb_status create_session(const sb__onnx_load *load, OrtSession **out) {
   } else {
     answer = create_of_bytes(load, out);
   }
-  return sb__onnx_said(answer);
+  return sb__onnx_made(answer, out);
 }
 
 static sb_status read_names(sb__onnx_session *s) {
-  OrtAllocator *theirs = NULL;
   sb_status status = sb__onnx_said(sb__ort.SessionGetInputCount(s->ort, &s->inputs));
   if (!status) status = sb__onnx_said(sb__ort.SessionGetOutputCount(s->ort, &s->outputs));
-  if (!status) status = sb__onnx_said(sb__ort.GetAllocatorWithDefaultOptions(&theirs));
+  if (!status)
+    status = sb__onnx_made(sb__ort.GetAllocatorWithDefaultOptions(&s->theirs), &s->theirs);
   if (status) return status;
   const size_t count = s->inputs + s->outputs;
   s->names = sb__alloc((count + 1) * sizeof *s->names);
   if (!s->names) return sb__fail(SB_ERR_MEMORY, "no memory for names");
   memset(s->names, 0, (count + 1) * sizeof *s->names);
   for (size_t i = 0; !status && i < count; i++) {
-    status = sb__onnx_said(
-        i < s->inputs ? sb__ort.SessionGetInputName(s->ort, i, theirs, &s->names[i])
-                      : sb__ort.SessionGetOutputName(s->ort, i - s->inputs, theirs, &s->names[i]));
+    OrtStatus *answer =
+        i < s->inputs
+            ? sb__ort.SessionGetInputName(s->ort, i, s->theirs, &s->names[i])
+            : sb__ort.SessionGetOutputName(s->ort, i - s->inputs, s->theirs, &s->names[i]);
+    status = sb__onnx_made(answer, &s->names[i]);
   }
   return status;
 }
@@ -222,11 +226,10 @@ sb__onnx_session *sb__onnx_session_ref(sb__onnx_session *s) {
 }
 
 static void free_names(sb__onnx_session *s) {
-  OrtAllocator *theirs = NULL;
-  OrtStatus *answer = sb__ort.GetAllocatorWithDefaultOptions(&theirs);
-  for (size_t i = 0; !answer && s->names && i < s->inputs + s->outputs; i++)
-    if (s->names[i]) answer = sb__ort.AllocatorFree(theirs, s->names[i]);
-  if (answer) sb__ort.ReleaseStatus(answer);
+  for (size_t i = 0; s->names && i < s->inputs + s->outputs; i++) {
+    OrtStatus *answer = s->names[i] ? sb__ort.AllocatorFree(s->theirs, s->names[i]) : NULL;
+    if (answer) sb__ort.ReleaseStatus(answer);
+  }
   sb__free(s->names);
 }
 
@@ -243,7 +246,7 @@ void sb__onnx_session_unref(sb__onnx_session *s) {
 
 sb_status sb__onnx_session_options(sb__onnx_session *s, OrtRunOptions **out) {
   *out = atomic_exchange(&s->spare, NULL);
-  return *out ? SB_OK : sb__onnx_said(sb__ort.CreateRunOptions(out));
+  return *out ? SB_OK : sb__onnx_made(sb__ort.CreateRunOptions(out), out);
 }
 
 void sb__onnx_session_give_options(sb__onnx_session *s, OrtRunOptions *options) {
@@ -268,9 +271,9 @@ sb_status sb__onnx_session_info(const sb__onnx_session *s, bool outputs, size_t 
                                 sb__onnx_info *out) {
   const OrtTensorInfo *info = NULL;
   *out = (sb__onnx_info){.type = -1};
-  sb_status status =
-      sb__onnx_said(outputs ? sb__ort.SessionGetOutputTypeInfo(s->ort, i, &out->owner)
-                            : sb__ort.SessionGetInputTypeInfo(s->ort, i, &out->owner));
+  OrtStatus *answer = outputs ? sb__ort.SessionGetOutputTypeInfo(s->ort, i, &out->owner)
+                              : sb__ort.SessionGetInputTypeInfo(s->ort, i, &out->owner);
+  sb_status status = sb__onnx_made(answer, &out->owner);
   if (!status) status = sb__onnx_said(sb__ort.CastTypeInfoToTensorInfo(out->owner, &info));
   if (!status && info) {
     status = sb__onnx_said(sb__ort.GetDimensionsCount(info, &out->ndim));

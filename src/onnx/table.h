@@ -80,6 +80,7 @@ typedef struct OrtApiBase {
  X(69, CreateCpuMemoryInfo, OrtStatus *, (int allocator, int memory, OrtMemoryInfo **out))      \
  X(76, AllocatorFree, OrtStatus *, (OrtAllocator * allocator, void *data))                      \
  X(78, GetAllocatorWithDefaultOptions, OrtStatus *, (OrtAllocator * *out))                      \
+ X(92, ReleaseEnv, void, (OrtEnv * env))                                                        \
  X(93, ReleaseStatus, void, (OrtStatus * status))                                               \
  X(94, ReleaseMemoryInfo, void, (OrtMemoryInfo * info))                                         \
  X(95, ReleaseSession, void, (OrtSession * session))                                            \
