@@ -610,7 +610,7 @@ static sb_status totals(sb__binding *b) {
 
 #ifdef SB_TEST
 static sb_status fail_allocation(sb__binding *b) {
-  sb__fail_allocation(N(0));
+  RESULT(1) = (double)sb__fail_allocation(N(0));
   RESULT(0) = (double)sb__live_allocations();
   return SB_OK;
 }

@@ -5,12 +5,25 @@
 
 #ifdef SB_TEST
 static SB_THREAD_LOCAL int64_t until_failure;
-static atomic_int_fast64_t live;
+static SB_THREAD_LOCAL bool is_spared; /* elsewhere is about other threads */
+static atomic_int_fast64_t elsewhere, live;
 
-void sb__fail_allocation(int64_t n) { until_failure = n; }
+int64_t sb__fail_allocation(int64_t n) {
+  const int64_t left = until_failure + atomic_load(&elsewhere);
+  is_spared = n < 0;
+  until_failure = n < 0 ? 0 : n;
+  atomic_store(&elsewhere, n < 0 ? -n : 0);
+  return left;
+}
+
 int64_t sb__live_allocations(void) { return atomic_load(&live); }
 
-static bool fails_now(void) { return until_failure > 0 && --until_failure == 0; }
+static bool fails_now(void) {
+  if (until_failure > 0 && --until_failure == 0) return true;
+  int_fast64_t n = is_spared ? 0 : atomic_load(&elsewhere);
+  while (n > 0 && !atomic_compare_exchange_weak(&elsewhere, &n, n - 1)) continue;
+  return n == 1;
+}
 static void *made(void *data) {
   atomic_fetch_add(&live, data != NULL);
   return data;

@@ -24,8 +24,9 @@ void *sb__alloc_aligned(size_t nbytes);       /* nbytes > 0; SB_ALIGNMENT */
 void sb__free(void *data);                    /* a result of sb__alloc or sb__realloc */
 void sb__free_aligned(void *data);            /* a result of sb__alloc_aligned */
 #ifdef SB_TEST
-void sb__fail_allocation(int64_t n); /* the n-th from now fails on this thread, once; 0: none */
-int64_t sb__live_allocations(void);  /* of all threads */
+/* The n-th from now fails on this thread, once; of -n the n-th on the others; 0: none. Gives what was left of the last number. */
+int64_t sb__fail_allocation(int64_t n);
+int64_t sb__live_allocations(void); /* of all threads */
 #endif
 
 /* storage.c: memory that a call takes for itself and gives back before it ends. It counts against the limit that JavaScript set, with

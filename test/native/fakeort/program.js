@@ -39,10 +39,11 @@ const ENTRIES = new Map(
   ].map(([, place, name]) => [Number(place), name]),
 )
 
-/** The n-th allocation in C from now on fails; 0: none. */
+/** The n-th allocation in C from now on fails; of -n the n-th on other threads; 0: none. Gives how many the last one still waited for. @param {number} n */
 function failAllocation(n) {
   frame.f64[tables.frame.ARGS] = n
   backend.call(opcodes.fail_allocation)
+  return frame.f64[tables.frame.RESULTS + 1]
 }
 
 /** Objects of the library's, and what memory() has of tensors, that are alive. */
@@ -75,15 +76,16 @@ async function outcomeOf(act) {
 /**
  * Acts while the first call fails, then the second, and so on until there are no more.
  *
- * @param {'failAt' | 'nullAt' | 'allocation'} word
+ * @param {'failAt' | 'nullAt' | 'allocation' | 'allocationElsewhere'} word
  * @param {() => any} act  leaves nothing
  */
 async function inTurn(word, act) {
   await act()
   const said = []
+  const isCall = !word.startsWith('allocation')
   const set = (/** @type {number} */ n) =>
-    word === 'allocation' ? failAllocation(n) : tell(word, n)
-  for (let n = 1; ; n++) {
+    isCall ? tell(word, n) : failAllocation(word === 'allocation' ? n : -n)
+  for (let n = 1; n < 1000; n++) {
     const before = alive()
     let isOver = false
     set(n)
@@ -91,14 +93,17 @@ async function inTurn(word, act) {
       try {
         return await act()
       } finally {
-        isOver = word === 'allocation' ? n > 400 : asked(word) > 0
-        set(0)
+        if (isCall) {
+          isOver = asked(word) > 0
+          tell(word, 0)
+        } else isOver = failAllocation(0) > 0
       }
     })
-    const entry = word === 'allocation' ? '' : ENTRIES.get(asked('last'))
+    const entry = isCall ? ENTRIES.get(asked('last')) : ''
     if (isOver) return { said, last: outcome }
     said.push({ n, entry, ...outcome, left: differences(before, alive()) })
   }
+  throw new Error('it goes on and on')
 }
 
 const bytes = (/** @type {string} */ text) => new TextEncoder().encode(`fakeort\n${text}`)
