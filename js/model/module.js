@@ -190,14 +190,17 @@ class Module {
     const methods = new Map()
     try {
       for (const [i, [name]] of sources.entries()) {
-        const session = await openSession(models[i], runtime)
-        methods.set(String(name), methodOver(String(name), session, runtime))
+        const own = { ...runtime } // one model may need the binding, another not
+        const session = await openSession(models[i], own)
+        methods.set(String(name), methodOver(String(name), session, own))
       }
     } catch (error) {
       for (const { session } of methods.values()) await close(session)
       throw error
     }
-    return new Module(KEY, methods, runtime.info, concurrency)
+    const infos = [...methods.values()].map((method) => method.runtime.info)
+    const info = infos.find(({ name }) => name === 'binding') ?? infos[0]
+    return new Module(KEY, methods, info, concurrency)
   }
 
   /**
@@ -582,7 +585,7 @@ class Module {
     const values = valuesOf(method, inputs)
     const { targets, wanted } = targetsOf(method, outputs)
     if (signal !== undefined) instance().checkSignal(signal)
-    const pairs = inPlace ? pairsOf(module, method) : null
+    const pairs = inPlace ? pairsOf(method) : null
     const run = new Run(method, values, targets, wanted, pairs) // the last step that may run code of the caller's
     if (module.#ending !== null) Module.#methodOf(module, name)
     run.pin()
@@ -641,11 +644,11 @@ function methodOver(name, session, runtime) {
 }
 
 /**
- * @param {Module} module
  * @param {Method} method
  * @returns {Map<string, string>} inputs that may have an output's bytes, by the output
  */
-function pairsOf({ runtime: { name, reason } }, { session }) {
+function pairsOf({ session, runtime }) {
+  const { name, reason } = runtime.info
   if (name !== 'library') {
     throw instance().failure('ERR_UNSUPPORTED', `inPlace takes onnxruntime's library: ${reason}`)
   }

@@ -112,6 +112,14 @@ describe('what runs models', function () {
     })
   })
 
+  it('is told of each model: one of strings leaves another to the library', async () => {
+    const module = await Module.load({ forward: DOUBLE, words: same('string') })
+    assert.deepEqual([module.runtime.name, module.runtime.reason], ['binding', "'x' is of strings"])
+    assert.deepEqual((await module.forward([1]))[0].toArray(), [2])
+    assert.deepEqual(await module.execute('words', ['a']), [['a']])
+    await module.dispose()
+  })
+
   it('is the binding where it is asked for, or an ort is given', async () => {
     const { name, reason } = await runtimeWith({ runtime: 'binding' })
     assert.deepEqual([name, reason], ['binding', "the option runtime asks for 'binding'"])
