@@ -140,6 +140,10 @@ typedef struct sb__onnx_task {
   enum { SB__TASK_QUEUED, SB__TASK_RUNS, SB__TASK_IS_DONE } state;
 } sb__onnx_task;
 
+/* Has the process exit without destructors while a thread is at work. Called on the main thread once, this lasts; else until the library
+ * registers more destructors, and again: now as well. */
+void sb__onnx_watch_exit(bool again);
+
 /* Queues a task for one of a bounded number of threads, which do not keep the process alive. False: there is no thread. */
 bool sb__onnx_submit(sb__onnx_task *task);
 
