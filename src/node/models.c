@@ -562,6 +562,7 @@ napi_value sb__node_model_result(napi_env env, napi_callback_info info) {
 void sb__models_end(sb__environment *e) {
   end_results(e);
   end_loading(e);
+  if (e->models) sb__onnx_watch_exit(true); /* work may go on, and the process exit next */
   for (model_work *w = e->models; w; w = w->next) {
     napi_delete_reference(e->env, w->done);
     w->done = NULL;

@@ -105,8 +105,10 @@ static sb_status open_library(const char *path) {
 
 sb_status sb__onnx_open(const char *path) {
   sb__mutex_take(&library.lock);
-  const sb_status status = library.is_open ? SB_OK : open_library(path);
+  const bool was_open = library.is_open;
+  const sb_status status = was_open ? SB_OK : open_library(path);
   sb__mutex_drop(&library.lock);
+  if (!status) sb__onnx_watch_exit(!was_open);
   return status;
 }
 

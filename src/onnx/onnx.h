@@ -105,10 +105,6 @@ void sb__onnx_session_unref(sb__onnx_session *session); /* NULL is fine */
 /* SB_ERR_IO where a file of weights has lost bytes. */
 sb_status sb__onnx_session_intact(const sb__onnx_session *session);
 
-/* Options for a run, perhaps of an earlier one; they are given back unless they were told to terminate. Any thread. */
-sb_status sb__onnx_session_options(sb__onnx_session *session, OrtRunOptions **out);
-void sb__onnx_session_give_options(sb__onnx_session *session, OrtRunOptions *options);
-
 OrtSession *sb__onnx_session_ort(const sb__onnx_session *session);
 size_t sb__onnx_session_count(const sb__onnx_session *session, bool outputs);
 const char *sb__onnx_session_name(const sb__onnx_session *session, bool outputs, size_t i);
@@ -172,6 +168,10 @@ typedef struct sb__onnx_task {
       struct sb__onnx_task *task); /* then, on the same thread: the task is its own from here on */
   enum { SB__TASK_QUEUED, SB__TASK_RUNS, SB__TASK_IS_DONE } state;
 } sb__onnx_task;
+
+/* Has the process exit without destructors while a thread is at work. Called on the main thread once, this lasts; else until the library
+ * registers more destructors, and again: now as well. */
+void sb__onnx_watch_exit(bool again);
 
 /* Queues a task for one of a bounded number of threads, which do not keep the process alive. False: there is no thread. */
 bool sb__onnx_submit(sb__onnx_task *task);

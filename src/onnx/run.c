@@ -7,7 +7,6 @@
 struct sb__onnx_run {
   sb__onnx_session *session; /* one reference */
   OrtRunOptions *options;
-  atomic_bool is_stopped; /* the options are never used again */
   size_t inputs, outputs;
   bool borrows, is_done;
   size_t left;           /* wanted, neither given nor taken */
@@ -42,8 +41,7 @@ sb_status sb__onnx_run_new(sb__onnx_session *session, sb__onnx_run **out) {
   r->inputs = inputs;
   r->outputs = outputs;
   r->session = sb__onnx_session_ref(session);
-  atomic_init(&r->is_stopped, false);
-  const sb_status status = sb__onnx_session_options(session, &r->options);
+  const sb_status status = sb__onnx_made(sb__ort.CreateRunOptions(&r->options), &r->options);
   if (status)
     sb__onnx_run_free(r);
   else
@@ -57,10 +55,7 @@ void sb__onnx_run_free(sb__onnx_run *r) {
     if (r->values[i]) sb__ort.ReleaseValue(r->values[i]);
     sb_storage_unref(&r->storages[i]);
   }
-  if (r->options && atomic_load(&r->is_stopped))
-    sb__ort.ReleaseRunOptions(r->options);
-  else if (r->options)
-    sb__onnx_session_give_options(r->session, r->options);
+  if (r->options) sb__ort.ReleaseRunOptions(r->options);
   sb__onnx_session_unref(r->session);
   sb__free(r);
 }
@@ -126,11 +121,11 @@ static sb_status check_results(const sb__onnx_run *r) {
 }
 
 sb_status sb__onnx_run_perform(sb__onnx_run *r, bool quiet) {
-  enum { NOTHING = 4, AS_SESSION = -1 };
+  enum { NOTHING = 4 };
   const size_t inputs = gather(r, 0, r->inputs, false),
                outputs = gather(r, r->inputs, r->outputs, true);
-  sb_status status = sb__onnx_said(
-      sb__ort.RunOptionsSetRunLogSeverityLevel(r->options, quiet ? NOTHING : AS_SESSION));
+  sb_status status = SB_OK;
+  if (quiet) status = sb__onnx_said(sb__ort.RunOptionsSetRunLogSeverityLevel(r->options, NOTHING));
   if (status) return status;
   status = sb__onnx_said(sb__ort.Run(sb__onnx_session_ort(r->session), r->options, r->names,
                                      r->passed, inputs, r->names + r->inputs, outputs,
@@ -143,7 +138,6 @@ sb_status sb__onnx_run_perform(sb__onnx_run *r, bool quiet) {
 }
 
 void sb__onnx_run_stop(sb__onnx_run *r) {
-  atomic_store(&r->is_stopped, true);
   OrtStatus *answer = sb__ort.RunOptionsSetTerminate(r->options);
   if (answer) sb__ort.ReleaseStatus(answer);
 }

@@ -15,9 +15,8 @@ struct sb__onnx_session {
   atomic_int references;
   OrtSession *ort;
   size_t inputs, outputs;
-  OrtAllocator *theirs;           /* of names */
-  char **names;                   /* of inputs, then of outputs; the library's */
-  _Atomic(OrtRunOptions *) spare; /* of the last run, for the next one */
+  OrtAllocator *theirs; /* of names */
+  char **names;         /* of inputs, then of outputs; the library's */
   sb__onnx_weight *weights;
   sb__onnx_prepacked *prepacked; /* one reference; NULL: none */
 };
@@ -194,7 +193,6 @@ sb_status sb__onnx_load_run(sb__onnx_load *load) {
   if (!s) return sb__fail(SB_ERR_MEMORY, "no memory for a session");
   *s = (sb__onnx_session){.ort = NULL};
   atomic_init(&s->references, 1);
-  atomic_init(&s->spare, NULL);
   sb_status status = create_session(load, &s->ort);
   if (!status) status = read_names(s);
   if (!status) { /* a file that got shorter meanwhile was read as zeros */
@@ -236,23 +234,10 @@ static void free_names(sb__onnx_session *s) {
 void sb__onnx_session_unref(sb__onnx_session *s) {
   if (!s || atomic_fetch_sub(&s->references, 1) != 1) return;
   free_names(s);
-  OrtRunOptions *spare = atomic_load(&s->spare);
-  if (spare) sb__ort.ReleaseRunOptions(spare);
   if (s->ort) sb__ort.ReleaseSession(s->ort);
   free_weights(s->weights);
   sb__onnx_prepacked_unref(s->prepacked);
   sb__free(s);
-}
-
-sb_status sb__onnx_session_options(sb__onnx_session *s, OrtRunOptions **out) {
-  *out = atomic_exchange(&s->spare, NULL);
-  return *out ? SB_OK : sb__onnx_made(sb__ort.CreateRunOptions(out), out);
-}
-
-void sb__onnx_session_give_options(sb__onnx_session *s, OrtRunOptions *options) {
-  OrtRunOptions *none = NULL;
-  if (!atomic_compare_exchange_strong(&s->spare, &none, options))
-    sb__ort.ReleaseRunOptions(options);
 }
 
 OrtSession *sb__onnx_session_ort(const sb__onnx_session *s) { return s->ort; }

@@ -1,5 +1,5 @@
 /* The process on Linux: what /proc says of it and of others, processors by affinity and control groups. */
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, on_exit */
 #include "platform/posix.h"
 
 #if SB_LINUX
@@ -10,6 +10,7 @@
 # include <stdio.h>
 # include <stdlib.h>
 # include <string.h>
+# include <sys/syscall.h>
 # include <unistd.h>
 
 /* Reads number, state and start of a process. False: it is not visible. */
@@ -111,6 +112,42 @@ int sb__os_processors(void) {
   if (count > most) count = most;
   return count < 1 ? 1 : count;
 }
+
+/* ---- Exit ---- */
+
+# ifdef __GLIBC__
+static void call_at_exit(int code, void *function) {
+  ((sb__exit_function *)(uintptr_t)function)(code);
+}
+
+bool sb__os_at_exit(sb__exit_function *function) {
+  return !on_exit(call_at_exit, (void *)(uintptr_t)function);
+}
+
+/* Where C++ registers the destructors of a thread's variables. */
+int __cxa_thread_atexit_impl(void (*function)(void *argument), void *argument, void *library);
+
+static void register_last(void *function) { (void)on_exit(call_at_exit, function); }
+
+/* exit() destroys its thread's variables, then calls what was registered last: here, by such a destructor. Node.js calls it on the main
+ * thread. */
+bool sb__os_first_at_exit(sb__exit_function *function) {
+  static const char here = 0;
+  return syscall(SYS_gettid) == getpid() &&
+         !__cxa_thread_atexit_impl(register_last, (void *)(uintptr_t)function,
+                                   (void *)(uintptr_t)&here);
+}
+# else
+bool sb__os_at_exit(sb__exit_function *function) {
+  (void)function;
+  return false;
+}
+
+bool sb__os_first_at_exit(sb__exit_function *function) {
+  (void)function;
+  return false;
+}
+# endif
 #else
 typedef int sb__no_linux_process;
 #endif

@@ -273,6 +273,18 @@ const char *sb__os_environment(const char *name);
 /* Sets one that is not set. */
 void sb__os_set_default(const char *name, const char *value);
 
+/* Has a function called with the exit code when the process exits, before what was registered earlier. False: the system does not tell the
+ * code. */
+typedef void sb__exit_function(int code);
+bool sb__os_at_exit(sb__exit_function *function);
+
+/* The same before all that is registered, also later, as libraries do with their destructors; for one function. False: this is not the
+ * main thread, or the system cannot. */
+bool sb__os_first_at_exit(sb__exit_function *function);
+
+/* Ends the process: nothing that was registered is called, and other threads stop wherever they are. */
+void sb__os_exit_now(int code);
+
 /* ---- Libraries loaded at run time ---- */
 
 /* Loads a library by name or path; it is never unloaded. NULL on failure; why: the reason. */

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,12 @@
 const char *sb__os_environment(const char *name) { return getenv(name); }
 
 void sb__os_set_default(const char *name, const char *value) { (void)setenv(name, value, 0); }
+
+/* Standard output alone is flushed: another thread may have the lock of a file that it reads. */
+void sb__os_exit_now(int code) {
+  (void)fflush(stdout);
+  _exit(code);
+}
 
 static atomic_int forks;
 static atomic_bool forks_watched;
@@ -55,6 +62,16 @@ bool sb__os_has_ended(const sb__process *process) {
 #endif
 
 #if !SB_LINUX
+bool sb__os_at_exit(sb__exit_function *function) {
+  (void)function;
+  return false;
+}
+
+bool sb__os_first_at_exit(sb__exit_function *function) {
+  (void)function;
+  return false;
+}
+
 int sb__os_processors(void) {
   const long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;

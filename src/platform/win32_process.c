@@ -28,6 +28,18 @@ void sb__os_set_default(const char *name, const char *value) {
   free(text);
 }
 
+bool sb__os_at_exit(sb__exit_function *function) {
+  (void)function;
+  return false;
+}
+
+bool sb__os_first_at_exit(sb__exit_function *function) {
+  (void)function;
+  return false;
+}
+
+void sb__os_exit_now(int code) { (void)TerminateProcess(GetCurrentProcess(), (UINT)code); }
+
 int sb__os_forks(void) { return 0; } /* nothing forks */
 
 /* A time of Windows, as platform.h wants it, but since 1601. */
