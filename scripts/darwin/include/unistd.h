@@ -21,3 +21,4 @@ ssize_t readlink(const char *path, char *text, size_t capacity);
 pid_t getpid(void);
 uid_t geteuid(void);
 long sysconf(int name);
+void _exit(int code) __attribute__((noreturn));
