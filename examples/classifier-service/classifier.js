@@ -69,9 +69,9 @@ async function classifier(
 
 /** What a picture needs on its way: the model's input, the same bytes as sharp has them, the model's output, which become probabilities in place. */
 function placeFor(count) {
-  const image = zeros([1, 3, SIZE, SIZE]) // planes, as models want them
+  const image = zeros([1, 3, SIZE, SIZE], { shared: true }) // planes, as models want them, in memory that a model's thread reads where it is
   const pixels = image.permute(0, 2, 3, 1) // the same bytes as rows of pixels, as sharp gives them
-  return { image, pixels, logits: zeros([1, count]) }
+  return { image, pixels, logits: zeros([1, count], { shared: true }) }
 }
 
 async function decode(picture, pixels) {

@@ -2,11 +2,13 @@
 // Generates tokens with a model whose cache is in a mapped file. Each run writes one token's keys and values where the others' are, and copies nothing; a
 // program that is started again goes on where the last one was.
 //
-//   node examples/generation/index.js FILE [TOKENS]
+//   node examples/generation/index.js [FILE] [TOKENS]
 //
-// FILE is made if it is not there.
+// FILE is made if it is not there; without one it is in the temporary folder.
 
 const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { createSafetensors, memory, openSafetensors, zeros } = require('samebytes')
 const { Module } = require('samebytes/module')
 const { argmax } = require('samebytes/math')
@@ -50,8 +52,6 @@ async function main(file, count) {
   opened.dispose()
 }
 
-const [file, count = '8'] = process.argv.slice(2)
-if (file === undefined) {
-  console.error('usage: node examples/generation/index.js FILE [TOKENS]')
-  process.exitCode = 2
-} else main(file, Number(count))
+const [file = path.join(os.tmpdir(), 'samebytes-cache.safetensors'), count = '8'] =
+  process.argv.slice(2)
+main(file, Number(count))

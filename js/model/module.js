@@ -212,14 +212,14 @@ class Module {
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS uses below 1 · ERR_DISPOSED · ERR_UNSUPPORTED onnxruntime's JavaScript runs the model (`runtime`)
    */
   share(options) {
-    Module.#methodOf(this, this.methodNames[0])
+    const module = own(this)
+    Module.#methodOf(module, module.methodNames[0])
     const { failure, optionsOf, show, version, ffi } = instance()
     const { uses = 1 } = optionsOf(options, ['uses'], 'share')
     if (!Number.isInteger(uses)) {
       throw failure('ERR_ARGUMENT', `uses is ${show(uses)}; an integer was expected`)
     }
     if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
-    const module = own(this)
     const { name, reason } = module.#runtime
     if (name !== 'library') {
       throw failure('ERR_UNSUPPORTED', `share takes onnxruntime's library: ${reason}`)
