@@ -88,7 +88,7 @@ class LibraryRuns {
       this.thread === 'never' || (this.thread === 'auto' && isAlone && this.short >= MANY)
     if (isHere && isBusy()) await turnOver()
     if (!this.isMisled) resizeTargets(run, named)
-    const { places, guesses } = this.#placesOf(run, named)
+    const { places, guesses } = this.#placesOf(run, named, isHere)
     const isUnsure = guesses.length > 0 || run.targets.some(({ isCopied }) => !isCopied)
     let results
     try {
@@ -111,9 +111,10 @@ class LibraryRuns {
    *
    * @param {Run} run
    * @param {Map<string, number>} named
+   * @param {boolean} isHere
    * @returns {{ places: Places, guesses: number[] }} guesses: outputs whose places are ours and may have the wrong shape
    */
-  #placesOf({ method, targets, wanted }, named) {
+  #placesOf({ method, targets, wanted }, named, isHere) {
     /** @type {Places} */
     const places = method.outputs.map(() => undefined)
     /** @type {number[]} */
@@ -131,7 +132,7 @@ class LibraryRuns {
         const shape =
           promised ?? (learned !== undefined && learned.times >= 2 ? learned.dims : null)
         if (shape === null || targets.some((target) => target.slot === slot)) continue
-        places[k] = newPlace(slot.dtype, shape)
+        places[k] = newPlace(slot.dtype, shape, isHere)
         guesses.push(k)
       }
     } catch (error) {
@@ -336,13 +337,16 @@ function resizeTargets({ targets }, named) {
  *
  * @param {string} dtype
  * @param {readonly number[]} shape
+ * @param {boolean} isHere  small results of short runs are in V8's memory, which is sooner made
  * @returns {Layout}
  */
-function newPlace(dtype, shape) {
+function newPlace(dtype, shape, isHere) {
   const layout = ffi.dense(dtypeOf(dtype).index, [...shape])
   const { nbytes } = layout
   layout.storage =
-    nbytes <= SMALL_BYTES ? ffi.allocate(nbytes) : backend.allocateNative(nbytes, ffi.check)
+    isHere && nbytes <= SMALL_BYTES
+      ? ffi.allocate(nbytes)
+      : backend.allocateNative(nbytes, ffi.check)
   return layout
 }
 

@@ -16,6 +16,7 @@ const { platformName } = require('../runtime/platform')
 const { Tensor } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
 const { sourceOf, pairsAt } = require('./graph')
+const { unseen } = require('./signature')
 const { TYPE_NAMES } = require('./types')
 const { weightsOf, weightsFor, prepackedFor } = require('./weights')
 
@@ -298,6 +299,7 @@ function withWeights(native, { weights, prepack }) {
 function forThread(layout, isRead) {
   const { storage } = layout
   if (layout.size === 0 || storage.kind === 'native' || storage.kind === 'sab') return layout
+  if (unseen.has(storage)) return layout
   const isTheirs = storage.kind === 'js'
   if (isTheirs && isSharedArrayBuffer(storage.buffer)) return layout // asking takes microseconds
   backend.promote(storage)

@@ -86,6 +86,26 @@ function checkStamp(model, version) {
 }
 
 /**
+ * onnxruntime writes some models, with branches say, in a way that it does not read itself.
+ *
+ * @param {string} from
+ * @param {string} file  what it wrote of that
+ * @throws ERR_UNSUPPORTED
+ */
+async function checkWritten(from, file) {
+  const { nativeOptions, loadSession } = require('./library')
+  const plain = /** @type {import('./library').NativeOptions} */ (
+    nativeOptions({ logSeverityLevel: 4 })
+  )
+  try {
+    await (await loadSession(file, plain)).release()
+  } catch (cause) {
+    const text = `onnxruntime cannot read what it writes of ${from} with prepacked weights: ${/** @type {Error} */ (cause).message}`
+    throw Object.assign(failure('ERR_UNSUPPORTED', text), { cause })
+  }
+}
+
+/**
  * Writes a model with prepacked weights, beside it the file of those.
  *
  * @param {string} from  a path
@@ -101,8 +121,19 @@ async function savePrepacked(from, to, replaces) {
   const taken = replaces ? undefined : names.find((name) => fs.existsSync(name))
   if (taken !== undefined) throw failure('ERR_EXISTS', `${taken} is there already`)
   if (!fs.existsSync(from)) throw failure('ERR_NOT_FOUND', `there is no model at ${from}`)
-  checkStamp(from, version)
-  const folder = fs.mkdtempSync(path.join(path.dirname(path.resolve(to)), '.samebytes-'))
+  if (endOf(from).includes(KEY)) {
+    throw failure(
+      'ERR_UNSUPPORTED',
+      `${from} is prepacked already; give the model that it was made of`,
+    )
+  }
+  let folder
+  try {
+    folder = fs.mkdtempSync(path.join(path.dirname(path.resolve(to)), '.samebytes-'))
+  } catch (cause) {
+    const text = `${to} cannot be written: ${/** @type {Error} */ (cause).message}`
+    throw Object.assign(failure('ERR_IO', text), { cause })
+  }
   const file = path.join(folder, path.basename(to))
   try {
     const native = nativeOptions({
@@ -124,6 +155,7 @@ async function savePrepacked(from, to, replaces) {
       const text = `${from} is no model that onnxruntime can load: ${error.message}`
       throw Object.assign(failure('ERR_FORMAT', text), { cause: error })
     }
+    await checkWritten(from, file)
     fs.appendFileSync(file, stampBytes(version))
     const written = [`${file}.data`, file].filter((each) => fs.existsSync(each))
     for (const each of written) {

