@@ -23,7 +23,7 @@ const addon = /** @type {any} */ (backend).addon
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** Session options as C takes them. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean }} NativeOptions */
+/** Session options as C takes them. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean, goesOnReading: boolean }} NativeOptions */
 
 /** systems on which the suite tries how threads, environments and the process end with it */
 const PROVEN = ['linux-x64']
@@ -215,12 +215,19 @@ const OPTIONS = {
   },
 }
 
+/** With these the library reads a model's bytes as long as there is the session. */
+const READ_ON = [
+  'session.use_ort_model_bytes_directly',
+  'session.use_ort_model_bytes_for_initializers',
+]
+
 /** @param {NativeOptions} o @param {any} value @param {string} prefix @param {number} depth */
 function addExtra(o, value, prefix, depth) {
   const title = `extra${prefix && '.'}${prefix}`
   if (!isPlainRecord(value) || depth > 16) refuse(title, value, 'an object')
   for (const [key, each] of Object.entries(value)) {
     const name = prefix === '' ? key : `${prefix}.${key}`
+    o.goesOnReading ||= READ_ON.includes(name)
     if (each !== null && typeof each === 'object') addExtra(o, each, name, depth + 1)
     else if (typeof each === 'boolean') {
       o.texts.push('config', textOf(title, name), each ? '1' : '0')
@@ -238,7 +245,12 @@ function addExtra(o, value, prefix, depth) {
  */
 function nativeOptions(options) {
   /** @type {NativeOptions} */
-  const o = { numbers: [-1, -1, -1, -1, -1, -1, 1, 1], texts: [], isQuiet: true }
+  const o = {
+    numbers: [-1, -1, -1, -1, -1, -1, 1, 1],
+    texts: [],
+    isQuiet: true,
+    goesOnReading: false,
+  }
   try {
     for (const [name, value] of Object.entries(options)) {
       if (value === undefined) continue
@@ -276,6 +288,15 @@ function forThread(layout, isRead) {
     fix(storage)
     return layout
   }
+  return stagedCopy(layout, isRead)
+}
+
+/**
+ * @param {Layout} layout
+ * @param {boolean} isRead  the copy has the bytes
+ * @returns {Layout} in native memory
+ */
+function stagedCopy(layout, isRead) {
   const twin = ffi.dense(layout.dtype, layout.shape)
   twin.storage = backend.allocateNative(twin.nbytes, ffi.check)
   try {
@@ -449,7 +470,8 @@ async function loadSession(model, options) {
   openLibrary()
   const bytes = typeof model === 'string' ? null : fromBlob(model)
   const layout = bytes === null ? null : Tensor.layoutOf(bytes)
-  const used = layout === null ? null : forThread(layout, true)
+  const stage = options.goesOnReading ? stagedCopy : forThread // the session holds native memory, not V8's
+  const used = layout === null ? null : stage(layout, true)
   try {
     const handle = await new Promise((resolve, reject) => {
       if (used !== null) {

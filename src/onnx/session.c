@@ -7,12 +7,17 @@ struct sb__onnx_session {
   atomic_int references;
   OrtSession *ort;
   size_t inputs, outputs;
-  char **names; /* of inputs, then of outputs; the library's */
+  char **names;        /* of inputs, then of outputs; the library's */
+  sb_storage *storage; /* of the model's bytes, one reference; NULL: they are not needed any more */
 };
 
 /* ---- Loading ---- */
 
+/* Two options have the library neither copy the bytes of its own format, nor say how long it needs them. */
 sb_status sb__onnx_load_config(sb__onnx_load *load, const char *key, const char *value) {
+  if (strcmp(key, "session.use_ort_model_bytes_directly") == 0 ||
+      strcmp(key, "session.use_ort_model_bytes_for_initializers") == 0)
+    load->goes_on_reading = true;
   return sb__onnx_said(sb__ort.AddSessionConfigEntry(load->options, key, value));
 }
 
@@ -95,6 +100,7 @@ sb_status sb__onnx_load_run(sb__onnx_load *load) {
     sb__onnx_session_unref(s);
   else
     load->session = s;
+  if (!status && load->goes_on_reading && load->storage) s->storage = sb_storage_ref(load->storage);
   return status;
 }
 
@@ -125,6 +131,7 @@ void sb__onnx_session_unref(sb__onnx_session *s) {
   if (!s || atomic_fetch_sub(&s->references, 1) != 1) return;
   free_names(s);
   if (s->ort) sb__ort.ReleaseSession(s->ort);
+  sb_storage_unref(&s->storage);
   sb__free(s);
 }
 

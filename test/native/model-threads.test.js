@@ -442,6 +442,46 @@ describe("Module's runs on a thread", function () {
     }
   })
 
+  it('keeps the bytes of a model whose options have onnxruntime go on reading them', async () => {
+    const n = 20_000
+    const model = onnx({
+      inputs: { x: `float32[${n}]` },
+      constants: { w: { dtype: 'float32', shape: [n], data: new Float32Array(n).fill(2) } },
+      nodes: ['Mul(x, w) -> y'],
+      outputs: { y: `float32[${n}]` },
+    })
+    const file = path.join(folder, 'weights.ort')
+    const saved = await Module.load(model, {
+      runtime: 'binding',
+      optimizedModelFilePath: file,
+      ...QUIET,
+    })
+    await saved.dispose()
+    const x = ones([n], { shared: true })
+    for (const names of [
+      ['use_ort_model_bytes_directly'],
+      ['use_ort_model_bytes_directly', 'use_ort_model_bytes_for_initializers'],
+    ]) {
+      const session = Object.fromEntries(names.map((name) => [name, '1']))
+      for (const shared of [false, true]) {
+        const bytes = Uint8Array.from(fs.readFileSync(file))
+        const source = shared ? tensor(bytes, { dtype: 'uint8', shared: true }) : bytes
+        const module = await load(source, { extra: { session }, ...QUIET })
+        source.fill(0x41)
+        if (shared) source.dispose()
+        globalThis.gc()
+        await turn()
+        const others = Array.from({ length: 50 }, () =>
+          full([bytes.length], 9, { dtype: 'uint8', shared: true }),
+        )
+        const [y] = await module.run([x])
+        assert.ok(y.data.every((each) => each === 2))
+        others.forEach((t) => t.dispose())
+        await module.dispose()
+      }
+    }
+  })
+
   // ---- Scopes and memory ----
 
   it('gives results that belong to no scope, wherever it runs', async () => {
