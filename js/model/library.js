@@ -27,7 +27,7 @@ const addon = /** @type {any} */ (backend).addon
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** Session options as C takes them, and weights. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean, weights: import('./weights').Weights | null, isPrepacked: boolean }} NativeOptions */
+/** Session options as C takes them, and weights. @typedef {{ numbers: number[], texts: string[], isQuiet: boolean, weights: import('./weights').Weights | null, isPrepacked: boolean, goesOnReading: boolean }} NativeOptions */
 
 /** systems on which the suite tries how threads, environments and the process end with it */
 const PROVEN = ['linux-x64']
@@ -226,12 +226,19 @@ const OPTIONS = {
   },
 }
 
+/** With these the library reads a model's bytes as long as there is the session. */
+const READ_ON = [
+  'session.use_ort_model_bytes_directly',
+  'session.use_ort_model_bytes_for_initializers',
+]
+
 /** @param {NativeOptions} o @param {any} value @param {string} prefix @param {number} depth */
 function addExtra(o, value, prefix, depth) {
   const title = `extra${prefix && '.'}${prefix}`
   if (!isPlainRecord(value) || depth > 16) refuse(title, value, 'an object')
   for (const [key, each] of Object.entries(value)) {
     const name = prefix === '' ? key : `${prefix}.${key}`
+    o.goesOnReading ||= READ_ON.includes(name)
     if (each !== null && typeof each === 'object') addExtra(o, each, name, depth + 1)
     else if (typeof each === 'boolean') {
       o.texts.push('config', textOf(title, name), each ? '1' : '0')
@@ -255,6 +262,7 @@ function nativeOptions(options) {
     isQuiet: true,
     weights: null,
     isPrepacked: false,
+    goesOnReading: false,
   }
   try {
     for (const [name, value] of Object.entries(options)) {
@@ -537,7 +545,8 @@ async function loadSession(model, options, threaded = forThread) {
   let used = null
   let handle
   try {
-    used = layout === null ? null : threaded(layout, true)
+    const stage = options.goesOnReading ? stagedCopy : threaded // the session holds native memory, not V8's
+    used = layout === null ? null : stage(layout, true)
     const prepacked = weights !== null && isPrepacked ? prepackedFor(weights) : undefined
     const path = used === null ? model : undefined
     handle = await new Promise((resolve, reject) =>

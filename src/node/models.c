@@ -237,7 +237,7 @@ static sb_status take_bytes(sb__environment *e, model_work *w) {
   w->load.bytes = sb_tensor_data(t);
   w->load.nbytes = (size_t)sb_tensor_nbytes(t);
   w->borrows = t->storage->kind == SB__STORAGE_BORROWED;
-  if (!w->borrows) w->storage = sb_storage_ref(t->storage);
+  if (!w->borrows) w->storage = w->load.storage = sb_storage_ref(t->storage);
   return SB_OK;
 }
 

@@ -70,8 +70,11 @@ typedef struct sb__onnx_options {
 typedef struct sb__onnx_load {
   OrtSessionOptions *options;
   char *path;        /* ours; NULL: bytes */
-  const void *bytes; /* which stay until sb__onnx_load */
+  const void *bytes; /* which stay until sb__onnx_load_run is over */
   size_t nbytes;
+  sb_storage *
+      storage; /* of these bytes, the caller's reference: a session that goes on reading them takes one of its own. NULL: borrowed */
+  bool goes_on_reading;
   struct sb__onnx_weight *weights;      /* what the model has in the place of its own */
   struct sb__onnx_prepacked *prepacked; /* one reference; NULL: the session has its own */
   sb__onnx_session *session;            /* after sb__onnx_load; the caller's one reference */

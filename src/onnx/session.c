@@ -19,11 +19,16 @@ struct sb__onnx_session {
   char **names;         /* of inputs, then of outputs; the library's */
   sb__onnx_weight *weights;
   sb__onnx_prepacked *prepacked; /* one reference; NULL: none */
+  sb_storage *storage; /* of the model's bytes, one reference; NULL: they are not needed any more */
 };
 
 /* ---- Loading ---- */
 
+/* Two options have the library neither copy the bytes of its own format, nor say how long it needs them. */
 sb_status sb__onnx_load_config(sb__onnx_load *load, const char *key, const char *value) {
+  if (strcmp(key, "session.use_ort_model_bytes_directly") == 0 ||
+      strcmp(key, "session.use_ort_model_bytes_for_initializers") == 0)
+    load->goes_on_reading = true;
   return sb__onnx_said(sb__ort.AddSessionConfigEntry(load->options, key, value));
 }
 
@@ -204,6 +209,7 @@ sb_status sb__onnx_load_run(sb__onnx_load *load) {
     sb__onnx_session_unref(s);
   else
     keep_weights(s, load);
+  if (!status && load->goes_on_reading && load->storage) s->storage = sb_storage_ref(load->storage);
   return status;
 }
 
@@ -237,6 +243,7 @@ void sb__onnx_session_unref(sb__onnx_session *s) {
   if (s->ort) sb__ort.ReleaseSession(s->ort);
   free_weights(s->weights);
   sb__onnx_prepacked_unref(s->prepacked);
+  sb_storage_unref(&s->storage);
   sb__free(s);
 }
 

