@@ -90,13 +90,16 @@ function node(line) {
   )
 }
 
-/** A constant: { dtype, shape, data (a typed array) }. */
-function constant([name, { dtype, shape, data }]) {
+/** A constant: { dtype, shape, data (a typed array) }, or { dtype, shape, location (the name of a file with its bytes) }. */
+function constant([name, { dtype, shape, data, location }]) {
+  const entry = location && message(field(1, 'location'), field(2, location))
   return message(
     shape.flatMap((n) => field(1, n)),
     field(2, TYPES[dtype]),
     field(8, name),
-    field(9, [...new Uint8Array(data.buffer, data.byteOffset, data.byteLength)]),
+    field(9, data && [...new Uint8Array(data.buffer, data.byteOffset, data.byteLength)]),
+    field(13, entry),
+    field(14, location && 1),
   )
 }
 

@@ -2,10 +2,11 @@
 // Reads what a model's file says of its graph: weights and nodes, without the weights' bytes. The file is a message of protobuf (onnx.proto).
 
 const fs = require('node:fs')
+const path = require('node:path')
 const { rootless } = require('../base/records')
 const { failure } = require('../base/errors')
 
-/** What a model says of one of its weights. @typedef {{ type: number, shape: number[], isExternal: boolean }} Initializer type: by ONNX's numbers; isExternal: its bytes are in another file */
+/** What a model says of one of its weights. @typedef {{ type: number, shape: number[], isExternal: boolean, location: string }} Initializer type: by ONNX's numbers; isExternal: its bytes are in another file, at location */
 /** @typedef {{ op: string, domain: string, inputs: string[], outputs: string[], hidden: string[] }} GraphNode hidden: names that graphs within it read */
 /** @typedef {{ initializers: Map<string, Initializer>, nodes: GraphNode[], inputs: string[], outputs: string[] }} Graph */
 
@@ -137,15 +138,25 @@ class Fields {
 
 rootless(Fields)
 
+/** @param {Fields} fields  of a StringStringEntryProto of external_data @param {Initializer} about */
+function readLocation(fields, about) {
+  let key = ''
+  while (fields.next()) {
+    if (fields.number === 1) key = fields.text()
+    else if (fields.number === 2 && key === 'location') about.location = fields.text()
+  }
+}
+
 /** @param {Fields} fields  of a TensorProto @param {Graph} graph */
 function readInitializer(fields, graph) {
   /** @type {Initializer} */
-  const about = { type: 0, shape: [], isExternal: false }
+  const about = { type: 0, shape: [], isExternal: false, location: '' }
   let name = ''
   while (fields.next()) {
     if (fields.number === 1) fields.integers(about.shape)
     else if (fields.number === 2) about.type = fields.value
     else if (fields.number === 8) name = fields.text()
+    else if (fields.number === 13) readLocation(fields.message(), about)
     else if (fields.number === 14) about.isExternal = fields.value === 1
   }
   graph.initializers.set(name, about)
@@ -300,4 +311,23 @@ function pairsAt(source) {
   return new Map(pairsIn(String(path)))
 }
 
-module.exports = { graphOf, sourceOf, pairsAt }
+/**
+ * A file that a model's weights are in, and that is not there. (Files of bytes' weights are the session option externalData's.)
+ *
+ * @param {string | Uint8Array} model
+ * @returns {string | undefined} its path; undefined: all are there, or it is no model
+ */
+function missingFile(model) {
+  if (typeof model !== 'string') return undefined
+  try {
+    const locations = [...graphOf(model).initializers.values()].map(({ location }) => location)
+    const paths = new Set(locations.filter((each) => each !== ''))
+    return [...paths]
+      .map((each) => path.resolve(model, '..', each))
+      .find((each) => !fs.existsSync(each))
+  } catch {
+    return undefined
+  }
+}
+
+module.exports = { graphOf, sourceOf, pairsAt, missingFile }

@@ -15,7 +15,7 @@ const { placeOf, isMarkBinding, isOfWasmMemory } = require('../runtime/host')
 const { platformName } = require('../runtime/platform')
 const { Tensor } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
-const { sourceOf, pairsAt } = require('./graph')
+const { sourceOf, pairsAt, missingFile } = require('./graph')
 const { unseen } = require('./signature')
 const { TYPE_NAMES } = require('./types')
 const { weightsOf, weightsFor, prepackedFor } = require('./weights')
@@ -198,7 +198,10 @@ const OPTIONS = {
     const isCpu = (/** @type {any} */ each) =>
       each === 'cpu' || (each?.name === 'cpu' && Object.keys(each).length === 1)
     if (!Array.isArray(value) || !value.every(isCpu)) {
-      refuse('executionProviders', value, "['cpu']")
+      const named = Array.isArray(value) ? JSON.stringify(value) : show(value)
+      throw new Unknown(
+        `sessionOptions.executionProviders is ${named}; the library has ['cpu'] alone`,
+      )
     }
   },
   preferredOutputLocation(o, value) {
@@ -619,4 +622,5 @@ module.exports = {
   stagedCopy,
   releaseTwin,
   LibrarySession,
+  missingFile,
 }

@@ -170,7 +170,7 @@ class Module {
    * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's, who does not change them until the promise settles
    * @param {SessionOptions} [sessionOptions]
    * @returns {Promise<Module<M>>}
-   * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file, or a weight that is missing · ERR_DTYPE, {RangeError} ERR_SHAPE a weight of another dtype or shape · ERR_IO ·
+   * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file, or a weight or a file of weights that is missing · ERR_DTYPE, {RangeError} ERR_SHAPE a weight of another dtype or shape · ERR_IO ·
    *   ERR_UNSUPPORTED no onnxruntime, or not with these options, or a model that was prepacked for another; each as a rejection, and nothing stays loaded
    * @see ExecuTorch Module::load, Module::load_method
    */

@@ -62,6 +62,16 @@ class SessionError {
 /** options for runs that may fail because of an output's shape, and are then repeated: no logged errors */
 const QUIET = { logSeverityLevel: 4 }
 
+/**
+ * @param {Map<string, string> | null} pairs  inputs that may have an output's bytes, by the output; null: inPlace was not asked for
+ * @returns {string} what would be allowed
+ */
+function overlapHint(pairs) {
+  if (pairs === null) return '; inPlace: true allows it where the graph says that it is safe'
+  const list = [...pairs].map(([to, from]) => `'${to}' over '${from}'`).join(', ')
+  return `; the graph says that it is safe for ${list || 'no output'}`
+}
+
 class Run {
   /**
    * Reads and checks the arguments; pins nothing yet.
@@ -124,9 +134,10 @@ class Run {
           this.isInPlace = true
           continue
         }
+        const hint = isSameView(layout, other.layout) ? overlapHint(pairs) : ''
         throw failure(
           'ERR_OVERLAP',
-          `${slot.title} would be written over bytes of ${other.slot.title}`,
+          `${slot.title} would be written over bytes of ${other.slot.title}${hint}`,
         )
       }
       others.push({ layout, slot })

@@ -2,6 +2,7 @@
 // Creates onnxruntime's sessions, and finds out by a trial what they can do, which differs by version and back end.
 
 const { instance } = require('./internals')
+const { nearest } = require('../base/nearest')
 const { findOrt, modelAt, library, checkStamp } = require('./runtimes')
 
 /** inPlace: writes into given outputs; readsShared, writesShared: SharedArrayBuffers. @typedef {{ inPlace: boolean, readsShared: boolean, writesShared: boolean }} Abilities */
@@ -48,6 +49,7 @@ const ASKED = ['auto', 'library', 'binding']
 const THREADS = ['auto', 'always', 'never']
 const PREPACKING = ['each', 'shared', 'none']
 const MOST_AT_ONCE = 1024
+const OWN = ['ort', 'runtime', 'thread', 'concurrency', 'weights', 'prepack'] // options that are not onnxruntime's
 
 /**
  * @param {unknown} given
@@ -80,6 +82,16 @@ async function runtimeOf(given) {
     }
   }
   checkConcurrency(concurrency)
+  if (ort === undefined) {
+    for (const name of Object.keys(options)) {
+      const meant = nearest(name, OWN)
+      if (meant === null) continue
+      throw failure(
+        'ERR_ARGUMENT',
+        `sessionOptions.${name} is no option of onnxruntime's; was '${meant}' meant?`,
+      )
+    }
+  }
   if (prepack === 'shared' && weights === undefined) {
     throw failure(
       'ERR_ARGUMENT',
@@ -265,7 +277,7 @@ async function openSession({ title, content, storage }, runtime) {
     }
   } catch (cause) {
     checkIntact(storage)
-    throw await whyNot(title, cause, runtime)
+    throw await whyNot(title, model, cause, runtime)
   }
   try {
     checkIntact(storage)
@@ -287,20 +299,26 @@ function checkIntact(storage) {
 }
 
 /**
- * The error for a failed load: ERR_FORMAT if a minimal model loads with the same options, else ERR_UNSUPPORTED.
+ * The error for a failed load: ERR_FORMAT, or ERR_NOT_FOUND of a file with weights, if a minimal model loads with the same options, else
+ * ERR_UNSUPPORTED.
  *
  * @param {string} title
+ * @param {string | Uint8Array} model
  * @param {unknown} cause
  * @param {Runtime} runtime
  */
-async function whyNot(title, cause, runtime) {
+async function whyNot(title, model, cause, runtime) {
   const { failure } = instance()
   if (runtime.native !== null && /** @type {any} */ (cause).code !== 'ERR_MODEL') return cause // it is not onnxruntime's
   const said = messageOf(cause)
   let error
   try {
     await close(await newSession(IDENTITY.slice(), withoutModel(runtime)))
-    error = failure('ERR_FORMAT', `${title} is no model that onnxruntime can load: ${said}`)
+    const missing = /** @type {any} */ (library)?.().missingFile(model)
+    error =
+      missing === undefined
+        ? failure('ERR_FORMAT', `${title} is no model that onnxruntime can load: ${said}`)
+        : failure('ERR_NOT_FOUND', `${title} keeps weights in ${missing}, where there is no file`)
   } catch {
     error = failure('ERR_UNSUPPORTED', `onnxruntime cannot work as sessionOptions say: ${said}`)
   }

@@ -61,7 +61,7 @@ function weightsFor(model, weights) {
       else if (about.isExternal) {
         throw failure(
           'ERR_NOT_FOUND',
-          `weights has no '${name}', which is in no file of the model's own`,
+          `weights has no '${name}', and the model keeps its bytes in another file`,
         )
       }
     }

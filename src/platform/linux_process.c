@@ -137,16 +137,6 @@ bool sb__os_first_at_exit(sb__exit_function *function) {
          !__cxa_thread_atexit_impl(register_last, (void *)(uintptr_t)function,
                                    (void *)(uintptr_t)&here);
 }
-# else
-bool sb__os_at_exit(sb__exit_function *function) {
-  (void)function;
-  return false;
-}
-
-bool sb__os_first_at_exit(sb__exit_function *function) {
-  (void)function;
-  return false;
-}
 # endif
 #else
 typedef int sb__no_linux_process;

@@ -61,7 +61,7 @@ bool sb__os_has_ended(const sb__process *process) {
 
 #endif
 
-#if !SB_LINUX
+#if !SB_LINUX || !defined(__GLIBC__)
 bool sb__os_at_exit(sb__exit_function *function) {
   (void)function;
   return false;
@@ -71,7 +71,9 @@ bool sb__os_first_at_exit(sb__exit_function *function) {
   (void)function;
   return false;
 }
+#endif
 
+#if !SB_LINUX
 int sb__os_processors(void) {
   const long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;

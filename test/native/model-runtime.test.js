@@ -1,6 +1,9 @@
 'use strict'
 // Which runtime a module has and why, session options as the library takes them, and runs that a signal ends.
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { memory, ones, zeros } = require('samebytes')
 const { Module } = require('samebytes/module')
 const { onnx } = require('../onnx')
@@ -19,6 +22,21 @@ const LONG = onnx({
   outputs: { y: 'float32[n, 256]' },
   constants: { w: { dtype: 'float32', shape: [256, 256], data: new Float32Array(256 * 256) } },
 })
+
+/** y = x + w, whose bytes are in a file beside it */
+const SEPARATE = onnx({
+  inputs: { x: 'float32[2]' },
+  nodes: ['Add(x, w) -> y'],
+  outputs: { y: 'float32[2]' },
+  constants: { w: { dtype: 'float32', shape: [2], location: 'w.bin' } },
+})
+
+/** options of sessions: samebytes' own, and those of onnxruntime-node and -web */
+const OWN = ['ort', 'runtime', 'thread', 'concurrency', 'weights', 'prepack']
+const ONNXRUNTIMES =
+  'executionProviders intraOpNumThreads interOpNumThreads freeDimensionOverrides graphOptimizationLevel enableCpuMemArena enableMemPattern executionMode optimizedModelFilePath enableProfiling profileFilePrefix logId logSeverityLevel logVerbosityLevel externalData preferredOutputLocation enableGraphCapture extra'.split(
+    ' ',
+  )
 
 describe('what runs models', function () {
   nativeOnly()
@@ -101,6 +119,55 @@ describe('what runs models', function () {
     assert.deepEqual([name, y], ['binding', [2, 4]])
     assert.match(reason, /sessionOptions\.nothingOfTheKind is no option/)
   })
+
+  const MEANT = {
+    concurency: 'concurrency',
+    threads: 'thread',
+    weight: 'weights',
+    prepacked: 'prepack',
+    Runtime: 'runtime',
+  }
+  for (const [name, meant] of Object.entries(MEANT)) {
+    it(`asks whether ${meant} was meant by ${name}`, async () => {
+      await assert.rejects(Module.load(DOUBLE, { [name]: 1 }), (error) => {
+        assert.equal(error.code, 'ERR_ARGUMENT')
+        return error.message.endsWith(`was '${meant}' meant?`)
+      })
+    })
+  }
+
+  it('takes no option of onnxruntime for one of its own that is misspelt', () => {
+    const { nearest } = require('../../js/base/nearest')
+    for (const name of ONNXRUNTIMES) assert.equal(nearest(name, OWN), null, name)
+  })
+
+  it('names the providers that the library does not have', async () => {
+    await assert.rejects(
+      Module.load(DOUBLE, { executionProviders: ['webgpu', 'cpu'], runtime: 'library' }),
+      { code: 'ERR_ARGUMENT', message: /executionProviders is \["webgpu","cpu"\]/ },
+    )
+  })
+
+  for (const runtime of ['library', 'binding']) {
+    it(`names a file of weights that is missing, on the ${runtime}`, async () => {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-'))
+      try {
+        const file = path.join(folder, 'm.onnx')
+        fs.writeFileSync(file, SEPARATE)
+        await assert.rejects(Module.load(file, { runtime }), (error) => {
+          assert.equal(error.code, 'ERR_NOT_FOUND')
+          return error.message.includes(path.join(folder, 'w.bin'))
+        })
+        fs.writeFileSync(path.join(folder, 'w.bin'), new Float32Array([3, 4]))
+        const module = await Module.load(file, { runtime })
+        const [y] = await module.run([[1, 2]])
+        assert.deepEqual(y.toArray(), [4, 6])
+        await module.dispose()
+      } finally {
+        fs.rmSync(folder, { recursive: true })
+      }
+    })
+  }
 
   it('is the binding for strings; runtime: library refuses them by name', async () => {
     const model = same('string', '[?]')

@@ -422,6 +422,7 @@ describe('caches in place', function () {
       const module = await Module.load(model)
       await assert.rejects(module.run(feedsAt(0, past), { outputs, inPlace }), {
         code: what === 'another output' ? /^ERR_(OVERLAP|SHAPE)$/ : 'ERR_OVERLAP',
+        message: what === 'without inPlace' ? /; inPlace: true allows it where/ : /./,
       })
       await module.dispose()
     })

@@ -434,6 +434,18 @@ describe('samebytes/onnxruntime', function () {
     assert.match(stderr, /is loaded already.*node --import samebytes\/onnxruntime/)
   })
 
+  it('can be caught where it comes too late', async () => {
+    const { code, stdout } = await node([
+      '--input-type=module',
+      '-e',
+      `import 'onnxruntime-node'
+      try { await import('samebytes/onnxruntime') } catch (error) { console.log(error.code) }
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      console.log('goes on')`,
+    ])
+    assert.deepEqual([code, stdout], [0, 'ERR_UNSUPPORTED\ngoes on\n'])
+  })
+
   describe('where the library cannot be used', () => {
     const source = commonJs(`
       const session = await ort.InferenceSession.create(model('ADD'))
