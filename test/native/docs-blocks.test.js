@@ -298,6 +298,6 @@ describe('README.md and docs/', () => {
       )
     }
     const lines = fs.readFileSync(path.join(ROOT, 'README.md'), 'utf8').trimEnd().split('\n').length
-    assert.ok(lines <= 130, `README.md has ${lines} lines`)
+    assert.ok(lines <= 110, `README.md has ${lines} lines`)
   })
 })
