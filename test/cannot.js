@@ -22,6 +22,10 @@ const CANNOT = {
     reason: 'the addon has no memory that grows and moves',
   },
   'the addon': { places: WASM, reason: 'about the addon itself' },
+  "onnxruntime's library": {
+    places: [...WASM, 'system without onnxruntime in C'],
+    reason: "models run by onnxruntime's C library on Linux on x64, with glibc",
+  },
   'one memory for all threads': {
     places: ['native', 'wasm'],
     reason: 'only wasm-shared has memory that all threads see whole',

@@ -327,10 +327,19 @@ function lacks() {
 /** Wine instead of Windows: it has a program of its own among the system's. */
 const isWine = () => require('node:fs').existsSync('C:\\windows\\system32\\winecfg.exe')
 
+/** Does Module use onnxruntime's C library here? Not asked of Module, which might say no where it should not. */
+const hasModelLibrary = () =>
+  backend() === 'native' &&
+  process.platform === 'linux' &&
+  process.arch === 'x64' &&
+  process.versions.bun === undefined &&
+  process.report.getReport().header.glibcVersionRuntime !== undefined
+
 /** What test/cannot.js calls the place where the tests run. */
 const PLACES = [
   backend(),
   ...(backend() === 'native' ? lacks().map((name) => `system without ${name}`) : []),
+  ...(hasModelLibrary() ? [] : ['system without onnxruntime in C']),
   ...(isPage ? ['page', `page of ${globalThis.RUN.browser}`] : []),
   ...(isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : []),
   ...(isPage

@@ -4,12 +4,12 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { nativeOnly } = require('../setup')
+const { needs } = require('../setup')
 const { launch } = require('../model-ends/launch')
 const { CASES } = require('../model-ends/cases')
 
 describe('programs that end while models load and run', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   let folder
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-ends-'))

@@ -5,7 +5,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { ROOT, can, childJson, nativeOnly, needs, skip } = require('../setup')
+const { ROOT, can, childJson, needs, skip } = require('../setup')
 
 const FAKE = path.join(ROOT, 'build', 'fakeort', 'libonnxruntime_fake.so')
 const OTHER = path.join(ROOT, 'build', 'fakeort', 'libother.so')
@@ -45,7 +45,7 @@ function check({ said, last }, least, ...codes) {
 }
 
 describe("failures of onnxruntime's library", function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   needs('the fake onnxruntime')
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-fakeort-'))

@@ -8,7 +8,7 @@ const { memory, ones, zeros } = require('samebytes')
 const { Module } = require('samebytes/module')
 const { onnx } = require('../onnx')
 const { ADD, DOUBLE, same } = require('../models')
-const { childJson, nativeOnly } = require('../setup')
+const { childJson, needs } = require('../setup')
 
 const ROUNDS = 2000
 
@@ -39,7 +39,7 @@ const ONNXRUNTIMES =
   )
 
 describe('what runs models', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
 
   /** loads, runs and disposes the model */
   async function runtimeWith(options, model = DOUBLE, input = [1, 2]) {

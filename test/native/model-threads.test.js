@@ -18,7 +18,7 @@ const {
   zeros,
 } = require('samebytes')
 const { Module } = require('samebytes/module')
-const { ROOT, generator, hex, nativeOnly, quietMemory, turn } = require('../setup')
+const { ROOT, generator, hex, needs, quietMemory, turn } = require('../setup')
 const { isMarkBinding } = require('../../js/runtime/host')
 const { onnx } = require('../onnx')
 const { DOUBLE, same } = require('../models')
@@ -46,7 +46,7 @@ const LONG = onnx({
 })
 
 describe("Module's runs on a thread", function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   let folder
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-threads-'))

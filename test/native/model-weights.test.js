@@ -17,7 +17,7 @@ const {
 const { Module } = require('samebytes/module')
 const { onnx } = require('../onnx')
 const { ADD, DOUBLE, same } = require('../models')
-const { childJson, nativeOnly } = require('../setup')
+const { childJson, needs } = require('../setup')
 
 const N = 64
 
@@ -52,7 +52,7 @@ function product(x, ...matrices) {
 }
 
 describe('weights of a program', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   let folder, file
   const v = filled(3)
   const w = filled(5)
@@ -171,7 +171,7 @@ describe('weights of a program', function () {
 })
 
 describe('a module of several threads', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
 
   /** runs code in a worker, which has workerData.token, and gives what it posts */
   function inWorker(code, token) {
@@ -307,7 +307,7 @@ function attention(layers, more = {}) {
 }
 
 describe('caches in place', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   const LAYERS = 4
   const names = Array.from({ length: LAYERS }, (_, l) => [`key${l}`, `value${l}`]).flat()
   const newCache = () =>
@@ -461,7 +461,7 @@ describe('caches in place', function () {
 })
 
 describe('a model that is prepacked', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   const { cli } = require('../cli/cli')
   const run = (...args) => cli(['convert', ...args])
   let folder
@@ -546,7 +546,7 @@ describe('a model that is prepacked', function () {
 })
 
 describe('the example of generation', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
 
   it('copies nothing, and goes on where it was', async () => {
     const { spawnSync } = require('node:child_process')

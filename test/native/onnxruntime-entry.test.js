@@ -8,7 +8,7 @@ const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { MISDECLARED } = require('../models')
 const { onnx } = require('../onnx')
-const { ROOT, nativeOnly } = require('../setup')
+const { ROOT, needs } = require('../setup')
 const { HANG_MS } = require('../hang')
 
 const ENTRY = ['--import', 'samebytes/onnxruntime']
@@ -31,7 +31,7 @@ const STRINGS = onnx({
 })
 
 describe('samebytes/onnxruntime', function () {
-  nativeOnly()
+  needs("onnxruntime's library")
   let folder
 
   before(() => {
