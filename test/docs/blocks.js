@@ -213,5 +213,6 @@ module.exports = {
   missing,
   pages,
   parse,
+  printedOf,
   programs,
 }
