@@ -47,7 +47,10 @@ function shownBy(page) {
 
 /** Each row has an entry, and each entry a row. */
 function checkRows(page, rows) {
-  assert.deepEqual([...shownBy(page).keys()].sort(), rows.map((row) => Object.values(row)[0]).sort())
+  assert.deepEqual(
+    [...shownBy(page).keys()].sort(),
+    rows.map((row) => Object.values(row)[0]).sort(),
+  )
 }
 
 /** What entries name, as [file, …titles]. */
