@@ -27,6 +27,35 @@ function rowsOf(page) {
   return rows
 }
 
+/** The tests that show what rows of a page say, by the row's first cell: test/docs/shown-by.txt. @returns {Map<string, string[]>} */
+function shownBy(page) {
+  const [section] = read('test/docs/shown-by.txt')
+    .split(/^== /m)
+    .filter((text) => text.startsWith(`${page}\n`))
+  const entries = section
+    .split(/^-- /m)
+    .slice(1)
+    .map((text) => text.trim().split('\n'))
+  const named = new Map(entries.map(([first, ...tests]) => [first, tests]))
+  assert.equal(named.size, entries.length, `${page}: entries of test/docs/shown-by.txt differ`)
+  assert.ok(
+    entries.every(([, ...tests]) => tests.length > 0),
+    `${page}: each entry names a test`,
+  )
+  return named
+}
+
+/** Each row has an entry, and each entry a row. */
+function checkRows(page, rows) {
+  assert.deepEqual(
+    [...shownBy(page).keys()].sort(),
+    rows.map((row) => Object.values(row)[0]).sort(),
+  )
+}
+
+/** What entries name, as [file, …titles]. */
+const namedBy = (page) => [...shownBy(page).values()].flat().map((text) => text.split(' › '))
+
 const snippets = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1])
 
 /** Names that a snippet of JavaScript calls or reads: { functions, members }; what stands in strings and objects is none. */
@@ -80,12 +109,13 @@ describe('docs/from-executorch-and-torch.md', function () {
   it('has its tables', () => {
     assert.ok(rows.length > 60, `${rows.length} rows`)
     for (const row of rows) {
-      assert.equal(Object.keys(row).length, 4, JSON.stringify(row))
+      assert.equal(Object.keys(row).length, 3, JSON.stringify(row))
       assert.ok(
         Object.values(row).every((cell) => cell !== ''),
         JSON.stringify(row),
       )
     }
+    checkRows('docs/from-executorch-and-torch.md', rows)
   })
 
   it('names functions and members that the package has', () => {
@@ -123,9 +153,7 @@ describe('docs/from-executorch-and-torch.md', function () {
 
   it('names tests that are there', async function () {
     skipWithout(this, 'a Node of its own')
-    const named = rows.flatMap((row) =>
-      row['Shown by'].split('<br>').map((text) => text.split(' › ')),
-    )
+    const named = namedBy('docs/from-executorch-and-torch.md')
     const files = [...new Set(named.map(([file]) => file))].map(fileOf)
     const titles = await mochaTitles(
       files.filter((file) => file.endsWith('.js')).map((file) => path.join(ROOT, file)),
@@ -144,9 +172,8 @@ describe('docs/camera-canvas-audio.md', function () {
 
   it('names tests that are there', async () => {
     assert.ok(rows.length > 15, `${rows.length} rows`)
-    const named = rows.flatMap((row) =>
-      row['Shown by'].split('<br>').map((text) => text.split(' › ')),
-    )
+    checkRows('docs/camera-canvas-audio.md', rows)
+    const named = namedBy('docs/camera-canvas-audio.md')
     const files = [...new Set(named.map(([file]) => path.join(ROOT, fileOf(file))))]
     const titles = await mochaTitles(files)
     for (const [name, ...rest] of named) {
@@ -276,15 +303,16 @@ describe('docs/coming-from.md', () => {
 
 describe('docs/neighbours.md, docs/running-a-model.md and docs/dlpack.md', function () {
   needs("the package's sources")
-  const rows = ['docs/neighbours.md', 'docs/running-a-model.md', 'docs/dlpack.md']
-    .flatMap((page) => rowsOf(read(page)))
-    .filter((row) => 'Shown by' in row)
+  const rows = rowsOf(read('docs/running-a-model.md')).filter((row) => 'Shown by' in row)
 
   it('name tests that are there', async () => {
-    assert.ok(rows.length > 30, `${rows.length} rows`)
-    const named = rows.flatMap((row) =>
-      row['Shown by'].split('<br>').map((text) => text.split(' › ')),
-    )
+    checkRows('docs/neighbours.md', rowsOf(read('docs/neighbours.md')))
+    const named = [
+      ...rows.flatMap((row) => row['Shown by'].split('<br>').map((text) => text.split(' › '))),
+      ...namedBy('docs/neighbours.md'),
+      ...namedBy('docs/dlpack.md'),
+    ]
+    assert.ok(named.length > 30, `${named.length} tests`)
     const files = [...new Set(named.map(([file]) => path.join(ROOT, fileOf(file))))]
     const titles = await mochaTitles(files)
     // Titles repeat from package to package, so the suite's is named as well.

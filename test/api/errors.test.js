@@ -74,7 +74,8 @@ describe('the messages of errors', () => {
   })
 
   it('are explained, code by code, in docs/errors.md', () => {
-    const rows = read('docs/errors.md')
+    const page = read('docs/errors.md')
+    const rows = page
       .split('\n')
       .filter((line) => line.startsWith('| `ERR_'))
       .map((line) =>
@@ -83,19 +84,23 @@ describe('the messages of errors', () => {
           .split(' | ')
           .map((cell) => cell.replaceAll('`', '')),
       )
+    assert.deepEqual(rows, listed())
+    const sections = page
+      .split(/^#+ /m)
+      .filter((text) => text.startsWith('`ERR_'))
+      .map((text) => text.trim().split('\n'))
     assert.deepEqual(
-      rows.map((row) => row.slice(0, 3)),
-      listed(),
+      sections.map(([heading]) => heading.replaceAll('`', '')),
+      listed().map(([code]) => code),
     )
-    for (const [code, , , ...rest] of rows) {
-      assert.equal(rest.length, 2, code)
-      assert.ok(
-        rest.every((cell) => /\w{2}/.test(cell)),
-        code,
-      )
+    for (const [heading, ...lines] of sections) {
+      const [, causes, remedies, ...rest] = lines
+      assert.match(causes, /^- \*\*Causes:\*\* .*\w{2}/, heading)
+      assert.match(remedies, /^- \*\*What to do:\*\* .*\w{2}/, heading)
+      assert.equal(rest.length, 0, heading)
     }
     const [, union] = /@typedef \{(.*)\} ErrorCode \*\//.exec(read('js/base/errors.js'))
-    const [, overNats] = read('docs/errors.md').split('\n## Over NATS\n')
+    const [, overNats] = page.split('\n## Over NATS\n')
     const ofNats = [...overNats.matchAll(/^- `(ERR_\w+)`/gm)].map(([, code]) => code)
     assert.equal(ofNats.length, 7)
     assert.deepEqual(

@@ -20,7 +20,7 @@ const ISOLATION = {
 }
 
 const IMPORT_MAP =
-  '<script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs", "samebytes/inspect": "/dist/samebytes-inspect.mjs" } }</script>'
+  '<script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/math": "/dist/samebytes-math.mjs", "samebytes/module": "/dist/samebytes-module.mjs", "samebytes/inspect": "/dist/samebytes-inspect.mjs" } }</script>'
 
 const list = pages().flatMap((page) =>
   programs(blocksOf(page).filter((block) => block.browser)).map((program) => ({
