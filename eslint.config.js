@@ -14,10 +14,16 @@ module.exports = [
       'types/',
       'prebuilds/',
       'coverage/',
+      'docs/.vitepress/dist/',
+      'docs/.vitepress/cache/',
     ],
   },
   ...neostandard({ env: ['mocha'], noStyle: true }),
   ...neostandard({ env: ['browser'], files: ['examples/browser/*.mjs'], noStyle: true }),
+  {
+    files: ['docs/.vitepress/**'],
+    languageOptions: { sourceType: 'module', globals: globals.browser },
+  },
   {
     files: ['test/**/*.js', 'test/**/*.mjs'],
     languageOptions: { globals: { gc: 'readonly' } },

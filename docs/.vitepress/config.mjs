@@ -54,7 +54,7 @@ async function writeFrame() {
     build: {
       outDir: out,
       emptyOutDir: false,
-      lib: { entry: 'frame.js', formats: ['iife'], name: 'frame', fileName: () => 'frame.js' },
+      lib: { entry: 'frame.mjs', formats: ['iife'], name: 'frame', fileName: () => 'frame.js' },
     },
   })
 }

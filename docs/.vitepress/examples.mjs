@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 
 const { blocksOf } = createRequire(import.meta.url)('../../test/docs/blocks.js')
 
-/** Files, processes, addresses and GPUs: a page has none. */
+/** Files, processes, addresses and GPUs: a page has none. Nor has one without isolation SharedArrayBuffers. */
 const NODE_ALONE =
-  /\b(SharedTensor|SharedRing|open(Npy|Npz|Safetensors|Gguf)|save\w*|load\w*|process|Buffer|cuda|share|fromShared|unshare|dataPtr|__dlpack__|fromDlpack|require\('node|hostRegister|stream\w*|fetch\w*)\b/
+  /\bshared: |\b(SharedTensor|SharedRing|open(Npy|Npz|Safetensors|Gguf)|save\w*|load\w*|process|Buffer|cuda|share|fromShared|unshare|dataPtr|__dlpack__|fromDlpack|require\('node|hostRegister|stream\w*|fetch\w*)\b/
 
 /** Pages that show what Node alone has. */
 const NOT_HERE =

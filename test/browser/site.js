@@ -38,7 +38,10 @@ async function serve() {
   await new Promise((resolve) => server.listen(0, 'localhost', resolve))
   return {
     url: `http://localhost:${server.address().port}`,
-    close: () => (server.close(), server.closeAllConnections()),
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
   }
 }
 
@@ -63,8 +66,10 @@ async function open(browser, url) {
   page.on('console', (message) => {
     if (message.type() === 'error') wrong.push(message.text())
   })
-  await page.goto(url)
-  await page.waitForFunction(() => document.querySelector('.VPNav') !== null, { timeout: LIMIT })
+  await page.goto(url, { timeout: LIMIT, waitUntil: 'domcontentloaded' })
+  await page.waitForFunction(() => document.querySelector('#app')?.__vue_app__ !== undefined, {
+    timeout: LIMIT,
+  })
   return { page, wrong }
 }
 
@@ -77,7 +82,8 @@ async function outcome(page, i) {
     (at) => {
       const one = document.querySelectorAll('.example')[at]
       return (
-        one.querySelector('.example-buttons button').disabled === false && one.querySelector('iframe').src !== ''
+        one.querySelector('.example-buttons button').disabled === false &&
+        one.querySelector('iframe').src !== ''
       )
     },
     { timeout: LIMIT },

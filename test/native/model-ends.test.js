@@ -15,7 +15,7 @@ describe('programs that end while models load and run', function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-ends-'))
   })
   after(() => {
-    fs.rmSync(folder, { recursive: true, force: true })
+    if (folder !== undefined) fs.rmSync(folder, { recursive: true })
   })
 
   for (const name of Object.keys(CASES)) {

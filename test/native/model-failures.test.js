@@ -50,7 +50,9 @@ describe("failures of onnxruntime's library", function () {
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-fakeort-'))
   })
-  after(() => fs.rmSync(folder, { recursive: true }))
+  after(() => {
+    if (folder !== undefined) fs.rmSync(folder, { recursive: true })
+  })
 
   describe('a library that cannot be used', () => {
     const ASK = `

@@ -51,7 +51,9 @@ describe("Module's runs on a thread", function () {
   before(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-model-threads-'))
   })
-  after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  after(() => {
+    if (folder !== undefined) fs.rmSync(folder, { recursive: true })
+  })
 
   const load = (model, options) => Module.load(model, { runtime: 'library', ...options })
   const staged = () => memory().staged.bytes

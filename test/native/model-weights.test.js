@@ -64,7 +64,9 @@ describe('weights of a program', function () {
     file = path.join(folder, 'w.safetensors')
     saveSafetensorsSync(file, { v, w, another: zeros([2]) })
   })
-  after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  after(() => {
+    if (folder !== undefined) fs.rmSync(folder, { recursive: true })
+  })
 
   async function resultWith(options) {
     const module = await Module.load(PRODUCTS, options)
@@ -469,7 +471,9 @@ describe('a model that is prepacked', function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-packed-'))
     fs.writeFileSync(path.join(folder, 'model.onnx'), PRODUCTS)
   })
-  after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  after(() => {
+    if (folder !== undefined) fs.rmSync(folder, { recursive: true })
+  })
   const at = (name) => path.join(folder, name)
 
   it('gives the same numbers by the library and by the binding, of a path and of bytes', async () => {

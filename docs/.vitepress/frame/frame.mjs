@@ -1,7 +1,7 @@
 // Runs an example in a sandboxed frame, and shows what it prints. The frame has no origin: the page around it sends the texts of samebytes'
 // bundles, which are imported from blobs.
 import { inspect } from 'node-inspect-extracted'
-import { drawing } from './drawing.js'
+import { drawing } from './drawing.mjs'
 
 /** What an example imports, by name. @type {Record<string, any>} */
 const modules = {}
